@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.fakes.loopback import LoopbackProcess
-from theodolite.bootstrap.sitting import AT_A_TIME
+from theodolite.bootstrap.running import AT_A_TIME
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 

@@ -30,7 +30,7 @@ def simulate(turns: int = TURNS):
 
 
 @task
-def bench(n: int):
+def context(n: int):
     return Task(
         dataset=MemoryDataset(
             [Sample(id=i, input=scenario(i), target="The customer gets an answer.") for i in range(n)]
@@ -71,7 +71,7 @@ if __name__ == "__main__":  # eval_retry imports this file again
             kw.update(log_samples=False, log_realtime=False)
         if mode == "norealtime":
             kw.update(log_realtime=False)
-        logs = eval(bench(n), model="openai-api/bench/target", model_roles=roles, **kw)
+        logs = eval(context(n), model="openai-api/bench/target", model_roles=roles, **kw)
     dt = time.perf_counter() - t0
     log = logs[0]
     ss = log.samples or []

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from theodolite.bootstrap.permission import code_request
 from theodolite.bootstrap.reports import Written, write_reports
-from theodolite.bootstrap.sitting import sit, slots_for
-from theodolite.bootstrap.workbench import Workbench, open_workbench
+from theodolite.bootstrap.running import run_study, slots_for
+from theodolite.bootstrap.study_context import StudyContext, open_study
 from theodolite.domain.annotation import Annotation
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import RunStopped
@@ -17,10 +17,10 @@ from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.failure import Failure
 from theodolite.domain.run import Spending
-from theodolite.execution.lines import Lines
+from theodolite.execution.clients import Clients
 from theodolite.ports.progress import Progress
 from theodolite.usecases.knocking import knock_at
-from theodolite.usecases.running import RunOptions, Standing
+from theodolite.usecases.running import RunOptions, RunStatus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,13 +28,13 @@ class StudyRun:
     """What running a study brought.
 
     Attributes:
-        standing: Where the run stands; `standing.stopped` says why it is not finished, if it is not.
+        status: Where the run stands; `standing.stopped` says why it is not finished, if it is not.
         evidence: Everything that it holds.
         findings: Everything that was measured on it.
         written: Where report and results are.
     """
 
-    standing: Standing
+    status: RunStatus
     evidence: Evidence
     findings: Findings
     written: Written
@@ -93,25 +93,25 @@ def run(
         RunStopped: If an endpoint cannot be used.
         StoreError: If the database fails; what was acknowledged is kept.
     """
-    bench = open_workbench(study)
+    context = open_study(study)
     try:
-        if allow_code and (request := code_request(bench.loaded)) is not None:
+        if allow_code and (request := code_request(context.loaded)) is not None:
             request.remember()
-        slots = slots_for(bench)
+        slots = slots_for(context)
         options = RunOptions(first=first, anew=anew, retry_failed=retry_failed, parallel=slots, cache=cache)
-        sitting = sit(bench, options, progress=progress or Silent(), before_asking=_knock)
+        running = run_study(context, options, progress=progress or Silent(), before_asking=_knock)
         with ThreadPoolExecutor(max_workers=1) as room:
-            sat = room.submit(asyncio.run, sitting).result()
-        evidence = bench.evidence()
-        findings = bench.findings(evidence)
-        written = write_reports(bench, evidence, findings, out=out)
-        return StudyRun(standing=sat.standing, evidence=evidence, findings=findings, written=written)
+            result = room.submit(asyncio.run, running).result()
+        evidence = context.evidence()
+        findings = context.findings(evidence)
+        written = write_reports(context, evidence, findings, out=out)
+        return StudyRun(status=result.status, evidence=evidence, findings=findings, written=written)
     finally:
-        bench.close()
+        context.close()
 
 
-async def _knock(bench: Workbench, lines: Lines, options: RunOptions) -> None:
-    knocks = await knock_at(bench.endpoints(lines, options.kinds))
-    dead = [f"{bench.users_of(knock.name)} cannot be used: {knock.answer}" for knock in knocks if not knock.alive]
+async def _knock(context: StudyContext, clients: Clients, options: RunOptions) -> None:
+    knocks = await knock_at(context.endpoints(clients, options.kinds))
+    dead = [f"{context.users_of(knock.name)} cannot be used: {knock.answer}" for knock in knocks if not knock.alive]
     if dead:
         raise RunStopped("; ".join(dead))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from theodolite.bootstrap.sitting import BeforeAsking
-from theodolite.bootstrap.workbench import Workbench
+from theodolite.bootstrap.running import BeforeAsking
+from theodolite.bootstrap.study_context import StudyContext
 from theodolite.config.injections import injection_attempts
 from theodolite.domain.annotator import Annotator, ModelJudge
 from theodolite.domain.certificate import Certificate
@@ -25,36 +25,36 @@ def probe_plans(evidence: Evidence, judges: tuple[Annotator, ...], n: int) -> tu
 
 
 def probe_judges(
-    bench: Workbench, plans: tuple[ProbePlan, ...], *, before_asking: BeforeAsking
+    context: StudyContext, plans: tuple[ProbePlan, ...], *, before_asking: BeforeAsking
 ) -> dict[str, tuple[Measurement, ...]]:
     """Let judges read dialogues again, and return what was found by judge.
 
     Raises:
         RunStopped: If an endpoint cannot be used, or the budget is reached.
     """
-    return asyncio.run(_probe(bench, plans, before_asking)) if plans else {}
+    return asyncio.run(_probe(context, plans, before_asking)) if plans else {}
 
 
 async def _probe(
-    bench: Workbench, plans: tuple[ProbePlan, ...], before_asking: BeforeAsking
+    context: StudyContext, plans: tuple[ProbePlan, ...], before_asking: BeforeAsking
 ) -> dict[str, tuple[Measurement, ...]]:
-    lines = bench.connect()
+    clients = context.connect()
     try:
-        await before_asking(bench, lines, RunOptions(kinds=frozenset({UnitKind.ANNOTATION})))
-        prober = Prober(study=bench.loaded.study, lines=lines)
+        await before_asking(context, clients, RunOptions(kinds=frozenset({UnitKind.ANNOTATION})))
+        prober = Prober(study=context.loaded.study, clients=clients)
         return {plan.judge.name: await prober.probe(plan) for plan in plans}
     finally:
-        await lines.close()
+        await clients.close()
 
 
 def issue_certificate(
-    bench: Workbench, evidence: Evidence, judge: Annotator, probes: tuple[Measurement, ...] = ()
+    context: StudyContext, evidence: Evidence, judge: Annotator, probes: tuple[Measurement, ...] = ()
 ) -> Certificate:
     """Issue the certificate of a judge and file it under the judge's version.
 
     Raises:
         InputError: If nobody has labelled what the judge has labelled.
     """
-    certificate = certificate_of(evidence, judge, bench.clock.now(), probes=probes, probed=bool(probes))
-    bench.store.file(certificate.judge_version, certificate)
+    certificate = certificate_of(evidence, judge, context.clock.now(), probes=probes, probed=bool(probes))
+    context.store.file(certificate.judge_version, certificate)
     return certificate

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from theodolite.bootstrap.workbench import Workbench
+from theodolite.bootstrap.study_context import StudyContext
 from theodolite.domain.application import Application, AriaClass, CodeVersion, PythonCallable
 from theodolite.domain.errors import StoreError
 
@@ -10,22 +10,22 @@ MOST_NAMED = 5
 """Files that are named of one application."""
 
 
-def code_changes(bench: Workbench) -> tuple[str, ...]:
+def code_changes(context: StudyContext) -> tuple[str, ...]:
     """Return for each application whose code changed since the run before what changed, in words.
 
     Args:
-        bench: The study, with the run that is looked at or the latest.
+        context: The study, with the run that is looked at or the latest.
     """
     try:
-        runs = bench.store.runs(bench.loaded.study.name)
-        number = bench.chosen.number if bench.chosen is not None else max((run.number for run in runs), default=1)
+        runs = context.store.runs(context.loaded.study.name)
+        number = context.chosen.number if context.chosen is not None else max((run.number for run in runs), default=1)
         before = next((run for run in runs if run.number == number - 1), None)
         if before is None:
             return ()
-        earlier = {one.name: one for one in bench.store.study(before.study_version).applications}
+        earlier = {one.name: one for one in context.store.study(before.study_version).applications}
     except StoreError:  # the earlier study cannot be read any more: nothing is known of it
         return ()
-    texts = (_change(earlier.get(one.name), one, before.number) for one in bench.loaded.study.applications)
+    texts = (_change(earlier.get(one.name), one, before.number) for one in context.loaded.study.applications)
     return tuple(text for text in texts if text)
 
 

@@ -11,9 +11,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 from theodolite.bootstrap.files import write_whole
-from theodolite.bootstrap.past import bench_of_run
 from theodolite.bootstrap.reports import facts_of
-from theodolite.bootstrap.workbench import Workbench, open_workbench
+from theodolite.bootstrap.run_history import context_of_run
+from theodolite.bootstrap.study_context import StudyContext, open_study
 from theodolite.config.locate import study_file
 from theodolite.config.places import PlacedFault
 from theodolite.domain.comparison import ComparedSide, Comparison
@@ -50,7 +50,7 @@ class _Desk:
     stack: ExitStack
     environ: Mapping[str, str] | None
     sides: dict[str, tuple[ComparedSide, ...]] = field(default_factory=dict)
-    benches: dict[str, Workbench] = field(default_factory=dict)
+    benches: dict[str, StudyContext] = field(default_factory=dict)
 
     def sides_at(self, place: str) -> tuple[ComparedSide, ...]:
         """Return the sides of a results file, or of a study's run: the latest, or the one behind `@`."""
@@ -61,12 +61,12 @@ class _Desk:
     def _results(self, place: str) -> Mapping[str, object]:
         if not place.endswith(".json"):
             path, number = _study_and_run(place)
-            bench = open_workbench(path, environ=self.environ)
-            self.stack.callback(bench.close)
-            bench = bench_of_run(bench, number) if number else bench
-            self.benches[place] = bench
-            evidence = bench.evidence()
-            return results_document(evidence, bench.findings(evidence), facts_of(bench))
+            context = open_study(path, environ=self.environ)
+            self.stack.callback(context.close)
+            context = context_of_run(context, number) if number else context
+            self.benches[place] = context
+            evidence = context.evidence()
+            return results_document(evidence, context.findings(evidence), facts_of(context))
         try:
             read = json.loads(Path(place).read_text(encoding="utf-8"))
         except OSError as error:
@@ -79,11 +79,11 @@ class _Desk:
 
     def words_of(self, place: str, side: ComparedSide, labels: set[str]) -> Iterator[tuple[tuple[str, str], Dialogue]]:
         """Yield the dialogues of a side, where its study is at hand."""
-        bench = self.benches.get(place)
-        if bench is None:
+        context = self.benches.get(place)
+        if context is None:
             return
-        positions = [at for label in labels if (at := bench.sessions.find(label)) is not None]
-        for dialogue in bench.archive().dialogues(at=positions):
+        positions = [at for label in labels if (at := context.sessions.find(label)) is not None]
+        for dialogue in context.archive().dialogues(at=positions):
             yield (side.name, dialogue.label), dialogue
 
 

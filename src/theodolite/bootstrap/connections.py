@@ -9,9 +9,9 @@ from pathlib import Path
 from theodolite.bootstrap.permission import require_code_permission
 from theodolite.config.loading import LoadedStudy
 from theodolite.domain.application import Application as Applied
-from theodolite.execution.brakes import Brakes
-from theodolite.execution.foresight import Foresight
-from theodolite.execution.lines import Lines
+from theodolite.execution.clients import Clients
+from theodolite.execution.cost_estimator import CostEstimator
+from theodolite.execution.stop_conditions import StopConditions
 from theodolite.gateways.factory import Caching, open_application, open_labeller, open_model
 from theodolite.gateways.limits.account import Accounts
 from theodolite.ports.application import Application
@@ -26,9 +26,9 @@ LIMITS_NAME = "limits"
 """Folder within a workspace that remembers how many calls in flight each account bore."""
 
 
-def open_lines(
+def open_clients(
     loaded: LoadedStudy, *, workspace: Path, environ: Mapping[str, str], clock: Clock, caching: Caching | None = None
-) -> Lines:
+) -> Clients:
     """Return connections to all models and applications of a study.
 
     Args:
@@ -62,8 +62,8 @@ def open_lines(
     }
     opened = {a.name: open_labeller(a, folder=loaded.folder, clock=clock) for a in study.annotators}
     labellers: dict[str, Labeller] = {name: line for name, line in opened.items() if line is not None}
-    brakes = Brakes(budget=study.budget, foresight=Foresight(study))
-    return Lines(models=models, applications=applications, labellers=labellers, brakes=brakes)
+    stop_conditions = StopConditions(budget=study.budget, cost_estimator=CostEstimator(study))
+    return Clients(models=models, applications=applications, labellers=labellers, stop_conditions=stop_conditions)
 
 
 def open_one(

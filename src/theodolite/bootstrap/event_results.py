@@ -11,8 +11,8 @@ from pathlib import Path
 
 from theodolite.bootstrap.database import DATABASE_VARIABLE, open_store
 from theodolite.bootstrap.reports import Written, write_reports
+from theodolite.bootstrap.study_context import StudyContext
 from theodolite.bootstrap.venues import open_venue
-from theodolite.bootstrap.workbench import Workbench
 from theodolite.domain.errors import InputError, TheodoliteError
 from theodolite.domain.study import Study
 from theodolite.ports.store import Store
@@ -38,19 +38,19 @@ def event_results(folder: str, workspace: Path, out: Path, edition: str, databas
         from theodolite.store.contents import Contents, record_of  # tables: only once Django knows the database
 
         study = record_of(Study, Contents(workspace / "blobs").texts([edition])[edition])
-        bench = event_bench(folder, workspace, store, study)
-        evidence = bench.evidence()
+        context = event_bench(folder, workspace, store, study)
+        evidence = context.evidence()
         if not evidence.answers.n_completed:
             message = "nothing can be measured yet: no dialogue has ended"
             raise InputError(message)
         out.mkdir(parents=True, exist_ok=True)
-        return write_reports(bench, evidence, bench.findings(evidence), out=str(out))
+        return write_reports(context, evidence, context.findings(evidence), out=str(out))
     finally:
         store.disconnect()
 
 
-def event_bench(folder: str, workspace: Path, store: Store, study: Study | None = None) -> Workbench:
-    """Return the workbench of a study as it was published, with what people have held of it by now.
+def event_bench(folder: str, workspace: Path, store: Store, study: Study | None = None) -> StudyContext:
+    """Return the context of a study as it was published, with what people have held of it by now.
 
     Args:
         folder: Where the study's files are.
@@ -62,7 +62,7 @@ def event_bench(folder: str, workspace: Path, store: Store, study: Study | None 
     told = opened.venue.study
     plan, planned = draw_plan(told, opened.loaded.recordings)
     sessions = event_sessions(told, planned, store.held(told.name))
-    return Workbench(
+    return StudyContext(
         loaded=opened.loaded, plan=plan, sessions=sessions, path=folder, store=store, chosen=opened.venue.run
     )
 

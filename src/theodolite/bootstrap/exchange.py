@@ -13,7 +13,7 @@ from pathlib import Path
 from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.labels import keep_read
 from theodolite.bootstrap.permission import require_output_inside
-from theodolite.bootstrap.workbench import Workbench
+from theodolite.bootstrap.study_context import StudyContext
 from theodolite.config.brought.label_imports import ImportColumns, read_import
 from theodolite.config.loading import StudyFaults
 from theodolite.domain.annotating.label_sample import KeptLabels, item_of
@@ -52,11 +52,11 @@ def can_write(form: ExportForm) -> bool:
     return form is not ExportForm.PARQUET or has_parquet()
 
 
-def write_export(bench: Workbench, path: Path, form: ExportForm = ExportForm.CSV, *, guideline: str = "") -> int:
+def write_export(context: StudyContext, path: Path, form: ExportForm = ExportForm.CSV, *, guideline: str = "") -> int:
     """Write the answers of the latest run and return how many there are, or how many tasks; count.
 
     Args:
-        bench: The study at work.
+        context: The study at work.
         path: Where to.
         form: What as.
         guideline: Only its answers and the dialogues that are labelled by it; empty for all. Label Studio's tasks are
@@ -66,12 +66,12 @@ def write_export(bench: Workbench, path: Path, form: ExportForm = ExportForm.CSV
         InputError: If the study has no such guideline, or what writes the form is not installed.
         StorageUnavailable: If it cannot be written.
     """
-    require_output_inside(bench.loaded.folder, path, path.with_suffix(".xml"))
+    require_output_inside(context.loaded.folder, path, path.with_suffix(".xml"))
     if form is ExportForm.PARQUET:
         require_parquet()
     if form is ExportForm.LABEL_STUDIO:
-        return _write_label_studio(bench, path, guideline)
-    archive, n_answers = export_archive(bench.evidence(), form, guideline=guideline)
+        return _write_label_studio(context, path, guideline)
+    archive, n_answers = export_archive(context.evidence(), form, guideline=guideline)
     write_whole(path, archive)
     return n_answers
 
@@ -133,9 +133,9 @@ def _zipped(files: Mapping[str, str | bytes]) -> bytes:
     return packed.getvalue()
 
 
-def _write_label_studio(bench: Workbench, path: Path, guideline: str) -> int:
+def _write_label_studio(context: StudyContext, path: Path, guideline: str) -> int:
     """Write tasks for Label Studio, with its labelling configuration beside them, and return how many; count."""
-    tasks, config, n_tasks = _label_studio(bench.evidence(), guideline)
+    tasks, config, n_tasks = _label_studio(context.evidence(), guideline)
     write_whole(path, tasks)
     write_whole(path.with_suffix(".xml"), config)
     return n_tasks
@@ -175,20 +175,26 @@ def guideline_named(evidence: Evidence, name: str) -> Guideline:
 
 
 def import_labels(
-    bench: Workbench, path: Path, columns: ImportColumns, *, by: str = "", repeats: bool = False, store: bool = True
+    context: StudyContext,
+    path: Path,
+    columns: ImportColumns,
+    *,
+    by: str = "",
+    repeats: bool = False,
+    store: bool = True,
 ) -> KeptLabels:
     """Take in labels from a foreign file, all or nothing, as if they had been given here.
 
     Raises:
         StudyFaults: If the file holds faults; says all of them.
     """
-    evidence = bench.evidence()
+    evidence = context.evidence()
     # Whoever labelled elsewhere need not stand in the study, however near a name comes to one that does.
     key = replace(label_key(evidence), annotators=())
     read = read_import(path, key, names_of_dialogues(evidence), columns, by=by, repeats=repeats)
     if read.faults:
         raise StudyFaults(read.faults, ending="Nothing was stored.")
-    return keep_read(bench, evidence, read, store=store)
+    return keep_read(context, evidence, read, store=store)
 
 
 def names_of_dialogues(evidence: Evidence) -> dict[str, str]:

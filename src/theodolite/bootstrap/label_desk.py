@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from theodolite.assessment.sitting import person_of
 from theodolite.bootstrap.serving import Serving, listen, open_server
+from theodolite.bootstrap.study_context import StudyContext, open_study
 from theodolite.bootstrap.web_settings import WEB
-from theodolite.bootstrap.workbench import Workbench, open_workbench
 from theodolite.config.serving import ServingSettings
 from theodolite.config.workspace import workspace_for
 from theodolite.domain.annotating.label_sample import LabelSample
@@ -78,11 +78,11 @@ def open_label_desk(
     settings = ServingSettings(host=LOOPBACK_HOST, port=port)
     serving = Serving(workspace=workspace_for(folder), database_url=database_url, settings=settings)
     open_server(serving)
-    bench = open_workbench(path)
+    context = open_study(path)
     try:
-        return serving, _prepared(bench, request, by, serving.workspace)
+        return serving, _prepared(context, request, by, serving.workspace)
     finally:
-        bench.close()
+        context.close()
 
 
 def serve_label_desk(serving: Serving, desk: LabelDesk, lines: tuple[str, ...], tell: Callable[[str], None]) -> int:
@@ -100,21 +100,21 @@ def waiting(desk: LabelDesk) -> int:
     return n_waiting(desk.queue)
 
 
-def _prepared(bench: Workbench, request: LabelRequest, by: str, workspace: Path) -> LabelDesk:
+def _prepared(context: StudyContext, request: LabelRequest, by: str, workspace: Path) -> LabelDesk:
     from theodolite.store.annotating.library import Library
     from theodolite.store.annotating.queues import open_queue
     from theodolite.store.annotating.waiting import n_waiting
     from theodolite.store.contents import Contents
 
-    study, library = bench.loaded.study, Library(Contents(workspace / "blobs"))
+    study, library = context.loaded.study, Library(Contents(workspace / "blobs"))
     guideline = guideline_for(study, request.guideline)
     judge = judge_for(study, guideline, request.judge)
     person = person_of(study, by, guideline.name)
     door = import_module(f"{WEB}.annotator.door").open_door(study=study.name, guideline=guideline.name, by=person.name)
     queue = open_queue(library, door.hosted, study, _design(study, guideline), by=person.name)
-    _fill(bench, request, library, queue, n_waiting(queue))
+    _fill(context, request, library, queue, n_waiting(queue))
     return LabelDesk(
-        study=bench.path,
+        study=context.path,
         guideline=guideline.name,
         judge=judge.name if judge else "",
         annotator=person.name,
@@ -131,7 +131,7 @@ def _design(study: Study, guideline: Guideline) -> QueueDesign:
     return QueueDesign(study=study.name, categories=(category,), process=process)
 
 
-def _fill(bench: Workbench, request: LabelRequest, library: Library, queue: str, n_before: int) -> None:
+def _fill(context: StudyContext, request: LabelRequest, library: Library, queue: str, n_before: int) -> None:
     """Draw as many dialogues as are missing to the number that is wanted."""
     from theodolite.store.annotating.queues import add_dialogues
 
@@ -139,12 +139,12 @@ def _fill(bench: Workbench, request: LabelRequest, library: Library, queue: str,
     if wanted <= 0:
         return
     try:
-        drawn = draw_labels(bench.evidence(), replace(request, n=wanted))
+        drawn = draw_labels(context.evidence(), replace(request, n=wanted))
     except InputError:
         if not n_before:
             raise
         return  # everything is drawn already, and some of it still waits
-    bench.store.file(LabelSample.subject(bench.loaded.study.name), drawn.sample)
+    context.store.file(LabelSample.subject(context.loaded.study.name), drawn.sample)
     add_dialogues(library, queue, [one.dialogue for one in drawn.sample.dialogues])
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.permission import require_output_inside
-from theodolite.bootstrap.workbench import Workbench
+from theodolite.bootstrap.study_context import StudyContext
 from theodolite.config.brought.label_files import ReadLabels, label_file_text, read_label_file
 from theodolite.config.loading import StudyFaults
 from theodolite.domain.annotating.label_sample import KeptLabels, LabelSample
@@ -19,7 +19,7 @@ from theodolite.usecases.label_requests import LabelRequest
 from theodolite.usecases.sampling_labels import DrawnLabels, draw_labels
 
 
-def write_label_sample(bench: Workbench, request: LabelRequest, path: Path, *, by: str = "") -> DrawnLabels:
+def write_label_sample(context: StudyContext, request: LabelRequest, path: Path, *, by: str = "") -> DrawnLabels:
     """Draw dialogues for people to label, write their file and keep how they were drawn.
 
     Raises:
@@ -29,14 +29,14 @@ def write_label_sample(bench: Workbench, request: LabelRequest, path: Path, *, b
     if path.exists():
         message = f"`{path}` is there already, and people may have labelled in it. Name another file with --out"
         raise InputError(message)
-    require_output_inside(bench.loaded.folder, path)
-    drawn = draw_labels(bench.evidence(), request)
+    require_output_inside(context.loaded.folder, path)
+    drawn = draw_labels(context.evidence(), request)
     write_whole(path, label_file_text(drawn.slips, name=path.name, by=by))
-    bench.store.file(LabelSample.subject(bench.loaded.study.name), drawn.sample)
+    context.store.file(LabelSample.subject(context.loaded.study.name), drawn.sample)
     return drawn
 
 
-def read_labels(bench: Workbench, path: Path, *, by: str = "", store: bool = True) -> tuple[KeptLabels, int]:
+def read_labels(context: StudyContext, path: Path, *, by: str = "", store: bool = True) -> tuple[KeptLabels, int]:
     """Read what people labelled and store it, all or nothing.
 
     Returns:
@@ -45,18 +45,18 @@ def read_labels(bench: Workbench, path: Path, *, by: str = "", store: bool = Tru
     Raises:
         StudyFaults: If the file holds faults; says all of them.
     """
-    evidence = bench.evidence()
+    evidence = context.evidence()
     read = read_label_file(path, label_key(evidence), by=by)
     if read.faults:
         raise StudyFaults(read.faults, ending="Nothing was stored.")
-    kept = keep_read(bench, evidence, read, store=store)
+    kept = keep_read(context, evidence, read, store=store)
     return kept, read.n_open
 
 
-def keep_read(bench: Workbench, evidence: Evidence, read: ReadLabels, *, store: bool) -> KeptLabels:
+def keep_read(context: StudyContext, evidence: Evidence, read: ReadLabels, *, store: bool) -> KeptLabels:
     """Return what a file without faults adds to what is known, and store it if that is wanted."""
     kept = replace(labels_to_keep(evidence, read.labels), described=read.described)
     if store:
-        bench.store.keep_labels(kept.to_store)
-        keep_descriptions(bench.store, kept.described, now=bench.clock.now())
+        context.store.keep_labels(kept.to_store)
+        keep_descriptions(context.store, kept.described, now=context.clock.now())
     return kept

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from theodolite.bootstrap.clock import SystemClock
 from theodolite.bootstrap.files import write_whole
-from theodolite.bootstrap.workbench import open_workbench
+from theodolite.bootstrap.study_context import open_study
 from theodolite.config.histories import HistoryForm, ScoreTable, read_history
 from theodolite.config.report_assets import report_words
 from theodolite.config.stored_rows import OnRows
@@ -111,11 +111,11 @@ def _history(request: Request, environ: Mapping[str, str] | None, on_rows: OnRow
         return read_history(table, request.form, on_rows=on_rows), Path()
     path = Path(place)
     if path.is_dir() or path.suffix in _STUDIES:
-        bench = open_workbench(place, environ=environ)
+        context = open_study(place, environ=environ)
         try:
-            return history_of_runs(bench.store, bench.loaded.study, request.watched), bench.loaded.folder
+            return history_of_runs(context.store, context.loaded.study, request.watched), context.loaded.folder
         finally:
-            bench.close()
+            context.close()
     read = read_table(path, path.name, on_rows=on_rows)
     cells = ((line, [row[name] for name in read.columns]) for line, row in zip(read.lines, read.rows, strict=True))
     form = f"{read.encoding}, {read.delimiter}"

@@ -11,8 +11,8 @@ from pathlib import Path
 from theodolite.bootstrap.code_changes import code_changes
 from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.permission import require_output_inside
+from theodolite.bootstrap.study_context import StudyContext
 from theodolite.bootstrap.trees import tree_file_name, tree_file_pieces
-from theodolite.bootstrap.workbench import Workbench
 from theodolite.config.hosts import hosts_of, judge_code
 from theodolite.config.report_assets import report_assets, report_words
 from theodolite.config.workspace import workspace_for
@@ -57,7 +57,7 @@ class Written:
 
 
 def write_reports(
-    bench: Workbench,
+    context: StudyContext,
     evidence: Evidence,
     findings: Findings,
     *,
@@ -68,7 +68,7 @@ def write_reports(
     """Write results.json, a file for each measurement tree and report.html, and return where they are.
 
     Args:
-        bench: The study.
+        context: The study.
         evidence: Everything that its run holds.
         findings: Everything that was measured on it.
         out: Folder; the study's own where None.
@@ -79,11 +79,11 @@ def write_reports(
         InputError: If a file is a link that leads out of the study's folder.
         StorageUnavailable: If a file cannot be written.
     """
-    folder = Path(out) if out else bench.loaded.folder
-    facts = facts_of(bench, took_s)
+    folder = Path(out) if out else context.loaded.folder
+    facts = facts_of(context, took_s)
     results, report = folder / RESULTS, folder / REPORT
     trees = [folder / tree_file_name(design) for design in evidence.study.trees]
-    require_output_inside(bench.loaded.folder, results, report, *trees)
+    require_output_inside(context.loaded.folder, results, report, *trees)
     before = _study_in(results)
     write_whole(results, results_pieces(evidence, findings, facts))
     for file, design in zip(trees, evidence.study.trees, strict=True):
@@ -105,7 +105,7 @@ def _study_in(results: Path) -> str:
 
 
 def summary_of(
-    bench: Workbench,
+    context: StudyContext,
     evidence: Evidence,
     findings: Findings,
     written: Written,
@@ -117,14 +117,16 @@ def summary_of(
     """Return the result on one screen of a terminal."""
     places = Places(report=written.report, results=written.results)
     words = read_words(report_words())
-    return summary_text(evidence, findings, facts_of(bench, took_s), words, width=width, unicode=unicode, places=places)
+    return summary_text(
+        evidence, findings, facts_of(context, took_s), words, width=width, unicode=unicode, places=places
+    )
 
 
-def dialogue_screen(bench: Workbench, label: str, *, width: int, raw: bool = False) -> str:
+def dialogue_screen(context: StudyContext, label: str, *, width: int, raw: bool = False) -> str:
     """Return one dialogue of the latest run, or the failure in its place, with everything that was said about it.
 
     Args:
-        bench: The study.
+        context: The study.
         label: What people call the dialogue.
         width: Columns of the terminal; count.
         raw: Whether judges' prompts, their raw replies and costs are wanted too.
@@ -132,7 +134,7 @@ def dialogue_screen(bench: Workbench, label: str, *, width: int, raw: bool = Fal
     Raises:
         InputError: If the run holds no dialogue of that label.
     """
-    study, archive, sessions = bench.loaded.study, bench.archive(), bench.sessions
+    study, archive, sessions = context.loaded.study, context.archive(), context.sessions
     place = sessions.find(label)
     if place is not None:
         failures = tuple(archive.failures((place,)))
@@ -158,31 +160,31 @@ def _meant(label: str, sessions: Sessions) -> str:
     return f"; meant {' or '.join(ends)}?" if 0 < len(ends) <= _FEW else did_you_mean(label, planned)
 
 
-def first_screen(bench: Workbench, first: int, *, width: int) -> str:
+def first_screen(context: StudyContext, first: int, *, width: int) -> str:
     """Return the first sessions of the plan: one in full, the others in a line each."""
-    archive, places = bench.archive(), range(min(first, len(bench.sessions)))
+    archive, places = context.archive(), range(min(first, len(context.sessions)))
     dialogues, annotations = tuple(archive.dialogues(places)), tuple(archive.annotations(places))
-    return first_text(bench.loaded.study, dialogues, annotations, tuple(archive.failures(places)), width=width)
+    return first_text(context.loaded.study, dialogues, annotations, tuple(archive.failures(places)), width=width)
 
 
-def _network(bench: Workbench) -> tuple[NetworkUse, ...]:
-    workspace = workspace_for(bench.loaded.folder)
-    uses = (network_use(application, workspace) for application in bench.loaded.study.applications)
+def _network(context: StudyContext) -> tuple[NetworkUse, ...]:
+    workspace = workspace_for(context.loaded.folder)
+    uses = (network_use(application, workspace) for application in context.loaded.study.applications)
     return tuple(use for use in uses if use is not None)
 
 
-def facts_of(bench: Workbench, took_s: float | None = None) -> RunFacts:
+def facts_of(context: StudyContext, took_s: float | None = None) -> RunFacts:
     """Return what a report says about its own making; `took_s` is the length of the sitting, where there was one."""
     return RunFacts(
-        command=f"theodolite run {bench.path}",
+        command=f"theodolite run {context.path}",
         package_version=version("theodolite"),
-        generated=bench.clock.now(),
-        hosts=hosts_of(bench.loaded.study),
-        network=_network(bench),
-        code_changes=code_changes(bench),
-        unobserved=judge_code(bench.loaded.study),
+        generated=context.clock.now(),
+        hosts=hosts_of(context.loaded.study),
+        network=_network(context),
+        code_changes=code_changes(context),
+        unobserved=judge_code(context.loaded.study),
         duration_s=took_s,
-        show_command=f"theodolite show {bench.path}",
-        label_command=f"theodolite label {bench.path}",
-        certify_command=f"theodolite judge certify {bench.path}",
+        show_command=f"theodolite show {context.path}",
+        label_command=f"theodolite label {context.path}",
+        certify_command=f"theodolite judge certify {context.path}",
     )

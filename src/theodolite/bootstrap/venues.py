@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from theodolite.bootstrap.clock import SystemClock
-from theodolite.bootstrap.connections import open_lines
+from theodolite.bootstrap.connections import open_clients
 from theodolite.bootstrap.shelves import plugin_shelves
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.domain.application import Application, AriaClass, HttpEndpoint, PythonCallable, Runtime
 from theodolite.domain.study import Study
-from theodolite.execution.lines import Lines
+from theodolite.execution.clients import Clients
 from theodolite.gateways.retrieval import searches_of
 from theodolite.ports.clock import Clock
 from theodolite.ports.store import Store
@@ -37,9 +37,9 @@ class OpenedVenue:
     workspace: Path
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
 
-    def connect(self) -> Lines:
+    def connect(self) -> Clients:
         """Return connections to the applications; nothing is sent yet."""
-        return open_lines(self.loaded, workspace=self.workspace, environ=self.environ, clock=self.venue.clock)
+        return open_clients(self.loaded, workspace=self.workspace, environ=self.environ, clock=self.venue.clock)
 
 
 def with_settings(published: Study, written: Study) -> Study:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from theodolite.bootstrap.labels import read_labels, write_label_sample
-from theodolite.bootstrap.workbench import open_workbench
+from theodolite.bootstrap.study_context import open_study
 from theodolite.cli.arguments import json_option, study_argument
 from theodolite.cli.json_ending import as_line
 from theodolite.cli.permission import permission_options
@@ -79,46 +79,46 @@ def assess(
 
 
 def _plan(study: str, request: LabelRequest, *, as_json: bool) -> int:
-    bench = open_workbench(study)
+    context = open_study(study)
     try:
-        counts, found = planned_labels(bench.evidence(), request)
+        counts, found = planned_labels(context.evidence(), request)
         widths = {"now": found.width_now, "then": found.width, "at_random": found.width_at_random}
         if as_json:
             taken = {"labelled": counts.n_labelled, "open": counts.n_open, "take": found.take}
             click.echo(as_line({"exit_code": 0, **taken, "width": widths}))
         else:
-            text = plan_text(found.take, widths, n_labelled=counts.n_labelled, study=bench.path, width=width())
+            text = plan_text(found.take, widths, n_labelled=counts.n_labelled, study=context.path, width=width())
             click.echo(text)
         return 0
     finally:
-        bench.close()
+        context.close()
 
 
 def _sample(study: str, request: LabelRequest, *, out: str | None, by: str, as_json: bool) -> int:
-    bench = open_workbench(study)
+    context = open_study(study)
     try:
-        path = Path(out) if out else bench.loaded.folder / FILE
-        drawn = write_label_sample(bench, request, path, by=by)
+        path = Path(out) if out else context.loaded.folder / FILE
+        drawn = write_label_sample(context, request, path, by=by)
         n_slips = len(drawn.slips)
         if as_json:
             strata = {one.name: {"dialogues": one.n_dialogues, "drawn": one.n_drawn} for one in drawn.sample.strata}
             click.echo(as_line({"exit_code": 0, "file": str(path), "answers": n_slips, "strata": strata}))
         else:
-            click.echo(sample_text(drawn.sample, n_slips=n_slips, file=str(path), study=bench.path, width=width()))
+            click.echo(sample_text(drawn.sample, n_slips=n_slips, file=str(path), study=context.path, width=width()))
         return 0
     finally:
-        bench.close()
+        context.close()
 
 
 def _labels(study: str, path: Path, *, by: str, check: bool, as_json: bool) -> int:
-    bench = open_workbench(study)
+    context = open_study(study)
     try:
-        kept, n_open = read_labels(bench, path, by=by, store=not check)
+        kept, n_open = read_labels(context, path, by=by, store=not check)
         if as_json:
             counts = {"new": len(kept.new), "revised": len(kept.revised), "unchanged": kept.unchanged, "open": n_open}
             click.echo(as_line({"exit_code": 0, "stored": not check, **counts}))
         else:
-            click.echo(kept_text(kept, n_open=n_open, stored=not check, study=bench.path, width=width()))
+            click.echo(kept_text(kept, n_open=n_open, stored=not check, study=context.path, width=width()))
         return 0
     finally:
-        bench.close()
+        context.close()

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from theodolite.bootstrap.bringing import bring_looked, columns_for, look_into, stored_of
+from theodolite.bootstrap.study_context import open_study
 from theodolite.bootstrap.venues import open_venue
-from theodolite.bootstrap.workbench import open_workbench
 from theodolite.cli.arguments import json_option, study_argument
 from theodolite.cli.json_ending import as_line
 from theodolite.config.brought.bringing import HOLDERS, BringColumns
@@ -77,9 +77,9 @@ def bring(
     }
     constants = {f"of_{name}": said[name] for name in named}
     means = BringColumns(**columns, **constants, **{name: said[f"{name}_column"] for name in named})
-    bench = open_workbench(study)
+    context = open_study(study)
     try:
-        venue = open_venue(study, bench.store, workspace=bench.loaded.folder).venue
+        venue = open_venue(study, context.store, workspace=context.loaded.folder).venue
         path = Path(file)
         stored = stored_of(path)
         meant = columns_for(stored, path.name, means)
@@ -93,10 +93,10 @@ def bring(
             click.echo(f"{done}: {len(found.new)} new dialogues, {found.known} there already.")
             for note in looked.notes:
                 click.echo(f"  {note}")
-            click.echo(f"Next           theodolite run {bench.path}")
+            click.echo(f"Next           theodolite run {context.path}")
         return 0
     finally:
-        bench.close()
+        context.close()
 
 
 def _voices(replies: tuple[str, ...], left_out: tuple[str, ...], ways: str) -> Voices:

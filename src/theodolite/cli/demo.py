@@ -8,10 +8,10 @@ import click
 
 from theodolite.bootstrap.demo import DEMO_STUDIES, DemoStudy, lay_out_demo
 from theodolite.bootstrap.reports import write_reports
-from theodolite.bootstrap.workbench import open_workbench
+from theodolite.bootstrap.study_context import open_study
 from theodolite.cli.outcome import present_results
 from theodolite.cli.progress import PlainProgress
-from theodolite.cli.sitting import sit_at_terminal
+from theodolite.cli.running import run_interactively
 from theodolite.usecases.running import RunOptions
 
 
@@ -42,27 +42,27 @@ def demo(out: str, *, open_it: bool) -> int:
     for number, study in enumerate(DEMO_STUDIES, start=1):
         _run(folder, number, study)
     click.echo()
-    bench = open_workbench(str(folder / DEMO_STUDIES[0].name))
+    context = open_study(str(folder / DEMO_STUDIES[0].name))
     try:
-        written = present_results(bench, out=str(folder), as_json=False, exit_code=0)
+        written = present_results(context, out=str(folder), as_json=False, exit_code=0)
     finally:
-        bench.close()
+        context.close()
     if open_it:
         click.launch(written.report)
     return 0
 
 
 def _run(folder: Path, number: int, study: DemoStudy) -> None:
-    bench = open_workbench(str(folder / study.name))
-    started = bench.clock.monotonic_s()
+    context = open_study(str(folder / study.name))
+    started = context.clock.monotonic_s()
     try:
-        sit_at_terminal(bench, RunOptions(parallel=64), progress=PlainProgress(bench.clock, quiet=True))
+        run_interactively(context, RunOptions(parallel=64), progress=PlainProgress(context.clock, quiet=True))
         if number > 1:
-            evidence = bench.evidence()
-            write_reports(bench, evidence, bench.findings(evidence))
+            evidence = context.evidence()
+            write_reports(context, evidence, context.findings(evidence))
     finally:
-        bench.close()
-    took = bench.clock.monotonic_s() - started
+        context.close()
+    took = context.clock.monotonic_s() - started
     click.echo(f"  {number} {study.name:<14} {study.words:<52} ok {_duration(took)}")
 
 

@@ -12,5 +12,5 @@ def program() -> None:
 
         command_line()
     except KeyboardInterrupt:
-        os.write(2, b"\nStopped. Go on with the same command.\n")
+        os.write(2, b"\nStopped. Run the same command to resume.\n")
         os._exit(3)

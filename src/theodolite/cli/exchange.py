@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from theodolite.bootstrap.exchange import ExportForm, import_labels, write_export
-from theodolite.bootstrap.workbench import open_workbench
+from theodolite.bootstrap.study_context import open_study
 from theodolite.cli.arguments import json_option, study_argument
 from theodolite.cli.json_ending import as_line
 from theodolite.cli.terminal import width
@@ -43,12 +43,12 @@ def export(study: str, *, out: str, form: str, guideline: str, as_json: bool) ->
       theodolite export support --format parquet --out answers.zip
       theodolite export support --format label-studio --out tasks.json
     """  # noqa: D301 - click's mark for "keep these lines"
-    bench = open_workbench(study)
+    context = open_study(study)
     try:
         wanted = ExportForm(form)
-        path = Path(out) if out else bench.loaded.folder / _FILES[wanted]
+        path = Path(out) if out else context.loaded.folder / _FILES[wanted]
         is_tasks = wanted is ExportForm.LABEL_STUDIO
-        n, what = write_export(bench, path, wanted, guideline=guideline), "tasks" if is_tasks else "answers"
+        n, what = write_export(context, path, wanted, guideline=guideline), "tasks" if is_tasks else "answers"
         if as_json:
             click.echo(as_line({"exit_code": 0, "file": str(path), what: n}))
         else:
@@ -56,7 +56,7 @@ def export(study: str, *, out: str, form: str, guideline: str, as_json: bool) ->
             click.echo(f"{n:,} {what} in {path}{beside}")
         return 0
     finally:
-        bench.close()
+        context.close()
 
 
 _FILES = {
@@ -95,7 +95,7 @@ def import_(study: str, file: str, *, by: str, repeats: bool, check: bool, as_js
       theodolite import support labels.csv --annotator rater --answer unsafe=Q1
       theodolite import support project-1.json
     """  # noqa: D301
-    bench = open_workbench(study)
+    context = open_study(study)
     try:
         given = {name: value for name, value in columns.items() if name in {"dialogue", "annotator", "turn", "reason"}}
         means = ImportColumns(
@@ -104,15 +104,15 @@ def import_(study: str, file: str, *, by: str, repeats: bool, check: bool, as_js
             spelling=_pairs(columns["spelling"]),
             about=_pairs(columns["about"]),
         )
-        kept = import_labels(bench, Path(file), means, by=by, repeats=repeats, store=not check)
+        kept = import_labels(context, Path(file), means, by=by, repeats=repeats, store=not check)
         if as_json:
             counts = {"new": len(kept.new), "revised": len(kept.revised), "unchanged": kept.unchanged}
             click.echo(as_line({"exit_code": 0, "stored": not check, **counts}))
         else:
-            click.echo(kept_text(kept, n_open=0, stored=not check, study=bench.path, width=width()))
+            click.echo(kept_text(kept, n_open=0, stored=not check, study=context.path, width=width()))
         return 0
     finally:
-        bench.close()
+        context.close()
 
 
 def _pairs(written: object) -> dict[str, str]:

@@ -10,7 +10,7 @@ import click
 
 from theodolite.config.loading import StudyFaults
 from theodolite.config.places import PlacedFault
-from theodolite.usecases.running import Standing
+from theodolite.usecases.running import RunStatus
 
 
 def error_json(error: BaseException, *, exit_code: int) -> str:
@@ -36,13 +36,13 @@ def faults_json(placed: Sequence[PlacedFault], *, exit_code: int, **more: object
     return as_line({"exit_code": exit_code, "faults": found, **more})
 
 
-def counts_of(standing: Standing) -> dict[str, object]:
+def counts_of(status: RunStatus) -> dict[str, object]:
     """Return where a run stands, for an object."""
     return {
-        "stopped": standing.stopped,
-        "planned": standing.planned,
-        "sessions": dict(standing.sessions),
-        "annotations": dict(standing.annotations),
+        "stopped": status.stopped,
+        "planned": status.planned,
+        "sessions": dict(status.sessions),
+        "annotations": dict(status.annotations),
     }
 
 

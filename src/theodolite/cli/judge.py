@@ -7,14 +7,14 @@ from functools import partial
 import click
 
 from theodolite.bootstrap.certificates import issue_certificate, probe_judges, probe_plans
-from theodolite.bootstrap.workbench import Workbench, open_workbench
+from theodolite.bootstrap.study_context import StudyContext, open_study
 from theodolite.cli.arguments import json_option, study_argument
 from theodolite.cli.json_ending import as_line
 from theodolite.cli.knocking import knock_first
 from theodolite.cli.permission import permission_options, permit_code, permit_paths
 from theodolite.cli.terminal import width
 from theodolite.domain.errors import NotFound
-from theodolite.execution.lines import Lines
+from theodolite.execution.clients import Clients
 from theodolite.reporting.results.certificates import certificate_entry
 from theodolite.reporting.terminal.certificates import certificate_text
 from theodolite.usecases.certifying import check_labelled, judges_named
@@ -61,30 +61,30 @@ def certify(study: str, name: str, *, attacks: int, no_attacks: bool, as_json: b
       theodolite judge certify support --no-attacks    calls no model
     """  # noqa: D301
     permit_paths(study)
-    bench = open_workbench(study)
+    context = open_study(study)
     try:
-        evidence = bench.evidence()
+        evidence = context.evidence()
         judges = judges_named(evidence.study, name)
         check_labelled(evidence, judges)  # before anything is paid
         plans = probe_plans(evidence, judges, 0 if no_attacks else attacks)
         if plans and not as_json:
             click.echo(probes_text(plans, evidence.spending))
         if plans:
-            permit_code(bench.loaded)
-        probes = probe_judges(bench, plans, before_asking=partial(_knock, quiet=as_json))
-        found = [issue_certificate(bench, evidence, one, probes.get(one.name, ())) for one in judges]
+            permit_code(context.loaded)
+        probes = probe_judges(context, plans, before_asking=partial(_knock, quiet=as_json))
+        found = [issue_certificate(context, evidence, one, probes.get(one.name, ())) for one in judges]
         if as_json:
             click.echo(as_line({"exit_code": 0, "certificates": [certificate_entry(one) for one in found]}))
         else:
             click.echo("\n\n".join(certificate_text(one, width=width()) for one in found))
-            click.echo(f"\nKept with the judge's version.   Next: theodolite report {bench.path}")
+            click.echo(f"\nKept with the judge's version.   Next: theodolite report {context.path}")
         return 0
     finally:
-        bench.close()
+        context.close()
 
 
-async def _knock(bench: Workbench, lines: Lines, options: RunOptions, *, quiet: bool) -> None:
-    await knock_first(bench, lines, options.kinds, quiet=quiet)
+async def _knock(context: StudyContext, clients: Clients, options: RunOptions, *, quiet: bool) -> None:
+    await knock_first(context, clients, options.kinds, quiet=quiet)
 
 
 @judge.command()
@@ -98,15 +98,15 @@ def show(study: str, name: str, *, as_json: bool) -> int:
     Example
       theodolite judge show support grounded
     """  # noqa: D301
-    bench = open_workbench(study)
+    context = open_study(study)
     try:
-        evidence = bench.evidence()
+        evidence = context.evidence()
         wanted = [one.name for one in judges_named(evidence.study, name)]
         found = [certificate for certificate in evidence.certificates if certificate.judge in wanted]
         if not found:
             names = ", ".join(f"`{one}`" for one in wanted)
             begin = f"no certificate was issued for {names} as it is now"
-            message = f"{begin}. Issue one:  theodolite judge certify {bench.path}"
+            message = f"{begin}. Issue one:  theodolite judge certify {context.path}"
             raise NotFound(message)
         if as_json:
             click.echo(as_line({"exit_code": 0, "certificates": [certificate_entry(one) for one in found]}))
@@ -114,4 +114,4 @@ def show(study: str, name: str, *, as_json: bool) -> int:
             click.echo("\n\n".join(certificate_text(one, width=width()) for one in found))
         return 0
     finally:
-        bench.close()
+        context.close()

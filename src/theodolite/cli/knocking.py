@@ -7,12 +7,12 @@ from collections.abc import Mapping
 
 import click
 
-from theodolite.bootstrap.workbench import Workbench
+from theodolite.bootstrap.study_context import StudyContext
 from theodolite.cli.terminal import width
 from theodolite.domain.errors import RunStopped
 from theodolite.domain.money import cost_text
 from theodolite.domain.run import Spending, UnitKind
-from theodolite.execution.lines import Lines
+from theodolite.execution.clients import Clients
 from theodolite.ports.endpoint import Knock
 from theodolite.usecases.knocking import knock_at
 
@@ -20,16 +20,16 @@ _WIDTH = 80
 _PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
 
 
-async def knock_first(bench: Workbench, lines: Lines, kinds: frozenset[UnitKind], *, quiet: bool) -> None:
+async def knock_first(context: StudyContext, clients: Clients, kinds: frozenset[UnitKind], *, quiet: bool) -> None:
     """Ask each endpoint that these kinds of work need once.
 
     Raises:
         RunStopped: If one of them cannot be used; the text says which and what to try.
     """
-    knocks = [knock for knock in await knock_at(bench.endpoints(lines, kinds)) if knock.host or not knock.alive]
+    knocks = [knock for knock in await knock_at(context.endpoints(clients, kinds)) if knock.host or not knock.alive]
     dead = [knock for knock in knocks if not knock.alive]
     if dead:
-        raise RunStopped(_not_started(bench, knocks, dead))
+        raise RunStopped(_not_started(context, knocks, dead))
     if knocks and not quiet:
         said = ", ".join(f"{knock.name} {_short(knock)}" for knock in knocks)
         click.echo(textwrap.fill(f"Asking each endpoint once: {said}", width(), subsequent_indent="  "))
@@ -39,18 +39,18 @@ def _short(knock: Knock) -> str:
     return knock.answer.split(", answers as")[0].replace(", ", " ")
 
 
-def _not_started(bench: Workbench, knocks: list[Knock], dead: list[Knock]) -> str:
+def _not_started(context: StudyContext, knocks: list[Knock], dead: list[Knock]) -> str:
     name_width = max(len(knock.name) for knock in knocks) + 3
     host_width = max(len(knock.host) for knock in knocks) + 3
     lines = ["Asking each endpoint once ..."]
     for knock in knocks:
-        place = bench.place_of(knock.name)
+        place = context.place_of(knock.name)
         where = f", {place}" if place and not knock.alive else ""
         lines += _row(f"  {knock.name:<{name_width}}{knock.host:<{host_width}}", knock.answer + where)
     for knock in dead:
-        lines += _advice(bench.users_of(knock.name), knock)
+        lines += _advice(context.users_of(knock.name), knock)
     if any(not knock.reached for knock in dead):
-        lines += _on_proxies(bench.environ)
+        lines += _on_proxies(context.environ)
     spent = sum((knock.spent for knock in knocks if knock.reached), start=Spending())
     calls = f"{spent.calls} call{'' if spent.calls == 1 else 's'}"
     lines.append(f"Nothing recorded; {calls} made ({cost_text(spent.cost_microusd)}).")

@@ -14,7 +14,7 @@ import click
 
 from theodolite.domain.errors import InputError, NotFound, TheodoliteError
 from theodolite.domain.fault import did_you_mean
-from theodolite.execution.collecting import WHILE_LOADING, seldom_collected
+from theodolite.execution.gc_tuning import WHILE_LOADING, reduced_gc
 
 FIRST = {
     "demo": ("the whole loop on real recorded data: no key, no network", "theodolite.cli.demo"),
@@ -106,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     _speak_with_any_terminal()
-    with seldom_collected(WHILE_LOADING):
+    with reduced_gc(WHILE_LOADING):
         code = _guarded(words, lambda: cli.main(args=words, standalone_mode=False, prog_name="theodolite"))
     sys.exit(code)
 
@@ -153,7 +153,7 @@ def _guarded(words: Sequence[str], call: Callable[[], Any]) -> int:
     except OSError as error:
         return _unheard(error)
     except (KeyboardInterrupt, click.Abort) as end:
-        click.echo("Stopped. Go on with the same command.", err=True)
+        click.echo("Stopped. Run the same command to resume.", err=True)
         return _told(words, end, 3)
     except TheodoliteError as error:
         click.echo(str(error), err=True)

@@ -5,28 +5,28 @@ from __future__ import annotations
 import click
 
 from theodolite.bootstrap.reports import Written, summary_of, write_reports
-from theodolite.bootstrap.workbench import Workbench
+from theodolite.bootstrap.study_context import StudyContext
 from theodolite.cli.json_ending import as_line, counts_of
 from theodolite.cli.terminal import speaks_unicode, width
 from theodolite.domain.evidence import Evidence
-from theodolite.usecases.running import Standing
+from theodolite.usecases.running import RunStatus
 
 
 def present_results(
-    bench: Workbench,
+    context: StudyContext,
     *,
     out: str | None,
     as_json: bool,
     exit_code: int,
-    standing: Standing | None = None,
+    status: RunStatus | None = None,
     with_report: bool = True,
     evidence: Evidence | None = None,
     took_s: float | None = None,
 ) -> Written:
     """Write results (and the report), show the summary or one JSON object, and return where the files are."""
-    evidence = bench.evidence() if evidence is None else evidence
-    findings = bench.findings(evidence)
-    written = write_reports(bench, evidence, findings, out=out, with_report=with_report, took_s=took_s)
+    evidence = context.evidence() if evidence is None else evidence
+    findings = context.findings(evidence)
+    written = write_reports(context, evidence, findings, out=out, with_report=with_report, took_s=took_s)
     if written.replaced:
         click.echo(
             f"{written.results} held the results of study `{written.replaced}`, which are replaced;"
@@ -34,9 +34,9 @@ def present_results(
             err=True,
         )
     if as_json:
-        counts = counts_of(standing) if standing else {}
+        counts = counts_of(status) if status else {}
         click.echo(as_line({"report": written.report, "results": written.results, "exit_code": exit_code, **counts}))
     else:
-        text = summary_of(bench, evidence, findings, written, width=width(), unicode=speaks_unicode(), took_s=took_s)
+        text = summary_of(context, evidence, findings, written, width=width(), unicode=speaks_unicode(), took_s=took_s)
         click.echo(text)
     return written

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from theodolite.bootstrap.workbench import open_workbench
+from theodolite.bootstrap.study_context import open_study
 from theodolite.cli.arguments import json_option, out_option, study_argument
 from theodolite.cli.outcome import present_results
 from theodolite.domain.errors import RunStopped
@@ -25,22 +25,22 @@ def report(study: str, *, unfinished: bool, open_it: bool, out: str | None, as_j
       theodolite report support --open
       theodolite report support --unfinished    after a stop
     """  # noqa: D301 - click's mark for "keep these lines"
-    bench = open_workbench(study)
+    context = open_study(study)
     try:
-        evidence = bench.evidence()
-        if not unfinished and not bench.is_finished():
+        evidence = context.evidence()
+        if not unfinished and not context.is_finished():
             message = (
-                f"The latest run of `{bench.loaded.study.name}` is not finished, and half a run must not look whole. "
-                f"Go on with  theodolite run {bench.path}  or add  --unfinished"
+                f"The latest run of `{context.loaded.study.name}` is not finished, and half a run must not look whole. "
+                f"Resume  theodolite run {context.path}  or add  --unfinished"
             )
             raise RunStopped(message)
         code = _exit_code(evidence)
-        written = present_results(bench, out=out, as_json=as_json, exit_code=code, evidence=evidence)
+        written = present_results(context, out=out, as_json=as_json, exit_code=code, evidence=evidence)
         if open_it:
             click.launch(written.report)
         return code
     finally:
-        bench.close()
+        context.close()
 
 
 @click.command()
@@ -54,14 +54,14 @@ def measure(study: str, *, out: str | None, as_json: bool) -> int:
     Example
       theodolite measure support --json
     """  # noqa: D301
-    bench = open_workbench(study)
+    context = open_study(study)
     try:
-        evidence = bench.evidence()
+        evidence = context.evidence()
         code = _exit_code(evidence)
-        present_results(bench, out=out, as_json=as_json, exit_code=code, with_report=False, evidence=evidence)
+        present_results(context, out=out, as_json=as_json, exit_code=code, with_report=False, evidence=evidence)
         return code
     finally:
-        bench.close()
+        context.close()
 
 
 def _exit_code(evidence: Evidence) -> int:

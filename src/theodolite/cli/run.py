@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import click
 
-from theodolite.bootstrap.sitting import Sat, slots_for
-from theodolite.bootstrap.workbench import Workbench, open_workbench
+from theodolite.bootstrap.running import RunResult, slots_for
+from theodolite.bootstrap.study_context import StudyContext, open_study
 from theodolite.cli.arguments import cache_option, json_option, out_option, study_argument
 from theodolite.cli.endings import failures_text, nothing_text, stopped_text, waiting_text
 from theodolite.cli.json_ending import as_line, counts_of
 from theodolite.cli.permission import permission_options, permit_code, permit_paths
-from theodolite.cli.sitting import progress_for, sit_at_terminal
+from theodolite.cli.running import progress_for, run_interactively
 from theodolite.cli.terminal import width
 from theodolite.domain.run import UnitKind, UnitState
-from theodolite.usecases.running import RunOptions, Standing
+from theodolite.usecases.running import RunOptions, RunStatus
 
 NOT_FINISHED = 3
 
@@ -53,19 +53,19 @@ def run(
       theodolite run support --json       for scripts and CI
     """  # noqa: D301 - click's mark for "keep these lines"
     permit_paths(study)
-    bench = open_workbench(study)
+    context = open_study(study)
     try:
-        permit_code(bench.loaded)
-        slots = parallel or slots_for(bench)
+        permit_code(context.loaded)
+        slots = parallel or slots_for(context)
         options = RunOptions(first=first, anew=anew, retry_failed=retry_failed, parallel=slots, cache=cache)
-        sat = sit_at_terminal(bench, options, progress=progress_for(bench, quiet=as_json), quiet=as_json)
-        if sat.standing.stopped:
-            _say_why_it_stopped(bench, sat)
+        result = run_interactively(context, options, progress=progress_for(context, quiet=as_json), quiet=as_json)
+        if result.status.stopped:
+            _say_why_it_stopped(context, result)
             if not as_json:
                 return NOT_FINISHED
-        return _present(bench, sat, out=out, as_json=as_json, first=first)
+        return _present(context, result, out=out, as_json=as_json, first=first)
     finally:
-        bench.close()
+        context.close()
 
 
 @click.command()
@@ -86,79 +86,76 @@ def test(study: str, *, first: int | None, as_json: bool) -> int:
 def stage(study: str, kinds: frozenset[UnitKind], first: int | None, *, as_json: bool) -> int:
     """Do some kinds of work of a study only, and return the exit code."""
     permit_paths(study)
-    bench = open_workbench(study)
+    context = open_study(study)
     try:
-        permit_code(bench.loaded)
-        options = RunOptions(kinds=kinds, first=first, parallel=slots_for(bench))
-        sat = sit_at_terminal(bench, options, progress=progress_for(bench, quiet=as_json), quiet=as_json)
-        standing = sat.standing
-        done = standing.dialogues if UnitKind.SESSION in kinds else standing.annotated
-        code = NOT_FINISHED if standing.stopped or not done else 0
-        click.echo(as_line({"exit_code": code, **counts_of(standing)}) if as_json else _kept(standing))
-        if standing.stopped:
-            _say_why_it_stopped(bench, sat)
-        elif _others_hold_all(standing) and UnitKind.SESSION in kinds:
-            click.echo(waiting_text(standing, f"theodolite test {bench.path}"), err=True)
+        permit_code(context.loaded)
+        options = RunOptions(kinds=kinds, first=first, parallel=slots_for(context))
+        result = run_interactively(context, options, progress=progress_for(context, quiet=as_json), quiet=as_json)
+        status = result.status
+        done = status.dialogues if UnitKind.SESSION in kinds else status.annotated
+        code = NOT_FINISHED if status.stopped or not done else 0
+        click.echo(as_line({"exit_code": code, **counts_of(status)}) if as_json else _kept(status))
+        if status.stopped:
+            _say_why_it_stopped(context, result)
+        elif _others_hold_all(status) and UnitKind.SESSION in kinds:
+            click.echo(waiting_text(status, f"theodolite test {context.path}"), err=True)
         elif not done:
-            click.echo(nothing_text(standing, bench.evidence(), bench.path), err=True)
-        elif failed := failures_text(standing, bench.path):
+            click.echo(nothing_text(status, context.evidence(), context.path), err=True)
+        elif failed := failures_text(status, context.path):
             click.echo(failed, err=True)
         return code
     finally:
-        bench.close()
+        context.close()
 
 
-def _kept(standing: Standing) -> str:
-    return (
-        f"{standing.dialogues:,} of {standing.planned:,} dialogues, "
-        f"{standing.annotated:,} of {standing.due:,} annotations"
-    )
+def _kept(status: RunStatus) -> str:
+    return f"{status.dialogues:,} of {status.planned:,} dialogues, {status.annotated:,} of {status.due:,} annotations"
 
 
-def _present(bench: Workbench, sat: Sat, *, out: str | None, as_json: bool, first: int | None) -> int:
+def _present(context: StudyContext, result: RunResult, *, out: str | None, as_json: bool, first: int | None) -> int:
     """Show what the run brought so far and return the exit code."""
     from theodolite.bootstrap.reports import first_screen
     from theodolite.cli.outcome import present_results
 
-    standing, evidence = sat.standing, bench.evidence()
-    succeeded = standing.dialogues > 0 and (evidence.answers.is_labelled or not standing.due)
-    whole = standing.is_complete or first is not None
-    if _others_hold_all(standing) and not (as_json or whole):
-        click.echo(waiting_text(standing, f"theodolite run {bench.path}"), err=True)
+    status, evidence = result.status, context.evidence()
+    succeeded = status.dialogues > 0 and (evidence.answers.is_labelled or not status.due)
+    whole = status.is_complete or first is not None
+    if _others_hold_all(status) and not (as_json or whole):
+        click.echo(waiting_text(status, f"theodolite run {context.path}"), err=True)
         return NOT_FINISHED  # a report of nothing would take the place of the one that the other process writes
-    code = 0 if succeeded and whole and not standing.stopped else NOT_FINISHED
+    code = 0 if succeeded and whole and not status.stopped else NOT_FINISHED
     if first is not None and not as_json:
-        click.echo(first_screen(bench, first, width=width()))
+        click.echo(first_screen(context, first, width=width()))
     else:
         present_results(
-            bench, out=out, as_json=as_json, exit_code=code, standing=standing, evidence=evidence, took_s=sat.took_s
+            context, out=out, as_json=as_json, exit_code=code, status=status, evidence=evidence, took_s=result.took_s
         )
-    if not succeeded and not standing.stopped:
-        click.echo(nothing_text(standing, evidence, bench.path), err=True)
+    if not succeeded and not status.stopped:
+        click.echo(nothing_text(status, evidence, context.path), err=True)
         return code
     if first is not None and not as_json:
         click.echo("Right? Change a file and run again (only what changed is asked anew), or go on:")
-        click.echo(f"  theodolite run {bench.path}")
-    elif not whole and not standing.stopped:
-        click.echo(waiting_text(standing, f"theodolite run {bench.path}"), err=True)
-    if failed := failures_text(standing, bench.path):
+        click.echo(f"  theodolite run {context.path}")
+    elif not whole and not status.stopped:
+        click.echo(waiting_text(status, f"theodolite run {context.path}"), err=True)
+    if failed := failures_text(status, context.path):
         click.echo(failed, err=True)
     return code
 
 
-def _others_hold_all(standing: Standing) -> bool:
+def _others_hold_all(status: RunStatus) -> bool:
     """Tell whether a sitting ended in peace and without any dialogue, since other processes hold them now."""
-    return bool(standing.sessions.get(UnitState.LEASED)) and not (standing.stopped or standing.dialogues)
+    return bool(status.sessions.get(UnitState.LEASED)) and not (status.stopped or status.dialogues)
 
 
-def _say_why_it_stopped(bench: Workbench, sat: Sat) -> None:
+def _say_why_it_stopped(context: StudyContext, result: RunResult) -> None:
     """Tell on standard error what is kept and how to go on."""
     text = stopped_text(
-        sat.standing,
-        spent=sat.spent,
-        budget=bench.loaded.study.budget,
-        at=bench.clock.now(),
-        command=f"theodolite run {bench.path}",
-        path=bench.path,
+        result.status,
+        spent=result.spent,
+        budget=context.loaded.study.budget,
+        at=context.clock.now(),
+        command=f"theodolite run {context.path}",
+        path=context.path,
     )
     click.echo(text, err=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from theodolite.bootstrap.reports import dialogue_screen
-from theodolite.bootstrap.workbench import open_workbench
+from theodolite.bootstrap.study_context import open_study
 from theodolite.cli.arguments import study_argument
 from theodolite.cli.terminal import width
 
@@ -23,9 +23,9 @@ def show(study: str, dialogue: str, *, raw: bool) -> int:
     Example
       theodolite show support d001
     """  # noqa: D301 - click's mark for "keep these lines"
-    bench = open_workbench(study)
+    context = open_study(study)
     try:
-        click.echo(dialogue_screen(bench, dialogue, width=width(), raw=raw))
+        click.echo(dialogue_screen(context, dialogue, width=width(), raw=raw))
         return 0
     finally:
-        bench.close()
+        context.close()

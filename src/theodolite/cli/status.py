@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from theodolite.bootstrap.onlooker import look_at
+from theodolite.bootstrap.status import look_at
 from theodolite.cli.arguments import json_option, study_argument
 from theodolite.cli.json_ending import as_line
 from theodolite.reporting.terminal.status import status_document, status_text

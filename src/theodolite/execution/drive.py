@@ -1,4 +1,4 @@
-"""The driver: answers a flow's requests from its journal first, then from the world."""
+"""The driver: answers the requests of a flow from its journal first, then through clients."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from theodolite.domain.flow import Flow, Reply, Request
 from theodolite.domain.identity import version_of
 from theodolite.domain.replay import JournalEntry, Waiting, advance, answered_by, begin
 from theodolite.domain.run import Unit
-from theodolite.execution.failing import failure_of
-from theodolite.execution.lines import Lines
+from theodolite.execution.clients import Clients
+from theodolite.execution.failures import failure_of
 from theodolite.ports.store import Journal
 
 Result = TypeVar("Result")
 
 
 async def drive(
-    flow: Flow[Result], unit: Unit, stored: Sequence[JournalEntry], *, lines: Lines, journal: Journal
+    flow: Flow[Result], unit: Unit, stored: Sequence[JournalEntry], *, clients: Clients, journal: Journal
 ) -> Result | Failure:
-    """Bring a flow to its end.
+    """Run a flow to its end.
 
-    Every reply is stored before the next request is made, so that a process
-    that dies loses at most the calls that were in flight.
+    Each reply is stored before the next request, so a killed process loses
+    at most the calls in flight.
 
     Args:
         flow: A flow that has not been started.
-        unit: The unit of work that it is.
-        stored: The unit's journal so far, in order of position.
-        lines: Answers what the journal does not.
-        journal: Where new replies go.
+        unit: The unit of work of the flow.
+        stored: The journal of the unit so far, in order of position.
+        clients: Answer the requests that the journal does not.
+        journal: Stores new replies.
 
     Returns:
-        What the flow returns, or the failure that ended it.
+        The result of the flow, or the failure that ended it.
 
     Raises:
         RunStopped: If the run stops before the flow ends.
@@ -49,21 +49,21 @@ async def drive(
             state = advance(flow, waiting, entry.reply)
         while isinstance(state, Waiting):
             request = state.request
-            reply = await lines.answer(request, unit.key)
+            reply = await clients.answer(request, unit.key)
             if not reply.recorded:  # its file is its journal
-                await journal.append(unit.key, _entry(state, reply, lines))
+                await journal.append(unit.key, _entry(state, reply, clients))
             state = advance(flow, state, reply)
     except (GatewayError, ReplayError, TemplateError) as error:
         return failure_of(unit, error, request)
     return state.result
 
 
-def _entry(state: Waiting, reply: Reply, lines: Lines) -> JournalEntry:
-    supposed = lines.brakes.supposed(state.request, reply)
+def _entry(state: Waiting, reply: Reply, clients: Clients) -> JournalEntry:
+    unreported_cost = clients.stop_conditions.unreported_cost(state.request, reply)
     return JournalEntry(
         position=state.position,
         request_hash=version_of(state.request),
         reply=reply,
-        supposed_tokens=supposed.supposed_tokens,
-        supposed_microusd=supposed.supposed_microusd,
+        supposed_tokens=unreported_cost.supposed_tokens,
+        supposed_microusd=unreported_cost.supposed_microusd,
     )

@@ -13,7 +13,7 @@ from theodolite.domain.errors import Conflict, ContentRefused, GatewayError, Not
 from theodolite.domain.failure import FailureKind
 from theodolite.domain.flow import CONTENT_FILTER, FILTERED_TEXT, Reply, SayToApplication
 from theodolite.domain.live import LiveEnding
-from theodolite.execution.failing import kind_of, paid_reply
+from theodolite.execution.failures import kind_of, paid_reply
 from theodolite.execution.live_reply import LiveReply
 from theodolite.ports.application import Application
 from theodolite.ports.clock import Clock
@@ -195,7 +195,7 @@ class _Answering:
                 reply = await application.reply(request, session=session, on_chunk=self.reply.hear)
         except ContentRefused as refusal:
             # A refusal is what happened; what was said before it is part of it.
-            text = "\n\n".join(filter(None, (self.reply.heard, FILTERED_TEXT)))
+            text = "\n\n".join(filter(None, (self.reply.lengths, FILTERED_TEXT)))
             reply = paid_reply(refusal, text, finish=CONTENT_FILTER)
         finally:
             self._given_s = self._clock.monotonic_s()

@@ -36,7 +36,7 @@ class LiveReply:
             key: Key of the turn that it answers.
         """
         self.key = key
-        self.heard = ""
+        self.lengths = ""
         self.shown = ""
         self.ending: LiveEnding | None = None
         self.is_stopped = False
@@ -46,17 +46,17 @@ class LiveReply:
     @property
     def is_behind(self) -> bool:
         """Whether something was heard that is not shown yet."""
-        return len(self.shown) < len(self.heard)
+        return len(self.shown) < len(self.lengths)
 
     def hear(self, piece: str) -> None:
         """Take a piece from the application."""
         if not self.is_stopped:
-            self.heard += piece
+            self.lengths += piece
         self._stir.set()
 
     def hear_all(self, text: str) -> None:
         """Take the whole reply, which is right where the pieces said otherwise."""
-        self.heard = text
+        self.lengths = text
         if not text.startswith(self.shown):
             self.shown = text
         self._stir.set()
@@ -77,7 +77,7 @@ class LiveReply:
 
     def show(self, letters: int) -> None:
         """Let some more letters appear; count."""
-        self.shown = self.heard[: len(self.shown) + letters]
+        self.shown = self.lengths[: len(self.shown) + letters]
         self._tell()
 
     def pulse(self) -> None:
@@ -105,7 +105,7 @@ class LiveReply:
 
     async def over(self) -> None:
         """Wait until the reply is over."""
-        async for _ in self.watch(len(self.heard)):
+        async for _ in self.watch(len(self.lengths)):
             pass
 
     def _tell(self) -> None:

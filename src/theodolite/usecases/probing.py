@@ -22,8 +22,8 @@ from theodolite.domain.money import cost_text
 from theodolite.domain.replay import JournalEntry
 from theodolite.domain.run import Spending, Unit, UnitKind
 from theodolite.domain.study import Study
+from theodolite.execution.clients import Clients
 from theodolite.execution.drive import drive
-from theodolite.execution.lines import Lines
 from theodolite.measurement.study.habits import position_figures, stability_figures, votes_of
 from theodolite.measurement.study.injections import turned_shares
 from theodolite.measurement.study.strata import DEFECT, SOUND, strata_of
@@ -117,12 +117,12 @@ class Prober:
 
     Attributes:
         study: Names guideline and model.
-        lines: Connections to the models.
+        clients: Clients of the models.
         parallel: Readings at a time at most; count.
     """
 
     study: Study
-    lines: Lines
+    clients: Clients
     parallel: int = 8
 
     async def probe(self, plan: ProbePlan) -> tuple[Measurement, ...]:
@@ -143,7 +143,7 @@ class Prober:
                 twice = [tasks.create_task(self._read_twice(slots, plan, dialogue)) for dialogue in plan.dialogues]
         except BaseExceptionGroup as group:
             if stopped := group.subgroup(RunStopped):
-                raise RunStopped(self.lines.brakes.reason or str(stopped.exceptions[0])) from group
+                raise RunStopped(self.clients.stop_conditions.reason or str(stopped.exceptions[0])) from group
             raise
         tried = [found for task in trials if (found := task.result()) is not None]
         votes = [votes_of(read, guideline.question.name) for task in twice if (read := task.result()) is not None]
@@ -204,5 +204,5 @@ class Prober:
             annotator=judge.name,
         )
         async with slots:
-            found = await drive(annotate(task), unit, (), lines=self.lines, journal=NoJournal())
+            found = await drive(annotate(task), unit, (), clients=self.clients, journal=NoJournal())
         return None if isinstance(found, Failure) else found

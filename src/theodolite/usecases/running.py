@@ -1,4 +1,4 @@
-"""Running a study: test, assess, and go on where an earlier sitting stopped."""
+"""Runs a study: test, assess, and resume where an earlier run stopped."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from theodolite.domain.passage import Search
 from theodolite.domain.plan import Plan, Sessions
 from theodolite.domain.run import Run, RunState, UnitKind, UnitState
 from theodolite.domain.study import Study
-from theodolite.execution.aside import Aside
-from theodolite.execution.lines import Lines
-from theodolite.execution.sitting import Flows, Sitting, n_over
+from theodolite.execution.blocking import BlockingExecutor
+from theodolite.execution.clients import Clients
+from theodolite.execution.run_worker import Flows, RunWorker, n_finished
 from theodolite.ports.progress import Progress
 from theodolite.ports.store import Store
 from theodolite.testing.strategies.catalogue import APPROACHES
@@ -56,18 +56,18 @@ class RunOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
-    """Where a run stands after a sitting.
+class RunStatus:
+    """Status of a run.
 
     Attributes:
         run: The run.
-        stopped: Why the sitting stopped before its work was done; empty where it did not.
+        stopped: Why the run stopped before its plan was complete; empty if it did not.
         sessions: Session units by state; counts.
         annotations: Annotation units by state; counts.
         planned: Sessions of the whole plan; count.
         due: Annotations of the whole plan; count.
-        lost: Those among them whose session failed, so that there is nothing to annotate; count.
-        remedy: What to do before going on, where something is to be done.
+        lost: Annotations whose session failed, so that there is no dialogue to annotate; count.
+        remedy: What the user does before resuming; empty if nothing.
     """
 
     run: Run
@@ -81,20 +81,20 @@ class Standing:
 
     @property
     def dialogues(self) -> int:
-        """Dialogues that were held; count."""
+        """Completed dialogues; count."""
         return self.sessions.get(UnitState.DONE, 0)
 
     @property
     def annotated(self) -> int:
-        """Annotations that were given; count."""
+        """Stored annotations; count."""
         return self.annotations.get(UnitState.DONE, 0)
 
     @property
     def is_complete(self) -> bool:
-        """Whether every planned unit has brought a result or an explicit failure."""
+        """Whether every planned unit has a result or an explicit failure."""
         failed = self.sessions.get(UnitState.FAILED, 0)
-        answered = self.annotated + self.annotations.get(UnitState.FAILED, 0)
-        return self.dialogues + failed == self.planned and answered + self.lost == self.due
+        labelled = self.annotated + self.annotations.get(UnitState.FAILED, 0)
+        return self.dialogues + failed == self.planned and labelled + self.lost == self.due
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,15 +102,15 @@ class Runner:
     """Runs one study.
 
     Attributes:
-        study: What was written down.
-        plan: The same fully drawn.
+        study: The study.
+        plan: Its plan.
         sessions: The sessions of the plan.
         recordings: Dialogues of its recorded applications.
         store: The database; started.
-        lines: Connections to models and applications.
-        progress: Who watches.
+        clients: Models and applications.
+        progress: Receives progress reports.
         owner: Name of this process in the ledger.
-        searches: Name of a scenario to what searches its corpus.
+        searches: Search functions of corpora, by scenario.
         approaches: Strategies of red teaming by name.
     """
 
@@ -119,37 +119,36 @@ class Runner:
     sessions: Sessions
     recordings: Sequence[RecordedDialogue]
     store: Store
-    lines: Lines
+    clients: Clients
     progress: Progress
     owner: str
     searches: Mapping[str, Search] = field(default_factory=dict)
     approaches: Mapping[str, Approach] = field(default_factory=lambda: APPROACHES)
 
-    async def run(self, options: RunOptions) -> Standing:
-        """Test and assess until the plan is done or the run is stopped.
+    async def run(self, options: RunOptions) -> RunStatus:
+        """Test and assess until the plan is complete or a stop condition holds.
 
-        The same call goes on where an earlier sitting stopped: what is stored
-        is never asked again.
+        The same call resumes an interrupted run; stored replies are never requested again.
 
         Raises:
-            StoreError: If the database fails; what was acknowledged is kept.
+            StoreError: If the database fails; acknowledged writes are kept.
         """
         flows = StudyFlows(
             self.study, self.sessions, self.recordings, searches=self.searches, approaches=self.approaches
         )
-        aside = Aside()
+        executor = BlockingExecutor()
         try:
-            run = await aside.call(self.store.open_run, self.study, self.plan, anew=options.anew)
-            await aside.call(self._enter_units, run, options)
-            await self._sit(run, flows, options, aside)
-            await self._adjudicate(run, flows, aside)
-            return await aside.call(self._standing, run)
+            run = await executor.call(self.store.open_run, self.study, self.plan, anew=options.anew)
+            await executor.call(self._enter_units, run, options)
+            await self._work(run, flows, options, executor)
+            await self._adjudicate(run, flows, executor)
+            return await executor.call(self._standing, run)
         finally:
-            await aside.call(self.store.disconnect)
-            aside.close()
+            await executor.call(self.store.disconnect)
+            executor.close()
 
     def _enter_units(self, run: Run, options: RunOptions) -> None:
-        """Put all units into the ledger; they are worked out twice, since all of them together are too many to hold."""
+        """Add all units to the ledger; they are generated twice because they may not fit into memory."""
         study, sessions, adopt = self.study, self.sessions, not options.anew
         self.store.add_units(run, session_units(study, run, sessions, options.first), adopt=adopt)
         people = list(people_units(run, study, sessions, self.store.held(study.name), first=options.first))
@@ -160,72 +159,74 @@ class Runner:
         if options.retry_failed:
             self.store.reopen([failure.unit for failure in self.store.failures(run)])
 
-    async def _sit(self, run: Run, flows: StudyFlows, options: RunOptions, aside: Aside) -> None:
-        self.lines.brakes.spent = await aside.call(self.store.spending, run)
-        counts = [await aside.call(self.store.count_units, run, kind) for kind in UnitKind]
-        if run.state is RunState.FINISHED and any(n_over(count) < sum(count.values()) for count in counts):
-            await aside.call(self.store.close_run, run, RunState.UNFINISHED)  # something is tried again, or is new
+    async def _work(self, run: Run, flows: StudyFlows, options: RunOptions, executor: BlockingExecutor) -> None:
+        self.clients.stop_conditions.spent = await executor.call(self.store.spending, run)
+        counts = [await executor.call(self.store.count_units, run, kind) for kind in UnitKind]
+        if run.state is RunState.FINISHED and any(n_finished(count) < sum(count.values()) for count in counts):
+            await executor.call(
+                self.store.close_run, run, RunState.UNFINISHED
+            )  # failed units are retried, or units are new
         self.progress.begin(
             sessions=sum(counts[0].values()),
             annotations=sum(counts[1].values()),
-            done=n_over(counts[0]),
-            annotated=n_over(counts[1]),
+            done=n_finished(counts[0]),
+            annotated=n_finished(counts[1]),
         )
-        self.progress.spent(self.lines.brakes.spent)
-        sitting = Sitting(
+        self.progress.spent(self.clients.stop_conditions.spent)
+        worker = RunWorker(
             run=run,
             owner=self.owner,
             store=self.store,
-            lines=self.lines,
+            clients=self.clients,
             flows=Flows(session=flows.session, annotation=flows.annotation),
             progress=self.progress,
             parallel=options.parallel,
-            aside=aside,
+            executor=executor,
             before=options.first,
         )
         try:
-            await sitting.work(options.kinds)
+            await worker.work(options.kinds)
         except BaseExceptionGroup as group:
             raise _cause(group) from group
         finally:
             self.progress.end()
-            await aside.call(self.store.reopen, self.lines.brakes.unjust_failures())
-            await aside.call(self.store.release, self.owner)
+            await executor.call(self.store.reopen, self.clients.stop_conditions.endpoint_failures())
+            await executor.call(self.store.release, self.owner)
 
-    async def _adjudicate(self, run: Run, flows: StudyFlows, aside: Aside) -> None:
+    async def _adjudicate(self, run: Run, flows: StudyFlows, executor: BlockingExecutor) -> None:
         if self.study.reference is None:
             return
-        rest = as_planned(self.store.dialogues(run), self.sessions)
-        while dialogues := await aside.call(lambda: list(islice(rest, _AT_ONCE))):
+        stored = as_planned(self.store.dialogues(run), self.sessions)
+        while dialogues := await executor.call(lambda: list(islice(stored, _AT_ONCE))):
             await self.store.keep_adjudications(run, flows.adjudications(dialogues))
 
-    def _standing(self, run: Run) -> Standing:
+    def _standing(self, run: Run) -> RunStatus:
         sessions = self.sessions
         places = list(range(len(held_by_runs(sessions))))
         if isinstance(sessions, EventSessions):
             places += sessions.units.values()
         failed = (sessions.find(failure.label) for failure in self.store.failures(run) if not failure.annotator)
-        standing = Standing(
+        standing = RunStatus(
             run=run,
-            stopped=self.lines.brakes.reason,
+            stopped=self.clients.stop_conditions.reason,
             sessions=self.store.count_units(run, UnitKind.SESSION),
             annotations=self.store.count_units(run, UnitKind.ANNOTATION),
             planned=len(places),
             due=annotations_due(self.study, (sessions.setting(place).scenario for place in places)),
             lost=annotations_due(self.study, (sessions.setting(p).scenario for p in failed if p is not None)),
-            remedy=self.lines.brakes.remedy,
+            remedy=self.clients.stop_conditions.remedy,
         )
-        if not standing.is_complete:  # as the run is, unless another process has ended it since we looked
+        if not standing.is_complete:  # another process may have finished the run since the counts were read
             return replace(standing, run=replace(run, state=RunState.UNFINISHED))
         self.store.close_run(run, RunState.FINISHED)
-        # Brakes that took hold at the very last call have stopped nothing.
+        # A stop condition that held only after the last call stopped nothing.
         return replace(standing, run=replace(run, state=RunState.FINISHED), stopped="")
 
 
 def _cause(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return what ended a sitting: the first failure of the database, else the first of all.
+    """Return the error that ended a run: the first database error, else the first error.
 
-    One worker's failure cancels the others, so the rest of a group only repeats it.
+    The failure of one task cancels the others, so the other errors of the group only repeat it.
     """
     inside = [
         cause

@@ -15,8 +15,8 @@ from theodolite.domain.errors import TheodoliteError
 from theodolite.domain.flow import SayToApplication
 from theodolite.domain.live import LiveDialogue, LiveEnding, LiveTurn
 from theodolite.domain.people.session import Session
-from theodolite.execution.aside import Aside
-from theodolite.execution.lines import Lines
+from theodolite.execution.blocking import BlockingExecutor
+from theodolite.execution.clients import Clients
 from theodolite.execution.live import LiveReplies, Pacing
 from theodolite.execution.live_reply import LiveReply
 from theodolite.ports.application import Conversing
@@ -51,19 +51,19 @@ class StoreKeeper:
 
     Attributes:
         venues: Key of a turn that is under way to the event that it belongs to.
-        aside: Where blocking calls are made, one after the other.
+        executor: Runs blocking calls one at a time.
     """
 
     venues: dict[str, Venue] = field(default_factory=dict)
-    aside: Aside = field(default_factory=lambda: Aside(at_home))
+    executor: BlockingExecutor = field(default_factory=lambda: BlockingExecutor(at_home))
 
     async def hold(self, partials: Mapping[str, str]) -> None:
         """Store how far replies have come."""
-        await self.aside.call(server_store().hold, partials)
+        await self.executor.call(server_store().hold, partials)
 
     async def end(self, key: str, ending: LiveEnding) -> None:
         """Store how a reply ended."""
-        await self.aside.call(finish, self.venues[key], key, ending)
+        await self.executor.call(finish, self.venues[key], key, ending)
         self.venues.pop(key, None)
 
 
@@ -74,7 +74,7 @@ class LiveRoom:
         """Open nothing yet."""
         self._keeper = StoreKeeper()
         self._replies = LiveReplies(self._keeper, SystemClock())
-        self._lines: dict[int, tuple[OpenedVenue, Lines]] = {}
+        self._clients: dict[int, tuple[OpenedVenue, Clients]] = {}
         self._spots: dict[Spot, LiveReply] = {}
         self._connecting = asyncio.Lock()
 
@@ -82,14 +82,14 @@ class LiveRoom:
     async def open(self) -> AsyncIterator[None]:
         """Answer testers for as long as this is open; what a killed server left under way is interrupted first."""
         self._connecting = asyncio.Lock()  # of this event loop
-        await self._keeper.aside.call(lambda: server_store().interrupt_all())
+        await self._keeper.executor.call(lambda: server_store().interrupt_all())
         try:
             async with self._replies.open():
                 yield
         finally:
-            for _, lines in self._lines.values():
-                await lines.close()
-            self._keeper.aside.close()
+            for _, clients in self._clients.values():
+                await clients.close()
+            self._keeper.executor.close()
 
     async def ask(
         self,
@@ -121,12 +121,12 @@ class LiveRoom:
         self._spots = {spot: one for spot, one in self._spots.items() if one.ending is None}
         self._spots[_spot_of(session, dialogue, turn)] = reply
 
-    async def _connected(self, opened: OpenedVenue) -> Lines:
+    async def _connected(self, opened: OpenedVenue) -> Clients:
         """Return the lines of an edition; made when they are first needed, in a thread: applications load code."""
         async with self._connecting:
-            if id(opened) not in self._lines:
-                self._lines[id(opened)] = (opened, await asyncio.to_thread(opened.connect))
-        return self._lines[id(opened)][1]
+            if id(opened) not in self._clients:
+                self._clients[id(opened)] = (opened, await asyncio.to_thread(opened.connect))
+        return self._clients[id(opened)][1]
 
     async def over(self, turn: str) -> None:
         """Wait until the reply of a turn is over; at once where none goes on."""
@@ -149,10 +149,10 @@ class LiveRoom:
         """
         if dialogue.under_way is not None:
             await self.stop(dialogue.under_way.key)
-        if self._lines:
-            line = (await self._connected(opened)).applications.get(session.application)
-            if isinstance(line, Conversing):
-                await line.end(dialogue.key)
+        if self._clients:
+            client = (await self._connected(opened)).applications.get(session.application)
+            if isinstance(client, Conversing):
+                await client.end(dialogue.key)
 
     def find(self, turn: str) -> LiveReply | None:
         """Return the reply of a turn while it goes on."""

@@ -27,8 +27,8 @@ def toy(tmp_path: Path) -> Path:
 def test_a_study_is_run_and_measured(toy: Path) -> None:
     ran = theodolite.run(str(toy))
 
-    assert ran.standing.run.state is RunState.FINISHED
-    assert len([*ran.evidence.archive.dialogues()]) == ran.standing.planned == 12
+    assert ran.status.run.state is RunState.FINISHED
+    assert len([*ran.evidence.archive.dialogues()]) == ran.status.planned == 12
     rates = [m for m in ran.findings.measurements if m.measure == "defect_rate"]
     assert rates[0].result.n == 12
     assert json.loads(Path(ran.written.results).read_text(encoding="utf-8"))["study"]["name"] == "spoiler-guard"
@@ -37,7 +37,7 @@ def test_a_study_is_run_and_measured(toy: Path) -> None:
 async def test_it_works_where_an_event_loop_runs_already(toy: Path) -> None:
     await asyncio.sleep(0)
 
-    assert theodolite.run(str(toy), first=2).standing.dialogues == 2
+    assert theodolite.run(str(toy), first=2).status.dialogues == 2
 
 
 def test_an_endpoint_that_is_not_there_is_named(toy: Path) -> None:

@@ -19,9 +19,9 @@ from theodolite.domain.identity import version_of
 from theodolite.domain.replay import JournalEntry
 from theodolite.domain.run import Unit, UnitKind
 from theodolite.domain.study import Budget
-from theodolite.execution.brakes import Brakes
+from theodolite.execution.clients import Clients
 from theodolite.execution.drive import drive
-from theodolite.execution.lines import Lines
+from theodolite.execution.stop_conditions import StopConditions
 from theodolite.gateways.secrecy import Credentials
 
 pytestmark = pytest.mark.integration
@@ -88,7 +88,7 @@ def test_what_a_run_let_pass_is_told_at_its_end(event: Path) -> None:
 
     ended = theodolite_command("run", event, "--first", "2")
 
-    note = "Note: application `blue` was accepted although it deviates from what is expected: `OpenConnection`"
+    note = "Note: application `blue` was accepted although it deviates from the interface: `OpenConnection`"
     assert (ended.code, ended.err.count(note)) == (0, 1)
 
 
@@ -115,14 +115,14 @@ async def test_after_a_kill_the_stored_turn_stands_and_the_fresh_instance_hears_
     kind = made()
     connection = AriaClass(target="m:C")
     application = local_aria("app", connection, kind, credentials=Credentials(), clock=HastyClock())
-    lines = Lines(models={}, applications={"app": application}, brakes=Brakes(budget=Budget()))
+    clients = Clients(models={}, applications={"app": application}, stop_conditions=StopConditions(budget=Budget()))
     unit = Unit(key="k", kind=UnitKind.SESSION, work_key="w", position=0, label="d001", application="app")
     stored = [JournalEntry(position=0, request_hash=version_of(ONE), reply=Reply(text="1: a"))]
 
-    reply = await drive(two_turns(), unit, stored, lines=lines, journal=Kept())
-    await lines.end_session("app", "k")
+    reply = await drive(two_turns(), unit, stored, clients=clients, journal=Kept())
+    await clients.end_session("app", "k")
 
     assert isinstance(reply, Reply)
     assert (reply.text, reply.attempts) == ("2: b", 2)
-    assert (lines.brakes.spent.calls, lines.brakes.spent.attempts) == (1, 2)
+    assert (clients.stop_conditions.spent.calls, clients.stop_conditions.spent.attempts) == (1, 2)
     assert kind.instances[0].calls[-1][0] == "CloseConnection"

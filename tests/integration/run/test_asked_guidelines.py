@@ -48,8 +48,8 @@ def test_a_dialogue_is_asked_only_what_its_scenario_names(ran):
     asked = [(one.guideline, one.dialogue) for one in [*ran.evidence.archive.annotations()]]
 
     assert sorted(guideline for guideline, _ in asked) == ["polite", "polite", "polite", "sound"]
-    assert ran.standing.is_complete
-    assert (ran.standing.due, ran.standing.lost) == (6, 2)
+    assert ran.status.is_complete
+    assert (ran.status.due, ran.status.lost) == (6, 2)
 
 
 def test_a_rate_counts_the_dialogues_that_were_to_be_asked(ran):

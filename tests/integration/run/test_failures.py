@@ -41,7 +41,7 @@ def test_an_application_that_always_fails_has_no_rate_at_all(study):
         ended = theodolite("run", study.write(bot=HTTP_BOT.format(root=application.root)))
 
     assert ended.code == 3
-    assert "No dialogue succeeded, so there is nothing to measure: not a rate of 0" in ended.err
+    assert "No dialogue succeeded, so there is nothing to measure: the rate is undefined" in ended.err
     assert "10 x application `bot` rejected the request, e.g. d001: 404" in ended.err
     assert "0.0 %" not in ended.out
 

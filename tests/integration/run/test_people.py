@@ -10,9 +10,9 @@ import pytest
 from tests.fakes.terminal import theodolite
 from tests.fakes.venue import FIELD, RED, a_session, exchange, failed
 from theodolite.bootstrap.database import open_store
-from theodolite.bootstrap.past import bench_of_run
+from theodolite.bootstrap.run_history import context_of_run
+from theodolite.bootstrap.study_context import open_study
 from theodolite.bootstrap.venues import open_venue
-from theodolite.bootstrap.workbench import open_workbench
 from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.errors import InputError
 from theodolite.domain.people.withdrawal import Withdrawal
@@ -167,7 +167,7 @@ def test_an_earlier_run_holds_the_people_of_its_day_alone(held):
     held.hold("f2", level=FIELD)
     second = held.run()
 
-    past = bench_of_run(open_workbench(str(held.folder)), first["run"]["number"])
+    past = context_of_run(open_study(str(held.folder)), first["run"]["number"])
     try:
         people = [one.held_by is HeldBy.PERSON for one in past.evidence().archive.dialogues()]
     finally:
@@ -180,11 +180,11 @@ def test_an_earlier_run_holds_the_people_of_its_day_alone(held):
 
 def test_a_run_that_never_was_is_not_read(event):
     event.run()
-    bench = open_workbench(str(event.folder))
+    context = open_study(str(event.folder))
 
     with pytest.raises(InputError, match=r"has no run 7; it has 1"):
-        bench_of_run(bench, 7)
-    bench.close()
+        context_of_run(context, 7)
+    context.close()
 
 
 def test_no_word_of_a_person_comes_into_the_response_cache(event, server):

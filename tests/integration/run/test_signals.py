@@ -49,9 +49,9 @@ def test_who_is_asked_to_stop_stops_cleanly_and_pays_nothing_twice(slow, asked_t
         process.send_signal(asked_to_stop)
         _, err = process.communicate(timeout=30)
 
-    kept = f"{study.rows('dialogue')} dialogues and {study.rows('annotation')} annotations are kept"
+    kept = f"{study.rows('dialogue')} dialogues and {study.rows('annotation')} annotations are saved"
     assert process.returncode == 3
-    assert err.splitlines()[-1] == f"Stopped. {kept}. Go on with the same command."
+    assert err.splitlines()[-1] == f"Stopped. {kept}. Run the same command to resume."
     assert study.rows("journalentry") == asked(server)
 
     assert theodolite("run", study.folder).code == 0
@@ -68,7 +68,7 @@ def test_the_second_ctrl_c_leaves_at_once(tmp_path):
             wait_for(server, process, 5)
             process.send_signal(signal.SIGINT)
             assert process.stderr
-            assert "Ctrl-C again leaves at once" in process.stderr.readline()
+            assert "Press Ctrl-C again to stop at once" in process.stderr.readline()
             process.send_signal(signal.SIGINT)
             _, err = process.communicate(timeout=15)
 

@@ -30,13 +30,11 @@ def test_twenty_refusals_in_a_row_stop_a_run_and_say_how_to_go_on(refused, study
     lines = refused.err.splitlines()
 
     assert refused.code == 3
-    assert "calls in a row to `large` refused, 401 Incorrect API key provided" in " ".join(refused.err.split())
+    assert "consecutive calls to `large` were rejected: 401 Incorrect API key provided" in " ".join(refused.err.split())
     assert max(map(len, lines[:2])) <= 80
-    assert (
-        f"  Kept    30 of 30 dialogues, {study.rows('annotation')} of 30 annotations; none will be paid twice" in lines
-    )
-    assert f"  Go on   put the key right, then  theodolite run {study.folder}" in lines
-    assert f"  So far  theodolite report {study.folder} --unfinished" in lines
+    assert f"  Saved   30 of 30 dialogues, {study.rows('annotation')} of 30 annotations; no call is repeated" in lines
+    assert f"  Resume  correct the API key, then  theodolite run {study.folder}" in lines
+    assert f"  Report  theodolite report {study.folder} --unfinished" in lines
 
 
 def test_failures_of_the_streak_are_in_no_denominator_and_the_same_command_finishes(refused, study, server):
@@ -101,7 +99,7 @@ def test_a_budget_that_is_spent_by_supposition_stays_spent_in_the_next_sitting(s
     again = theodolite("run", study.folder)
 
     for sitting in (poor, again):
-        assert (sitting.code, "tokens of it supposed" in " ".join(sitting.err.split())) == (3, True), sitting.said
+        assert (sitting.code, "tokens estimated" in " ".join(sitting.err.split())) == (3, True), sitting.said
     assert asked(server) == before > 0
     assert theodolite("run", study.write(rest="budget: {calls: 1000}")).code == 0
 

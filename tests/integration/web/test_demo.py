@@ -51,9 +51,9 @@ def rates(event):
     """Return level and person to how many dialogues of leaky-toy release something, of how many that they labelled."""
     store = server_store()
     study = venue_of(event).study
-    bench = event_bench(event.folder, Path(str(settings.WORKSPACE)), store, study)
-    evidence = bench.evidence()
-    found = rates_of(bench.findings(evidence))
+    context = event_bench(event.folder, Path(str(settings.WORKSPACE)), store, study)
+    evidence = context.evidence()
+    found = rates_of(context.findings(evidence))
     return {
         (rate.measurement.subject.level.value, title_of(evidence.study, rate.annotator)): (
             rate.defects_text,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.builders import NUMBERS, annotation_task, dialogue, guideline, judge, person, question, turn, word_rule
-from tests.fakes.lines import gone_on, held_by_hand
+from tests.fakes.clients import gone_on, held_by_hand
 
 from theodolite.assessment.annotating import annotate
 from theodolite.assessment.judge.prompt import judge_messages

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.builders import scripts, session_task, study
-from tests.fakes.lines import gone_on, held_by_hand
+from tests.fakes.clients import gone_on, held_by_hand
 
 from theodolite.domain.flow import AskModel
 from theodolite.domain.replay import replay

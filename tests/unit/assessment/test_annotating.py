@@ -16,7 +16,7 @@ from tests.fakes.builders import (
     verdict,
     word_rule,
 )
-from tests.fakes.lines import held_by_hand
+from tests.fakes.clients import held_by_hand
 
 from theodolite.assessment.annotating import adjudication, annotate, task_version
 from theodolite.domain.annotation import AdjudicationOrigin, AnnotatorKind, Outcome

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from tests.fakes.builders import NUMBERS, annotation_task, dialogue, guideline, question, turn
-from tests.fakes.lines import held_by_hand
+from tests.fakes.clients import held_by_hand
 
 from theodolite.assessment.annotating import annotate
 from theodolite.domain.annotation import AnnotatorKind, Outcome

@@ -24,4 +24,4 @@ def test_ctrl_c_while_the_command_line_is_loaded_ends_in_words(monkeypatch, capf
         program()
 
     assert end.value.code == 3
-    assert capfd.readouterr().err == "\nStopped. Go on with the same command.\n"
+    assert capfd.readouterr().err == "\nStopped. Run the same command to resume.\n"

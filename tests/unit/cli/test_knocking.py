@@ -42,7 +42,7 @@ class Answering:
         return self._knock
 
 
-def bench(*knocks, **environ):
+def context(*knocks, **environ):
     return SimpleNamespace(
         environ=environ,
         endpoints=lambda lines, kinds: [Answering(knock) for knock in knocks],
@@ -53,7 +53,7 @@ def bench(*knocks, **environ):
 
 async def test_a_dead_endpoint_is_shown_as_in_the_handbook():
     with pytest.raises(RunStopped) as stopped:
-        await knock_first(bench(DEAD, ALIVE), None, frozenset(UnitKind), quiet=False)
+        await knock_first(context(DEAD, ALIVE), None, frozenset(UnitKind), quiet=False)
 
     assert str(stopped.value) == SCREEN
 
@@ -61,17 +61,17 @@ async def test_a_dead_endpoint_is_shown_as_in_the_handbook():
 @pytest.mark.parametrize("name", ["HTTPS_PROXY", "http_proxy"])
 async def test_a_proxy_that_is_set_and_not_read_is_named_where_nobody_is_reached(name):
     with pytest.raises(RunStopped, match=f"`{name.upper()}` is set and not read"):
-        await knock_first(bench(DEAD, **{name: "http://proxy.example:3128"}), None, frozenset(UnitKind), quiet=False)
+        await knock_first(context(DEAD, **{name: "http://proxy.example:3128"}), None, frozenset(UnitKind), quiet=False)
 
 
 async def test_endpoints_that_answer_take_one_line(capsys):
-    await knock_first(bench(ALIVE), None, frozenset(UnitKind), quiet=False)
+    await knock_first(context(ALIVE), None, frozenset(UnitKind), quiet=False)
 
     assert capsys.readouterr().out == "Asking each endpoint once: large ok 0.4 s\n"
 
 
 @pytest.mark.parametrize(("knocks", "quiet"), [([], False), ([ALIVE], True)], ids=["nobody to ask", "quiet"])
 async def test_nothing_is_said_where_nothing_is_to_be_said(capsys, knocks, quiet):
-    await knock_first(bench(*knocks), None, frozenset(UnitKind), quiet=quiet)
+    await knock_first(context(*knocks), None, frozenset(UnitKind), quiet=quiet)
 
     assert capsys.readouterr().out == ""

@@ -48,7 +48,7 @@ def test_an_interrupt_outside_of_a_run_is_no_traceback(monkeypatch, capsys):
     assert ends_with(monkeypatch, KeyboardInterrupt(), "run", "x", "--json") == 3
 
     written = capsys.readouterr()
-    assert written.err == "Stopped. Go on with the same command.\n"
+    assert written.err == "Stopped. Run the same command to resume.\n"
     assert written.out == '{"exit_code": 3, "error": "stopped"}\n'
 
 

@@ -120,7 +120,7 @@ def test_from_python_the_caller_allows_code(study):
     with pytest.raises(InputError, match="allow_code=True"):
         package.run(str(study))
 
-    assert package.run(str(study), allow_code=True).standing.dialogues == 1
+    assert package.run(str(study), allow_code=True).status.dialogues == 1
 
 
 def test_a_study_that_init_has_made_is_never_asked_about(tmp_path, monkeypatch):

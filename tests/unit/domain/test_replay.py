@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from tests.fakes.builders import session_task, study
-from tests.fakes.lines import held_by_hand
+from tests.fakes.clients import held_by_hand
 
 from theodolite.domain.errors import ReplayError
 from theodolite.domain.replay import Returned, Waiting, begin, replay

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from tests.fakes.builders import annotation_task, dialogue, guideline, judge, reply, scripts, session_task, study, unit
-from tests.fakes.lines import Switchboard, held_by_hand, lines_to, to_model, usual_answer
+from tests.fakes.clients import Switchboard, clients_for, held_by_hand, to_model, usual_answer
 
 from theodolite.assessment.annotating import annotate
 from theodolite.domain.errors import (
@@ -47,7 +47,7 @@ def failing_at(place, error):
 async def driven(answer=usual_answer, stored=(), flow=None, journal=None):
     board, journal = Switchboard(answer=answer), journal or Notebook()
     flow = flow or hold_session(TASK)
-    result = await drive(flow, unit(), stored, lines=lines_to(board), journal=journal)
+    result = await drive(flow, unit(), stored, clients=clients_for(board), journal=journal)
     return result, board, journal
 
 
@@ -154,16 +154,16 @@ async def test_a_database_that_fails_ends_the_run_and_not_the_unit():
 
 async def test_a_stopped_run_ends_between_two_requests():
     journal = Notebook()
-    lines = lines_to(Switchboard())
+    clients = clients_for(Switchboard())
 
     def answer(request):
-        lines.brakes.stop("enough")
+        clients.stop_conditions.stop("enough")
         return usual_answer(request)
 
-    board = lines.models["user"].board
+    board = clients.models["user"].board
     board.answer = answer
     with pytest.raises(RunStopped, match="enough"):
-        await drive(hold_session(TASK), unit(), (), lines=lines, journal=journal)
+        await drive(hold_session(TASK), unit(), (), clients=clients, journal=journal)
 
     assert len(board.asked) == len(journal.entries) == 1
 

@@ -173,9 +173,9 @@ async def test_watchers_come_and_go_and_each_goes_on_where_it_was(stage: Stage) 
         if shown.upto > 30:
             break
 
-    rest = [piece.text async for piece in reply.watch(after=shown.upto)]
+    reset_wakeups = [piece.text async for piece in reply.watch(after=shown.upto)]
 
-    assert TEXT[: shown.upto] + "".join(rest) == TEXT
+    assert TEXT[: shown.upto] + "".join(reset_wakeups) == TEXT
     assert stage.keeper.ended["t1"].state is TurnState.COMPLETE
 
 
@@ -297,4 +297,4 @@ async def test_a_whole_reply_that_differs_from_its_pieces_is_right() -> None:
 
     reply.hear_all("abc?")
 
-    assert (reply.shown, reply.heard) == ("abc?", "abc?")
+    assert (reply.shown, reply.lengths) == ("abc?", "abc?")

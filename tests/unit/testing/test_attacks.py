@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from tests.fakes.builders import reply, scripts, session_task, sessions_of, study
-from tests.fakes.lines import held_by_hand
+from tests.fakes.clients import held_by_hand
 
 from theodolite.domain.dialogue import Ending, HeldBy, Level
 from theodolite.domain.errors import ContentRefused, EmptyReply, PlanError

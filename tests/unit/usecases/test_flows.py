@@ -12,7 +12,7 @@ from tests.fakes.builders import (
     study,
     unit,
 )
-from tests.fakes.lines import held_by_hand
+from tests.fakes.clients import held_by_hand
 
 from theodolite.domain.persona import Script
 from theodolite.domain.run import UnitKind

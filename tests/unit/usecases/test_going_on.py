@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.fakes.builders import group, judge, latest_evidence, live, study
-from tests.fakes.lines import Jitter, Switchboard, Watcher, lines_to, usual_answer
+from tests.fakes.clients import Jitter, Switchboard, Watcher, clients_for, usual_answer
 from tests.fakes.store import FakeStore
 
 from theodolite.domain.errors import StorageUnavailable
@@ -100,7 +100,7 @@ class Machine:
             sessions=sessions,
             recordings=(),
             store=self.store,
-            lines=lines_to(Switchboard(answer=answer, jitter=Jitter(jitter)), applications=("blue", "green")),
+            clients=clients_for(Switchboard(answer=answer, jitter=Jitter(jitter)), applications=("blue", "green")),
             progress=Watcher(),
             owner=f"process {self.sittings}",
         )

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 from tests.fakes.builders import verdict
+from tests.fakes.clients import Switchboard, clients_for
 from tests.fakes.evidence import live_evidence, xstest_evidence
-from tests.fakes.lines import Switchboard, lines_to
 
 from theodolite.config.injections import injection_attempts
 from theodolite.domain.errors import RunStopped, ServerFault
@@ -25,8 +25,8 @@ def plan(n=6, attempts=ATTEMPTS, evidence=LIVE):
 
 async def probed(answer, *, planned=None, budget=None):
     board = Switchboard(answer=answer)
-    lines = lines_to(board, budget=budget)
-    found = await Prober(study=LIVE.study, lines=lines).probe(planned or plan())
+    clients = clients_for(board, budget=budget)
+    found = await Prober(study=LIVE.study, clients=clients).probe(planned or plan())
     return board, {(one.measure, one.subject.attempt): one.result for one in found}
 
 

@@ -16,7 +16,7 @@ from tests.fakes.builders import (
     study,
     word_rule,
 )
-from tests.fakes.lines import Switchboard, Watcher, lines_to, to_model, usual_answer
+from tests.fakes.clients import Switchboard, Watcher, clients_for, to_model, usual_answer
 from tests.fakes.store import FakeStore
 
 from theodolite.domain.errors import ContentRefused, PlanError, StorageUnavailable, TimedOut
@@ -52,7 +52,7 @@ class Lab:
             sessions=sessions,
             recordings=rows,
             store=self.store,
-            lines=lines_to(self.board, applications=applications, budget=study.budget),
+            clients=clients_for(self.board, applications=applications, budget=study.budget),
             progress=self.watcher,
             owner="me",
         )
@@ -243,7 +243,7 @@ async def test_twenty_refusals_in_a_row_stop_a_run_without_blaming_its_units(lab
         one_turn(50), answer=lambda r: usual_answer(r) if to_model(r) else TimedOut("gone"), parallel=parallel
     )
 
-    assert "calls in a row to `bot` brought no reply" in stopped.stopped
+    assert "consecutive calls to `bot` failed" in stopped.stopped
     assert (stopped.sessions["waiting"], stopped.is_complete) == (50, False)
     assert lab.failures(one_turn(50)) == []
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from theodolite.bootstrap.workbench import Workbench
+from theodolite.bootstrap.study_context import StudyContext
 from theodolite.domain.dialogue import TurnState
 from theodolite.domain.failure import Party
 
@@ -54,9 +54,9 @@ class Trouble:
     n: int = 1
 
 
-def tally(bench: Workbench) -> tuple[CellTally, ...]:
+def tally(context: StudyContext) -> tuple[CellTally, ...]:
     """Return level by level what was held with each application."""
-    store, study = bench.store, bench.loaded.study
+    store, study = context.store, context.loaded.study
     cells: dict[tuple[str, str], CellTally] = {}
     for session in store.sessions(study.name):
         place = session.level.value, session.application
@@ -73,11 +73,11 @@ def tally(bench: Workbench) -> tuple[CellTally, ...]:
     return tuple(cells[place] for place in sorted(cells))
 
 
-def troubles_of(bench: Workbench) -> Iterator[Trouble]:
+def troubles_of(context: StudyContext) -> Iterator[Trouble]:
     """Yield what went wrong with each application, and how often."""
-    store = bench.store
+    store = context.store
     found: Counter[tuple[str, str]] = Counter()
-    for session in store.sessions(bench.loaded.study.name):
+    for session in store.sessions(context.loaded.study.name):
         for dialogue in store.live_dialogues(session.key):
             for turn in dialogue.turns:
                 if turn.state is TurnState.ERROR:

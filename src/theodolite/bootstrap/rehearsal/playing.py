@@ -22,7 +22,7 @@ from theodolite.bootstrap.rehearsal.visitor import HttpVisitor
 from theodolite.bootstrap.rehearsal.walking import Part, Stuck, TesterBot
 from theodolite.bootstrap.reports import write_reports
 from theodolite.bootstrap.shelves import plugin_shelves
-from theodolite.bootstrap.workbench import open_workbench
+from theodolite.bootstrap.study_context import open_study
 from theodolite.config.consent import lacks_of
 from theodolite.config.loading import load_study
 from theodolite.domain.choices import UserType
@@ -232,13 +232,13 @@ def _walked(bot: TesterBot, door: str) -> Trouble | None:
 
 
 def _measured(scratch: Scratch) -> tuple[tuple[CellTally, ...], tuple[Trouble, ...], str]:
-    bench = open_workbench(str(scratch.file), environ={})
+    context = open_study(str(scratch.file), environ={})
     try:
-        cells, troubles = tally(bench), tuple(troubles_of(bench))
+        cells, troubles = tally(context), tuple(troubles_of(context))
         if not any(cell.dialogues for cell in cells):
             return cells, troubles, ""
-        evidence = bench.evidence()
-        written = write_reports(bench, evidence, bench.findings(evidence), out=str(scratch.folder))
+        evidence = context.evidence()
+        written = write_reports(context, evidence, context.findings(evidence), out=str(scratch.folder))
         return cells, troubles, written.results
     finally:
-        bench.close()
+        context.close()

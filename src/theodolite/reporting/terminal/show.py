@@ -198,7 +198,7 @@ def _answer_text(answer: Answer, *, named: bool) -> str:
     parts = [f"{name}{answer.value or answer.outcome.value}{turn}.", answer.reasoning]
     parts += [_quote_text(quote) for quote in answer.evidence]
     if answer.value is None and answer.raw:
-        parts.append(f'It said: "{answer.raw[:200]}"')
+        parts.append(f'Reply: "{answer.raw[:200]}"')
     return " ".join(part for part in parts if part)
 
 

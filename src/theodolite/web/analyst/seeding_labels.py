@@ -14,12 +14,12 @@ from theodolite.bootstrap.api import Silent
 from theodolite.bootstrap.database import open_store
 from theodolite.bootstrap.event_results import event_bench
 from theodolite.bootstrap.exchange import import_labels
-from theodolite.bootstrap.sitting import sit
-from theodolite.bootstrap.workbench import Workbench
+from theodolite.bootstrap.running import run_study
+from theodolite.bootstrap.study_context import StudyContext
 from theodolite.config.brought.label_imports import ImportColumns
 from theodolite.config.workspace import WORKSPACE_NAME
 from theodolite.domain.dialogue import Dialogue, HeldBy
-from theodolite.execution.lines import Lines
+from theodolite.execution.clients import Clients
 from theodolite.usecases.running import RunOptions
 from theodolite.web.analyst.seeding import Told, told_of_testers
 from theodolite.web.models import HostedStudy
@@ -36,31 +36,33 @@ def seed_labels(hosted: HostedStudy) -> None:
     workspace = Path(settings.WORKSPACE or WORKSPACE_NAME)
     store = open_store(workspace, settings.DATABASE_URL)
     try:
-        bench = event_bench(hosted.folder, workspace, store)
-        if not bench.is_finished():
-            asyncio.run(_held(bench))
-            _labelled(bench)
+        context = event_bench(hosted.folder, workspace, store)
+        if not context.is_finished():
+            asyncio.run(_held(context))
+            _labelled(context)
     finally:
         store.disconnect()
 
 
-async def _held(bench: Workbench) -> None:
-    await sit(bench, RunOptions(), progress=Silent(), before_asking=_ask_nobody)
+async def _held(context: StudyContext) -> None:
+    await run_study(context, RunOptions(), progress=Silent(), before_asking=_ask_nobody)
 
 
-async def _ask_nobody(bench: Workbench, lines: Lines, options: RunOptions) -> None:
+async def _ask_nobody(context: StudyContext, clients: Clients, options: RunOptions) -> None:
     """Let the run begin: its applications are functions of this package, so that no endpoint can be asleep."""
 
 
-def _labelled(bench: Workbench) -> None:
+def _labelled(context: StudyContext) -> None:
     told = told_of_testers()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "labels.csv"
         with path.open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)
             writer.writerow(["dialogue", "annotator", "guideline", "question", "answer"])
-            writer.writerows(row for dialogue in bench.evidence().archive.dialogues() for row in _rows(told, dialogue))
-        import_labels(bench, path, _COLUMNS)
+            writer.writerows(
+                row for dialogue in context.evidence().archive.dialogues() for row in _rows(told, dialogue)
+            )
+        import_labels(context, path, _COLUMNS)
 
 
 def _rows(told: Told, dialogue: Dialogue) -> Iterator[tuple[str, ...]]:

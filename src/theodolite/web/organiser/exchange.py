@@ -21,7 +21,7 @@ from theodolite.bootstrap.exchange import (
     import_labels,
     label_studio_archive,
 )
-from theodolite.bootstrap.workbench import Workbench
+from theodolite.bootstrap.study_context import StudyContext
 from theodolite.config.brought.label_imports import ImportColumns, spelling_of
 from theodolite.config.loading import StudyFaults
 from theodolite.domain.errors import InputError, TheodoliteError
@@ -106,7 +106,7 @@ def label_studio(request: HttpRequest, here: Here, guideline: str) -> HttpRespon
     return _file(packed, f"{here.hosted.name}-{guideline}-label-studio.zip")
 
 
-def _bench(here: Here) -> Workbench:
+def _bench(here: Here) -> StudyContext:
     venue = venue_of(here.hosted)
     return event_bench(here.hosted.folder, Path(str(settings.WORKSPACE)), server_store(), venue.study)
 

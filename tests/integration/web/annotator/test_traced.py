@@ -54,9 +54,9 @@ def annotate_all(event, who, choose):
 
 def measured(event):
     """Return findings and the tree file of what the series brought."""
-    bench = event_bench(event.folder, Path(settings.WORKSPACE), server_store(), venue_of(event).study)
-    evidence = bench.evidence()
-    findings = bench.findings(evidence)
+    context = event_bench(event.folder, Path(settings.WORKSPACE), server_store(), venue_of(event).study)
+    evidence = context.evidence()
+    findings = context.findings(evidence)
     design = evidence.study.trees[0]
     return findings, json.loads("".join(tree_file_pieces(evidence, findings, design)))
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.builders import annotation_task, categories, dialogue, guideline, judge, question, verdict
-from tests.fakes.lines import gone_on, held_by_hand
+from tests.fakes.clients import gone_on, held_by_hand
 
 from theodolite.assessment.annotating import annotate
 from theodolite.assessment.judge.voting import is_settled, majority, races

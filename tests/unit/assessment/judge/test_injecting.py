@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from tests.fakes.builders import NUMBERS, annotation_task, dialogue, guideline, judge, question, rule, turn, verdict
-from tests.fakes.lines import held_by_hand
+from tests.fakes.clients import held_by_hand
 
 from theodolite.assessment.annotating import annotate
 from theodolite.assessment.judge.escaping import escaped

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from tests.fakes.builders import annotation_task, dialogue, guideline, judge, question, reply, turn, verdict
-from tests.fakes.lines import held_by_hand
+from tests.fakes.clients import held_by_hand
 
 from theodolite.assessment.annotating import annotate
 from theodolite.assessment.judge.control import control_question

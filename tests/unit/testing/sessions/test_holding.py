@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from tests.fakes.builders import reply, scripts, session_task, study
-from tests.fakes.lines import held_by_hand, usual_answer
+from tests.fakes.clients import held_by_hand, usual_answer
 
 from theodolite.domain.dialogue import Ending, HeldBy
 from theodolite.domain.flow import CONTENT_FILTER, FILTERED_TEXT

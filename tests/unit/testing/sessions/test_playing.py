@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from tests.fakes.builders import group, reply, session_task, study
-from tests.fakes.lines import held_by_hand
+from tests.fakes.clients import held_by_hand
 
 from theodolite.domain.dialogue import Ending, HeldBy
 from theodolite.domain.errors import ContentRefused, EmptyReply

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from tests.fakes.builders import session_task, study, turn
-from tests.fakes.lines import held_by_hand
+from tests.fakes.clients import held_by_hand
 
 from theodolite.domain.passage import Passage
 from theodolite.domain.persona import Script

@@ -7,17 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.fakes.builders import group, judge, study
-from tests.fakes.lines import InlineAside, Jitter, Switchboard, Watcher, lines_to, to_model, usual_answer
+from tests.fakes.clients import InlineExecutor, Jitter, Switchboard, Watcher, clients_for, to_model, usual_answer
 from tests.fakes.store import FakeStore
 
 from theodolite.domain.errors import ServerFault, StorageUnavailable
 from theodolite.domain.flow import SayToApplication
 from theodolite.domain.run import Spending, UnitKind
 from theodolite.domain.study import Budget
-from theodolite.execution import handover as handover_module
-from theodolite.execution import sitting as sitting_module
-from theodolite.execution import supply as supply_module
-from theodolite.execution.sitting import Flows, Sitting
+from theodolite.execution import run_worker as run_worker_module
+from theodolite.execution.run_worker import Flows, RunWorker
 from theodolite.testing.planning import draw_plan
 from theodolite.usecases.flows import StudyFlows
 from theodolite.usecases.ledger import annotation_units, session_units
@@ -75,24 +73,24 @@ class Desk:
         held = list(session_units(self.study, self.run, sessions))
         self.store.add_units(self.run, held)
         self.store.add_units(self.run, annotation_units(self.study, self.run, sessions, held, {}))
-        self.lines = lines_to(self.board)
+        self.clients = clients_for(self.board)
 
-    def sitting(self, owner="me"):
-        return Sitting(
+    def worker(self, owner="me"):
+        return RunWorker(
             run=self.run,
             owner=owner,
             store=self.store,
-            lines=self.lines,
+            clients=self.clients,
             flows=Flows(session=self.flows.session, annotation=self.flows.annotation),
             progress=self.watcher,
             parallel=self.parallel,
-            aside=InlineAside(self.jitter),
+            executor=InlineExecutor(self.jitter),
         )
 
     async def sit(self, kinds=BOTH, *owners):
         self.store.started = True
         async with asyncio.timeout(HANGING_S):
-            await asyncio.gather(*(self.sitting(owner).work(frozenset(kinds)) for owner in owners or ("me",)))
+            await asyncio.gather(*(self.worker(owner).work(frozenset(kinds)) for owner in owners or ("me",)))
 
     def count(self, kind, state):
         return self.store.count_units(self.run, kind)[state]
@@ -122,9 +120,9 @@ JITTERS = st.lists(st.integers(0, 4), min_size=1, max_size=12)
 
 @settings(deadline=None, max_examples=150)
 @given(JITTERS, JITTERS, JITTERS, st.integers(1, 5), st.integers(0, 5), st.integers(1, 3), st.integers(0, 12))
-def test_no_order_of_events_loses_a_wake_up(calls, writes, reads, parallel, n_people, n_judges, failing):
+def test_no_order_of_events_loses_a_wake_up(calls, writes, reads, parallel, n_people, n_judges, failures):
     def answer(request):
-        return FAULT if failing and len(desk.board.asked) % (failing + 1) == 0 else usual_answer(request)
+        return FAULT if failures and len(desk.board.asked) % (failures + 1) == 0 else usual_answer(request)
 
     desk = Desk(
         people(n_people + 1, n_judges),
@@ -157,7 +155,7 @@ def test_two_sittings_share_the_work(calls, reads, parallel):
 
 def everybody_oversleeps(monkeypatch):
     """Let every lease have run out by the time that it is looked at, as after a laptop's sleep."""
-    monkeypatch.setattr(supply_module, "LEASE_S", -1.0)
+    monkeypatch.setattr(run_worker_module, "LEASE_S", -1.0)
 
 
 async def test_whoever_oversleeps_does_not_begin_its_own_units_again(monkeypatch):
@@ -296,7 +294,7 @@ async def test_annotations_alone_go_as_far_as_there_are_dialogues():
 
 
 async def test_dialogues_that_are_no_longer_at_hand_are_read_back(monkeypatch):
-    monkeypatch.setattr(handover_module, "AT_HAND", 1)
+    monkeypatch.setattr(run_worker_module, "DIALOGUES_IN_MEMORY", 1)
     desk = Desk(people(6, 2), parallel=3, jitter=Jitter((3, 0, 1)))
 
     await desk.sit()
@@ -310,7 +308,7 @@ async def test_brakes_stop_between_two_requests_and_lose_nothing(calls):
 
     def answer(request):
         if len(desk.board.asked) == calls:
-            desk.lines.brakes.stop("enough")
+            desk.clients.stop_conditions.stop("enough")
         return usual_answer(request)
 
     desk.board.answer = answer
@@ -319,7 +317,7 @@ async def test_brakes_stop_between_two_requests_and_lose_nothing(calls):
     stored = sum(len(desk.store.entries(key)) for key in desk.store.units)
     assert stored == len(desk.board.asked) <= calls + 6
 
-    desk.lines.brakes.reason = ""
+    desk.clients.stop_conditions.reason = ""
     desk.store.release("me")
     await desk.sit()
     assert desk.states(UnitKind.ANNOTATION) == {"done": 8}
@@ -340,52 +338,52 @@ async def test_a_full_disk_ends_all_workers_and_says_so(room):
 @pytest.mark.parametrize("steps", range(0, 60, 7))
 async def test_a_cancelled_sitting_leaves_no_task_behind(steps):
     desk = Desk(people(4, 2), board=Switchboard(jitter=Jitter((1, 2))), parallel=3)
-    sitting = asyncio.create_task(desk.sit())
+    worker = asyncio.create_task(desk.sit())
     for _ in range(steps):
         await asyncio.sleep(0)
 
-    sitting.cancel()
+    worker.cancel()
 
     if steps < 20:
         with pytest.raises(asyncio.CancelledError):
-            await sitting
+            await worker
     else:
-        await asyncio.gather(sitting, return_exceptions=True)
+        await asyncio.gather(worker, return_exceptions=True)
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
 async def test_units_that_were_taken_over_while_they_waited_are_not_begun():
     desk = Desk(people(8), parallel=1)
-    sitting = desk.sitting()
-    supply = sitting._supply
-    first = await supply.next(UnitKind.SESSION)
-    (waiting,) = supply._waiting[UnitKind.SESSION]
+    worker = desk.worker()
+    unit_queue = worker._unit_queue
+    first = await unit_queue.next(UnitKind.SESSION)
+    (waiting,) = unit_queue._waiting[UnitKind.SESSION]
     desk.store.units[waiting.key].owner = "you"
 
-    supply._sure_until_s = 0.0  # the process slept for longer than its leases hold
-    second = await supply.next(UnitKind.SESSION)
+    unit_queue._leases_valid_until_s = 0.0  # the process slept for longer than its leases hold
+    second = await unit_queue.next(UnitKind.SESSION)
 
     assert second.key not in {first.key, waiting.key}
 
 
 async def test_whoever_watches_hears_while_no_session_ends(monkeypatch):
-    monkeypatch.setattr(sitting_module, "TOLD_S", 0.001)
+    monkeypatch.setattr(run_worker_module, "PROGRESS_INTERVAL_S", 0.001)
     desk = Desk(people(1))
-    heard = asyncio.Event()
-    desk.watcher.spent = lambda total: heard.set()
+    lengths = asyncio.Event()
+    desk.watcher.spent = lambda total: lengths.set()
 
     async def hang(request):
-        await heard.wait()
+        await lengths.wait()
         return await Switchboard.take(desk.board, request)
 
     desk.board.take = hang
     await desk.sit()
 
-    assert heard.is_set()
+    assert lengths.is_set()
 
 
 async def test_leases_are_renewed_while_somebody_works(monkeypatch):
-    monkeypatch.setattr(sitting_module, "LEASE_S", 0.01)
+    monkeypatch.setattr(run_worker_module, "LEASE_S", 0.01)
     desk = Desk(people(1))
 
     async def wait_for_the_pulse():
@@ -398,17 +396,17 @@ async def test_leases_are_renewed_while_somebody_works(monkeypatch):
 
 
 async def test_what_other_processes_did_and_spent_is_learned(monkeypatch):
-    monkeypatch.setattr(sitting_module, "LEASE_S", 0.01)
+    monkeypatch.setattr(run_worker_module, "LEASE_S", 0.01)
     desk = Desk(people(3))
-    desk.lines.brakes.budget = Budget(calls=100)
+    desk.clients.stop_conditions.budget = Budget(calls=100)
     desk.store.spending = lambda run: Spending(calls=100)
     desk.store.count_units = lambda run, kind: {"done": 2, "failed": 1, "waiting": 5}
 
-    heard = asyncio.Event()
-    desk.watcher.over = lambda **counts: (desk.watcher.begun.update(counts), heard.set())
+    lengths = asyncio.Event()
+    desk.watcher.over = lambda **counts: (desk.watcher.begun.update(counts), lengths.set())
 
     async def wait_for_the_news(request):
-        await heard.wait()
+        await lengths.wait()
         return await Switchboard.take(desk.board, request)
 
     desk.board.take = wait_for_the_news
@@ -416,7 +414,7 @@ async def test_what_other_processes_did_and_spent_is_learned(monkeypatch):
 
     assert desk.watcher.begun == {"sessions": 3, "annotations": 3}
     assert len(desk.board.asked) <= 4
-    assert "100 calls is spent" in desk.lines.brakes.reason
+    assert "100 calls is spent" in desk.clients.stop_conditions.reason
 
 
 async def test_a_run_without_units_is_over_at_once():

@@ -6,26 +6,26 @@ import gc
 
 import pytest
 
-from theodolite.execution.collecting import SELDOM, WHILE_LOADING, seldom_collected
+from theodolite.execution.gc_tuning import SELDOM, WHILE_LOADING, reduced_gc
 
 
 def test_within_the_block_garbage_is_looked_for_seldom() -> None:
-    with seldom_collected():
+    with reduced_gc():
         assert gc.get_threshold() == SELDOM
         assert gc.get_freeze_count() > 0
 
 
 def test_a_block_says_itself_how_seldom() -> None:
-    with seldom_collected(WHILE_LOADING), seldom_collected():
+    with reduced_gc(WHILE_LOADING), reduced_gc():
         assert gc.get_threshold() == SELDOM
-    with seldom_collected(WHILE_LOADING):
+    with reduced_gc(WHILE_LOADING):
         assert gc.get_threshold() == WHILE_LOADING
 
 
 def test_afterwards_all_is_as_before_even_if_the_block_fails() -> None:
     before = gc.get_threshold()
 
-    with pytest.raises(RuntimeError), seldom_collected():
+    with pytest.raises(RuntimeError), reduced_gc():
         raise RuntimeError
 
     assert gc.get_threshold() == before

@@ -1,4 +1,4 @@
-"""Lines: the connections of a run, through which its flows' requests are answered."""
+"""Clients of a run: the models, applications and functions that answer the requests of its flows."""
 
 from __future__ import annotations
 
@@ -12,59 +12,59 @@ from typing import cast
 from theodolite.domain.errors import ContentRefused, GatewayError
 from theodolite.domain.flow import CONTENT_FILTER, FILTERED_TEXT, AskFunction, AskModel, Reply, Request
 from theodolite.domain.network import NetworkUse
-from theodolite.execution.brakes import Brakes
-from theodolite.execution.failing import paid_reply
+from theodolite.execution.failures import paid_reply
+from theodolite.execution.stop_conditions import StopConditions
 from theodolite.ports.application import Application, Conversing, Lenient, Networked
 from theodolite.ports.labeller import Labeller
 from theodolite.ports.model import Model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lines:
-    """Models, applications and labelling functions by name, and the brakes that watch their calls.
+class Clients:
+    """Clients by name, with the stop conditions that every call passes.
 
     Attributes:
         models: Models by name.
         applications: Applications by name.
-        brakes: What may stop the run.
+        stop_conditions: Checked before each call and updated after it.
         labellers: Labelling functions by the name of their annotator.
-        places: What a call is made within; lets so many through at a time, or all.
+        slots: Limits the calls in flight; no limit by default.
     """
 
     models: Mapping[str, Model]
     applications: Mapping[str, Application]
-    brakes: Brakes
+    stop_conditions: StopConditions
     labellers: Mapping[str, Labeller] = field(default_factory=dict)
-    places: AbstractAsyncContextManager[None] = field(default_factory=nullcontext)
+    slots: AbstractAsyncContextManager[None] = field(default_factory=nullcontext)
 
-    def within(self, parallel: int) -> Lines:
-        """Return the same lines for calls of which so many may be in flight; count."""
-        return replace(self, places=asyncio.Semaphore(parallel))
+    def within(self, parallel: int) -> Clients:
+        """Return the same clients with at most `parallel` calls in flight; count."""
+        return replace(self, slots=asyncio.Semaphore(parallel))
 
     async def answer(self, request: Request, unit: str) -> Reply:
         """Return the reply to a request.
 
-        A reply that an endpoint's own filter withheld is a reply: a refusal is
-        what happened, not a lack of information about it.
+        A reply that the content filter of an endpoint withheld counts as a reply:
+        the refusal is the observed behaviour, not missing data.
 
         Args:
-            request: What a flow asks for.
-            unit: Key of its unit; applications know their sessions by it.
+            request: The request of a flow.
+            unit: Key of its unit; applications identify sessions by it.
 
         Raises:
-            GatewayError: If no reply came.
-            RunStopped: If no call is to be made any more.
+            GatewayError: If the call fails.
+            RunStopped: If a stop condition holds.
         """
-        async with self.places:
-            reserved, reply = await self.brakes.reserve(request), None
+        async with self.slots:
+            reserved, reply = await self.stop_conditions.reserve(request), None
             try:
-                reply = await self._counted(request, unit)
+                reply = await self._call_and_record(request, unit)
             finally:
-                self.brakes.settle(request, reserved, reply)
+                self.stop_conditions.settle(request, reserved, reply)
             return reply
 
-    async def _counted(self, request: Request, unit: str) -> Reply:
-        """Return the reply to a request, its cost entered."""
+    async def _call_and_record(self, request: Request, unit: str) -> Reply:
+        """Return the reply to a request and record its cost."""
         endpoint = _endpoint(request)
         try:
             reply = await self._call(request, unit)
@@ -72,9 +72,9 @@ class Lines:
             reply = paid_reply(refusal, FILTERED_TEXT, finish=CONTENT_FILTER)
         except GatewayError as error:
             error.endpoint = error.endpoint or endpoint
-            self.brakes.refused(endpoint, error, unit)
+            self.stop_conditions.record_failure(endpoint, error, unit)
             raise
-        self.brakes.answered(endpoint, reply)
+        self.stop_conditions.record_reply(endpoint, reply)
         return reply
 
     async def _call(self, request: Request, unit: str) -> Reply:
@@ -85,23 +85,23 @@ class Lines:
         return await self.applications[request.application].reply(request, session=unit)
 
     async def end_session(self, application: str, unit: str) -> None:
-        """Tell an application that a session is over, where it wants to know."""
-        line = self.applications.get(application)
-        if line is not None and _converses(type(line)):
-            await cast("Conversing", line).end(unit)
+        """Notify a stateful application that a session ended."""
+        client = self.applications.get(application)
+        if client is not None and _is_stateful(type(client)):
+            await cast("Conversing", client).end(unit)
 
-    def let_pass(self) -> dict[str, tuple[str, ...]]:
-        """Return what was let pass although an interface asks for something else, by application."""
-        lenient = {name: line.remarks for name, line in self.applications.items() if isinstance(line, Lenient)}
+    def tolerated_deviations(self) -> dict[str, tuple[str, ...]]:
+        """Return the tolerated deviations from an interface, by application."""
+        lenient = {name: client.remarks for name, client in self.applications.items() if isinstance(client, Lenient)}
         return {name: remarks for name, remarks in lenient.items() if remarks}
 
     def network_uses(self) -> tuple[NetworkUse, ...]:
-        """Return what the code of applications has done on the network, of those that did anything there."""
-        uses = (line.network for line in self.applications.values() if isinstance(line, Networked))
+        """Return the network use of each application whose code used the network."""
+        uses = (client.network for client in self.applications.values() if isinstance(client, Networked))
         return tuple(use for use in uses if use.connections or use.refused or use.programs)
 
     async def close(self) -> None:
-        """Let go of all connections."""
+        """Close all clients."""
         for application in self.applications.values():
             await application.close()
         for labeller in self.labellers.values():
@@ -111,13 +111,13 @@ class Lines:
 
 
 @cache
-def _converses(kind: type) -> bool:
-    """Tell whether applications of a type keep something for each session; looking takes as long as telling them."""
+def _is_stateful(kind: type) -> bool:
+    """Return whether a type of application is stateful; cached because the check costs as much as the notification."""
     return issubclass(kind, Conversing)
 
 
 def _endpoint(request: Request) -> str:
-    """Return the name of what a request is made to."""
+    """Return the name of the endpoint that a request addresses."""
     if isinstance(request, AskModel):
         return request.model
     return request.annotator if isinstance(request, AskFunction) else request.application

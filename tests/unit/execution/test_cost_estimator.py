@@ -13,7 +13,7 @@ from theodolite.domain.flow import CONTENT_FILTER, AskModel, Exchange, Message, 
 from theodolite.domain.model import ModelEndpoint, Price
 from theodolite.domain.run import Spending
 from theodolite.domain.study import Study
-from theodolite.execution.foresight import Foresight
+from theodolite.execution.cost_estimator import CostEstimator
 
 PRICE = Price(input_usd=2, output_usd=8)
 LARGE = ModelEndpoint(name="large", url="http://h/v1", price=PRICE, params={"max_tokens": 100})
@@ -32,7 +32,7 @@ SAID = SayToApplication(
 def expecting(*, model=LARGE, connection=None):
     connection = connection or PromptedModel(model="large", system="x" * 9, context={"a": "x" * 3})
     application = Application(name="bot", connection=connection)
-    return Foresight(Study(name="s", applications=(application,), scenarios=(), models=(model,)))
+    return CostEstimator(Study(name="s", applications=(application,), scenarios=(), models=(model,)))
 
 
 @pytest.mark.parametrize(
@@ -47,20 +47,20 @@ def test_a_model_that_has_not_replied_is_expected_to_say_as_much_as_it_may(model
 
 
 def test_later_replies_are_expected_to_be_as_long_as_earlier_ones():
-    foresight = expecting()
+    cost_estimator = expecting()
     for tokens in (10, 21):
-        foresight.learn(ASKED, reply(tokens_out=tokens))
+        cost_estimator.learn(ASKED, reply(tokens_out=tokens))
 
-    assert foresight.expected(ASKED).tokens_out == 16
+    assert cost_estimator.expected(ASKED).tokens_out == 16
 
 
 def test_a_reply_that_tells_no_tokens_is_as_long_as_its_text():
-    foresight = expecting()
+    cost_estimator = expecting()
     untold = reply(text="x" * 60)
-    foresight.learn(ASKED, untold)
+    cost_estimator.learn(ASKED, untold)
 
-    assert foresight.expected(ASKED).tokens_out == 20
-    assert foresight.supposed(ASKED, untold) == Spending(supposed_tokens=30, supposed_microusd=180)
+    assert cost_estimator.expected(ASKED).tokens_out == 20
+    assert cost_estimator.unreported_cost(ASKED, untold) == Spending(supposed_tokens=30, supposed_microusd=180)
 
 
 @pytest.mark.parametrize(
@@ -74,22 +74,22 @@ def test_a_reply_that_tells_no_tokens_is_as_long_as_its_text():
     ids=["cached", "withheld", "tokens told", "cost told"],
 )
 def test_of_what_cost_nothing_or_tells_its_cost_nothing_is_supposed(said):
-    assert expecting().supposed(ASKED, said) == Spending()
+    assert expecting().unreported_cost(ASKED, said) == Spending()
 
 
 @pytest.mark.parametrize("said", [reply(text="x" * 60, attempts=0), reply(text="x", finish=CONTENT_FILTER)])
 def test_replies_that_no_model_wrote_now_teach_nothing(said):
-    foresight = expecting()
-    foresight.learn(ASKED, said)
+    cost_estimator = expecting()
+    cost_estimator.learn(ASKED, said)
 
-    assert foresight.expected(ASKED).tokens_out == 100
+    assert cost_estimator.expected(ASKED).tokens_out == 100
 
 
 def test_a_prompted_application_reads_its_prompt_its_files_and_the_dialogue_so_far():
-    foresight = expecting()
-    foresight.learn(SAID, reply(tokens_out=7))
+    cost_estimator = expecting()
+    cost_estimator.learn(SAID, reply(tokens_out=7))
 
-    assert foresight.expected(SAID) == Spending(calls=1, tokens_in=10, tokens_out=7, cost_microusd=76)
+    assert cost_estimator.expected(SAID) == Spending(calls=1, tokens_in=10, tokens_out=7, cost_microusd=76)
 
 
 @pytest.mark.parametrize(

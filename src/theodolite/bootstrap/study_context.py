@@ -1,4 +1,4 @@
-"""The workbench: a study that was read, with everything that working on it needs."""
+"""Study contexts: a loaded study with its plan, store, clock and environment."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from theodolite.bootstrap.clock import SystemClock
-from theodolite.bootstrap.connections import open_lines
+from theodolite.bootstrap.connections import open_clients
 from theodolite.bootstrap.database import DATABASE_VARIABLE, open_store
 from theodolite.bootstrap.sealing import with_team_keys
 from theodolite.bootstrap.shelves import plugin_shelves, strategy_catalogue, tree_methods
@@ -24,7 +24,7 @@ from theodolite.domain.model import CacheUse
 from theodolite.domain.plan import Plan, Sessions
 from theodolite.domain.run import Run, RunState, UnitKind
 from theodolite.domain.study import Study
-from theodolite.execution.lines import Lines
+from theodolite.execution.clients import Clients
 from theodolite.gateways.factory import Caching
 from theodolite.gateways.retrieval import searches_of
 from theodolite.ports.clock import Clock
@@ -36,26 +36,26 @@ from theodolite.testing.planning import draw_plan
 from theodolite.usecases.placing import latest_run
 from theodolite.usecases.running import Runner
 
-if TYPE_CHECKING:  # only who measures waits for what measures
+if TYPE_CHECKING:  # slow imports, needed for measurement only
     from theodolite.domain.estimate import Findings
     from theodolite.domain.evidence import Archive, Evidence
     from theodolite.store.response_cache import ResponseCache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Workbench:
-    """One study on the bench.
+class StudyContext:
+    """A loaded study with everything that its commands need.
 
     Attributes:
-        loaded: The study as it was read.
-        plan: The same fully drawn.
-        sessions: The sessions of the plan, and those of people that there are by now.
-        path: What the user types to name it, quoted for a shell.
-        store: The workspace's database.
-        clock: Tells the time.
-        environ: Environment variables; keys are taken from it and from nowhere else.
+        loaded: The study and its files.
+        plan: The plan of the study.
+        sessions: Sessions of the plan, and the sessions of people so far.
+        path: Path of the study as the user typed it, quoted for a shell.
+        store: Database of the workspace.
+        clock: Clock.
+        environ: Environment variables; the only source of API keys.
         owner: Name of this process in the ledger.
-        chosen: The run that is looked at; None for the latest of the plan.
+        chosen: The selected run; None for the latest run of the plan.
     """
 
     loaded: LoadedStudy
@@ -68,13 +68,13 @@ class Workbench:
     owner: str = field(default_factory=lambda: secrets.token_hex(8))
     chosen: Run | None = None
 
-    def connect(self, caching: Caching | None = None) -> Lines:
+    def connect(self, caching: Caching | None = None) -> Clients:
         """Return connections to all models and applications of the study.
 
         Args:
-            caching: How replies are kept; None for not at all.
+            caching: How replies are cached; None for no cache.
         """
-        return open_lines(
+        return open_clients(
             self.loaded,
             workspace=workspace_for(self.loaded.folder),
             environ=self.environ,
@@ -83,21 +83,21 @@ class Workbench:
         )
 
     def wants_cache(self) -> bool:
-        """Tell whether any model of the study asks for the response cache."""
+        """Return whether any model of the study uses the response cache."""
         return any(model.cache is not CacheUse.NO for model in self.loaded.study.models)
 
     def open_cache(self, tell: Callable[[str], None]) -> ResponseCache:
-        """Return the response cache of the workspace; whoever opened it closes it.
+        """Open the response cache of the workspace; the caller closes it.
 
         Args:
-            tell: Told in one sentence when the cache cannot be used.
+            tell: Receives a sentence if the cache cannot be used.
         """
         from theodolite.store.response_cache import CACHE_NAME, ResponseCache
 
         return ResponseCache(workspace_for(self.loaded.folder) / CACHE_NAME, tell=tell)
 
-    def endpoints(self, lines: Lines, kinds: frozenset[UnitKind]) -> tuple[Endpoint, ...]:
-        """Return the endpoints that some kinds of work need, each once, in order of the file."""
+    def endpoints(self, clients: Clients, kinds: frozenset[UnitKind]) -> tuple[Endpoint, ...]:
+        """Return the endpoints that these kinds of units call, each once, in order of the study file."""
         study = self.loaded.study
         needed: set[str] = set()
         if UnitKind.SESSION in kinds:
@@ -106,34 +106,34 @@ class Workbench:
             needed |= {a.connection.model for a in study.applications if isinstance(a.connection, PromptedModel)}
         if UnitKind.ANNOTATION in kinds:
             needed |= {a.labelling.model for a in study.annotators if isinstance(a.labelling, ModelJudge)}
-        lines_in_use: list[object] = [line for name, line in lines.models.items() if name in needed]
+        clients_in_use: list[object] = [client for name, client in clients.models.items() if name in needed]
         if UnitKind.SESSION in kinds:
-            lines_in_use += [
-                lines.applications[a.name] for a in study.applications if not isinstance(a.connection, PromptedModel)
+            clients_in_use += [
+                clients.applications[a.name] for a in study.applications if not isinstance(a.connection, PromptedModel)
             ]
-        return tuple(line for line in lines_in_use if isinstance(line, Endpoint))
+        return tuple(client for client in clients_in_use if isinstance(client, Endpoint))
 
     def users_of(self, name: str) -> str:
-        """Return what an endpoint is needed for, in words."""
+        """Return the use of an endpoint as text, e.g. "application `bot`"."""
         return users_of(self.loaded.study, name)
 
     def place_of(self, name: str) -> str:
-        """Return where the study names an endpoint, e.g. `line 3`; empty where it cannot be told."""
+        """Return the location of an endpoint in the study file, e.g. `line 3`; empty if unknown."""
         for section in ("models", "applications"):
-            line = self.loaded.line_of(section, name)
-            if line:
-                return f"line {line}"
+            client = self.loaded.line_of(section, name)
+            if client:
+                return f"line {client}"
         return ""
 
-    def runner(self, lines: Lines, progress: Progress) -> Runner:
-        """Return what runs the study."""
+    def runner(self, clients: Clients, progress: Progress) -> Runner:
+        """Return the runner of the study."""
         return Runner(
             study=self.loaded.study,
             plan=self.plan,
             sessions=self.sessions,
             recordings=self.loaded.recordings,
             store=self.store,
-            lines=lines,
+            clients=clients,
             progress=progress,
             owner=self.owner,
             searches=searches_of(self.loaded.study.scenarios),
@@ -141,17 +141,17 @@ class Workbench:
         )
 
     def is_finished(self) -> bool:
-        """Tell whether the study, as it is written now, has been run to its end."""
+        """Return whether the current version of the study has a finished run."""
         try:
             return self.store.run_of(self.plan).state is RunState.FINISHED
         except NotFound:
             return False
 
     def evidence(self) -> Evidence:
-        """Return everything that the latest run of the study holds.
+        """Return the evidence of the latest run.
 
         Raises:
-            NotFound: If it was never run here.
+            NotFound: If the study has no run in this workspace.
             InputError: If it has changed since.
         """
         from theodolite.config.lapse_rules import lapse_rules
@@ -160,10 +160,10 @@ class Workbench:
         return evidence_of(self.store, self.loaded.study, self.sessions, self._run(), lapse_rules=lapse_rules())
 
     def archive(self) -> Archive:
-        """Return the records of the latest run of the study, to be read here and there.
+        """Return the records of the latest run for random access.
 
         Raises:
-            NotFound: If it was never run here.
+            NotFound: If the study has no run in this workspace.
             InputError: If it has changed since.
         """
         from theodolite.usecases.measuring import StoredArchive
@@ -181,33 +181,33 @@ class Workbench:
             raise NotFound(message) from error
 
     def findings(self, evidence: Evidence) -> Findings:
-        """Return all measurements of some evidence; of the same evidence as last time without measuring again."""
+        """Return the measurements of the evidence; cached for unchanged evidence."""
         from theodolite.bootstrap.findings_cache import measured
         from theodolite.config.lapse_rules import lapse_rules
 
         def measure(of: Evidence) -> Findings:
-            from theodolite.measurement import measure_study  # numpy and scipy: only a new measurement needs them
+            from theodolite.measurement import measure_study  # numpy and scipy are slow to import
 
             return measure_study(of, lapse_rules=lapse_rules(), summaries=tree_methods())
 
         return measured(evidence, workspace_for(self.loaded.folder), measure)
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database connection."""
         self.store.disconnect()
 
 
-def open_workbench(path: str, *, environ: Mapping[str, str] | None = None) -> Workbench:
-    """Read a study and open its workspace.
+def open_study(path: str, *, environ: Mapping[str, str] | None = None) -> StudyContext:
+    """Load a study and open its workspace.
 
     Args:
         path: A folder with a study file, or the file.
         environ: Environment variables; those of the process where left out.
 
     Raises:
-        StudyError: If the study holds faults; says all of them.
-        PlanError: If nothing can be planned.
-        StoreError: If the database cannot be used.
+        StudyError: If the study has faults; lists all of them.
+        PlanError: If no plan can be drawn.
+        StoreError: If the database cannot be opened.
     """
     variables = os.environ if environ is None else environ
     loaded = load_study(Path(path), shelves=plugin_shelves()).with_held_recordings()
@@ -215,11 +215,13 @@ def open_workbench(path: str, *, environ: Mapping[str, str] | None = None) -> Wo
     store = open_store(workspace_for(loaded.folder), variables.get(DATABASE_VARIABLE))
     sessions = event_sessions(loaded.study, sessions, store.held(loaded.study.name))
     environ = with_team_keys(variables, store, loaded.study.name)
-    return Workbench(loaded=loaded, plan=plan, sessions=sessions, path=shlex.quote(path), store=store, environ=environ)
+    return StudyContext(
+        loaded=loaded, plan=plan, sessions=sessions, path=shlex.quote(path), store=store, environ=environ
+    )
 
 
 def users_of(study: Study, name: str) -> str:
-    """Return what an endpoint of a study is needed for, in words, e.g. "application `bot-1.4`"."""
+    """Return the use of an endpoint of a study as text, e.g. "application `bot-1.4`"."""
     for application in study.applications:
         connection = application.connection
         if application.name == name or (isinstance(connection, PromptedModel) and connection.model == name):

@@ -1,4 +1,4 @@
-"""Collecting: how often Python looks for garbage while a run is under way.
+"""Garbage collection during a run.
 
 What a run makes is freed by counting references; cycles are rare. Looking for them
 after every few hundred objects, among everything that was imported and planned,
@@ -19,7 +19,7 @@ WHILE_LOADING = (200_000, 20, 20)
 
 
 @contextmanager
-def seldom_collected(after: tuple[int, int, int] = SELDOM) -> Iterator[None]:
+def reduced_gc(after: tuple[int, int, int] = SELDOM) -> Iterator[None]:
     """Look for garbage seldom within a block, and not among what was there before it.
 
     Args:

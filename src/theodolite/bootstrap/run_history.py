@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from theodolite.bootstrap.workbench import Workbench
+from theodolite.bootstrap.study_context import StudyContext
 from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.errors import InputError
 from theodolite.domain.identity import version_of
@@ -15,25 +15,25 @@ from theodolite.testing.people import event_sessions
 from theodolite.testing.planning import draw_plan
 
 
-def bench_of_run(bench: Workbench, number: int) -> Workbench:
-    """Return a bench with an earlier run on it.
+def context_of_run(context: StudyContext, number: int) -> StudyContext:
+    """Return the context of an earlier run.
 
     Args:
-        bench: The study as it is written now.
+        context: The study as it is written now.
         number: Number of the run among those of the study.
 
     Raises:
         InputError: If there is no such run, or its recorded rows are no longer in the study's files.
     """
-    name, runs = bench.loaded.study.name, bench.store.runs(bench.loaded.study.name)
+    name, runs = context.loaded.study.name, context.store.runs(context.loaded.study.name)
     run = next((run for run in runs if run.number == number), None)
     if run is None:
         have = f"it has {', '.join(str(run.number) for run in runs)}" if runs else "it was never run here"
         message = f"study `{name}` has no run {number}; {have}"
         raise InputError(message)
-    study = bench.store.study(run.study_version)
+    study = context.store.study(run.study_version)
     known = {application.name for application in study.applications}
-    recordings = tuple(one for one in bench.loaded.recordings if one.application in known)
+    recordings = tuple(one for one in context.loaded.recordings if one.application in known)
     plan, sessions = draw_plan(study, recordings)
     if version_of(plan) != run.plan_version:
         message = (
@@ -41,9 +41,9 @@ def bench_of_run(bench: Workbench, number: int) -> Workbench:
             " sessions were drawn, have changed since. Its results.json can be compared, where it was kept"
         )
         raise InputError(message)
-    loaded = replace(bench.loaded, study=study, recordings=recordings)
-    sessions = event_sessions(study, sessions, _held_by_then(bench.store, run))
-    return replace(bench, loaded=loaded, plan=plan, sessions=sessions, chosen=run)
+    loaded = replace(context.loaded, study=study, recordings=recordings)
+    sessions = event_sessions(study, sessions, _held_by_then(context.store, run))
+    return replace(context, loaded=loaded, plan=plan, sessions=sessions, chosen=run)
 
 
 def _held_by_then(store: Store, run: Run) -> list[HeldDialogue]:

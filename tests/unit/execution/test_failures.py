@@ -7,8 +7,7 @@ from theodolite.domain import errors
 from theodolite.domain.errors import GatewayError, ReplayError, TemplateError, TimedOut, Unreachable
 from theodolite.domain.failure import FailureKind, Party
 from theodolite.domain.flow import AskModel, SayToApplication
-from theodolite.execution import failing
-from theodolite.execution.failing import failure_of
+from theodolite.execution.failures import _KINDS, failure_of
 
 SAID = SayToApplication(application="bot", prompt="p", turn=2)
 
@@ -19,12 +18,12 @@ def asked(party):
 
 @pytest.mark.parametrize("error", GatewayError.__subclasses__(), ids=lambda error: error.__name__)
 def test_every_error_of_a_gateway_has_a_kind_of_its_own(error):
-    assert error in failing._KINDS
-    assert len(set(failing._KINDS.values())) == len(failing._KINDS)
+    assert error in _KINDS
+    assert len(set(_KINDS.values())) == len(_KINDS)
 
 
 def test_every_kind_of_failure_comes_from_an_error_but_the_one_that_people_decide():
-    assert set(FailureKind) - set(failing._KINDS.values()) == {FailureKind.WITHDRAWN}
+    assert set(FailureKind) - set(_KINDS.values()) == {FailureKind.WITHDRAWN}
 
 
 @pytest.mark.parametrize(

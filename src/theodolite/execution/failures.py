@@ -1,4 +1,4 @@
-"""The one place where an error becomes a failure that stays in the denominators."""
+"""Converts errors into failures; a failure stays in the denominators."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from theodolite.domain.flow import AskFunction, AskModel, Reply, Request, SayToA
 from theodolite.domain.run import Spending, Unit
 
 UnitError = GatewayError | ReplayError | TemplateError
-"""Errors that end a unit of work and not the run."""
+"""Errors that end one unit of work and leave the run going."""
 
 _KINDS: dict[type[Exception], FailureKind] = {
     Unreachable: FailureKind.UNREACHABLE,
@@ -37,12 +37,12 @@ _KINDS: dict[type[Exception], FailureKind] = {
 
 
 def failure_of(unit: Unit, error: UnitError, request: Request | None) -> Failure:
-    """Return the failure that an error means for its unit.
+    """Return the failure record of a unit that an error ended.
 
     Args:
-        unit: The unit of work that it ended.
-        error: What came instead of a reply.
-        request: What had been asked last; None where nothing had.
+        unit: The failed unit of work.
+        error: The error.
+        request: The last request of the flow; None before the first one.
     """
     at_call = isinstance(error, GatewayError)
     return Failure(
@@ -61,12 +61,12 @@ def failure_of(unit: Unit, error: UnitError, request: Request | None) -> Failure
 
 
 def paid_reply(error: GatewayError, text: str, *, finish: str = "") -> Reply:
-    """Return a reply that stands for one that cannot be used, with what that one cost.
+    """Return a substitute for an unusable reply, with the cost of the original.
 
     Args:
-        error: What came instead.
-        text: What stands in place of its words.
-        finish: Why it ended.
+        error: The error that the unusable reply caused.
+        text: Text of the substitute.
+        finish: Finish reason of the substitute.
     """
     spent = error.spent
     is_priced = spent.tokens_in + spent.tokens_out > 0 and not spent.unpriced_calls
@@ -81,7 +81,7 @@ def paid_reply(error: GatewayError, text: str, *, finish: str = "") -> Reply:
 
 
 def kind_of(error: UnitError) -> FailureKind:
-    """Return what went wrong; an error of a plugin's own class counts as the class that it refines."""
+    """Return the kind of an error; an error class of a plugin counts as its known base class."""
     known = (_KINDS[kin] for kin in type(error).__mro__ if kin in _KINDS)
     return next(known, FailureKind.SERVER_FAULT)
 

@@ -16,9 +16,9 @@ from theodolite.domain.identity import version_of
 from theodolite.domain.replay import JournalEntry, Returned, Waiting, advance, begin
 from theodolite.domain.run import Spending
 from theodolite.domain.study import Budget
-from theodolite.execution.aside import Aside
-from theodolite.execution.brakes import Brakes
-from theodolite.execution.lines import Lines
+from theodolite.execution.blocking import BlockingExecutor
+from theodolite.execution.clients import Clients
+from theodolite.execution.stop_conditions import StopConditions
 
 Said = str | Reply | GatewayError
 Answering = Callable[[Request], Said]
@@ -85,22 +85,22 @@ class FakeLine:
         self.board.closed += 1
 
 
-def lines_to(
+def clients_for(
     board: Switchboard,
     *,
     models: Sequence[str] = ("user", "large"),
     applications: Sequence[str] = ("bot",),
     budget: Budget | None = None,
-) -> Lines:
+) -> Clients:
     """Return lines on which a switchboard answers everything."""
-    return Lines(
+    return Clients(
         models={name: FakeLine(board) for name in models},
         applications={name: FakeLine(board) for name in applications},
-        brakes=Brakes(budget=budget or Budget()),
+        stop_conditions=StopConditions(budget=budget or Budget()),
     )
 
 
-class InlineAside(Aside):
+class InlineExecutor(BlockingExecutor):
     """An aside without a thread, so that only the jitter decides who comes first."""
 
     def __init__(self, jitter: Jitter | None = None) -> None:

@@ -1,0 +1,209 @@
+"""Stop conditions: end a run cleanly before its plan is complete."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+
+from theodolite.domain.errors import GatewayError, Rejected, RunStopped, Unreachable
+from theodolite.domain.flow import Reply, Request
+from theodolite.domain.money import MICROS, cost_text, dollars
+from theodolite.domain.run import Spending
+from theodolite.domain.study import Budget
+from theodolite.execution.cost_estimator import CostEstimator
+
+FAILURES_IN_A_ROW = 20
+"""Consecutive failed calls to one endpoint that stop a run; count."""
+
+_RAISE = "raise `budget` in the study"
+_KEY_REFUSED = frozenset({401, 403})
+
+
+@dataclass(slots=True)
+class StopConditions:
+    """Guards the budget of a run and counts consecutive failures of each endpoint.
+
+    When a condition holds, calls in flight finish and are stored. An unfinished
+    unit keeps its journal and resumes with the next run.
+
+    Attributes:
+        budget: Limits of the study.
+        spent: Cost of the run so far, earlier processes included.
+        reason: Why the run stops; empty while it continues.
+        remedy: What the user does before the run can resume; empty if nothing.
+        cost_estimator: Estimates the cost of calls in flight; None to count finished calls only.
+    """
+
+    budget: Budget
+    spent: Spending = field(default_factory=Spending)
+    reason: str = ""
+    remedy: str = ""
+    cost_estimator: CostEstimator | None = None
+    _reserved: Spending = field(default_factory=Spending)
+    _n_in_flight: int = 0
+    _settled: asyncio.Event = field(default_factory=asyncio.Event)
+    _streaks: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    _endpoint_failures: set[str] = field(default_factory=set)
+
+    def check(self) -> None:
+        """Check the budget.
+
+        Raises:
+            RunStopped: If a stop condition holds.
+        """
+        self._check_budget()
+        if self.reason:
+            raise RunStopped(self.reason)
+
+    async def reserve(self, request: Request) -> Spending | None:
+        """Wait until the budget covers a call beside those in flight, and reserve its expected cost.
+
+        The caller must call `settle` when the call has ended, failed or not.
+
+        Raises:
+            RunStopped: If a stop condition holds, or the budget covers no further call.
+        """
+        self.check()
+        if self.cost_estimator is None or not self.budget.is_limited:
+            return None
+        expected = self.cost_estimator.expected(request)
+        while short := self._shortage(expected):
+            if not self._n_in_flight:
+                self.stop(short, _RAISE)
+            else:
+                await self._settled.wait()
+            self.check()
+            expected = self.cost_estimator.expected(request)
+        self._reserved += expected
+        self._n_in_flight += 1
+        return expected
+
+    def settle(self, request: Request, reserved: Spending | None, reply: Reply | None) -> None:
+        """Release the reservation of a call that has ended.
+
+        Args:
+            request: The request of the call.
+            reserved: Result of `reserve`.
+            reply: The reply; None if the call failed.
+        """
+        if reserved is None or self.cost_estimator is None:
+            return
+        self._reserved -= reserved
+        self._n_in_flight -= 1
+        if reply is not None:
+            self.cost_estimator.learn(request, reply)
+            self.spent += self.cost_estimator.unreported_cost(request, reply)
+        back, self._settled = self._settled, asyncio.Event()
+        back.set()
+
+    def unreported_cost(self, request: Request, reply: Reply) -> Spending:
+        """Return the estimated cost of a call whose reply reports none.
+
+        It is stored with the reply even without a budget, because a budget may be set before the run resumes.
+        """
+        return self.cost_estimator.unreported_cost(request, reply) if self.cost_estimator else Spending()
+
+    def stop(self, reason: str, remedy: str = "") -> None:
+        """Stop the run; the first reason is kept."""
+        if not self.reason:
+            self.reason, self.remedy = reason, remedy
+
+    def record_reply(self, endpoint: str, reply: Reply) -> None:
+        """Record a reply and its cost."""
+        self._streaks.pop(endpoint, None)
+        self.spent = spent_with(self.spent, reply)
+
+    def record_failure(self, endpoint: str, error: GatewayError, unit: str) -> None:
+        """Record a failed call and its cost. Missing rows of a recording are not counted.
+
+        Args:
+            endpoint: Name of the model or application; consecutive failures are counted by it.
+            error: The error; it may name the model that an application uses.
+            unit: Key of the unit of work.
+        """
+        if not error.tries:
+            return
+        streak = self._streaks[endpoint]
+        streak.append(unit)
+        error.spent = replace(error.spent, calls=1, attempts=error.tries)
+        self.spent += error.spent
+        if len(streak) >= FAILURES_IN_A_ROW:
+            self._endpoint_failures.update(streak)
+            outcome = "were rejected:" if isinstance(error, Rejected) else "failed; the last error:"
+            self.stop(
+                f"{len(streak)} consecutive calls to `{error.endpoint or endpoint}` {outcome} {error}", _remedy(error)
+            )
+
+    def learn(self, spent: Spending) -> None:
+        """Update the cost of the run with the calls of other processes."""
+        if spent.calls > self.spent.calls:
+            self.spent = spent
+
+    def endpoint_failures(self) -> frozenset[str]:
+        """Return units that failed only because their endpoint was down; the next run retries them.
+
+        A late reply to a call in flight does not remove them.
+        """
+        return frozenset(self._endpoint_failures)
+
+    def _check_budget(self) -> None:
+        if reason := _spent_up(self.budget, self.spent):
+            self.stop(reason, _RAISE)
+
+    def _shortage(self, expected: Spending) -> str:
+        """Return why the budget does not cover a call beside those in flight; empty if it does."""
+        return _short_of(self.budget, self.spent, self._reserved, expected)
+
+
+def _spent_up(budget: Budget, spent: Spending) -> str:
+    """Return which limit of the budget is reached; empty if none. Estimated costs count like reported ones."""
+    if budget.usd is not None and spent.cost_microusd + spent.supposed_microusd >= budget.usd * MICROS:
+        return f"the budget of {dollars(budget.usd)} is spent{_supposed(spent)}"
+    if budget.tokens is not None and spent.tokens + spent.supposed_tokens >= budget.tokens:
+        return f"the budget of {budget.tokens:,} tokens is spent{_supposed(spent)}"
+    if budget.calls is not None and spent.calls >= budget.calls:
+        return f"the budget of {budget.calls:,} calls is spent"
+    return ""
+
+
+def _short_of(budget: Budget, spent: Spending, reserved: Spending, expected: Spending) -> str:
+    """Return which limit a further call would exceed; empty if none."""
+    after = spent + reserved + expected
+    usd, tokens = after.cost_microusd + after.supposed_microusd, after.tokens + after.supposed_tokens
+    if budget.usd is not None and expected.cost_microusd and usd > budget.usd * MICROS:
+        costs = f"about {cost_text(expected.cost_microusd)}"
+        return f"the budget of {dollars(budget.usd)} does not cover another call ({costs}){_supposed(spent)}"
+    if budget.tokens is not None and expected.tokens and tokens > budget.tokens:
+        about = f"about {expected.tokens:,}"
+        return f"the budget of {budget.tokens:,} tokens does not cover another call ({about}){_supposed(spent)}"
+    if budget.calls is not None and expected.calls and after.calls > budget.calls:
+        return f"the budget of {budget.calls:,} calls is spent"
+    return ""
+
+
+def _supposed(spent: Spending) -> str:
+    """Return how many of the spent tokens are estimates."""
+    n_tokens = spent.supposed_tokens
+    return f" ({n_tokens:,} tokens estimated: replies report no token counts)" if n_tokens else ""
+
+
+def _remedy(error: GatewayError) -> str:
+    """Return what to do about an endpoint that does not reply."""
+    if error.status in _KEY_REFUSED:
+        return "correct the API key"
+    return "start the endpoint" if isinstance(error, Unreachable) else "fix the endpoint"
+
+
+def spent_with(spent: Spending, reply: Reply) -> Spending:
+    """Return the cost including one more reply."""
+    unpriced = reply.cost_microusd is None and reply.tokens_in + reply.tokens_out > 0
+    return replace(
+        spent,
+        calls=spent.calls + (not reply.recorded and not reply.cached),
+        attempts=spent.attempts + reply.attempts,
+        tokens_in=spent.tokens_in + reply.tokens_in,
+        tokens_out=spent.tokens_out + reply.tokens_out,
+        cost_microusd=spent.cost_microusd + (reply.cost_microusd or 0),
+        unpriced_calls=spent.unpriced_calls + unpriced,
+    )
