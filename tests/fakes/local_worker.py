@@ -35,10 +35,17 @@ class LocalChannel(WorkerChannel):
 
 
 def local_workers(
-    target: Any, *, is_class: bool, owner: str, credentials: Credentials = NO_CREDENTIALS, init: tuple[str, ...] = ()
+    target: Any,
+    *,
+    is_class: bool,
+    owner: str,
+    credentials: Credentials = NO_CREDENTIALS,
+    init: tuple[str, ...] = (),
+    offered: tuple[str, ...] = (),
 ) -> Workers:
     """Return the processes of an application whose code a test has made; they are threads."""
     request = {"target": "test:target", "is_class": is_class, "folder": "", "init": list(init)}
+    request["offered"] = list(offered)
     code = ApplicationCode(owner=owner, target="test:target", start=lambda: LocalChannel(target), request=request)
     return Workers(code, credentials=credentials)
 

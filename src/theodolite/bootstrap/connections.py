@@ -60,7 +60,10 @@ def open_clients(
         )
         for application in study.applications
     }
-    opened = {a.name: open_labeller(a, folder=loaded.folder, clock=clock) for a in study.annotators}
+    opened = {
+        a.name: open_labeller(a, folder=loaded.folder, environ=environ, clock=clock, workspace=workspace)
+        for a in study.annotators
+    }
     labellers: dict[str, Labeller] = {name: line for name, line in opened.items() if line is not None}
     stop_conditions = StopConditions(budget=study.budget, cost_estimator=CostEstimator(study))
     return Clients(models=models, applications=applications, labellers=labellers, stop_conditions=stop_conditions)

@@ -77,6 +77,7 @@ def _runtime(published: Runtime, now: Runtime) -> Runtime:
         requirements=now.requirements,
         memory_mb=now.memory_mb,
         cpu_s=now.cpu_s,
+        sessions=now.sessions,
     )
 
 

@@ -268,6 +268,7 @@ def runtime_of(entry: Entry[Any], shape: CodeShape, desk: Desk) -> Runtime:
         requirements=shape.requirements,
         memory_mb=shape.memory_mb,
         cpu_s=shape.cpu_seconds,
+        sessions=shape.sessions,
     )
 
 

@@ -51,7 +51,7 @@ def judge_code(study: Study) -> tuple[str, ...]:
     """Return what is known of the hosts of functions that label: one text for each."""
     labellings = ((annotator.name, annotator.labelling) for annotator in study.annotators)
     return tuple(
-        f"judge `{name}` ({labelling.target}): unknown, runs within Theodolite"
+        f"judge `{name}` ({labelling.target}): unknown, runs as its own process"
         for name, labelling in labellings
         if isinstance(labelling, PythonLabeller)
     )

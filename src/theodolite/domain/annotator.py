@@ -134,12 +134,14 @@ class PythonLabeller:
             instrument, and nobody but its author can say so.
         sha256: Hash of the file, where the target names one in the study's folder.
         timeout_s: Patience for one dialogue; seconds.
+        env: Names of the environment variables that the function sees beside the usual ones.
     """
 
     target: str
     edition: str
     sha256: str = ""
     timeout_s: float = 60.0
+    env: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

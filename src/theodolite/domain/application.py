@@ -68,6 +68,7 @@ class Runtime:
         requirements: File of libraries for an environment of the application's own; empty for none.
         memory_mb: Most memory of a process, in MB; 0 for any.
         cpu_s: Most CPU time of a process, in seconds; 0 for any.
+        sessions: Most sessions that are open at one time; count, 0 for any.
     """
 
     isolation: Isolation = Isolation.APPLICATION
@@ -77,6 +78,7 @@ class Runtime:
     requirements: str = field(default="", compare=False)
     memory_mb: int = field(default=0, compare=False)
     cpu_s: int = field(default=0, compare=False)
+    sessions: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,6 +268,15 @@ class AriaClass:
     def __post_init__(self) -> None:
         """Refuse a limit under which no call could be made."""
         require_counts("an ARIA class", parallel=self.parallel)
+
+    @property
+    def most_sessions(self) -> int:
+        """Sessions that are open at one time at most; count, 0 for any.
+
+        With one call at a time a class is taken for one that bears one session at a
+        time, as a class with one instance in all.
+        """
+        return self.runtime.sessions or (1 if self.parallel == 1 else 0)
 
 
 Connection = RecordedFile | PromptedModel | HttpEndpoint | PythonCallable | AriaClass

@@ -14,7 +14,7 @@ from theodolite.domain.flow import CONTENT_FILTER, FILTERED_TEXT, AskFunction, A
 from theodolite.domain.network import NetworkUse
 from theodolite.execution.failures import paid_reply
 from theodolite.execution.stop_conditions import StopConditions
-from theodolite.ports.application import Application, Conversing, Lenient, Networked
+from theodolite.ports.application import Admitting, Application, Conversing, Lenient, Networked
 from theodolite.ports.labeller import Labeller
 from theodolite.ports.model import Model
 
@@ -84,6 +84,12 @@ class Clients:
             return await self.labellers[request.annotator].reply(request)
         return await self.applications[request.application].reply(request, session=unit)
 
+    async def begin_session(self, application: str, unit: str) -> None:
+        """Wait until an application can bear one more session; no call's place is held meanwhile."""
+        line = self.applications.get(application)
+        if line is not None and _admits(type(line)):
+            await cast("Admitting", line).begin(unit)
+
     async def end_session(self, application: str, unit: str) -> None:
         """Notify a stateful application that a session ended."""
         client = self.applications.get(application)
@@ -114,6 +120,12 @@ class Clients:
 def _is_stateful(kind: type) -> bool:
     """Return whether a type of application is stateful; cached because the check costs as much as the notification."""
     return issubclass(kind, Conversing)
+
+
+@cache
+def _admits(kind: type) -> bool:
+    """Tell whether applications of a type bound their sessions."""
+    return issubclass(kind, Admitting)
 
 
 def _endpoint(request: Request) -> str:

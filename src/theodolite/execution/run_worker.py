@@ -329,6 +329,7 @@ class RunWorker:
         """
         stored = await self.executor.call(self.store.entries, unit.key) if unit.tries > 1 else []
         try:
+            await self.clients.begin_session(unit.application, unit.key)
             clients = self._clients[UnitKind.SESSION]
             result = await drive(self.flows.session(unit), unit, stored, clients=clients, journal=self.store)
         finally:

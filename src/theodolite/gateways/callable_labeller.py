@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Any
 
 from theodolite.domain.annotator import PythonLabeller
 from theodolite.domain.errors import MalformedReply
 from theodolite.domain.flow import AskFunction, Reply
 from theodolite.gateways.applications.slots import Slots
-from theodolite.gateways.foreign_function import ForeignFunction
+from theodolite.gateways.applications.worker_answers import decode, type_of
+from theodolite.gateways.applications.workers import Workers
 from theodolite.gateways.repair import repaired
-from theodolite.gateways.signatures import keywords_of
 from theodolite.ports.clock import Clock
 from theodolite.ports.endpoint import Knock
 
@@ -24,23 +24,26 @@ OFFERED = ("context", "guideline", "questions")
 
 
 class CallableLabeller:
-    """A function from the turns of a dialogue to labels, called once a dialogue."""
+    """A function from the turns of a dialogue to labels, called once a dialogue in the judge's own process."""
 
-    def __init__(self, name: str, labelling: PythonLabeller, function: Callable[..., Any], *, clock: Clock) -> None:
-        """Look at what the function takes; it is not called yet.
+    def __init__(self, name: str, labelling: PythonLabeller, workers: Workers, *, clock: Clock) -> None:
+        """Load the function and look at what it takes; it is not called yet.
 
         Args:
             name: Name of the annotator in the study.
             labelling: How the study names the function.
-            function: The loaded function; its first argument is the list of turns,
-                each with `turn`, `prompt` and `response`.
+            workers: Processes that run it; the function's first argument is the list of
+                turns, each with `turn`, `prompt` and `response`.
             clock: Tells the time.
+
+        Raises:
+            InputError: If the function cannot be loaded.
         """
         self._name = name
         self._labelling = labelling
-        self._function = ForeignFunction(function, owner=name, patience_s=labelling.timeout_s, wanted="label")
+        self._workers = workers
         self._clock = clock
-        self._keywords = keywords_of(function, OFFERED)
+        self._keywords = tuple(workers.load()["keywords"])
         self._slots = Slots(PARALLEL)
 
     async def reply(self, request: AskFunction) -> Reply:
@@ -59,10 +62,19 @@ class CallableLabeller:
             for number, turn in enumerate(request.turns, start=1)
         ]
         async with self._slots.take():
+            channel = await self._workers.channel("")
             begun = self._clock.monotonic_s()
-            returned = await self._function.call(turns, {name: offered[name] for name in self._keywords})
+            answer = await self._workers.ask(
+                channel,
+                "call",
+                what="",
+                limit_s=self._labelling.timeout_s,
+                prompt=turns,
+                keywords={name: offered[name] for name in self._keywords},
+                stream=False,
+            )
             took_s = self._clock.monotonic_s() - begun
-        kept, n_repaired = repaired(self._text(returned))
+        kept, n_repaired = repaired(self._text(answer))
         return Reply(text=kept, latency_s=took_s, repaired=n_repaired)
 
     async def knock(self) -> Knock:
@@ -70,13 +82,16 @@ class CallableLabeller:
         return Knock(name=self._name, host="", alive=True, answer=f"ok, loaded {self._labelling.target}")
 
     async def close(self) -> None:
-        """Let go of the loop on which coroutines ran; a later call takes another one."""
-        self._function.leave()
+        """End its processes; a later call starts new ones."""
+        await self._workers.close()
 
-    def _text(self, returned: Any) -> str:
+    def _text(self, answer: Mapping[str, Any]) -> str:
+        if "odd_piece" in answer:
+            message = f"the function yielded a {answer['odd_piece']}; expected a label or a mapping of labels"
+            raise MalformedReply(message, endpoint=self._name)
+        returned = decode(answer["returned"])
         try:
             return json.dumps(returned, ensure_ascii=False, allow_nan=False)
         except (TypeError, ValueError, RecursionError) as error:
-            kind = type(returned).__name__
-            message = f"the function returned a {kind}; expected a label or a mapping of labels ({error})"
+            message = f"the function returned a {type_of(returned)}; expected a label or a mapping of labels ({error})"
             raise MalformedReply(message, endpoint=self._name) from error

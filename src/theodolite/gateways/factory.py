@@ -192,13 +192,17 @@ def open_application(
             assert_never(connection)
 
 
-def open_labeller(annotator: Annotator, *, folder: Path, clock: Clock) -> CallableLabeller | None:
+def open_labeller(
+    annotator: Annotator, *, folder: Path, environ: Mapping[str, str], clock: Clock, workspace: Path | None = None
+) -> CallableLabeller | None:
     """Return the gateway to a function that labels; None for annotators of another kind.
 
     Args:
         annotator: What the study says about it.
         folder: The study's folder.
+        environ: Environment variables, of which the function sees the usual ones and those that it names.
         clock: Tells the time.
+        workspace: Folder of the workspace, for the log; None for no log.
 
     Raises:
         InputError: If there is no such function.
@@ -206,11 +210,13 @@ def open_labeller(annotator: Annotator, *, folder: Path, clock: Clock) -> Callab
     labelling = annotator.labelling
     if not isinstance(labelling, PythonLabeller):
         return None
-    from theodolite.gateways.callable_labeller import CallableLabeller
-    from theodolite.gateways.loading import load_callable
+    from theodolite.gateways.applications.runtime import Surroundings, labeller_code
+    from theodolite.gateways.applications.workers import Workers
+    from theodolite.gateways.callable_labeller import OFFERED, CallableLabeller
 
-    function = load_callable(labelling.target, folder=folder, what=f"judge `{annotator.name}`")
-    return CallableLabeller(annotator.name, labelling, function, clock=clock)
+    around = Surroundings(study=folder, environ=environ, workspace=workspace)
+    code = labeller_code(annotator.name, labelling, around, offered=OFFERED)
+    return CallableLabeller(annotator.name, labelling, Workers(code, credentials=Credentials()), clock=clock)
 
 
 def _callable(

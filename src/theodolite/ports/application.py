@@ -43,6 +43,15 @@ class Conversing(Protocol):
 
 
 @runtime_checkable
+class Admitting(Protocol):
+    """An application that bounds how many sessions are open at one time."""
+
+    async def begin(self, session: str) -> None:
+        """Wait until one more session may be open, and hold it open until its end."""
+        ...
+
+
+@runtime_checkable
 class Resettable(Protocol):
     """An application whose sessions can begin a new dialogue on what they already hold."""
 

@@ -64,6 +64,8 @@ TEAMS = {
     "needs-key": (NEEDS_KEY, ", auth: TEAM_KEY"),
     "returns-key": (RETURNS_KEY, ", auth: TEAM_KEY"),
     "singleton": (SINGLETON, ", isolation: session"),
+    "singleton-alone": (SINGLETON, ", sessions: 1"),
+    "singleton-parallel": (SINGLETON, ", parallel: 1"),
     "argument": (ARGUMENT, ', auth: TEAM_KEY, init: {auth_token: "{{ auth.key }}"}'),
 }
 

@@ -9,12 +9,11 @@ import pytest
 
 from theodolite.config.loading import check_study
 from theodolite.config.own_code import code_problem
-from theodolite.domain.application import AriaClass
+from theodolite.domain.application import AriaClass, PythonCallable
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import Severity
 from theodolite.gateways.applications.runtime import Surroundings, code_of
 from theodolite.gateways.applications.workers import Workers
-from theodolite.gateways.loading import load_callable
 from theodolite.gateways.secrecy import Credentials
 
 STUDY = """study: a
@@ -50,8 +49,13 @@ FILES = {
 
 def load_class(target, folder):
     """Return what an application's process says of a class that it has loaded."""
+    return load(AriaClass(target=target), folder)
+
+
+def load(connection, folder):
+    """Return what an application's process says of the code that it has loaded."""
     around = Surroundings(study=folder, environ=os.environ)
-    code = code_of("app", AriaClass(target=target), around, observe=lambda kind, name: None, init=())
+    code = code_of("app", connection, around, observe=lambda kind, name: None, init=())
     workers = Workers(code, credentials=Credentials())
     try:
         return workers.load()
@@ -127,7 +131,7 @@ def test_nothing_is_said_of_what_can_be_loaded(place, target):
 @pytest.mark.parametrize("target", ["own_plain.py:reply", "own_plain:Bot", "json:dumps", "os.path:join", "math:sqrt"])
 def test_a_function_may_be_whatever_can_be_called(place, target):
     assert code_problem(target, folder=place, form="function") is None
-    assert load_callable(target, folder=place, what="application `app`")
+    assert "keywords" in load(PythonCallable(target=target), place)
 
 
 def test_the_base_class_of_aria_is_given_to_classes_alone(place):

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from tests.fakes.gateway_clock import HastyClock
+from tests.fakes.local_worker import local_workers
 from theodolite.domain.annotator import PythonLabeller
 from theodolite.domain.errors import GatewayError, MalformedReply, ServerFault, TimedOut
 from theodolite.domain.flow import AskFunction, Exchange
-from theodolite.gateways.callable_labeller import CallableLabeller
+from theodolite.gateways.callable_labeller import OFFERED, CallableLabeller
 
 ASK = AskFunction(
     annotator="clf", turns=(Exchange(prompt="a", response="b"),), guideline="g", questions=("label",), context="facts"
@@ -19,7 +20,8 @@ ASK = AskFunction(
 
 def labeller(function: Any, *, timeout_s: float = 5.0) -> CallableLabeller:
     labelling = PythonLabeller(target="m:f", edition="1", timeout_s=timeout_s)
-    return CallableLabeller("clf", labelling, function, clock=HastyClock())
+    workers = local_workers(function, is_class=False, owner="clf", offered=OFFERED)
+    return CallableLabeller("clf", labelling, workers, clock=HastyClock())
 
 
 async def later(turns: list[dict[str, Any]], *, questions: list[str]) -> dict[str, bool]:
@@ -66,7 +68,7 @@ async def test_what_goes_wrong_is_a_failure_of_the_judge(function: Any, error: t
 async def test_a_function_that_never_returns_is_given_up() -> None:
     never = threading.Event()
 
-    with pytest.raises(TimedOut, match="no label within"):
+    with pytest.raises(TimedOut, match="no answer within"):
         await labeller(lambda _: never.wait(), timeout_s=0.05).reply(ASK)
 
 

@@ -136,7 +136,8 @@ def _labelling(entry: Entry[JudgeShape], guideline: Guideline, desk: Desk) -> La
     if shape.callable is not None:
         sha256 = code_hash(entry, "callable", shape.callable, "function", desk)
         timeout = shape.timeout or DEFAULT_TIMEOUT_S
-        return PythonLabeller(target=shape.callable, edition=shape.version, sha256=sha256, timeout_s=timeout)
+        env = tuple(shape.env)
+        return PythonLabeller(target=shape.callable, edition=shape.version, sha256=sha256, timeout_s=timeout, env=env)
     voting = _voting(entry, desk)
     if voting.most > 1 and any(
         question.scale.kind is ScaleKind.DECIMALS for question in guideline.instrument.questions

@@ -154,6 +154,8 @@ class CodeShape(ApplicationShape):
     """Most memory of a process in MB, where the system limits it; 0 for any."""
     cpu_seconds: int = Field(default=0, ge=0)
     """Most CPU time of a process in seconds, where the system limits it; 0 for any."""
+    sessions: int = Field(default=0, ge=0)
+    """Most sessions that are open at one time; 0 for any. `parallel: 1` means one for a class."""
     ignore: list[Filled] = Field(default_factory=list)
     """Patterns of files in the application's folder that do not belong to its version, e.g. `["cache/*", "*.db"]`."""
     markup: Markup = Markup.TEXT

@@ -211,6 +211,8 @@ class JudgeShape(Shape):
     """With `callable`: version that its author declares; another version is another instrument."""
     timeout: float | None = Field(default=None, gt=0)
     """With `callable`: patience for one dialogue in seconds; 60 where left out."""
+    env: list[Filled] = Field(default_factory=list)
+    """With `callable`: environment variables that the function sees beside the usual ones such as `PATH`."""
     panel: str = ""
     """Name of the panel that it sits on with others: shown side by side, never merged."""
     title: str = ""
@@ -233,8 +235,8 @@ class JudgeShape(Shape):
         return self._no_stray_keys()
 
     def _no_stray_keys(self) -> JudgeShape:
-        if not self.callable and (self.version or self.timeout):
-            message = "has `version` or `timeout`, which belong to `callable`"
+        if not self.callable and (self.version or self.timeout or self.env):
+            message = "has `version`, `timeout` or `env`, which belong to `callable`"
             raise ValueError(message)
         if self.votes is not None and not (self.model or self.models):
             message = "has `votes`, which only a model can give: a rule or a function says the same each time"

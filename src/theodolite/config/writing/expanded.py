@@ -230,6 +230,7 @@ def _runtime(connection: PythonCallable | AriaClass) -> dict[str, Any]:
         "network": None if runtime.network is None else list(runtime.network) or "none",
         "memory_mb": runtime.memory_mb or None,
         "cpu_seconds": runtime.cpu_s or None,
+        "sessions": runtime.sessions or None,
         "markup": "" if connection.markup is Markup.TEXT else connection.markup.value,
     }
 

@@ -53,7 +53,8 @@ def _labelling(labelling: Labelling) -> dict[str, Any]:
         case PacketRule():
             return {"rule": "packet"}
         case PythonLabeller():
-            return {"callable": labelling.target, "version": labelling.edition, "timeout": labelling.timeout_s}
+            env = {"env": list(labelling.env)} if labelling.env else {}
+            return {"callable": labelling.target, "version": labelling.edition, "timeout": labelling.timeout_s, **env}
         case RecordedLabels() | HandLabels():
             return {}
 

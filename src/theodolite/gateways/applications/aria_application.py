@@ -12,6 +12,7 @@ from theodolite.gateways.applications.aria_contract import check_class
 from theodolite.gateways.applications.aria_form import init_arguments, prompt_template
 from theodolite.gateways.applications.aria_instance import AriaClassOf, AriaInstance
 from theodolite.gateways.applications.connections import Connections
+from theodolite.gateways.applications.open_sessions import OpenSessions
 from theodolite.gateways.applications.slots import Slots
 from theodolite.gateways.applications.workers import Workers
 from theodolite.gateways.markup import readable
@@ -75,6 +76,7 @@ class AriaApplication:
         self._markup = connection.markup
         self._allowed = connection.runtime.network
         self._slots = Slots(connection.parallel)
+        self._sessions = OpenSessions(self._let_go, most=connection.most_sessions)
         self._instances: dict[str, AriaInstance] = {}
 
     def __repr__(self) -> str:
@@ -92,7 +94,7 @@ class AriaApplication:
             GatewayError: If it failed, returned no text or took too long.
         """
         del on_chunk  # the interface returns a response in one piece
-        async with self._slots.take():
+        async with self._sessions.call(session), self._slots.take():
             instance, n_again = await self._at_turn(request, session)
             begun = self._clock.monotonic_s()
             text = await instance.say(self._prompt(request.prompt, request.known_turn, request.context))
@@ -120,8 +122,18 @@ class AriaApplication:
         if instance is not None and instance.has_begun and instance.is_alive:
             await instance.restart()
 
+    async def begin(self, session: str) -> None:
+        """Wait until one more session may be open, and hold it open until its end."""
+        await self._sessions.begin(session)
+
     async def end(self, session: str) -> None:
         """Close a session's connection and forget its instance."""
+        try:
+            await self._let_go(session)
+        finally:
+            self._sessions.end(session)
+
+    async def _let_go(self, session: str) -> None:
         instance = self._instances.pop(session, None)
         if instance is not None:
             await instance.close()
@@ -134,6 +146,7 @@ class AriaApplication:
     async def close(self) -> None:
         """End all sessions and all processes."""
         await asyncio.gather(*(self.end(session) for session in tuple(self._instances)))
+        await self._sessions.close()
         await self._workers.close()
 
     @property
@@ -153,7 +166,7 @@ class AriaApplication:
         instance = self._instances.get(session)
         if instance is not None and instance.is_alive and instance.turns == len(request.history):
             return instance, 0
-        await self.end(session)
+        await self._let_go(session)
         if self._credentials.is_missing:
             raise Rejected(self._unset(), endpoint=self._name, tries=0)
         instance = self._instances[session] = AriaInstance(self._of, await self._workers.channel(session))

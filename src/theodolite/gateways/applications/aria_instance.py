@@ -111,7 +111,7 @@ class AriaInstance:
         message = (
             f"`{self._of.kind}()` gave two open sessions one and the same instance; each needs one of its own, or words"
             " of one get into the other. Set `isolation: session` for this application: each session then has a"
-            " process of its own"
+            " process of its own; or `sessions: 1`: sessions then take turns"
         )
         return ServerFault(message, endpoint=self._of.name)
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from theodolite.domain.application import Markup, PythonCallable
+from theodolite.domain.application import Isolation, Markup, PythonCallable
 from theodolite.domain.errors import ServerFault
 from theodolite.domain.flow import Reply, SayToApplication
 from theodolite.domain.network import NetworkUse
 from theodolite.gateways.applications.connections import Connections
+from theodolite.gateways.applications.open_sessions import OpenSessions
 from theodolite.gateways.applications.slots import Slots
 from theodolite.gateways.applications.worker_answers import decode, type_of
 from theodolite.gateways.applications.workers import Workers
@@ -54,6 +55,11 @@ class CallableApplication:
         self._allowed = connection.runtime.network
         self._keywords = tuple(workers.load()["keywords"])
         self._slots = Slots(connection.parallel)
+        runtime = connection.runtime
+        is_apart = runtime.isolation is Isolation.SESSION
+        # What a function without `history` has in mind is lost with its process.
+        can_resume = is_apart and "history" in self._keywords
+        self._sessions = OpenSessions(workers.end, most=runtime.sessions, can_resume=can_resume)
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -68,7 +74,7 @@ class CallableApplication:
         """
         keywords = self._offered(request, session)
         hear = None if self._connection.markup is Markup.HTML else on_chunk  # nobody is shown half a tag
-        async with self._slots.take():
+        async with self._sessions.call(session), self._slots.take():
             channel = await self._workers.channel(session)
             begun = self._clock.monotonic_s()
             answer = await self._workers.ask(
@@ -101,9 +107,16 @@ class CallableApplication:
         }
         return {name: offered[name] for name in self._keywords}
 
+    async def begin(self, session: str) -> None:
+        """Wait until one more session may be open, and hold it open until its end."""
+        await self._sessions.begin(session)
+
     async def end(self, session: str) -> None:
         """Let go of a session's process, where it has one of its own."""
-        await self._workers.end(session)
+        try:
+            await self._workers.end(session)
+        finally:
+            self._sessions.end(session)
 
     @property
     def network(self) -> NetworkUse:
@@ -120,6 +133,7 @@ class CallableApplication:
 
     async def close(self) -> None:
         """End its processes; a later call starts new ones."""
+        await self._sessions.close()
         await self._workers.close()
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from theodolite.domain.annotator import PythonLabeller
 from theodolite.domain.application import AriaClass, Isolation, PythonCallable, Runtime
 from theodolite.domain.errors import InputError
 from theodolite.gateways.applications.worker_process import Launch, Observe, WorkerChannel, WorkerProcess
@@ -34,7 +35,7 @@ _USUAL = (
     " LOCALAPPDATA USERPROFILE"
 )
 USUAL_VARIABLES = frozenset(_USUAL.split())
-"""Environment variables that every application sees: where things lie, languages, certificates, proxies."""
+"""Environment variables that all code of a study sees: where things lie, languages, certificates, proxies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +71,8 @@ def code_of(
         InputError: If the target is malformed, or the interpreter or its libraries cannot be had.
     """
     is_class = isinstance(connection, AriaClass)
-    _check_target(name, connection.target, is_class=is_class)
+    key, form = ("class", "Class") if is_class else ("call", "function")
+    _check_target(f"`{key}` of application `{name}`", connection.target, form)
     runtime = connection.runtime
     auth = connection.auth if isinstance(connection, AriaClass) else ""
     seen = visible_variables(around.environ, named=runtime.env, auth=auth, is_class=is_class)
@@ -106,19 +108,69 @@ def code_of(
     )
 
 
-def _check_target(name: str, target: str, *, is_class: bool) -> None:
+def labeller_code(
+    name: str, labelling: PythonLabeller, around: Surroundings, *, offered: tuple[str, ...]
+) -> ApplicationCode:
+    """Return a judge's function and how its process is started: as an application's, beside the study's files.
+
+    Args:
+        name: Name of the judge in the study.
+        labelling: How the study names the function.
+        around: The study's folder, the environment and the workspace.
+        offered: Keywords that the function is given if it takes them.
+
+    Raises:
+        InputError: If the target is malformed.
+    """
+    _check_target(f"`callable` of judge `{name}`", labelling.target, "function")
+    seen = visible_variables(around.environ, named=labelling.env, auth="", is_class=False)
+    folder = _folder_of(labelling.target, around.study)
+    launch = Launch(
+        owner=name,
+        target=labelling.target,
+        is_class=False,
+        study=around.study,
+        folder=folder,
+        path=tuple(path for path in sys.path if path),
+        environ=seen,
+        log=None if around.workspace is None else around.workspace / LOGS_NAME / f"judge-{_file_name(name)}.log",
+        offered=offered,
+    )
+
+    def start() -> WorkerChannel:
+        return WorkerProcess(launch, _ignore)
+
+    return ApplicationCode(
+        owner=name,
+        noun="judge",
+        target=labelling.target,
+        start=start,
+        request=launch.request(),
+        folder=str(folder),
+        withheld=frozenset(around.environ).difference(seen),
+    )
+
+
+def _ignore(kind: str, destination: str) -> None:
+    """Remember no connection: those of judges are unknown, as `check` and the report say."""
+
+
+def _check_target(what: str, target: str, form: str) -> None:
     module, _, member = target.rpartition(":")
     if not module or not member:
-        key, form = ("class", "Class") if is_class else ("call", "function")
-        message = f"`{key}` of application `{name}` must be `module:{form}` or `file.py:{form}`; got `{target}`"
+        message = f"{what} must be `module:{form}` or `file.py:{form}`; got `{target}`"
         raise InputError(message)
 
 
 def application_folder(connection: PythonCallable | AriaClass, study: Path) -> Path:
     """Return the folder in which an application's code lies; the study's for installed modules."""
-    module = connection.target.rpartition(":")[0]
     if connection.code.folder:
         return study / connection.code.folder
+    return _folder_of(connection.target, study)
+
+
+def _folder_of(target: str, study: Path) -> Path:
+    module = target.rpartition(":")[0]
     return (study / module).parent if module.endswith(".py") else study
 
 

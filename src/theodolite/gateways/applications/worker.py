@@ -1,4 +1,4 @@
-"""Runs the code of one application in a process of its own.
+"""Runs the code of one application, or one function that labels, in a process of its own.
 
 This file needs the standard library of Python 3.9 or newer and nothing else: an
 application may run on another interpreter than Theodolite, without Theodolite's
@@ -28,7 +28,7 @@ import sys
 import threading
 import traceback
 import types
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.machinery import EXTENSION_SUFFIXES, SOURCE_SUFFIXES, ExtensionFileLoader, FileFinder, SourceFileLoader
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -106,6 +106,7 @@ class Worker:
         self._target = target
         self._folder = ""
         self._is_async = False
+        self._offered: tuple[str, ...] = OFFERED
         self._threads = ThreadPool()
         self._loop = LoopThread()
         self._instances: dict[int, Instance] = {}
@@ -120,6 +121,7 @@ class Worker:
     def do_load(self, request: dict[str, Any]) -> None:
         """Load the function or class and describe it."""
         self._folder = request["folder"]
+        self._offered = tuple(request.get("offered") or OFFERED)
         try:
             if self._target is None:
                 self._target = load_target(request)
@@ -136,10 +138,10 @@ class Worker:
             raise UnusableTarget({"reason": "no function", "type": type(self._target).__name__})
         method = getattr(self._target, "__call__", None)  # noqa: B004  # the method, to look at
         self._is_async = any(map(_is_async, (self._target, method)))
-        return {"keywords": keywords_of(self._target)}
+        return {"keywords": keywords_of(self._target, self._offered)}
 
     def do_call(self, request: dict[str, Any]) -> None:
-        """Call the function with a prompt."""
+        """Call the function with its first argument: a prompt, or the turns of a dialogue that it labels."""
         keywords = request["keywords"]
         if "history" in keywords:
             keywords["history"] = tuple(PastTurn(*exchange) for exchange in keywords["history"])
@@ -410,20 +412,20 @@ def _takes(function: Any, arguments: list[Any]) -> bool:
 
 
 OFFERED = ("history", "session", "context", "turn")
-"""Keywords that a function is given beside the prompt if it takes them."""
+"""Keywords that an application's function is given beside the prompt if it takes them."""
 
 
-def keywords_of(function: Any) -> list[str]:
+def keywords_of(function: Any, offered: Sequence[str] = OFFERED) -> list[str]:
     """Return which of the offered keywords a function takes, its first positional argument left out."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         return []
     if any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters):
-        return list(OFFERED)
+        return list(offered)
     by_name = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
     first = 1 if parameters and parameters[0].kind is not inspect.Parameter.KEYWORD_ONLY else 0
-    return [p.name for p in parameters[first:] if p.name in OFFERED and p.kind in by_name]
+    return [p.name for p in parameters[first:] if p.name in offered and p.kind in by_name]
 
 
 def describe_class(kind: Any, request: dict[str, Any]) -> dict[str, Any]:

@@ -68,7 +68,7 @@ def raised_text(raised: Mapping[str, Any], *, folder: str = "", withheld: frozen
     names = [name for name in _VARIABLE.findall(raised["text"]) if name in withheld]
     if names:
         text += (
-            f"; the environment variable `{names[0]}` is set, but an application sees only those that its `env`"
+            f"; the environment variable `{names[0]}` is set, but the code sees only those that its `env`"
             f" names: add `env: [{names[0]}]`"
         )
     return f"{text} ({raised['place']})" if raised["place"] else text

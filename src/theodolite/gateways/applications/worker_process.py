@@ -65,6 +65,7 @@ class Launch:
         cpu_s: Most CPU time of a process, in seconds; 0 for any.
         network: Hosts that it may connect to; None for any.
         log: File that takes what the code prints; None to drop it.
+        offered: Keywords that a function is given if it takes them; empty for those of an application.
     """
 
     owner: str
@@ -80,6 +81,7 @@ class Launch:
     cpu_s: int = 0
     network: tuple[str, ...] | None = None
     log: Path | None = None
+    offered: tuple[str, ...] = ()
 
     def request(self) -> dict[str, Any]:
         """Return the first request to a process: what it loads, and its limits."""
@@ -94,6 +96,7 @@ class Launch:
             "memory_mb": self.memory_mb,
             "cpu_s": self.cpu_s,
             "network": None if self.network is None else list(self.network),
+            "offered": list(self.offered),
         }
 
 

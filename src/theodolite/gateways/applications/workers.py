@@ -27,7 +27,8 @@ class ApplicationCode:
     """One application's code, and how its processes are started.
 
     Attributes:
-        owner: Name of the application in the study.
+        owner: Name of the application or judge in the study.
+        noun: `application` or `judge`, for messages.
         target: Function or class, as the study names it.
         start: Starts a process.
         request: First request to each process.
@@ -41,6 +42,7 @@ class ApplicationCode:
     target: str
     start: Start
     request: Mapping[str, Any]
+    noun: str = "application"
     per_session: bool = False
     folder: str = ""
     withheld: frozenset[str] = frozenset()
@@ -197,7 +199,7 @@ class Workers:
 
     def _loaded(self) -> tuple[WorkerChannel, dict[str, Any]]:
         """Return a new process that has loaded the code, and what it says of it."""
-        owner, target = f"application `{self.code.owner}`", self.code.target
+        owner, target = f"{self.code.noun} `{self.code.owner}`", self.code.target
         if changed := self.code.changed():
             message = f"{owner}: `{changed}` has changed since the study was read; start the command again"
             raise InputError(message)
@@ -216,7 +218,7 @@ class Workers:
         else:
             raised = answer["raised"]
             text = self._credentials.scrub(raised_text(raised, folder=self.code.folder, withheld=self.code.withheld))
-            message = f"{owner}: {_kind_of(target)} cannot be loaded: {text}{_remedy(raised)}"
+            message = f"{owner}: {_kind_of(target)} cannot be loaded: {text}{_remedy(raised, self.code.noun)}"
         raise InputError(message)
 
 
@@ -225,10 +227,12 @@ def _kind_of(target: str) -> str:
     return f"file `{module}`" if module.endswith(".py") else f"module `{module}`"
 
 
-def _remedy(raised: Mapping[str, Any]) -> str:
+def _remedy(raised: Mapping[str, Any], noun: str) -> str:
     """Return what to do about a module that nobody has installed; empty for everything else."""
     if not raised["missing"]:
         return ""
+    if noun != "application":
+        return f"; install `{raised['missing']}` where Theodolite is installed, or put it beside the {noun}'s file"
     return (
         f"; put `{raised['missing']}` into a file that `requirements` names, install it for the interpreter that"
         " `python` names, or put it beside the application"

@@ -10,7 +10,7 @@ from tests.fakes.aria import Faithful, hanging, made, raising, returning
 from tests.fakes.gateway_clock import HastyClock
 from tests.fakes.local_worker import local_aria
 from theodolite.aria import AriaDialogAPI
-from theodolite.domain.application import AriaClass, Markup
+from theodolite.domain.application import AriaClass, Markup, Runtime
 from theodolite.domain.errors import EmptyReply, InputError, MalformedReply, Rejected, ServerFault, TimedOut
 from theodolite.domain.flow import Exchange, Reply, SayToApplication
 from theodolite.gateways.applications.aria_application import AriaApplication
@@ -19,6 +19,7 @@ from theodolite.gateways.secrecy import Credentials
 SECRET = "hunter2-and-more"
 AUTH = Credentials(f'{{"key": "{SECRET}", "SCENARIO": "tv"}}', variable="TEAM_AUTH")
 NO_AUTH = Credentials()
+SESSIONS_1 = AriaClass(target="t:A", runtime=Runtime(sessions=1))
 
 
 def application(
@@ -363,3 +364,47 @@ async def test_a_constructor_is_given_the_credentials_that_the_study_names() -> 
 def test_a_credential_that_is_not_there_is_named_with_those_that_are() -> None:
     with pytest.raises(InputError, match=r"names the credential `auth.token`, .* are: `key`, `SCENARIO`"):
         application(made(), credentials=AUTH, init='{"token": "{{ auth.token }}"}')
+
+
+def one_instance() -> type:
+    """Return a class that gives all its callers one and the same instance, as singletons do."""
+    kind = made()
+    shared: list[Any] = []
+
+    def make(cls: type) -> Any:
+        shared[:] = shared or [object.__new__(cls)]
+        return shared[0]
+
+    kind.__new__ = make  # type: ignore[method-assign, assignment]
+    return kind
+
+
+@pytest.mark.parametrize("connection", [AriaClass(target="t:A", parallel=1), SESSIONS_1], ids=["parallel", "sessions"])
+async def test_testers_of_a_singleton_take_turns_and_no_word_crosses_over(connection: AriaClass) -> None:
+    line = local_aria("blue", connection, one_instance(), clock=HastyClock())
+
+    replies = [
+        await line.reply(say("a1"), session="a"),
+        await line.reply(say("b1"), session="b"),
+        await line.reply(say("a2", "a1"), session="a"),
+        await line.reply(say("b2", "b1"), session="b"),
+    ]
+    await line.close()
+
+    assert [reply.text for reply in replies] == ["1: a1", "1: b1", "2: a2", "2: b2"]
+    assert [reply.attempts for reply in replies] == [1, 1, 2, 2]
+
+
+async def test_a_run_s_sessions_of_a_singleton_come_one_after_the_other() -> None:
+    line = local_aria("blue", SESSIONS_1, one_instance(), clock=HastyClock())
+
+    async def hold(name: str) -> list[Reply]:
+        await line.begin(name)
+        replies = [await line.reply(say("x"), session=name), await line.reply(say("y", "x"), session=name)]
+        await line.end(name)
+        return replies
+
+    held = await asyncio.gather(*(hold(name) for name in "abc"))
+    await line.close()
+
+    assert [[reply.attempts for reply in replies] for replies in held] == [[1, 1]] * 3
