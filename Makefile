@@ -4,7 +4,7 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory --no-builtin-rules
-.PHONY: help demo test test-wire check check-types check-rest format bench bench-peers docs clean
+.PHONY: help demo test test-shuffled test-wire check check-types check-rest format bench bench-peers docs clean
 
 VENV := .venv
 STAMPS := $(VENV)/.stamps
@@ -19,7 +19,7 @@ ARGS :=
 unexport PYTHONDONTWRITEBYTECODE
 
 help: ## Show what there is
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 demo: $(STAMPS)/package ## Run the two shipped studies; writes theodolite-demo/report.html and results.json
 	@$(VENV)/bin/theodolite demo --out $(OUT)
@@ -27,6 +27,10 @@ demo: $(STAMPS)/package ## Run the two shipped studies; writes theodolite-demo/r
 test: $(STAMPS)/test ## Run all tests; brings Chromium and PostgreSQL where they are missing (ARGS="-k rate")
 	@sh tools/system_packages.sh
 	@$(PYTHON) -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder $(ARGS)
+
+test-shuffled: $(STAMPS)/test ## Run all tests twice: other order, hash seed, clock and time zone (ARGS="--rounds 5 tests/unit")
+	@sh tools/system_packages.sh
+	@$(PYTHON) tools/shuffled_tests.py --numprocesses auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
 test-wire: $(WIRE)/.stamp ## Run the tests against software that nobody here wrote; compiles a model server the first time (ARGS="-k eliza")
 	@$(WIRE)/bin/python -m pytest tests/wire $(ARGS)

@@ -17,6 +17,10 @@ _LOOK = """async rules => {
 }"""
 
 
+PATIENCE_MS = 90_000
+"""How long a page may take before a test calls it stuck; milliseconds. Machines may be busy."""
+
+
 class Visitor:
     """A person at a browser, whose pages remember what went wrong on them.
 
@@ -35,6 +39,7 @@ class Visitor:
         self.requests: list[str] = []
         self.context.on("request", lambda request: self.requests.append(request.url))
         self.context.on("console", lambda message: self._note(f"{message.type}: {message.text}"))
+        self.context.set_default_timeout(PATIENCE_MS)
         self.page = self.context.new_page()
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from random import Random
 
@@ -21,8 +22,10 @@ from theodolite.reporting.results.document import results_document
 from theodolite.reporting.terminal.summary import summary_text
 
 WORDS = words()
-N_STUDIES = 2_000
-PER_TEST = 100
+N_STUDIES = int(os.environ.get("THEODOLITE_RANDOM_STUDIES", "300"))
+"""Studies to draw; `.ci/run` draws 2,000."""
+
+PER_TEST = 50
 NUMBERS = ("value", "low", "high", "n")
 AGREEMENTS = {
     "exact_agreement",

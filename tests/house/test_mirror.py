@@ -1,0 +1,51 @@
+"""`tests/unit` mirrors the package: who reads a module finds its tests by its name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.house.tree import PACKAGE, ROOT
+
+UNIT = ROOT / "tests" / "unit"
+
+EXCEPTIONS = {
+    "bootstrap/test_venue_settings.py",
+    "cli/test_init_from_study.py",
+    "config/test_bound_scenarios.py",
+    "config/test_hostile_studies.py",
+    "config/test_study_page.py",
+    "domain/test_records.py",
+    "domain/test_study_questions.py",
+    "measurement/study/test_pools.py",
+    "measurement/test_door.py",
+    "measurement/trees/test_values.py",
+    "plugins/test_strategies.py",
+    "reporting/test_claims.py",
+    "reporting/test_codings.py",
+    "reporting/test_series.py",
+    "reporting/test_trees.py",
+    "reporting/test_turn_level.py",
+    "testing/test_attacks.py",
+    "testing/test_bound_applications.py",
+    "usecases/people/test_answering.py",
+    "usecases/test_going_on.py",
+}
+"""Tests of a behaviour that several modules share. This list only shrinks: merge a file into the test of its module."""
+
+
+def mirrors(test: Path) -> bool:
+    """Tell whether a test has the place and name of a module or of a package."""
+    place = PACKAGE / test.relative_to(UNIT).with_name(test.stem.removeprefix("test_"))
+    return place.is_dir() or place.with_suffix(".py").is_file()
+
+
+def strangers() -> set[str]:
+    return {str(test.relative_to(UNIT)) for test in UNIT.rglob("test_*.py") if not mirrors(test)}
+
+
+def test_each_unit_test_has_the_name_of_what_it_tests():
+    assert sorted(strangers() - EXCEPTIONS) == [], "name the file test_MODULE.py, in the folder of the module"
+
+
+def test_the_list_of_exceptions_names_no_file_that_needs_none():
+    assert sorted(EXCEPTIONS - strangers()) == []
