@@ -53,8 +53,9 @@ def filled(n: int):
     """Make a queue of n dialogues with all passes submitted but those of the last tenth."""
     from django.db import transaction
 
-    from theodolite.store.annotating.library import Library
-    from theodolite.store.annotating.queues import add_items, open_queue, queue_of
+    from theodolite.annotation.records import Library
+    from theodolite.store.annotating.queues import add_items, queue_of
+    from theodolite.annotation.queues import open_queue
     from theodolite.store.contents import Contents
     from theodolite.store.ledger import database_now
     from theodolite.store.models import AnnotationRow, AnswerRow, DialogueRow, RunRow, TurnRow, UnitRow
@@ -200,9 +201,9 @@ def main() -> None:
 
 
 def of_annotators(library, queue) -> None:
-    from theodolite.store.annotating.progress import progress
-    from theodolite.store.annotating.resolutions import disputed_items
-    from theodolite.store.annotating.taking import last_ones, n_left, next_work
+    from theodolite.annotation.agreement import progress
+    from theodolite.annotation.review import disputed_items
+    from theodolite.annotation.assignment import last_ones, n_left, next_work
 
     timed("next work", lambda: next_work(library, queue, "p-03"))
     timed("what is left", lambda: n_left(library, queue, "p-03"))
@@ -215,7 +216,7 @@ def of_annotators(library, queue) -> None:
 def of_lists(library, queue) -> None:
     """The list of dialogues: count, counts by stage, and one page of 50."""
     from theodolite.domain.annotating.listing import DialogueFilter, ItemStage
-    from theodolite.store.annotating.listing import Listing, groups_in, levels_in, listed, scenarios_in
+    from theodolite.annotation.listing import Listing, groups_in, levels_in, listed, scenarios_in
     from theodolite.store.annotating.queues import queue_of
 
     row = queue_of(queue)
@@ -236,10 +237,10 @@ def of_lists(library, queue) -> None:
 
 
 def of_figures(library, queue) -> None:
-    from theodolite.store.annotating.library import Library
-    from theodolite.store.annotating.progress import agreement
-    from theodolite.store.annotating.question_figures import question_figures
-    from theodolite.store.annotating.reviews import from_above, to_review
+    from theodolite.annotation.records import Library
+    from theodolite.annotation.agreement import agreement
+    from theodolite.annotation.agreement import question_figures
+    from theodolite.annotation.quality import from_above, to_review
 
     def warm(library) -> None:
         agreement(library, queue, "risk")
@@ -260,8 +261,8 @@ def of_figures(library, queue) -> None:
 
 
 def of_many(library, queue) -> None:
-    from theodolite.store.annotating.bulk import put_first, undo_first
-    from theodolite.store.annotating.offering import offer_many, undo_offers
+    from theodolite.annotation.bulk import put_first, undo_first
+    from theodolite.annotation.bulk import offer_many, undo_offers
     from theodolite.store.models.annotating import WorkItemRow
 
     items = list(WorkItemRow.objects.order_by("id").values_list("token", flat=True))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from theodolite.annotation import assignment, calibration, cases, submission
 from theodolite.domain.annotating.bulk import BulkAct
 from theodolite.domain.annotating.case import Flag, FlagKind
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.people.role import Role
-from theodolite.store.annotating import cases, drafts, rooms, sittings, taking
 from theodolite.store.models.annotating import CaseRow, QueueRow, ReservationRow, RoomRow, WorkItemRow
 from theodolite.web.annotator.desk import library
 from theodolite.web.models import Account, Batch, HostedStudy, Measurement, Membership, SavedView
@@ -25,13 +25,13 @@ def participant_of(hosted: HostedStudy, role: Role = Role.ANNOTATOR) -> str:
 
 def answer_everything(token: str, participant: str, choose: str = "") -> None:
     """Answer all that a sitting asks: as chosen where the scale allows it, else the last value of the scale."""
-    while left := sittings.sitting(library(), token, participant).open:
-        guideline = sittings.sitting(library(), token, participant).guideline
+    while left := submission.sitting(library(), token, participant).open:
+        guideline = submission.sitting(library(), token, participant).guideline
         for place in left:
             values = guideline.instrument.question(place.question).scale.categories
             value = choose if choose in values else values[-1]
             answer = Answer(question=place.question, outcome=Outcome.ANSWERED, value=value, turn=place.turn)
-            drafts.save_answer(token, participant, answer)
+            submission.save_answer(token, participant, answer)
 
 
 def submitted(hosted: HostedStudy, participant: str = "", choose: str = "") -> str:
@@ -40,10 +40,10 @@ def submitted(hosted: HostedStudy, participant: str = "", choose: str = "") -> s
     found = ReservationRow.objects.filter(participant__key=who, state="submitted").first()
     if found is not None and not participant:
         return str(found.token)
-    work = taking.next_work(library(), queue_token(hosted), who)
+    work = assignment.next_work(library(), queue_token(hosted), who)
     assert work is not None
     answer_everything(work.token, who, choose)
-    assert not sittings.submit(library(), work.token, who).open
+    assert not submission.submit(library(), work.token, who).open
     return work.token
 
 
@@ -71,7 +71,7 @@ def a_room(hosted: HostedStudy) -> str:
     """Return a calibration room."""
     if not RoomRow.objects.exists():
         item = WorkItemRow.objects.filter(queue__name=hosted.token).select_related("dialogue__unit")[0]
-        rooms.open_room(library(), queue_token(hosted), item.dialogue.unit.key, item.category, by="sami")
+        calibration.open_room(library(), queue_token(hosted), item.dialogue.unit.key, item.category, by="sami")
     return str(RoomRow.objects.order_by("id")[0].token)
 
 

@@ -33,7 +33,7 @@ from theodolite.domain.scenario import Scenario, SourceText, TestPacket
 from theodolite.domain.study import Study
 
 if TYPE_CHECKING:
-    from theodolite.store.annotating.library import Library
+    from theodolite.annotation.records import Library
     from theodolite.store.django_store import DjangoStore
 
 RISK = Guideline(
@@ -177,7 +177,7 @@ class Venue:
 
     def queue(self, name: str = "spoilers", **changes: object) -> str:
         """Open a queue with all dialogues; the calling thread must be bound."""
-        from theodolite.store.annotating.queues import add_dialogues, open_queue
+        from theodolite.annotation.queues import add_dialogues, open_queue
 
         token = open_queue(self.library, name, self.study, a_design(**changes))
         add_dialogues(self.library, token, self.keys)
@@ -196,7 +196,7 @@ def a_unit(run: Run, number: int) -> Unit:
 
 
 def a_venue(database: Database, n_dialogues: int = 3) -> Venue:
-    from theodolite.store.annotating.library import Library
+    from theodolite.annotation.records import Library
     from theodolite.store.contents import Contents
 
     store = database.open()

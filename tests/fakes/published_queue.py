@@ -11,6 +11,7 @@ from django.conf import settings
 
 from tests.fakes.annotating import a_dialogue
 from tests.golden.test_human_labels import rows
+from theodolite.annotation.queues import add_dialogues, open_queue
 from theodolite.bootstrap.database import open_store
 from theodolite.domain.annotating.work import QueueCategory, QueueDesign
 from theodolite.domain.annotation import Annotation, Answer, Outcome
@@ -24,7 +25,6 @@ from theodolite.domain.plan import Plan
 from theodolite.domain.run import Unit, UnitKind
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Study
-from theodolite.store.annotating.queues import add_dialogues, open_queue
 from theodolite.store.labels import keep_labels
 from theodolite.web.annotator.desk import library
 from theodolite.web.models import HostedStudy

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from theodolite.annotation.queues import add_dialogues, open_queue
 from theodolite.assessment.sitting import annotation_by, person_of
 from theodolite.domain.annotating.case import CaseAct, FlagKind, TurnText
 from theodolite.domain.annotating.work import QueueCategory, QueueDesign
@@ -12,7 +13,6 @@ from theodolite.domain.identity import version_of
 from theodolite.domain.people.role import Role
 from theodolite.domain.questionnaire import QuestionnaireResponse
 from theodolite.measurement.study.risks import risk_findings
-from theodolite.store.annotating.queues import add_dialogues, open_queue
 from theodolite.store.ledger import database_now
 from theodolite.store.models import DialogueRow
 from theodolite.store.models.annotating import CaseRow, CaseStepRow, RedactionRow

@@ -104,7 +104,7 @@ def _study() -> Study:
 
 def _judge() -> dict[str, Any]:
     """Let the judge see a release in every turn of every dialogue; a third dialogue waits for people from now on."""
-    from theodolite.store.annotating.queues import add_dialogues
+    from theodolite.annotation.queues import add_dialogues
     from theodolite.store.models import DialogueRow
     from theodolite.store.models.annotating import QueueRow
     from theodolite.web.annotator.desk import library
@@ -186,7 +186,7 @@ def _certify() -> dict[str, Any]:
 
 
 def _make(passes: int) -> dict[str, Any]:
-    from theodolite.store.annotating.queues import add_dialogues, open_queue
+    from theodolite.annotation.queues import add_dialogues, open_queue
     from theodolite.web.annotator.desk import library
     from theodolite.web.annotator.seeding import design_of, keep_dialogues
     from theodolite.web.models import HostedStudy
@@ -216,7 +216,7 @@ def _cookie(name: str, role: str, hosted: Any) -> dict[str, str]:
 
 def _clear(library: Any, queue: str, passes: int) -> None:
     """Let Ben and Cara in; Anna goes the whole way; of two passes, Ben's first category is left to a senior."""
-    from theodolite.store.annotating.training import admit
+    from theodolite.annotation.training import admit
     from theodolite.web.annotator.seeding import let_begin
 
     for name in ("ben", "cara"):

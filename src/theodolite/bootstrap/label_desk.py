@@ -27,7 +27,7 @@ from theodolite.usecases.label_requests import LabelRequest, guideline_for, judg
 from theodolite.usecases.sampling_labels import draw_labels
 
 if TYPE_CHECKING:
-    from theodolite.store.annotating.library import Library
+    from theodolite.annotation.records import Library
 
 OWN_PACE = AnnotationProcess(passes=1, practice=False, pass_mark=0.0)
 """How one person labels on this machine: each dialogue once, at once, and without a test."""
@@ -95,15 +95,14 @@ def serve_label_desk(serving: Serving, desk: LabelDesk, lines: tuple[str, ...], 
 
 def waiting(desk: LabelDesk) -> int:
     """Return how many dialogues still wait; count."""
-    from theodolite.store.annotating.waiting import n_waiting
+    from theodolite.annotation.queues import n_waiting
 
     return n_waiting(desk.queue)
 
 
 def _prepared(context: StudyContext, request: LabelRequest, by: str, workspace: Path) -> LabelDesk:
-    from theodolite.store.annotating.library import Library
-    from theodolite.store.annotating.queues import open_queue
-    from theodolite.store.annotating.waiting import n_waiting
+    from theodolite.annotation.queues import n_waiting, open_queue
+    from theodolite.annotation.records import Library
     from theodolite.store.contents import Contents
 
     study, library = context.loaded.study, Library(Contents(workspace / "blobs"))
@@ -133,7 +132,7 @@ def _design(study: Study, guideline: Guideline) -> QueueDesign:
 
 def _fill(context: StudyContext, request: LabelRequest, library: Library, queue: str, n_before: int) -> None:
     """Draw as many dialogues as are missing to the number that is wanted."""
-    from theodolite.store.annotating.queues import add_dialogues
+    from theodolite.annotation.queues import add_dialogues
 
     wanted = request.n - n_before
     if wanted <= 0:
@@ -149,6 +148,6 @@ def _fill(context: StudyContext, request: LabelRequest, library: Library, queue:
 
 
 def _n_labelled(desk: LabelDesk) -> int:
-    from theodolite.store.annotating.waiting import n_submitted
+    from theodolite.annotation.queues import n_submitted
 
     return n_submitted(desk.queue)

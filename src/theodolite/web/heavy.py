@@ -9,11 +9,11 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
+from theodolite.annotation import assignment
 from theodolite.domain.choices import TopicWeight
 from theodolite.domain.people.exposure import LATELY_H, MUCH_DIALOGUES, MUCH_MIN
 from theodolite.domain.people.role import Role
 from theodolite.domain.people.topic import SensitiveTopic, topics_in
-from theodolite.store.annotating import lighter
 from theodolite.store.models.annotating import QueueRow
 from theodolite.testing.topics import topic_tallies
 from theodolite.usecases.people.venue import Venue
@@ -89,7 +89,7 @@ def topic_days(hosted: HostedStudy) -> list[TopicDay]:
             n_people=one.n_people,
             n_spared=one.n_spared,
             n_free=one.n_free,
-            n_waiting=lighter.n_waiting_in(queue, titles[one.topic].scenarios) if queue else 0,
+            n_waiting=assignment.n_waiting_in(queue, titles[one.topic].scenarios) if queue else 0,
             n_annotators=sum(one.topic not in avoided.get(key, ()) for key in annotators),
             passes=library().design(queue.design_id).process.passes if queue else 0,
         )
@@ -127,7 +127,7 @@ def annotator_rotations(hosted: HostedStudy) -> list[Rotation]:
     return [
         Rotation(who=f"annotator {codes[key][:4]}", member=codes[key], topic=titles[topic],
                  much=f"{n} dialogues in the last {LATELY_H} hours")
-        for key, counts in lighter.n_heavy_lately(library(), queue.token).items()
+        for key, counts in assignment.n_heavy_lately(library(), queue.token).items()
         for topic, n in counts.items()
         if n >= MUCH_DIALOGUES and key in codes
     ]  # fmt: skip

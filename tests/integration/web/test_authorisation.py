@@ -18,8 +18,8 @@ from tests.fakes.annotated_event import (
     submitted,
 )
 from tests.fakes.read_event import a_disputed_answer, a_named_codebook, a_session_to_review, a_settled_session
+from theodolite.annotation.queues import open_queue
 from theodolite.domain.people.role import Role
-from theodolite.store.annotating.queues import open_queue
 from theodolite.store.models.annotating import QueueRow
 from theodolite.web.annotator.desk import library
 from theodolite.web.annotator.seeding import design_of, invented_study

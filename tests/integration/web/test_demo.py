@@ -11,12 +11,12 @@ from django.contrib.auth.models import AnonymousUser
 from django.contrib.sessions.backends.db import SessionStore
 from django.test import Client, RequestFactory
 
+from theodolite.annotation import cases, review, threads
+from theodolite.annotation.calibration import rooms
 from theodolite.bootstrap.event_results import event_bench
 from theodolite.domain.people.role import Role
 from theodolite.reporting.found.cases import title_of
 from theodolite.reporting.found.rates import rates_for, rates_of
-from theodolite.store.annotating import cases, resolutions, threads
-from theodolite.store.annotating.rooms import rooms
 from theodolite.store.models.annotating import QueueRow
 from theodolite.web.accounts.inviting import accept
 from theodolite.web.demo import enter, furnish
@@ -34,7 +34,7 @@ def test_seniors_find_disputes_a_question_a_case_and_a_room_and_analysts_find_la
     queue = QueueRow.objects.get(name=event.token)
 
     assert Account.objects.filter(name="Bela").count() == 1
-    assert resolutions.n_disputed_items(queue.token) == 6
+    assert review.n_disputed_items(queue.token) == 6
     assert threads.n_threads(queue.token)[0] == 1
     assert cases.cases(queue.study)
     assert len(rooms(queue.token)) == 1

@@ -10,13 +10,13 @@ import pytest
 from django.urls import reverse
 
 from tests.fakes.annotated_event import answer_everything, participant_of, queue_token
+from theodolite.annotation import assignment
+from theodolite.annotation.training import admit
 from theodolite.domain.dialogue import Level, TurnState
 from theodolite.domain.identity import version_of
 from theodolite.domain.live import LiveEnding
 from theodolite.domain.people.role import Role
-from theodolite.store.annotating import taking
 from theodolite.store.annotating.queues import queue_of
-from theodolite.store.annotating.training import admit
 from theodolite.store.models.annotating import QueueRow
 from theodolite.usecases.people.sitting import begin_session, end_session, prepare_session
 from theodolite.usecases.people.talking import finish, say
@@ -81,8 +81,8 @@ def hostile(event):
         admit(library(), queue, anna, category.name, by="sami", reason="a test")
     ended = next(one.unit for one in venue.store.held(event.name) if one.session.key == session.key)
     first = library().design(queue_of(queue).design_id).first
-    taking.offer(queue, [(ended, first)], anna)
-    work = taking.next_work(library(), queue, anna)
+    assignment.offer(queue, [(ended, first)], anna)
+    work = assignment.next_work(library(), queue, anna)
     answer_everything(work.token, anna, "yes")
     return event
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.integration.web.editing import change, published
+from theodolite.annotation.queues import add_dialogues, open_queue
 from theodolite.domain.dialogue import Level
 from theodolite.domain.people.role import Role
-from theodolite.store.annotating.queues import add_dialogues, open_queue
 from theodolite.store.models import DialogueRow
 from theodolite.testing.assigning import seat_design
 from theodolite.testing.topics import n_avoided

@@ -10,13 +10,13 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from theodolite.assessment.discrepancies import letters_for
+from theodolite.annotation.review import unsettled
+from theodolite.annotation.rules import letters_for
 from theodolite.domain.annotating.discrepancy import Position
 from theodolite.domain.annotation import Annotation, AnnotatorKind
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.questionnaire import QuestionnaireResponse
 from theodolite.reporting.words import figures
-from theodolite.store.annotating.settled import unsettled
 from theodolite.web.analyst.desk import ReadingDesk, at_reading_desk
 from theodolite.web.analyst.session import answered_in, said_in
 from theodolite.web.annotator.items import worded

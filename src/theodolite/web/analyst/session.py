@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from django.utils.safestring import SafeString
 
+from theodolite.annotation.cases import cases
 from theodolite.assessment.blinding import mask_for
 from theodolite.assessment.redacting import redacted
 from theodolite.domain.annotating.case import CaseAct, Redaction
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.questionnaire import QuestionnaireResponse
-from theodolite.store.annotating.cases import cases
 from theodolite.web.analyst.desk import ReadingDesk
 from theodolite.web.safe_text import safe_html
 

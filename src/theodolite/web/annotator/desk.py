@@ -15,8 +15,8 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
+from theodolite.annotation.records import Library
 from theodolite.domain.errors import Conflict, InputError, NotFound
-from theodolite.store.annotating.library import Library
 from theodolite.store.contents import Contents
 from theodolite.store.models.annotating import QueueRow
 from theodolite.web.access import Here

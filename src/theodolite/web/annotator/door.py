@@ -12,9 +12,9 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
+from theodolite.annotation.assignment import next_work
 from theodolite.domain.identity import digest
 from theodolite.domain.people.role import Role
-from theodolite.store.annotating.taking import next_work
 from theodolite.web.access import Here, open_to_all
 from theodolite.web.annotator.desk import desk_of, library
 from theodolite.web.annotator.topics import must_choose

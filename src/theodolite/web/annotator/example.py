@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from theodolite.assessment.queue.qualifying import worked_examples
+from theodolite.annotation.rules import worked_examples
 from theodolite.domain.annotating.blind import BlindDialogue, BlindReference, BlindTurn
 from theodolite.domain.annotating.training import Marked
 from theodolite.domain.annotation import Answer

@@ -8,11 +8,11 @@ from datetime import datetime
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from theodolite.assessment.queue.pacing import REST_AFTER_MIN
+from theodolite.annotation import assignment, calibration, quality
+from theodolite.annotation.assignment import CategoryCount, own_counts, own_pace
+from theodolite.annotation.rules import REST_AFTER_MIN
 from theodolite.domain.annotating.work import Reservation
 from theodolite.domain.people.role import Role
-from theodolite.store.annotating import reviews, rooms, taking
-from theodolite.store.annotating.own import CategoryCount, own_counts, own_pace
 from theodolite.store.annotating.queues import queue_of
 from theodolite.web.access import Here, allowed
 from theodolite.web.annotator.desk import Desk, desk_of, library
@@ -43,7 +43,7 @@ def _at_work(request: HttpRequest, desk: Desk) -> dict[str, object]:
     counts = own_counts(library(), desk.queue, desk.participant)
     n_left = sum(one.n_left for one in counts)
     pace = own_pace(desk.queue, desk.participant, n_left)
-    last = taking.last_ones(desk.queue, desk.participant)
+    last = assignment.last_ones(desk.queue, desk.participant)
     return {
         "categories": [(worded(one.name), one) for one in counts],
         "n_left": n_left,
@@ -54,11 +54,11 @@ def _at_work(request: HttpRequest, desk: Desk) -> dict[str, object]:
         "topics": own_topics(request, desk, n_left),
         "returned": [
             (desk.address("sheet", claim=one.reservation), one.comment)
-            for one in reviews.returned_to(desk.queue, desk.participant)
+            for one in quality.returned_to(desk.queue, desk.participant)
         ],
         "rooms": [
             (worded(category), desk.address("room", room=token))
-            for token, category, _ in rooms.rooms(desk.queue, is_open=True)
+            for token, category, _ in calibration.rooms(desk.queue, is_open=True)
         ],
         "last_ones": [_last(desk, one) for one in last],
         "totals": _totals(counts),

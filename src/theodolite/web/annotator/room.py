@@ -7,10 +7,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from theodolite.annotation import calibration
 from theodolite.domain.annotating.room import CalibrationRoom, RoomState
 from theodolite.domain.annotation import WAYS_OUT, Answer
 from theodolite.domain.people.role import Role
-from theodolite.store.annotating import rooms
 from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, at_desk, library, wants_json
 from theodolite.web.annotator.items import key_of, worded
@@ -64,7 +64,7 @@ def vote(request: HttpRequest, desk: Desk, room: str) -> HttpResponse:
         return redirect(desk.address("room_vote", room=room))
     asked = set(page.sheet.asked)
     answers = answers_from({key: value for key, value in page.given.items() if key in asked})
-    if rooms.vote(library(), room, desk.participant, answers):
+    if calibration.vote(library(), room, desk.participant, answers):
         return page.shown(desk.here, frame, problem="Not voted: some answers are open.")
     page.forget()
     messages.success(request, "Your votes are in.")
@@ -77,15 +77,15 @@ def vote(request: HttpRequest, desk: Desk, room: str) -> HttpResponse:
 def say(request: HttpRequest, desk: Desk, room: str) -> HttpResponse:
     """Contribute to the discussion."""
     _seen(desk, room)
-    rooms.say(room, desk.participant, request.POST.get("text", "")[:2000])
+    calibration.say(room, desk.participant, request.POST.get("text", "")[:2000])
     return redirect(desk.address("room", room=room))
 
 
 def _seen(desk: Desk, token: str) -> CalibrationRoom:
     """Return a room of this study's queue; others do not exist."""
-    if token not in {one for one, _, _ in rooms.rooms(desk.queue)}:
+    if token not in {one for one, _, _ in calibration.rooms(desk.queue)}:
         raise Http404
-    return rooms.room(library(), token, desk.participant)
+    return calibration.room(library(), token, desk.participant)
 
 
 def _as_sent(answer: Answer) -> str:

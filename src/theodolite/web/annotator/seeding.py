@@ -10,6 +10,11 @@ from typing import Any
 
 from django.conf import settings
 
+from theodolite.annotation import training
+from theodolite.annotation.cases import suspect
+from theodolite.annotation.queues import add_dialogues, designed, open_queue
+from theodolite.annotation.training import BACKGROUND
+from theodolite.annotation.training import RULES as RULES_READ
 from theodolite.bootstrap.database import open_store
 from theodolite.config.loading import load_study
 from theodolite.config.shipped import shipped, shipped_bytes
@@ -23,11 +28,6 @@ from theodolite.domain.people.role import Role
 from theodolite.domain.run import Run, Unit, UnitKind
 from theodolite.domain.study import Study
 from theodolite.ports.store import Store
-from theodolite.store.annotating import training
-from theodolite.store.annotating.qualified import BACKGROUND
-from theodolite.store.annotating.qualified import RULES as RULES_READ
-from theodolite.store.annotating.queues import add_dialogues, designed, open_queue
-from theodolite.store.annotating.suspecting import suspect
 from theodolite.store.models.annotating import QueueRow
 from theodolite.testing.planning import draw_plan
 from theodolite.web.annotator.desk import library

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
+from theodolite.annotation import assignment, quality, submission, threads
 from theodolite.domain.annotating.case import FlagKind
 from theodolite.domain.annotating.thread import FeedbackThread, ThreadEnd
 from theodolite.domain.annotating.work import AnnotatorSitting, ReservationState
 from theodolite.domain.guideline import Guideline
-from theodolite.store.annotating import reviews, sittings, taking, threads
 from theodolite.store.models.annotating import ReservationRow
 from theodolite.web.annotator.desk import Desk, library, said_time
 from theodolite.web.annotator.items import worded
@@ -84,7 +84,7 @@ def shown(desk: Desk, claim: str) -> ShownSitting:
     Raises:
         NotFound: If it is not one's own.
     """
-    found = sittings.sitting(library(), claim, desk.participant)
+    found = submission.sitting(library(), claim, desk.participant)
     title = worded(found.guideline.name)
     return ShownSitting(
         sitting=found,
@@ -96,7 +96,7 @@ def shown(desk: Desk, claim: str) -> ShownSitting:
 def _frame(desk: Desk, found: AnnotatorSitting) -> Frame:
     category, token = found.reservation.category, found.reservation.token
     own = threads.own_threads(desk.queue, desk.participant)
-    returned = {one.reservation: one.comment for one in reviews.returned_to(desk.queue, desk.participant)}
+    returned = {one.reservation: one.comment for one in quality.returned_to(desk.queue, desk.participant)}
     return Frame(
         address=desk.address("sheet", claim=token),
         progress=progress_of(desk),
@@ -129,4 +129,4 @@ def progress_of(desk: Desk) -> str:
     mine = ReservationRow.objects.filter(item__queue__token=desk.queue, participant__key=desk.participant)
     done = mine.filter(state=ReservationState.SUBMITTED.value, submitted__gte=today).count()
     held = mine.filter(state=ReservationState.RESERVED.value).count()
-    return f"{done} of about {done + held + taking.n_left(library(), desk.queue, desk.participant)} today"
+    return f"{done} of about {done + held + assignment.n_left(library(), desk.queue, desk.participant)} today"

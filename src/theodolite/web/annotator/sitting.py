@@ -7,13 +7,13 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
+from theodolite.annotation import assignment, cases, submission, threads
 from theodolite.domain.annotating.case import Flag, FlagKind
 from theodolite.domain.annotating.thread import Anchor, AnchorKind
 from theodolite.domain.annotating.work import ReservationState
 from theodolite.domain.errors import InputError
 from theodolite.domain.instrument import OpenQuestion
 from theodolite.domain.people.role import Role
-from theodolite.store.annotating import cases, drafts, sittings, taking, threads
 from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, at_desk, library, wants_json
 from theodolite.web.annotator.items import Item, key_of, place_of
@@ -32,7 +32,7 @@ def take(request: HttpRequest, desk: Desk) -> HttpResponse:
     """Take the next dialogue, or come back to the one that is held; who was never asked about topics is asked first."""
     if must_choose(desk):
         return redirect(desk.address("topics"))
-    found = taking.next_work(library(), desk.queue, desk.participant, category=request.POST.get("category", ""))
+    found = assignment.next_work(library(), desk.queue, desk.participant, category=request.POST.get("category", ""))
     if found is None:
         messages.info(request, "Nothing waits for you just now.")
         return redirect(desk.address("home"))
@@ -44,7 +44,7 @@ def take(request: HttpRequest, desk: Desk) -> HttpResponse:
 @at_desk
 def sheet(request: HttpRequest, desk: Desk, claim: str) -> HttpResponse:
     """Show a dialogue with its questions."""
-    taking.resume(library(), claim, desk.participant)
+    assignment.resume(library(), claim, desk.participant)
     return _page(request, desk, claim, start=request.GET.get("at", ""))
 
 
@@ -68,7 +68,7 @@ def answer(request: HttpRequest, desk: Desk, claim: str) -> HttpResponse:
 @at_desk
 def undo(request: HttpRequest, desk: Desk, claim: str) -> HttpResponse:
     """Take back the last thing that was saved."""
-    place = drafts.undo(claim, desk.participant)
+    place = submission.undo(claim, desk.participant)
     seen = shown(desk, claim)
     key = key_of(place.question, place.turn) if place else ""
     if not wants_json(request):
@@ -84,13 +84,13 @@ def submit(request: HttpRequest, desk: Desk, claim: str) -> HttpResponse:
     """Submit, and take the next dialogue; with open answers, go to the first of them."""
     seen = shown(desk, claim)
     problems = {item.key: problem for item in seen.sheet.items if (problem := _keep(request, desk, seen, item))}
-    done = None if problems else sittings.submit(library(), claim, desk.participant)
+    done = None if problems else submission.submit(library(), claim, desk.participant)
     if done is None or done.open:
         still = shown(desk, claim).sheet.open
         missing = dict.fromkeys(still, "This is still open.") | problems
         words = f"Not submitted: {len(missing)} {'answer is' if len(missing) == 1 else 'answers are'} open or unclear."
         return _page(request, desk, claim, problems=missing, problem=words)
-    again = taking.next_work(library(), desk.queue, desk.participant)
+    again = assignment.next_work(library(), desk.queue, desk.participant)
     if again is None:
         messages.success(request, "Submitted. Nothing else waits for you just now.")
         return redirect(desk.address("home"))
@@ -103,7 +103,7 @@ def submit(request: HttpRequest, desk: Desk, claim: str) -> HttpResponse:
 @at_desk
 def release(request: HttpRequest, desk: Desk, claim: str) -> HttpResponse:
     """Give a dialogue back; its answers are kept."""
-    taking.release(claim, desk.participant)
+    assignment.release(claim, desk.participant)
     messages.info(request, "Given back. Your answers are kept in case it comes to you again.")
     return redirect(desk.address("home"))
 
@@ -113,7 +113,7 @@ def release(request: HttpRequest, desk: Desk, claim: str) -> HttpResponse:
 @at_desk
 def skip(request: HttpRequest, desk: Desk, claim: str) -> HttpResponse:
     """Give a dialogue to somebody else, with a reason."""
-    taking.skip(claim, desk.participant, request.POST.get("reason", "")[:500])
+    assignment.skip(claim, desk.participant, request.POST.get("reason", "")[:500])
     messages.info(request, "Skipped. Somebody else will get it.")
     return redirect(desk.address("home"))
 
@@ -182,9 +182,9 @@ def _keep(request: HttpRequest, desk: Desk, seen: ShownSitting, item: Item) -> s
     if given is None and (fields[item.fields[1]].strip() or fields[item.fields[2]].strip()):
         return "Not saved yet: a quote or note belongs to an answer. Choose the answer too."
     if given is None and request.POST.get("key"):
-        drafts.clear_answer(token, desk.participant, OpenQuestion(question=item.question.name, turn=item.turn))
+        submission.clear_answer(token, desk.participant, OpenQuestion(question=item.question.name, turn=item.turn))
     elif given is not None and not item.says(given):
-        drafts.save_answer(token, desk.participant, given)
+        submission.save_answer(token, desk.participant, given)
     return ""
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from theodolite.annotation import training
 from theodolite.domain.annotating.training import CategoryStanding, Onboarding
 from theodolite.domain.annotating.work import QueueDesign
-from theodolite.store.annotating import training
 from theodolite.store.annotating.queues import queue_of
 from theodolite.web.annotator.desk import Desk, library
 from theodolite.web.annotator.items import worded

@@ -10,11 +10,11 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
+from theodolite.annotation import assignment
 from theodolite.domain.people.consent import AcknowledgedText
 from theodolite.domain.people.role import Role
 from theodolite.domain.study import Study
 from theodolite.domain.wording import LocalisedStudy, languages_of, localised
-from theodolite.store.annotating import lighter, taking
 from theodolite.store.annotating.queues import queue_of
 from theodolite.testing.topics import topics_version
 from theodolite.usecases.people.topics import keep_choice
@@ -68,20 +68,20 @@ def own_topics(request: HttpRequest, desk: Desk, n_left: int) -> OwnTopics:
     avoided = server_store().avoided_by(study.name, desk.participant)
     return OwnTopics(
         told=told_topics(_read(request, study), avoided),
-        is_spared=not n_left and bool(lighter.n_passed_over(library(), desk.queue, desk.participant)),
+        is_spared=not n_left and bool(assignment.n_passed_over(library(), desk.queue, desk.participant)),
         turn=_turn(desk),
     )
 
 
 def _turn(desk: Desk) -> str:
-    is_heavy = taking.next_is_heavy(library(), desk.queue, desk.participant)
+    is_heavy = assignment.next_is_heavy(library(), desk.queue, desk.participant)
     return "" if is_heavy is None else _TURNS[is_heavy]
 
 
 def touched_by(request: HttpRequest, desk: Desk, claim: str) -> tuple[ToldTopic, ...]:
     """Return the topics that the dialogue of one's claim touches."""
     study = _study(desk)
-    return told_topics_in(_read(request, study), lighter.scenario_of(claim)) if study.topics else ()
+    return told_topics_in(_read(request, study), assignment.scenario_of(claim)) if study.topics else ()
 
 
 def must_choose(desk: Desk) -> bool:
@@ -105,7 +105,7 @@ def topics(request: HttpRequest, desk: Desk) -> HttpResponse:
         context = {"here": desk.here, "topics": told, "has_chosen": not must_choose(desk)}
         return render(request, "web/topics.html", context)
     keep_choice(server_store(), study, desk.participant, request.POST.getlist("topic"), now=timezone.now())
-    if lighter.let_go(library(), desk.queue, desk.participant):
+    if assignment.let_go(library(), desk.queue, desk.participant):
         messages.info(request, "Kept. What you held of it went back without a reason; its answers are kept.")
     else:
         messages.success(request, "Kept. You can change it at any time.")

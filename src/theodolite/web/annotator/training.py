@@ -7,12 +7,12 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from theodolite.assessment.queue.qualifying import examples_for
+from theodolite.annotation import training
+from theodolite.annotation.rules import examples_for
+from theodolite.annotation.training import BACKGROUND, RULES
 from theodolite.domain.annotating.training import QualificationResult
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.people.role import Role
-from theodolite.store.annotating import training
-from theodolite.store.annotating.qualified import BACKGROUND, RULES
 from theodolite.store.annotating.queues import queue_of
 from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, at_desk, library, wants_json

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from django.db import transaction
 
+from theodolite.annotation.reannotation import carry_over, first_use, n_qualified
 from theodolite.assessment.schema_changes import CategoryChange, Fate, is_alike, schema_changes
 from theodolite.bootstrap.shelves import plugin_shelves
 from theodolite.config.labelling.schema_drafts import read_schema, schema_path
@@ -18,7 +19,6 @@ from theodolite.domain.errors import Conflict, InputError, StudyError
 from theodolite.domain.identity import version_of
 from theodolite.domain.schema import AnnotationSchema
 from theodolite.domain.study import Study
-from theodolite.store.annotating.versions import carry_over, first_use, n_qualified
 from theodolite.store.contents import content_of
 from theodolite.web.audit import audit
 from theodolite.web.models import Account, HostedStudy, SchemaDraft, SchemaRevision, SchemaVersion

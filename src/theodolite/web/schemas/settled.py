@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from theodolite.annotation.threads import settled_threads
 from theodolite.config.labelling import schema_lines
 from theodolite.config.labelling.schema_drafts import schema_path
 from theodolite.config.yaml_source import read_yaml
 from theodolite.domain.annotating.thread import FeedbackThread, ThreadEnd
 from theodolite.domain.errors import InputError
-from theodolite.store.annotating.threads import settled_threads
 from theodolite.web.access import Here
 from theodolite.web.annotator.desk import desk_of
 from theodolite.web.annotator.items import worded

@@ -11,6 +11,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
+from theodolite.annotation.reannotation import annotate_again, asked_by, dialogue_answers, past_answers, routed_counts
 from theodolite.assessment.schema_impact import drawn_again, is_same, rule_of, strata_of, touched
 from theodolite.domain.annotating.rewording import (
     DialogueAnswers,
@@ -27,13 +28,6 @@ from theodolite.domain.guideline import Guideline
 from theodolite.domain.people.role import Role
 from theodolite.domain.schema import AnnotationSchema
 from theodolite.measurement.rewording import IsDefect, measured_shift, sample_plan
-from theodolite.store.annotating.again import (
-    annotate_again,
-    asked_by,
-    dialogue_answers,
-    past_answers,
-    routed_counts,
-)
 from theodolite.store.annotating.queues import queue_of
 from theodolite.web.access import Here, allowed
 from theodolite.web.annotator.desk import Desk, desk_of, library

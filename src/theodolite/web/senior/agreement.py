@@ -9,11 +9,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from theodolite.annotation import agreement as figures
 from theodolite.domain.findings.agreeing import AnswerStretch, QuestionAgreement
 from theodolite.domain.findings.order_effect import OrderEffect
 from theodolite.domain.people.role import Role
 from theodolite.reporting.words.order_effects import moved_text
-from theodolite.store.annotating import progress as figures
 from theodolite.store.annotating.queues import queue_of
 from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, library

@@ -13,13 +13,13 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
+from theodolite.annotation import listing
+from theodolite.annotation.listing import Listing
 from theodolite.domain.annotating.case import FlagKind
 from theodolite.domain.annotating.listing import ItemStage, ListedDialogue, ListedItem
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import InputError
 from theodolite.domain.people.role import Role
-from theodolite.store.annotating import listing
-from theodolite.store.annotating.listing import Listing
 from theodolite.store.annotating.queues import queue_of
 from theodolite.store.models.annotating import QueueRow
 from theodolite.web.access import Here, allowed

@@ -9,14 +9,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
-from theodolite.assessment.queue.queueing import design_of
+from theodolite.annotation.cases import suspect, unseen
+from theodolite.annotation.queues import add_dialogues, open_queue
+from theodolite.annotation.rules import design_of
 from theodolite.domain.annotating.work import QueueDesign
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.people.event import AnnotationProcess
 from theodolite.domain.people.role import Role
 from theodolite.domain.study import Study
-from theodolite.store.annotating.queues import add_dialogues, open_queue
-from theodolite.store.annotating.suspecting import suspect, unseen
 from theodolite.store.models import DialogueRow, TurnRow
 from theodolite.store.models.annotating import QueueRow
 from theodolite.web.access import Here, allowed

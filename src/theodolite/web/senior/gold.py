@@ -10,10 +10,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
+from theodolite.annotation import quality
 from theodolite.domain.annotating.quality import GoldItem
 from theodolite.domain.errors import InputError
 from theodolite.domain.people.role import Role
-from theodolite.store.annotating import gold
 from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, library
 from theodolite.web.annotator.items import worded
@@ -50,8 +50,8 @@ def gold_list(request: HttpRequest, desk: Desk) -> HttpResponse:
     """Show what is known and what annotators made of it."""
     codes = dict(Membership.objects.filter(hosted=desk.here.hosted).values_list("participant", "token"))
     page = page_number(request)
-    found = [_view(one, codes) for one in gold.gold_items(desk.queue, page=page)]
-    pages = Pages(page=page, n=gold.n_gold(desk.queue), size=gold.PAGE)
+    found = [_view(one, codes) for one in quality.gold_items(desk.queue, page=page)]
+    pages = Pages(page=page, n=quality.n_gold(desk.queue), size=quality.PAGE)
     return render(request, "web/senior/gold.html", {"here": desk.here, "gold": found, "pages": pages})
 
 
@@ -75,7 +75,7 @@ def make(request: HttpRequest, desk: Desk, item: str) -> HttpResponse:
         raise InputError(message)
     reason = request.POST.get("reason", "")[:1000]
     with transaction.atomic():
-        n = gold.make_gold(library(), own_item(desk, item), by=desk.participant, reason=reason, more=int(more))
+        n = quality.make_gold(library(), own_item(desk, item), by=desk.participant, reason=reason, more=int(more))
         audit(desk.here.account, "made gold", f"item {item}", hosted=desk.here.hosted, answers=n, more=int(more))
     messages.success(request, f"{n} answer{'' if n == 1 else 's'} of this dialogue count as known.")
     return redirect(page_of(desk, "gold"))
@@ -87,7 +87,7 @@ def make(request: HttpRequest, desk: Desk, item: str) -> HttpResponse:
 def drop(request: HttpRequest, desk: Desk, item: str) -> HttpResponse:
     """Forget that answers are known; what people answered stays."""
     with transaction.atomic():
-        n = gold.drop_gold(own_item(desk, item))
+        n = quality.drop_gold(own_item(desk, item))
         audit(desk.here.account, "dropped gold", f"item {item}", hosted=desk.here.hosted, answers=n)
     messages.success(request, "No longer known. What people answered stays.")
     return redirect(page_of(desk, "gold"))

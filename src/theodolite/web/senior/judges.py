@@ -10,13 +10,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from theodolite.assessment.queue.judges import most_by_judges
+from theodolite.annotation import agreement
+from theodolite.annotation.judges import demote, promote, standings
+from theodolite.annotation.rules import most_by_judges
 from theodolite.domain.annotating.promotion import BesidePeople, Demotion, JudgeStanding, Promotion
 from theodolite.domain.people.role import Role
 from theodolite.reporting.terminal.certificates import certificate_text
-from theodolite.store.annotating import progress, promotions
 from theodolite.store.annotating.queues import queue_of
-from theodolite.store.annotating.standing import standings
 from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, library
 from theodolite.web.annotator.items import worded
@@ -78,7 +78,7 @@ def judges(request: HttpRequest, desk: Desk) -> HttpResponse:
 
 def _view(desk: Desk, standing: JudgeStanding) -> JudgeView:
     is_in_queue = library().design(queue_of(desk.queue).design_id).category(standing.guideline) is not None
-    found = progress.beside_people(library(), desk.queue, standing) if is_in_queue and standing.n_read else ()
+    found = agreement.beside_people(library(), desk.queue, standing) if is_in_queue and standing.n_read else ()
     certificate = standing.certificate
     return JudgeView(
         standing=standing,
@@ -113,10 +113,10 @@ def decide(request: HttpRequest, desk: Desk) -> HttpResponse:
     judge, reason = request.POST.get("judge", "")[:200], request.POST.get("reason", "")[:1000]
     with transaction.atomic():
         if request.POST.get("step") == "promote":
-            promotions.promote(library(), desk.queue, judge, by=desk.participant, reason=reason)
+            promote(library(), desk.queue, judge, by=desk.participant, reason=reason)
             verb, told = "promoted a judge", f"{judge} is promoted. What it says stays marked as a model's."
         else:
-            n = promotions.demote(library(), desk.queue, judge, by=desk.participant, reason=reason)
+            n = demote(library(), desk.queue, judge, by=desk.participant, reason=reason)
             verb = "withdrew a judge"
             told = f"{judge} is a shadow again. {n} of its passes {'is' if n == 1 else 'are'} open for people."
         audit(desk.here.account, verb, f"judge {judge}", hosted=desk.here.hosted)

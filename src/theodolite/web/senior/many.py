@@ -13,12 +13,12 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
+from theodolite.annotation import bulk, listing
+from theodolite.annotation.listing import Listing
 from theodolite.assessment.blinding import blind_name
 from theodolite.domain.annotating.bulk import BulkAct, BulkLine
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.people.role import Role
-from theodolite.store.annotating import bulk, listing, offering
-from theodolite.store.annotating.listing import Listing
 from theodolite.store.annotating.queues import queue_of
 from theodolite.store.models.annotating import WorkItemRow
 from theodolite.web.access import Here, allowed
@@ -94,7 +94,7 @@ def _done(desk: Desk, wanted: BulkAct, items: list[str], whom: Membership | None
     queue, by = desk.queue, desk.participant
     match wanted:
         case BulkAct.OFFER:
-            return offering.offer_many(library(), queue, items, whom.participant if whom else "", by=by)
+            return bulk.offer_many(library(), queue, items, whom.participant if whom else "", by=by)
         case BulkAct.FIRST:
             return bulk.put_first(queue, items)
         case BulkAct.BACK:
@@ -185,7 +185,7 @@ def _undone(desk: Desk, found: Batch) -> int:
     made = list(found.lines.exclude(made="").values_list("made", flat=True))
     match found.as_act:
         case BulkAct.OFFER:
-            return offering.undo_offers(desk.queue, made, by=desk.participant)
+            return bulk.undo_offers(desk.queue, made, by=desk.participant)
         case BulkAct.FIRST:
             return bulk.undo_first(desk.queue, made)
         case BulkAct.ROOM:

@@ -10,10 +10,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
+from theodolite.annotation import quality, training
 from theodolite.domain.annotating.quality import Conscientiousness
 from theodolite.domain.annotating.training import Onboarding
 from theodolite.domain.people.role import Role
-from theodolite.store.annotating import reviews, training
 from theodolite.store.annotating.queues import queue_of
 from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, library
@@ -70,7 +70,7 @@ def people(request: HttpRequest, desk: Desk) -> HttpResponse:
     held = list(annotators.order_by("id"))
     row = queue_of(desk.queue)
     ways = training.onboardings(library(), desk.queue, [one.participant for one in held])
-    seen = {one.participant: one for one in reviews.from_above(library(), desk.queue)}
+    seen = {one.participant: one for one in quality.from_above(library(), desk.queue)}
     standing = [Standing.of(one.token, ways[one.participant], seen.get(one.participant)) for one in held]
     process = library().design(row.design_id).process
     context = {

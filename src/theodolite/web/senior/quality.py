@@ -8,9 +8,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
+from theodolite.annotation import quality, submission
 from theodolite.domain.annotating.quality import ReviewVerdict
 from theodolite.domain.people.role import Role
-from theodolite.store.annotating import reviews, sittings
 from theodolite.store.models.annotating import ReservationRow
 from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, library
@@ -26,7 +26,7 @@ from theodolite.web.senior.desk import at_senior_desk, page_of
 @at_senior_desk
 def check(request: HttpRequest, desk: Desk, claim: str) -> HttpResponse:
     """Show one annotation without its annotator."""
-    found = sittings.sitting(library(), claim, _annotator_of(desk, claim))
+    found = submission.sitting(library(), claim, _annotator_of(desk, claim))
     sheet = sheet_of(found.guideline, found.dialogue, found.answers)
     context = {
         "here": desk.here,
@@ -34,8 +34,8 @@ def check(request: HttpRequest, desk: Desk, claim: str) -> HttpResponse:
         "title": worded(found.guideline.name),
         "sheet": sheet,
         "answers": [(item, said(item.answer)) for item in sheet.items if item.is_asked and item.answer],
-        "reviews": reviews.reviews_of(claim),
-        "is_sampled": claim in reviews.to_review(library(), desk.queue),
+        "reviews": quality.reviews_of(claim),
+        "is_sampled": claim in quality.to_review(library(), desk.queue),
     }
     return render(request, "web/senior/check.html", context)
 
@@ -48,10 +48,10 @@ def judge(request: HttpRequest, desk: Desk, claim: str) -> HttpResponse:
     _annotator_of(desk, claim)
     verdict = ReviewVerdict.RETURNED if request.POST.get("verdict") == "return" else ReviewVerdict.ACCEPTED
     with transaction.atomic():
-        reviews.review(claim, verdict, by=desk.participant, comment=request.POST.get("comment", "")[:2000])
+        quality.review(claim, verdict, by=desk.participant, comment=request.POST.get("comment", "")[:2000])
         audit(desk.here.account, f"{verdict.value} an annotation", f"reservation {claim}", hosted=desk.here.hosted)
     messages.success(request, f"{verdict.value.capitalize()}.")
-    waiting = reviews.to_review(library(), desk.queue)
+    waiting = quality.to_review(library(), desk.queue)
     return redirect(page_of(desk, "check", claim=waiting[0]) if waiting else page_of(desk, "home"))
 
 

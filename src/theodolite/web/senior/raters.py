@@ -9,6 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET
 
+from theodolite.annotation.agreement import QuestionFigures, attributes, question_figures
 from theodolite.domain.errors import InputError
 from theodolite.domain.findings.agreeing import GroupAgreement, PairAgreement, UnitSpread
 from theodolite.domain.findings.number import Undefined
@@ -17,8 +18,6 @@ from theodolite.domain.instrument import ScaleKind
 from theodolite.domain.people.role import Role
 from theodolite.measurement.annotating import MOST_IN_PAIRS
 from theodolite.reporting.words.order_effects import shift_text, side_text
-from theodolite.store.annotating.progress import attributes
-from theodolite.store.annotating.question_figures import QuestionFigures, question_figures
 from theodolite.store.models.annotating import WorkItemRow
 from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, library

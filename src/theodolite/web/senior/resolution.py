@@ -10,10 +10,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
+from theodolite.annotation import quality, review
 from theodolite.domain.annotating.discrepancy import Discrepancy, DissentCause, Resolution, ReviewSheet
 from theodolite.domain.annotation import WAYS_OUT, Outcome
 from theodolite.domain.people.role import Role
-from theodolite.store.annotating import gold, resolutions
 from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, library
 from theodolite.web.annotator.items import Item, key_of, place_of, worded
@@ -52,7 +52,7 @@ class Dispute:
 @at_senior_desk
 def resolution(request: HttpRequest, desk: Desk, item: str) -> HttpResponse:
     """Show a dialogue with all positions on what was not answered alike."""
-    seen = resolutions.review_sheet(library(), own_item(desk, item), desk.participant)
+    seen = review.review_sheet(library(), own_item(desk, item), desk.participant)
     context = {
         "here": desk.here,
         "review": seen,
@@ -61,7 +61,7 @@ def resolution(request: HttpRequest, desk: Desk, item: str) -> HttpResponse:
         "disputes": [_dispute(seen, one) for one in seen.discrepancies],
         "causes": [(cause.value, words) for cause, words in CAUSES],
         "ways_out": tuple(WAYS_OUT),
-        "n_known": len(gold.known_from_review(library(), item)),
+        "n_known": len(quality.known_from_review(library(), item)),
     }
     return render(request, "web/senior/resolution.html", context)
 
@@ -90,7 +90,7 @@ def _in_words(found: Resolution) -> str:
 def begin(_request: HttpRequest, desk: Desk, item: str) -> HttpResponse:
     """Begin the review: from now on nobody changes the answers."""
     with transaction.atomic():
-        resolutions.open_review(own_item(desk, item))
+        review.open_review(own_item(desk, item))
         audit(desk.here.account, "opened a review", f"item {item}", hosted=desk.here.hosted)
     return redirect(page_of(desk, "resolution", item=item))
 
@@ -101,7 +101,7 @@ def begin(_request: HttpRequest, desk: Desk, item: str) -> HttpResponse:
 def reopen(request: HttpRequest, desk: Desk, item: str) -> HttpResponse:
     """Let annotators change their answers again."""
     with transaction.atomic():
-        resolutions.reopen(own_item(desk, item))
+        review.reopen(own_item(desk, item))
         audit(desk.here.account, "reopened an item", f"item {item}", hosted=desk.here.hosted)
     messages.info(request, "Open again. What the review recorded stays on record.")
     return redirect(page_of(desk, "resolution", item=item))
@@ -114,7 +114,7 @@ def resolve(request: HttpRequest, desk: Desk, item: str) -> HttpResponse:
     """Record a consensus, or that there is none and why."""
     found = _sent(request, desk, own_item(desk, item))
     with transaction.atomic():
-        routed = resolutions.resolve(library(), own_item(desk, item), found)
+        routed = review.resolve(library(), own_item(desk, item), found)
         verb = "recorded a consensus" if found.is_consensus else "recorded no consensus"
         audit(desk.here.account, verb, f"item {item}", hosted=desk.here.hosted, question=found.question)
     messages.success(request, "Recorded." + (f" {routed.reason}." if routed else ""))
@@ -140,6 +140,6 @@ def _sent(request: HttpRequest, desk: Desk, item: str) -> Resolution:
 
 def _others(request: HttpRequest, item: str) -> tuple[str, ...]:
     """Return who else took part: letters stand for annotators of this item; other names are kept as written."""
-    letters = resolutions.people_at(item)
+    letters = review.people_at(item)
     names = (name.strip()[:80] for name in request.POST.get("others", "").split(",") if name.strip())
     return tuple(letters.get(name.upper(), name) for name in names)

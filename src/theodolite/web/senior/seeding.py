@@ -7,15 +7,15 @@ from typing import Any
 
 from django.db import transaction
 
+from theodolite.annotation import assignment, calibration, cases, submission, threads
+from theodolite.annotation.cases import suspect
+from theodolite.annotation.queues import add_dialogues
 from theodolite.domain.annotating.case import Flag, FlagKind
 from theodolite.domain.annotating.thread import Anchor, AnchorKind
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.errors import InputError
 from theodolite.domain.instrument import OpenQuestion
 from theodolite.domain.people.role import Role
-from theodolite.store.annotating import cases, drafts, rooms, sittings, taking, threads
-from theodolite.store.annotating.queues import add_dialogues
-from theodolite.store.annotating.suspecting import suspect
 from theodolite.store.models.annotating import QueueRow
 from theodolite.web.annotator.desk import library
 from theodolite.web.annotator.seeding import invented, invented_study, keep_dialogues, let_begin
@@ -48,7 +48,7 @@ def seed_review(hosted: HostedStudy) -> None:
     for thread in told["threads"]:
         _ask(queue, people[thread["by"]], claims[thread["dialogue"], thread["category"], thread["by"]], thread)
     senior = Membership.objects.get(hosted=hosted, role=Role.SENIOR.value).participant
-    rooms.open_room(library(), queue, keys[told["room"]["dialogue"] - 1], told["room"]["category"], by=senior)
+    calibration.open_room(library(), queue, keys[told["room"]["dialogue"] - 1], told["room"]["category"], by=senior)
 
 
 def _address(name: str) -> str:
@@ -77,16 +77,16 @@ def _ask(queue: str, participant: str, claim: str, thread: dict[str, Any]) -> No
 
 def _answered(queue: str, participant: str, dialogue: str, category: str, values: dict[str, Any]) -> str:
     """Take one item, answer all of it and submit it; return the token of the reservation."""
-    taking.offer(queue, [(dialogue, category)], participant)
-    work = taking.next_work(library(), queue, participant, category=category)
+    assignment.offer(queue, [(dialogue, category)], participant)
+    work = assignment.next_work(library(), queue, participant, category=category)
     if work is None:
         message = f"the demonstration offered {category} of {dialogue} to somebody who cannot take it"
         raise InputError(message)
-    sitting = sittings.sitting(library(), work.token, participant)
+    sitting = submission.sitting(library(), work.token, participant)
     while sitting.open:
         _give(work.token, participant, sitting.open, values)
-        sitting = sittings.sitting(library(), work.token, participant)
-    sittings.submit(library(), work.token, participant)
+        sitting = submission.sitting(library(), work.token, participant)
+    submission.submit(library(), work.token, participant)
     return work.token
 
 
@@ -94,4 +94,4 @@ def _give(claim: str, participant: str, left: Sequence[OpenQuestion], values: di
     for place in left:
         said = values[place.question] if place.turn is None else values[place.question][place.turn - 1]
         answer = Answer(question=place.question, outcome=Outcome.ANSWERED, value=str(said), turn=place.turn)
-        drafts.save_answer(claim, participant, answer)
+        submission.save_answer(claim, participant, answer)

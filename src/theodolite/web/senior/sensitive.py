@@ -8,11 +8,11 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
+from theodolite.annotation import cases
+from theodolite.annotation.listing import case_lines
 from theodolite.domain.annotating.case import CaseView, SensitiveCase
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.people.role import Role
-from theodolite.store.annotating import cases
-from theodolite.store.annotating.listed_places import case_lines
 from theodolite.store.annotating.queues import queue_of
 from theodolite.store.models.annotating import CaseRow
 from theodolite.web.access import allowed

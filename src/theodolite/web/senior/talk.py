@@ -11,9 +11,9 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
+from theodolite.annotation import calibration, threads
 from theodolite.domain.annotating.thread import AnchorKind, FeedbackThread, ThreadEnd
 from theodolite.domain.people.role import Role
-from theodolite.store.annotating import rooms, threads
 from theodolite.store.models.annotating import WorkItemRow
 from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, library
@@ -88,7 +88,7 @@ def open_room(_request: HttpRequest, desk: Desk, item: str) -> HttpResponse:
     """Open a room on the dialogue of an item."""
     row = WorkItemRow.objects.select_related("dialogue__unit").get(token=own_item(desk, item))
     with transaction.atomic():
-        token = rooms.open_room(library(), desk.queue, row.dialogue.unit.key, row.category, by=desk.participant)
+        token = calibration.open_room(library(), desk.queue, row.dialogue.unit.key, row.category, by=desk.participant)
         audit(desk.here.account, "opened a room", f"room {token}", hosted=desk.here.hosted)
     return redirect(reverse("annotator:room", args=[desk.here.hosted.token, token]))
 
@@ -98,13 +98,13 @@ def open_room(_request: HttpRequest, desk: Desk, item: str) -> HttpResponse:
 @at_senior_desk
 def room_step(request: HttpRequest, desk: Desk, room: str) -> HttpResponse:
     """Reveal the votes of a room, or close it."""
-    if room not in {token for token, _, _ in rooms.rooms(desk.queue)}:
+    if room not in {token for token, _, _ in calibration.rooms(desk.queue)}:
         raise Http404
     step = request.POST.get("step", "")
     with transaction.atomic():
         if step == "reveal":
-            rooms.reveal(room)
+            calibration.reveal(room)
         elif step == "close":
-            rooms.close_room(room)
+            calibration.close_room(room)
         audit(desk.here.account, f"room: {step}", f"room {room}", hosted=desk.here.hosted)
     return redirect(reverse("annotator:room", args=[desk.here.hosted.token, room]))

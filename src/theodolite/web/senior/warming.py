@@ -12,10 +12,10 @@ from asgiref.sync import sync_to_async
 from django.db import DatabaseError, close_old_connections
 from django.db.models import Max
 
+from theodolite.annotation.agreement import agreement, orders
+from theodolite.annotation.quality import from_above, to_review
 from theodolite.domain.errors import TheodoliteError
-from theodolite.store.annotating.progress import agreement, orders
 from theodolite.store.annotating.queues import queue_of
-from theodolite.store.annotating.reviews import from_above, to_review
 from theodolite.store.models.annotating import ReservationRow
 from theodolite.web.annotator.desk import library
 

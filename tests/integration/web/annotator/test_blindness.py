@@ -9,11 +9,10 @@ import pytest
 from django.urls import reverse
 
 from tests.fakes.annotated_event import a_room, answer_everything, participant_of, queue_token
+from theodolite.annotation import assignment, calibration, submission
+from theodolite.annotation.training import BACKGROUND, RULES, acknowledge
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.dialogue import Level
-from theodolite.store.annotating import drafts, rooms, sittings, taking
-from theodolite.store.annotating.qualified import BACKGROUND, RULES
-from theodolite.store.annotating.training import acknowledge
 from theodolite.store.models import DialogueRow, RunRow
 from theodolite.web.annotator.desk import library
 from theodolite.web.models import Membership
@@ -34,20 +33,20 @@ def ben(annotator, event):
     key = Membership.objects.get(hosted=event, account__name="Ben").participant
     for subject in (BACKGROUND, RULES):
         acknowledge(library(), queue_token(event), key, subject)
-    while work := taking.next_work(library(), queue_token(event), key):
+    while work := assignment.next_work(library(), queue_token(event), key):
         answer_everything(work.token, key, "yes")
         question = first_question(work.token, key)
         reasoned = Answer(question=question, outcome=Outcome.ANSWERED, value="2", reasoning=REASON)
-        drafts.save_answer(work.token, key, reasoned)
-        sittings.submit(library(), work.token, key)
+        submission.save_answer(work.token, key, reasoned)
+        submission.submit(library(), work.token, key)
     room = a_room(event)
-    seen = rooms.room(library(), room, key)
+    seen = calibration.room(library(), room, key)
     assert seen.n_voted == 0
     return key
 
 
 def first_question(token, key):
-    instrument = sittings.sitting(library(), token, key).guideline.instrument
+    instrument = submission.sitting(library(), token, key).guideline.instrument
     return next(one.name for one in instrument.questions if one.level.value == "dialogue")
 
 
@@ -115,10 +114,11 @@ def test_everything_that_an_annotator_can_fetch_is_blind(anna, address, event, b
 
 
 def test_two_annotators_call_one_dialogue_by_two_names(anna, address, event, ben):
-    mine = sittings.sitting(library(), address.split("/")[-2], participant_of(event))
+    mine = submission.sitting(library(), address.split("/")[-2], participant_of(event))
 
     names = {
-        sittings.sitting(library(), one.token, ben).dialogue.name for one in taking.last_ones(queue_token(event), ben)
+        submission.sitting(library(), one.token, ben).dialogue.name
+        for one in assignment.last_ones(queue_token(event), ben)
     }
 
     assert mine.dialogue.name not in names

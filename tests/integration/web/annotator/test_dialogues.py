@@ -6,8 +6,8 @@ import pytest
 from django.urls import reverse
 
 from tests.fakes.annotated_event import participant_of, queue_token
+from theodolite.annotation.assignment import next_work
 from theodolite.domain.people.role import Role
-from theodolite.store.annotating.taking import next_work
 from theodolite.store.models.annotating import ReservationRow, WorkItemRow
 from theodolite.web.annotator.desk import library
 from theodolite.web.models import Account, AuditEntry, Batch, Membership, SavedView

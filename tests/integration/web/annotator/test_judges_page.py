@@ -9,14 +9,14 @@ import pytest
 from django.urls import reverse
 
 from tests.fakes.annotated_event import queue_token
+from theodolite.annotation.judges import promoted
+from theodolite.annotation.queues import open_queue
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import Annotator, ModelJudge
 from theodolite.domain.certificate import Certificate
 from theodolite.domain.identity import version_of
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.people.role import Role
-from theodolite.store.annotating.promotions import promoted
-from theodolite.store.annotating.queues import open_queue
 from theodolite.store.filing import file_record
 from theodolite.web.annotator.desk import library
 from theodolite.web.annotator.seeding import design_of, invented_study

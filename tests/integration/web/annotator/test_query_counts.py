@@ -8,11 +8,11 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from tests.fakes.annotated_event import answer_everything, queue_token
+from theodolite.annotation import assignment, cases, submission, threads
+from theodolite.annotation.quality import make_gold
 from theodolite.domain.annotating.case import Flag, FlagKind
 from theodolite.domain.annotating.thread import Anchor, AnchorKind
 from theodolite.domain.people.role import Role
-from theodolite.store.annotating import cases, sittings, taking, threads
-from theodolite.store.annotating.gold import make_gold
 from theodolite.store.models.annotating import GoldRow, WorkItemRow
 from theodolite.web.annotator.desk import library
 from theodolite.web.annotator.seeding import let_begin
@@ -34,14 +34,14 @@ def joined(event, name):
 def work(event, who, dialogues, choose):
     """Let somebody flag something in some dialogues, ask about them and submit them."""
     queue = queue_token(event)
-    taking.offer(queue, [(key, "risk_assessment") for key in dialogues], who)
+    assignment.offer(queue, [(key, "risk_assessment") for key in dialogues], who)
     for _ in dialogues:
-        taken = taking.next_work(library(), queue, who, category="risk_assessment")
+        taken = assignment.next_work(library(), queue, who, category="risk_assessment")
         answer_everything(taken.token, who, choose)
         cases.flag(taken.token, who, Flag(kind=FlagKind.TECHNICAL, turn=1, note=choose))
         anchor = Anchor(kind=AnchorKind.DIALOGUE, category="risk_assessment", reservation=taken.token)
         threads.begin_thread(library(), queue, who, anchor, "Is it so?")
-        sittings.submit(library(), taken.token, who)
+        submission.submit(library(), taken.token, who)
 
 
 def make_all_gold(event):

@@ -11,11 +11,11 @@ from django.conf import settings
 
 from tests.fakes.annotated_event import answer_everything, queue_token
 from tests.integration.web.test_results import hold_dialogue
+from theodolite.annotation import assignment, submission
 from theodolite.bootstrap.event_results import event_bench
 from theodolite.bootstrap.trees import tree_file_pieces
 from theodolite.domain.findings.number import Estimate
 from theodolite.domain.identity import version_of
-from theodolite.store.annotating import sittings, taking
 from theodolite.store.models import AnswerRow, DialogueRow, TurnRow
 from theodolite.store.models.annotating import QueueRow
 from theodolite.web.annotator.desk import library
@@ -47,9 +47,9 @@ def series(event, tmp_path):
 def annotate_all(event, who, choose):
     queue = queue_token(event)
     let_begin(queue, who)
-    while work := taking.next_work(library(), queue, who):
+    while work := assignment.next_work(library(), queue, who):
         answer_everything(work.token, who, choose)
-        assert not sittings.submit(library(), work.token, who).open
+        assert not submission.submit(library(), work.token, who).open
 
 
 def measured(event):

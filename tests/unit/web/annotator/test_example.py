@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from theodolite.assessment.queue.qualifying import examples_for, worked_examples
+from theodolite.annotation.rules import examples_for, worked_examples
 from theodolite.config.labelling.schema_drafts import read_schema
 from theodolite.config.shipped import shipped
 from theodolite.domain.annotating.blind import BlindReference

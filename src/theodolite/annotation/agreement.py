@@ -1,0 +1,410 @@
+"""Progress and agreement of a queue."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import Aggregate, Count, F, Max, Q, QuerySet, Sum, TextField
+from django.db.models.functions import Coalesce
+from django.db.models.sql.compiler import SQLCompiler
+
+from theodolite.annotation.calibration import shifts
+from theodolite.annotation.judges import judges_of
+from theodolite.annotation.records import Library
+from theodolite.domain.annotating.promotion import BesidePeople, JudgeStanding
+from theodolite.domain.annotating.room import RoomShift
+from theodolite.domain.annotating.work import ItemState
+from theodolite.domain.errors import InputError
+from theodolite.domain.findings.agreeing import (
+    CategoryProgress,
+    GroupAgreement,
+    PairAgreement,
+    PlannedPasses,
+    QuestionAgreement,
+    RaterAgreement,
+    UnitSpread,
+)
+from theodolite.domain.findings.number import Undefined
+from theodolite.domain.findings.order_effect import OrderEffect
+from theodolite.domain.guideline import Guideline
+from theodolite.domain.instrument import Question, ScaleKind
+from theodolite.domain.run import UnitState
+from theodolite.measurement.annotating import (
+    groups_of_annotators,
+    judge_beside_people,
+    model_agreements,
+    pair_agreements,
+    question_agreement,
+    self_agreement,
+)
+from theodolite.measurement.answer_arrays import AnswerArrays, answer_arrays
+from theodolite.measurement.order_effects import order_effects
+from theodolite.measurement.planning_passes import planned_passes
+from theodolite.measurement.queue_answers import AnnotationFacts, AnswerGroup, QueueAnswers
+from theodolite.measurement.spread import rater_agreements, spreads
+from theodolite.store.annotating.queues import queue_of
+from theodolite.store.annotating.reservations import BY_JUDGE, SUBMITTED
+from theodolite.store.models import AnnotationRow, AnswerRow
+from theodolite.store.models.annotating import QueueRow, ReservationRow, WorkItemRow
+from theodolite.store.people.persons import profiles
+from theodolite.store.statements import fetched
+
+_MICROSECONDS, _SECOND = 1_000_000, 2
+
+_NOBODY = answer_arrays(())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AllAnswers:
+    """The answers of a category.
+
+    Attributes:
+        people: Question to what people answered, each for the first time they met a dialogue.
+        everybody: The same with judges, under their names in the study; empty where no judge has read anything.
+        repeats: The same of people, with what they answered when they met a dialogue again; empty where nobody did.
+    """
+
+    people: dict[str, AnswerArrays]
+    everybody: dict[str, AnswerArrays]
+    repeats: dict[str, AnswerArrays]
+
+    @staticmethod
+    def of(answers: dict[str, AnswerArrays], question: str) -> AnswerArrays:
+        """Return the answers to a question; none where nobody has answered it."""
+        return answers.get(question, _NOBODY)
+
+
+def all_answers(library: Library, queue: str, category: str, judge_version: str = "") -> AllAnswers:
+    """Return what was answered in a category, in the versions that its items ask.
+
+    Worked out once for each state of the answers: who looks again meanwhile waits
+    for nothing but the question whether anything has changed.
+
+    Args:
+        library: Where the study is kept.
+        queue: Token of the queue.
+        category: Name of the category.
+        judge_version: Only this version of a judge beside people; empty for the latest of each judge.
+    """
+    row = queue_of(queue)
+    key = ("answers", row.pk, category, judge_version)
+    state = state_of(row, category)
+    return library.remembered(key, state, lambda _: _answers(library, row, category, judge_version))
+
+
+def state_of(queue: QueueRow, category: str) -> tuple[Any, ...]:
+    """Return what changes whenever the answers of a category do; three queries that read no answer."""
+    annotations = AnnotationRow.objects.filter(_annotations(queue, category))
+    claims = ReservationRow.objects.filter(item__queue=queue, item__category=category, annotation__isnull=False)
+    told = annotations.aggregate(n=Count("id"), last=Max("id"), made=Max("created"))
+    held = claims.values_list("state").annotate(n=Count("id"), which=Sum("annotation_id"), last=Max("submitted"))
+    study = (queue.study_content_id, queue.design_id)
+    return (*study, *told.values(), _n_withdrawn(queue, category), *sorted(held.order_by()))
+
+
+def _n_withdrawn(queue: QueueRow, category: str) -> int:
+    """Return of how many dialogues of a category the answers were deleted, while their annotations stay; count."""
+    items = WorkItemRow.objects.filter(queue=queue, category=category, state=ItemState.ASIDE.value)
+    return items.filter(dialogue__unit__state=UnitState.WITHDRAWN.value).count()
+
+
+def _answers(library: Library, row: QueueRow, category: str, judge_version: str) -> AllAnswers:
+    study = library.study(row.study_content_id)
+    models = frozenset(one.name for one in judges_of(study))
+    table, annotations = _table(library, row, category), _annotators(row, category, models, judge_version)
+    of_people = {number: one for number, one in annotations.items() if one.annotator not in models}
+    has_judges = len(of_people) < len(annotations)
+    people = table.arrays(of_people)
+    again = table.arrays(of_people, replicates=_SECOND) if table.replicates > 1 else {}
+    n_again, n_first = (sum(map(len, found.values())) for found in (again, people))
+    return AllAnswers(
+        people=people,
+        everybody=table.arrays(annotations) if has_judges else {},
+        repeats=again if n_again > n_first else {},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Answers that were read, and of which annotations: how many there were, the last one's number, withdrawals."""
+
+    table: QueueAnswers
+    n: int
+    last: int
+    n_withdrawn: int
+
+
+_NOTHING = _Known(QueueAnswers(), 0, 0, 0)
+
+
+def _table(library: Library, queue: QueueRow, category: str) -> QueueAnswers:
+    """Return the answers of every annotation of a category; only those that are new are read."""
+    annotations = AnnotationRow.objects.filter(_annotations(queue, category))
+    told = annotations.aggregate(n=Count("id"), last=Max("id"))
+    gone = _n_withdrawn(queue, category)
+    state = (queue.design_id, told["n"], told["last"], gone)
+    key = ("table", queue.pk, category)
+    return library.remembered(key, state, lambda known: _grown(known, annotations, gone)).table
+
+
+def _grown(known: _Known | None, annotations: QuerySet[AnnotationRow], n_withdrawn: int) -> _Known:
+    known = known or _NOTHING
+    told = annotations.aggregate(n=Count("id"), last=Max("id"), before=Count("id", filter=Q(id__lte=known.last)))
+    if (told["before"], n_withdrawn) != (known.n, known.n_withdrawn):
+        known = _NOTHING  # some were taken away, or came late under an earlier number
+    new = annotations.filter(id__gt=known.last, id__lte=told["last"] or 0)
+    rows = AnswerRow.objects.filter(annotation_id__in=new.values("id")).annotate(at=Coalesce("turn", 0)).order_by()
+    listed = rows.values_list("question", "at", "value", "replicate").annotate(annotations=_Listed("annotation_id"))
+    groups = [AnswerGroup(*group) for group in fetched(listed)]
+    return _Known(known.table.grown(groups), told["n"], told["last"] or 0, n_withdrawn)
+
+
+class _Listed(Aggregate):
+    """Numbers of a group with commas between them: a tenth of the time that it takes to read them one by one."""
+
+    function = "GROUP_CONCAT"
+    output_field = TextField()
+
+    def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> tuple[str, Any]:
+        """Say it as PostgreSQL does."""
+        return self.as_sql(compiler, connection, template="STRING_AGG(%(expressions)s::text, ',')")
+
+
+def _annotations(queue: QueueRow, category: str) -> Q:
+    items = WorkItemRow.objects.filter(queue=queue, category=category)
+    return Q(
+        guideline=category,
+        dialogue_id__in=items.values("dialogue_id"),
+        instrument_version__in=items.values("version"),
+    )
+
+
+def _annotators(queue: QueueRow, category: str, models: frozenset[str], version: str) -> dict[int, AnnotationFacts]:
+    """Return annotator, dialogue and time of each annotation that counts: the latest of each annotator and dialogue."""
+    claims = ReservationRow.objects.filter(
+        ~BY_JUDGE, item__queue=queue, item__category=category, annotation__isnull=False
+    )
+    claimed = {
+        number: (person, state, at)
+        for number, person, state, at in fetched(
+            claims.values_list("annotation_id", "participant__key", "state", "submitted")
+        )
+    }
+    rows = AnnotationRow.objects.filter(_annotations(queue, category))
+    if version:
+        rows = rows.filter(~Q(annotator__in=models) | Q(annotator_version=version))
+    columns = rows.order_by("revision", "id").values_list(
+        "id", "dialogue_id", "annotator", "created", "shown", "sitting"
+    )
+    latest = {(dialogue, name): (number, *rest) for number, dialogue, name, *rest in fetched(columns)}
+    found = {}
+    for (dialogue, name), (number, made, shown, place) in latest.items():
+        person, state, at = claimed.get(number, (name, SUBMITTED, made))
+        if state == SUBMITTED:
+            found[number] = AnnotationFacts(person, dialogue, (at or 0) / _MICROSECONDS, shown, place)
+    return found
+
+
+def progress(queue: str) -> list[CategoryProgress]:
+    """Return how far each category of a queue has come, in the order in which they were opened."""
+    rows = WorkItemRow.objects.filter(queue__token=queue).values("category")
+    counted = rows.annotate(
+        n=Count("id"),
+        complete=Count("id", filter=Q(state__in=[ItemState.COMPLETE.value, ItemState.FROZEN.value])),
+        frozen=Count("id", filter=Q(state=ItemState.FROZEN.value)),
+        aside=Count("id", filter=Q(state=ItemState.ASIDE.value)),
+        wanted=Sum("passes"),
+        finished=Sum("done"),
+        taken=Sum(F("live") - F("done")),
+        differing=Count("id", filter=Q(disputed__gt=0)),
+    )
+    return [
+        CategoryProgress(
+            category=row["category"],
+            n_items=row["n"],
+            n_complete=row["complete"],
+            n_frozen=row["frozen"],
+            n_aside=row["aside"],
+            n_passes=row["wanted"],
+            n_done=row["finished"],
+            n_reserved=row["taken"],
+            n_disputed=row["differing"],
+        )
+        for row in counted.order_by("category")
+    ]
+
+
+def agreement(library: Library, queue: str, category: str) -> list[QuestionAgreement]:
+    """Return how far people say the same to each question of a category, with the history of each."""
+    guideline = guideline_of(library, queue, category)
+    row = queue_of(queue)
+    return library.remembered(
+        ("agreement", row.pk, category),
+        state_of(row, category),
+        lambda _: _agreement(guideline, category, all_answers(library, queue, category)),
+    )
+
+
+def _agreement(guideline: Guideline, category: str, given: AllAnswers) -> list[QuestionAgreement]:
+    return [
+        question_agreement(category, question, AllAnswers.of(given.people, question.name))
+        for question in guideline.instrument.questions
+        if question.scale.kind is not ScaleKind.TEXT
+    ]
+
+
+def orders(library: Library, queue: str, category: str) -> dict[str, list[OrderEffect]]:
+    """Return what the order of asking did to people's answers, question by question; empty where nothing tells."""
+    guideline = guideline_of(library, queue, category)
+    row = queue_of(queue)
+    return library.remembered(
+        ("orders", row.pk, category),
+        state_of(row, category),
+        lambda _: {
+            question.name: order_effects(guideline, question, given)
+            for question in guideline.instrument.questions
+            if len(given := AllAnswers.of(all_answers(library, queue, category).people, question.name))
+        },
+    )
+
+
+def beside_people(library: Library, queue: str, judge: JudgeStanding) -> tuple[BesidePeople, ...]:
+    """Return how far a judge, in its present version, says what people say, question by question."""
+    guideline = guideline_of(library, queue, judge.guideline)
+    given = all_answers(library, queue, judge.guideline, judge_version=judge.version).everybody
+    return tuple(
+        judge_beside_people(question, AllAnswers.of(given, question.name), judge.judge)
+        for question in guideline.instrument.questions
+        if question.scale.kind is not ScaleKind.TEXT
+    )
+
+
+def attributes(queue: str) -> dict[str, dict[str, str]]:
+    """Return what the annotators of a queue say of themselves: attribute to annotator to group."""
+    rows = ReservationRow.objects.filter(item__queue__token=queue, state=SUBMITTED)
+    people = sorted(set(rows.values_list("participant__key", flat=True)))
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    for person, profile in profiles(people).items():
+        for name, value in profile.attributes.items():
+            found[name][person] = value
+    return found
+
+
+def calibration(library: Library, queue: str) -> list[tuple[str, QuestionAgreement, QuestionAgreement]]:
+    """Return for each version and question that was calibrated in rooms the agreement before and after."""
+    found: dict[tuple[str, str], list[RoomShift]] = defaultdict(list)
+    for one in shifts(queue):
+        found[one.version, one.question].append(one)
+    result = []
+    for (version, name), changed in found.items():
+        guideline = library.guideline(version)
+        question = guideline.instrument.question(name)
+        before = answer_arrays((one.participant, (one.room, one.turn), one.room, one.before) for one in changed)
+        after = answer_arrays((one.participant, (one.room, one.turn), one.room, one.after) for one in changed)
+        if question.scale.kind is not ScaleKind.TEXT:
+            result.append(
+                (
+                    version,
+                    question_agreement(guideline.name, question, before),
+                    question_agreement(guideline.name, question, after),
+                )
+            )
+    return result
+
+
+def guideline_of(library: Library, queue: str, category: str) -> Guideline:
+    """Return what a category of a queue asks.
+
+    Raises:
+        InputError: If the queue has no such category.
+    """
+    found = library.design(queue_of(queue).design_id).category(category)
+    if found is None:
+        message = f"the queue has no category {category!r}"
+        raise InputError(message)
+    return library.guideline(found.version)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionFigures:
+    """The answers to one question, and what can be worked out of them.
+
+    Attributes:
+        queue: Token of the queue.
+        category: Name of the category.
+        guideline: What the category asks.
+        asked: The question.
+        people: What people answered, each for the first time they met a dialogue.
+        everybody: The same with judges.
+        repeats: The same of people, with what they answered again; None where nobody met a dialogue again.
+        models: Names of judges.
+    """
+
+    queue: str
+    category: str
+    guideline: Guideline
+    asked: Question
+    people: AnswerArrays
+    everybody: AnswerArrays
+    repeats: AnswerArrays | None
+    models: frozenset[str]
+
+    def agreement(self) -> QuestionAgreement:
+        """Return how far people say the same."""
+        return question_agreement(self.category, self.asked, self.people)
+
+    def repeated(self) -> QuestionAgreement | None:
+        """Return how far people say the same again when they meet the same dialogue again; None where nobody did."""
+        return None if self.repeats is None else self_agreement(self.category, self.asked, self.repeats)
+
+    def raters(self) -> tuple[RaterAgreement, ...]:
+        """Return what everybody said, and how often others said the same; by name, never an order of merit."""
+        return rater_agreements(self.asked, self.people)
+
+    def divided(self) -> tuple[UnitSpread, ...]:
+        """Return how the labels of each dialogue or turn are spread, the most divided first."""
+        return spreads(self.asked, self.people)
+
+    def pairs(self, of: str = "") -> tuple[PairAgreement, ...]:
+        """Return how far every two people, or one person and each other one, say the same."""
+        return pair_agreements(self.asked, self.people, of=of)
+
+    def models_beside_people(self) -> tuple[PairAgreement, ...]:
+        """Return how far judges, who read the same dialogues in a run, say what each person says."""
+        return model_agreements(self.asked, self.everybody, self.models)
+
+    def plan(self, half_width: float) -> tuple[PlannedPasses, ...] | Undefined:
+        """Return how many dialogues it takes, with 1, 2, ... passes, for an interval of a wanted half-width."""
+        return planned_passes(self.asked, self.people, half_width)
+
+    def orders(self) -> list[OrderEffect]:
+        """Return what the order of asking did to people's answers; empty where nothing tells."""
+        return order_effects(self.guideline, self.asked, self.people)
+
+    def groups(self, attribute: str) -> tuple[GroupAgreement, ...]:
+        """Return how far annotators of each self-described group agree within it and with the others."""
+        return groups_of_annotators(self.asked, self.people, attributes(self.queue).get(attribute, {}))
+
+
+def question_figures(library: Library, queue: str, category: str, question: str) -> QuestionFigures:
+    """Read the answers to one question; the same number of queries however many there are.
+
+    Raises:
+        InputError: If the queue has no such category, or the category no such question.
+    """
+    guideline = guideline_of(library, queue, category)
+    asked = guideline.instrument.question(question)
+    found = all_answers(library, queue, category)
+    return QuestionFigures(
+        queue=queue,
+        category=category,
+        guideline=guideline,
+        asked=asked,
+        people=AllAnswers.of(found.people, question),
+        everybody=AllAnswers.of(found.everybody, question),
+        repeats=found.repeats.get(question),
+        models=frozenset(one.name for one in judges_of(library.study(queue_of(queue).study_content_id))),
+    )

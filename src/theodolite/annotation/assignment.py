@@ -1,0 +1,462 @@
+"""Assignment: which item an annotator gets next, and releasing it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import Case, Count, Exists, F, Min, OuterRef, Q, QuerySet, Value, When
+
+from theodolite.annotation.judges import let_judges_take
+from theodolite.annotation.records import Library
+from theodolite.annotation.rules import comes_backwards, minutes_at_work, minutes_left, most_items, next_order
+from theodolite.annotation.training import qualified_for
+from theodolite.domain.annotating.work import ItemState, QueueDesign, Reservation, ReservationState
+from theodolite.domain.choices import TopicWeight
+from theodolite.domain.errors import Conflict, InputError
+from theodolite.domain.people.event import AnnotationProcess
+from theodolite.domain.people.exposure import LATELY_H
+from theodolite.domain.people.topic import heavy_scenarios, scenarios_of, topics_in
+from theodolite.domain.shown_order import NOT_VARIED, ShownOrder, shown_order_of
+from theodolite.store.annotating.queues import new_token, queue_of
+from theodolite.store.annotating.reservations import (
+    BY_JUDGE,
+    LIVE,
+    RESERVED,
+    SUBMITTED,
+    claim_of,
+    end_of,
+    expire,
+    give_back,
+    note,
+    participant_id,
+    reservation_of,
+    reserve,
+)
+from theodolite.store.ledger import database_now, one_at_a_time
+from theodolite.store.models.annotating import (
+    DraftRow,
+    QueueRow,
+    ReservationEventRow,
+    ReservationRow,
+    RoomVoteRow,
+    WorkItemRow,
+)
+from theodolite.store.people.persons import avoided_by
+
+
+def order_of_next(library: Library, design: QueueDesign, item: WorkItemRow, participant: str) -> ShownOrder:
+    """Return the order in which an annotator will be shown an item that is new to them.
+
+    Args:
+        library: Where guidelines are kept.
+        design: What the queue asks.
+        item: What is taken.
+        participant: Opaque key of the annotator.
+    """
+    process = design.process
+    if not process.order.is_varied:
+        return NOT_VARIED
+    mine = ReservationRow.objects.filter(item__queue_id=item.queue_id, item__category=item.category)
+    return next_order(
+        process,
+        library.guideline(item.version).instrument,
+        sitting=f"{item.dialogue.unit.key} {item.category} {participant}",
+        of_dialogue=_orders(ReservationRow.objects.filter(item=item).values_list("shown", flat=True)),
+        of_annotator=_orders(mine.filter(participant__key=participant).values_list("shown", flat=True)),
+        backwards=from_the_end(item.queue, participant, process),
+    )
+
+
+def _orders(texts: Iterable[str]) -> list[ShownOrder]:
+    return [shown_order_of(text) for text in texts if text]
+
+
+def from_the_end(queue: QueueRow, participant: str, process: AnnotationProcess) -> bool | None:
+    """Return whether an annotator meets the queue from its end; None where all meet it from its beginning.
+
+    What an annotator began with, they go on with.
+    """
+    if not process.order.dialogues:
+        return None
+    told = ReservationRow.objects.filter(item__queue=queue, shown__contains="dialogues")
+    ways = told.order_by().values_list("participant__key", "shown").distinct()
+    found = {person: bool(shown_order_of(text).dialogues) for person, text in ways}
+    own = found.pop(participant, None)
+    return comes_backwards(process, participant, list(found.values())) if own is None else own
+
+
+def avoided_scenarios(library: Library, queue: QueueRow, participant: str) -> frozenset[str]:
+    """Return the scenarios that touch what an annotator would rather not meet."""
+    return scenarios_of(library.study(queue.study_content_id).topics, avoided_by(queue.study, participant))
+
+
+def is_after(queue: QueueRow, participant: str, heavy: Collection[str]) -> bool:
+    """Tell whether the dialogue that an annotator submitted last is about something heavy.
+
+    Args:
+        queue: Where.
+        participant: Opaque key of the annotator.
+        heavy: Scenarios that touch a heavy topic.
+    """
+    own = ReservationRow.objects.filter(item__queue=queue, participant__key=participant, state=SUBMITTED)
+    last = own.order_by("-submitted", "-id").values_list("item__dialogue__scenario", flat=True).first()
+    return last in heavy
+
+
+def n_passed_over(library: Library, queue: str, participant: str) -> int:
+    """Return the items that wait for a pass and touch what an annotator would rather not meet; count."""
+    row = queue_of(queue)
+    return n_waiting_in(row, avoided_scenarios(library, row, participant))
+
+
+def n_waiting_in(queue: QueueRow, scenarios: Collection[str]) -> int:
+    """Return the items of some scenarios that wait for a pass; count."""
+    waiting = WorkItemRow.objects.filter(queue=queue, state=ItemState.OPEN.value, live__lt=F("passes"))
+    return waiting.filter(dialogue__scenario__in=scenarios).count()
+
+
+def let_go(library: Library, queue: str, participant: str) -> int:
+    """Take back what an annotator holds of what they would rather not meet, without a reason; return how many."""
+    row = queue_of(queue)
+    with transaction.atomic():
+        one_at_a_time(f"queue {row.token}")
+        held = ReservationRow.objects.filter(item__queue=row, participant__key=participant, state=RESERVED)
+        rows = list(held.filter(item__dialogue__scenario__in=avoided_scenarios(library, row, participant)))
+        for claim in rows:
+            give_back(claim, ReservationState.RELEASED, by=participant)
+    return len(rows)
+
+
+def scenario_of(claim: str) -> str:
+    """Return the scenario of the dialogue that a claim is about; empty for no such claim."""
+    found = ReservationRow.objects.filter(token=claim).values_list("item__dialogue__scenario", flat=True).first()
+    return found or ""
+
+
+def n_heavy_lately(library: Library, queue: str) -> dict[str, dict[str, int]]:
+    """Return how many dialogues of each heavy topic people submitted lately, by annotator's key and topic; counts."""
+    row, since = queue_of(queue), database_now() - timedelta(hours=LATELY_H)
+    topics = [one for one in library.study(row.study_content_id).topics if one.weight is TopicWeight.HEAVY]
+    heavy = heavy_scenarios(topics)
+    own = ReservationRow.objects.filter(item__queue=row, state=SUBMITTED, submitted__gte=since).exclude(BY_JUDGE)
+    rows = own.filter(item__dialogue__scenario__in=heavy).values_list("participant__key", "item__dialogue__scenario")
+    found: dict[str, dict[str, int]] = {}
+    for who, scenario, n in rows.annotate(n=Count("item__dialogue", distinct=True)).order_by():
+        mine = found.setdefault(who, {})
+        for topic in topics_in(topics, scenario):
+            mine[topic.name] = mine.get(topic.name, 0) + n
+    return found
+
+
+HISTORY = 10
+"""Submissions that an annotator may look at and change again; count."""
+
+
+def next_work(library: Library, queue: str, participant: str, *, category: str = "") -> Reservation | None:
+    """Return the work that an annotator holds, or reserve the next one; None where nothing is left for them.
+
+    One transaction: claims whose time is over end, then the item is chosen by
+    the rules of `assessment.queueing`, then its place is taken.
+
+    Args:
+        library: Where the queue's design is kept.
+        queue: Token of the queue.
+        participant: Opaque key of the annotator.
+        category: Only this category; empty for any.
+    """
+    row = queue_of(queue)
+    process = library.design(row.design_id).process
+    with transaction.atomic():
+        one_at_a_time(f"queue {row.token}")
+        expire(row)
+        let_judges_take(library, row)
+        held = _held(row, participant, category)
+        if held is not None:
+            return reservation_of(_renewed(held, process))
+        item = candidates(library, row, participant, category).first()
+        return None if item is None else reservation_of(take(library, item, participant))
+
+
+def _held(queue: QueueRow, participant: str, category: str) -> ReservationRow | None:
+    rows = ReservationRow.objects.filter(item__queue=queue, participant__key=participant, state=RESERVED)
+    rows = rows.filter(item__category=category) if category else rows
+    return rows.select_related("item").order_by("id").first()
+
+
+def take(library: Library, item: WorkItemRow, participant: str) -> ReservationRow:
+    """Reserve a free place of an item for an annotator; the open transaction must hold the queue's lock.
+
+    Which order the annotator sees is settled at the first reservation, and stays.
+
+    Raises:
+        Conflict: If all its places are taken.
+    """
+    design = library.design(item.queue.design_id)
+    return reserve(
+        item,
+        participant,
+        minutes=design.process.reserve_min,
+        shown=lambda: order_of_next(library, design, item, participant).text,
+    )
+
+
+def _renewed(row: ReservationRow, process: AnnotationProcess) -> ReservationRow:
+    row.until = end_of(process.reserve_min)
+    row.save()
+    return row
+
+
+def candidates(library: Library, queue: QueueRow, participant: str, category: str = "") -> QuerySet[WorkItemRow]:
+    """Return what an annotator may take, the next item first; the rules of `assessment.queueing` as one query."""
+    process = library.design(queue.design_id).process
+    own = ReservationRow.objects.filter(participant__key=participant, item=OuterRef("pk"))
+    had = own.filter(Q(state__in=[*LIVE, "voided"]) | Q(state="released") & ~Q(reason=""))
+    names = _categories(queue, participant, process, qualified_for(library, queue, participant))
+    items = WorkItemRow.objects.filter(
+        queue=queue,
+        state=ItemState.OPEN.value,
+        live__lt=F("passes"),
+        category__in=names & {category or name for name in names},
+    )
+    discussed = RoomVoteRow.objects.filter(participant__key=participant, room__dialogue=OuterRef("dialogue"))
+    items = items.exclude(tester=participant).filter(~Exists(had), ~Exists(discussed))
+    if process.apart:
+        elsewhere = ReservationRow.objects.filter(participant__key=participant, state__in=LIVE)
+        other = elsewhere.filter(item__queue=queue, item__dialogue=OuterRef("dialogue"))
+        items = items.filter(~Exists(other.exclude(item__category=OuterRef("category"))))
+    topics = library.study(queue.study_content_id).topics
+    if topics:
+        items = items.exclude(dialogue__scenario__in=avoided_scenarios(library, queue, participant))
+    offered = Exists(own.filter(state=ReservationState.OFFERED.value))
+    heavy, order = heavy_scenarios(topics), ["-offered", "-is_first", "live"]
+    if heavy and is_after(queue, participant, heavy):
+        items = items.annotate(weighs=Case(When(dialogue__scenario__in=heavy, then=Value(1)), default=Value(0)))
+        order.insert(1, "weighs")
+    draw = "-draw" if from_the_end(queue, participant, process) else "draw"
+    return items.annotate(offered=offered).order_by(*order, draw)
+
+
+def _categories(queue: QueueRow, participant: str, process: AnnotationProcess, qualified: Collection[str]) -> set[str]:
+    """Return the categories of which an annotator has not had their share."""
+    if process.most_share >= 1:
+        return set(qualified)
+    n_items = dict(WorkItemRow.objects.filter(queue=queue).values_list("category").annotate(n=Count("id")))
+    mine = ReservationRow.objects.filter(item__queue=queue, participant__key=participant, state__in=LIVE)
+    n_taken = dict(mine.values_list("item__category").annotate(n=Count("id")))
+    return {name for name in qualified if n_taken.get(name, 0) < most_items(n_items.get(name, 0), process)}
+
+
+def resume(library: Library, token: str, participant: str) -> Reservation:
+    """Come back to one's work: a claim that ended is taken again if a place is free.
+
+    Raises:
+        Conflict: If somebody else has taken it; the answers are kept all the same.
+        NotFound: If it is not one's own.
+    """
+    row = claim_of(token, participant)
+    process = library.design(row.item.queue.design_id).process
+    with transaction.atomic():
+        one_at_a_time(f"queue {row.item.queue.token}")
+        expire(row.item.queue)
+        row = claim_of(token, participant)
+        if row.state == RESERVED:
+            return reservation_of(_renewed(row, process))
+        if row.state in {ReservationState.EXPIRED.value, ReservationState.RELEASED.value}:
+            return reservation_of(take(library, row.item, participant))
+    return reservation_of(row)
+
+
+def release(token: str, participant: str, *, reason: str = "") -> None:
+    """Give work back without penalty; with a reason it is a skip, and is not offered to this annotator again.
+
+    Raises:
+        Conflict: If it was submitted before.
+        NotFound: If it is not one's own.
+    """
+    row = claim_of(token, participant)
+    with transaction.atomic():
+        one_at_a_time(f"queue {row.item.queue.token}")
+        row = claim_of(token, participant)
+        if row.state == SUBMITTED:
+            message = "this dialogue was submitted; open it again from your last ones to change an answer"
+            raise Conflict(message)
+        give_back(row, ReservationState.RELEASED, by=participant, reason=reason.strip())
+
+
+def skip(token: str, participant: str, reason: str) -> None:
+    """Give work back for good, with a reason that seniors read.
+
+    Raises:
+        InputError: If there is no reason.
+        NotFound: If it is not one's own.
+    """
+    if not reason.strip():
+        message = "a dialogue is skipped with a reason; expected some words, got none"
+        raise InputError(message)
+    release(token, participant, reason=reason)
+
+
+def offer(queue: str, items: Iterable[tuple[str, str]], participant: str, *, by: str = "") -> int:
+    """Offer items to one annotator before anything else; takes no pass until they come.
+
+    Args:
+        queue: Token of the queue.
+        items: Dialogue's key and category of each.
+        participant: Opaque key of the annotator.
+        by: Who offers.
+
+    Returns:
+        Offers that are new; count.
+    """
+    row, who, n_new = queue_of(queue), participant_id(participant), 0
+    with transaction.atomic():
+        for dialogue, category in items:
+            item = WorkItemRow.objects.filter(queue=row, dialogue__unit__key=dialogue, category=category).first()
+            if item is None or ReservationRow.objects.filter(item=item, participant_id=who).exists():
+                continue
+            made = ReservationRow.objects.create(
+                token=new_token(), item=item, participant_id=who, state="offered", created=database_now()
+            )
+            note(made, by=by)
+            n_new += 1
+    return n_new
+
+
+def void(token: str, *, by: str, reason: str) -> None:
+    """Make a claim void, submitted or not: its pass is open for somebody else, its annotation stays on record.
+
+    Raises:
+        NotFound: If there is no such claim.
+    """
+    found = ReservationRow.objects.filter(token=token).values_list("participant__key", flat=True).first()
+    row = claim_of(token, found or "")
+    with transaction.atomic():
+        one_at_a_time(f"queue {row.item.queue.token}")
+        give_back(claim_of(token, row.participant.key), ReservationState.VOIDED, by=by, reason=reason)
+
+
+def last_ones(queue: str, participant: str) -> list[Reservation]:
+    """Return an annotator's last submissions, the latest first; each says whether it may still be changed."""
+    rows = ReservationRow.objects.filter(item__queue__token=queue, participant__key=participant, state=SUBMITTED)
+    return [reservation_of(row) for row in rows.select_related("item").order_by("-submitted", "-id")[:HISTORY]]
+
+
+def n_left(library: Library, queue: str, participant: str) -> int:
+    """Return how many items wait that this annotator may take now; count."""
+    return candidates(library, queue_of(queue), participant).count()
+
+
+def next_is_heavy(library: Library, queue: str, participant: str) -> bool | None:
+    """Tell whether the next item touches a heavy topic, after one that did; None where the last one did not.
+
+    Nothing is told either where no item is left.
+    """
+    row = queue_of(queue)
+    heavy = heavy_scenarios(library.study(row.study_content_id).topics)
+    if not is_after(row, participant, heavy):
+        return None
+    coming = candidates(library, row, participant).values_list("dialogue__scenario", flat=True).first()
+    return None if coming is None else coming in heavy
+
+
+BREAK_WINDOW_H = 12
+"""How far back one looks for a break; hours."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CategoryCount:
+    """How far one annotator is in a category.
+
+    Attributes:
+        name: Name of the category.
+        version: Content hash of its guideline.
+        is_qualified: Whether the annotator may work in it.
+        n_done: Dialogues submitted; count.
+        n_today: The same since midnight UTC; count.
+        n_left: Dialogues that they may take now; count.
+        is_held: Whether they hold one now.
+    """
+
+    name: str
+    version: str
+    is_qualified: bool
+    n_done: int = 0
+    n_today: int = 0
+    n_left: int = 0
+    is_held: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnPace:
+    """How one annotator works.
+
+    Attributes:
+        at_work: How long they have been at it without a break; minutes.
+        left: How long what waits for them takes at their pace so far; minutes, None where too little is known.
+    """
+
+    at_work: float
+    left: float | None
+
+
+def own_pace(queue: str, participant: str, n_left: int) -> OwnPace:
+    """Return how an annotator works in a queue.
+
+    Args:
+        queue: Token of the queue.
+        participant: Opaque key of the annotator.
+        n_left: Dialogues that wait for them; count.
+    """
+    mine = Q(reservation__item__queue__token=queue, reservation__participant__key=participant)
+    now = database_now()
+    lately = mine & Q(created__gte=now - timedelta(hours=BREAK_WINDOW_H))
+    acts = ReservationEventRow.objects.filter(lately).exclude(state=ReservationState.EXPIRED.value)
+    answers = DraftRow.objects.filter(lately)
+    moments = [*acts.values_list("created", flat=True), *answers.values_list("created", flat=True)]
+    times = ReservationEventRow.objects.filter(mine, reservation__state=ReservationState.SUBMITTED.value)
+    spans = times.values_list("reservation_id").annotate(
+        begun=Min("created", filter=Q(state=ReservationState.RESERVED.value)),
+        ended=Min("created", filter=Q(state=ReservationState.SUBMITTED.value)),
+    )
+    spent = [(ended - begun).total_seconds() / 60 for _, begun, ended in spans if begun and ended]
+    return OwnPace(at_work=minutes_at_work(moments, now), left=minutes_left(spent, n_left))
+
+
+def own_counts(library: Library, queue: str, participant: str) -> tuple[CategoryCount, ...]:
+    """Return how far an annotator is in each category of a queue, in the queue's order.
+
+    Args:
+        library: Where the queue's design is kept.
+        queue: Token of the queue.
+        participant: Opaque key of the annotator.
+    """
+    row = queue_of(queue)
+    qualified = qualified_for(library, row, participant)
+    mine = ReservationRow.objects.filter(item__queue=row, participant__key=participant)
+    is_done = Q(state=ReservationState.SUBMITTED.value)
+    midnight = database_now().replace(hour=0, minute=0, second=0, microsecond=0)
+    done = {
+        name: counts
+        for name, *counts in mine.values_list("item__category").annotate(
+            done=Count("id", filter=is_done),
+            today=Count("id", filter=is_done & Q(submitted__gte=midnight)),
+            held=Count("id", filter=Q(state=ReservationState.RESERVED.value)),
+        )
+    }
+    waiting = candidates(library, row, participant).order_by().values_list("category").annotate(n=Count("id"))
+    left = dict(waiting)
+    return tuple(
+        CategoryCount(
+            name=one.name,
+            version=one.version,
+            is_qualified=one.name in qualified,
+            n_done=done.get(one.name, [0])[0],
+            n_today=done.get(one.name, [0, 0])[1],
+            n_left=left.get(one.name, 0),
+            is_held=bool(done.get(one.name, [0, 0, 0])[2]),
+        )
+        for one in library.design(row.design_id).categories
+    )

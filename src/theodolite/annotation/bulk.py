@@ -1,0 +1,345 @@
+"""Bulk operations: one transaction, one result per item."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from django.db import transaction
+
+from theodolite.annotation.assignment import candidates
+from theodolite.annotation.records import Library
+from theodolite.annotation.rules import why_not
+from theodolite.annotation.training import qualified_for
+from theodolite.domain.annotating.bulk import BulkLine
+from theodolite.domain.annotating.room import RoomState
+from theodolite.domain.annotating.work import AtWork, ItemState, ReservationState, WorkItem
+from theodolite.domain.errors import InputError
+from theodolite.domain.people.event import AnnotationProcess
+from theodolite.store.annotating.queues import in_chunks, locked, new_token, queue_of, rows_under
+from theodolite.store.annotating.reservations import LIVE, RESERVED, expire, give_back, note_all, participant_id
+from theodolite.store.ledger import CHUNK, database_now
+from theodolite.store.models.annotating import (
+    QueueRow,
+    ReservationRow,
+    ResolutionRow,
+    ReviewWishRow,
+    RoomRow,
+    RoomVoteRow,
+    WorkItemRow,
+)
+
+OFFERED, _RELEASED = ReservationState.OFFERED.value, ReservationState.RELEASED.value
+
+
+def offer_many(library: Library, queue: str, items: Sequence[str], participant: str, *, by: str) -> list[BulkLine]:
+    """Offer items to one annotator before anything else, as far as they may take them.
+
+    An offer takes no pass until they come, and what is offered counts towards their share.
+
+    Args:
+        library: Where the queue's design is kept.
+        queue: Token of the queue.
+        items: Tokens of what is offered; those that are not of the queue are passed over.
+        participant: Opaque key of the annotator.
+        by: Who offers.
+    """
+    row = queue_of(queue)
+    with locked(row):
+        offering = _Offering.to(library, row, participant)
+        lines = [offering.line(item) for item in rows_under(row, items)]
+        offering.write(by)
+    return lines
+
+
+@dataclass(slots=True, kw_only=True)
+class _Offering:
+    """Offers to one annotator, as they are made one after the other.
+
+    Attributes:
+        row: The queue.
+        process: Its rules.
+        number: Number of the annotator's row.
+        now: The present moment.
+        who: The annotator as the queue knows them; their share grows with each offer.
+        free: Numbers of the items that they might take now.
+        own: Their claims by item.
+        new: Claims that begin with an offer.
+        again: Claims that are offered again.
+    """
+
+    row: QueueRow
+    process: AnnotationProcess
+    number: int
+    now: datetime
+    who: AtWork
+    free: Collection[int]
+    own: Mapping[int, ReservationRow]
+    new: list[ReservationRow]
+    again: list[ReservationRow]
+
+    @classmethod
+    def to(cls, library: Library, row: QueueRow, participant: str) -> _Offering:
+        """Look up what decides whether an annotator may take something."""
+        own = list(ReservationRow.objects.filter(item__queue=row, participant__key=participant).select_related("item"))
+        live = [claim for claim in own if claim.state in LIVE]
+        met: defaultdict[str, set[str]] = defaultdict(set)
+        for claim in live:
+            met[str(claim.item.dialogue_id)].add(claim.item.category)
+        had = [c for c in own if c.state in {*LIVE, "voided"} or (c.state == _RELEASED and c.reason)]
+        categories = WorkItemRow.objects.filter(queue=row).values_list("category", flat=True)
+        who = AtWork(
+            participant=participant,
+            qualified=qualified_for(library, row, participant),
+            had=frozenset(str(claim.item_id) for claim in had),
+            met={dialogue: frozenset(names) for dialogue, names in met.items()},
+            n_taken=Counter(claim.item.category for claim in own if claim.state in {*LIVE, OFFERED}),
+            n_items=Counter(categories),
+        )
+        free = set(candidates(library, row, participant).order_by().values_list("id", flat=True))
+        process = library.design(row.design_id).process
+        return cls(
+            row=row,
+            process=process,
+            number=participant_id(participant),
+            now=database_now(),
+            who=who,
+            free=free,
+            own={claim.item_id: claim for claim in own},
+            new=[],
+            again=[],
+        )
+
+    def line(self, item: WorkItemRow) -> BulkLine:
+        """Offer one item, or say why it is not offered."""
+        claim = self.own.get(item.pk)
+        refused = self._refused(item, claim)
+        if refused:
+            return BulkLine(item=item.token or "", refused=refused)
+        made = claim or ReservationRow(token=new_token(), item=item, participant_id=self.number, created=self.now)
+        made.state = OFFERED
+        (self.again if claim else self.new).append(made)
+        self.who.n_taken[item.category] = self.who.n_taken.get(item.category, 0) + 1
+        place = str(item.dialogue_id)
+        self.who.met[place] = self.who.met.get(place, frozenset()) | {item.category}
+        return BulkLine(item=item.token or "", made=made.token)
+
+    def _refused(self, item: WorkItemRow, claim: ReservationRow | None) -> str:
+        if claim is not None and claim.state == OFFERED:
+            return "it is offered to them already"
+        told = why_not(_record(item), self.who, self.process)
+        return told or ("" if item.pk in self.free else "it is not for them")
+
+    def write(self, by: str) -> None:
+        """Write the offers down."""
+        made = ReservationRow.objects.bulk_create(self.new)
+        ReservationRow.objects.bulk_update(self.again, ["state"], batch_size=CHUNK)
+        note_all([*made, *self.again], by)
+
+
+def _record(item: WorkItemRow) -> WorkItem:
+    return WorkItem(
+        key=str(item.pk),
+        dialogue=str(item.dialogue_id),
+        category=item.category,
+        passes=item.passes,
+        n_live=item.live,
+        tester=item.tester,
+        state=ItemState(item.state),
+    )
+
+
+def undo_offers(queue: str, made: Collection[str], *, by: str) -> int:
+    """Take back those offers that nobody has taken up; return their count."""
+    row = queue_of(queue)
+    with locked(row):
+        rows = [
+            claim
+            for tokens in in_chunks(made)
+            for claim in ReservationRow.objects.filter(token__in=tokens, item__queue=row, state=OFFERED)
+        ]
+        take_back_offers(rows, by)
+    return len(rows)
+
+
+def take_back_offers(offers: Sequence[ReservationRow], by: str) -> None:
+    """Take back offers; whoever had them may be offered the same again."""
+    for claim in offers:
+        claim.state = _RELEASED
+    ReservationRow.objects.bulk_update(offers, ["state"], batch_size=CHUNK)
+    note_all(offers, by)
+
+
+MOST_ROOMS = 30
+"""Rooms that are opened at once; count. Each of them takes people an hour."""
+
+Items = Sequence[str]
+"""Tokens of work items; those that are not of the queue are passed over."""
+
+
+def put_first(queue: str, items: Items) -> list[BulkLine]:
+    """Let items go before all others, to whoever comes."""
+
+    def refused(item: WorkItemRow) -> str:
+        if item.is_first:
+            return "it goes first already"
+        return "" if item.state == ItemState.OPEN.value else f"it is {item.state}"
+
+    row = queue_of(queue)
+    with locked(row):
+        lines, done = _split(rows_under(row, items), refused)
+        _change(done, is_first=True)
+    return lines
+
+
+def send_back(queue: str, items: Items, *, by: str) -> list[BulkLine]:
+    """Take back what was offered or is reserved, and let items go in their turn again; drafts and submissions stay."""
+    row = queue_of(queue)
+    with locked(row):
+        expire(row)
+        rows = rows_under(row, items)
+        held: defaultdict[int, list[ReservationRow]] = defaultdict(list)
+        for numbers in in_chunks(item.pk for item in rows):
+            for claim in ReservationRow.objects.filter(item_id__in=numbers, state__in=[OFFERED, RESERVED]):
+                held[claim.item_id].append(claim)
+        lines, done = _split(rows, lambda item: _not_back(item, held[item.pk]))
+        claims = [claim for item in done for claim in held[item.pk]]
+        take_back_offers([claim for claim in claims if claim.state == OFFERED], by)
+        for claim in [claim for claim in claims if claim.state == RESERVED]:
+            give_back(claim, ReservationState.RELEASED, by=by)
+        _change(done, is_first=False)
+    return lines
+
+
+def _not_back(item: WorkItemRow, claims: Sequence[ReservationRow]) -> str:
+    return "" if claims or item.is_first else "nobody holds it, and it was offered to nobody"
+
+
+def open_rooms(library: Library, queue: str, items: Items, *, by: str) -> list[BulkLine]:
+    """Open a calibration room on each item, in the version that the queue asks now.
+
+    Raises:
+        InputError: If they are more than can be talked about.
+    """
+    row = queue_of(queue)
+    design, now = library.design(row.design_id), database_now()
+    with locked(row):
+        rows = rows_under(row, items)
+        if len(rows) > MOST_ROOMS:
+            message = f"at most {MOST_ROOMS} rooms are opened at once, since people sit in each; got {len(rows)}"
+            raise InputError(message)
+        live = RoomRow.objects.filter(queue=row).exclude(state=RoomState.CLOSED.value)
+        known = set(live.values_list("dialogue_id", "category"))
+
+        def refused(item: WorkItemRow) -> str:
+            if design.category(item.category) is None:
+                return "the queue no longer asks that category"
+            return "a room on it is open already" if (item.dialogue_id, item.category) in known else ""
+
+        lines, done = _split(rows, refused)
+        made = RoomRow.objects.bulk_create(
+            RoomRow(
+                token=new_token(),
+                queue=row,
+                dialogue_id=item.dialogue_id,
+                category=item.category,
+                version=named.version,
+                by=by,
+                created=now,
+            )
+            for item in done
+            if (named := design.category(item.category)) is not None
+        )
+    tokens = {item.token: room.token for item, room in zip(done, made, strict=True)}
+    return [replace(line, made=tokens.get(line.item, "")) for line in lines]
+
+
+def ask_for_checks(queue: str, items: Items, *, by: str) -> list[BulkLine]:
+    """Let seniors look at whatever was submitted for items, beside what the plan draws."""
+    row, now = queue_of(queue), database_now()
+    with locked(row):
+        known = set(ReviewWishRow.objects.filter(item__queue=row).values_list("item_id", flat=True))
+
+        def refused(item: WorkItemRow) -> str:
+            if item.pk in known:
+                return "it is in the plan of quality checks already"
+            return "" if item.done else "nobody has submitted it yet"
+
+        lines, done = _split(rows_under(row, items), refused)
+        ReviewWishRow.objects.bulk_create(ReviewWishRow(item=item, by=by, created=now) for item in done)
+    return lines
+
+
+def open_reviews(queue: str, items: Items) -> list[BulkLine]:
+    """Begin the formal review of items: from now on nobody changes their answers."""
+
+    def refused(item: WorkItemRow) -> str:
+        if item.state == ItemState.FROZEN.value:
+            return "its review was begun before"
+        return "" if item.state == ItemState.COMPLETE.value else f"passes are still outstanding: it is {item.state}"
+
+    row = queue_of(queue)
+    with locked(row):
+        lines, done = _split(rows_under(row, items), refused)
+        _change(done, state=ItemState.FROZEN.value)
+    return lines
+
+
+def undo_first(queue: str, items: Collection[str]) -> int:
+    """Let items go in their turn again; return how many went first until now."""
+    row = queue_of(queue)
+    with locked(row):
+        done = [item for item in rows_under(row, list(items)) if item.is_first]
+        _change(done, is_first=False)
+    return len(done)
+
+
+def undo_rooms(queue: str, made: Collection[str]) -> int:
+    """Close those rooms in which nobody has voted; return their count."""
+    voted = RoomVoteRow.objects.values("room_id")
+    rooms = RoomRow.objects.filter(queue__token=queue, token__in=list(made), state=RoomState.VOTING.value)
+    with transaction.atomic():
+        return rooms.exclude(id__in=voted).update(state=RoomState.CLOSED.value)
+
+
+def undo_checks(queue: str, items: Collection[str]) -> int:
+    """Leave it to the plan again which annotations of items are looked at; return how many items there are."""
+    row = queue_of(queue)
+    with locked(row):
+        wishes = [ReviewWishRow.objects.filter(item__queue=row, item__token__in=tokens) for tokens in in_chunks(items)]
+        return sum(found.delete()[0] for found in wishes)
+
+
+def undo_reviews(queue: str, items: Collection[str]) -> int:
+    """End the freeze of items of which the review has said nothing yet; return their count."""
+    row = queue_of(queue)
+    with locked(row):
+        frozen = [item for item in rows_under(row, list(items)) if item.state == ItemState.FROZEN.value]
+        said = {
+            number
+            for numbers in in_chunks([item.pk for item in frozen])
+            for number in ResolutionRow.objects.filter(item_id__in=numbers, current=True).values_list(
+                "item_id", flat=True
+            )
+        }
+        done = [item for item in frozen if item.pk not in said]
+        whole = [item for item in done if item.done >= item.passes]
+        _change(whole, state=ItemState.COMPLETE.value)
+        _change([item for item in done if item not in whole], state=ItemState.OPEN.value)
+    return len(done)
+
+
+def _split(
+    rows: Iterable[WorkItemRow], refused: Callable[[WorkItemRow], str]
+) -> tuple[list[BulkLine], list[WorkItemRow]]:
+    """Return what becomes of each item, and those with which something is done."""
+    told = [(item, refused(item)) for item in rows]
+    lines = [BulkLine(item=item.token or "", made="" if why else item.token or "", refused=why) for item, why in told]
+    return lines, [item for item, why in told if not why]
+
+
+def _change(rows: Iterable[WorkItemRow], **values: object) -> None:
+    for numbers in in_chunks(item.pk for item in rows):
+        WorkItemRow.objects.filter(id__in=numbers).update(**values)

@@ -1,0 +1,296 @@
+"""Judges in the queue: their status, promotion, and the annotations they take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, QuerySet
+
+from theodolite.annotation.queues import count_disputed, route_on
+from theodolite.annotation.records import Library
+from theodolite.annotation.rules import is_pass, most_by_judges
+from theodolite.domain.annotating.promotion import Demotion, JudgeStanding, Promotion, is_model, seat_of
+from theodolite.domain.annotating.work import ItemState, ReservationState
+from theodolite.domain.annotation import AnnotatorKind, Outcome
+from theodolite.domain.annotator import Annotator
+from theodolite.domain.certificate import Certificate
+from theodolite.domain.errors import Conflict, InputError
+from theodolite.domain.identity import version_of
+from theodolite.domain.people.event import AnnotationProcess
+from theodolite.domain.study import Study
+from theodolite.store.annotating.queues import new_token, queue_of
+from theodolite.store.annotating.reservations import LIVE, SUBMITTED, give_back, participant_id
+from theodolite.store.filing import file_record, filed_records
+from theodolite.store.ledger import CHUNK, database_now, one_at_a_time
+from theodolite.store.models import AnnotationRow, AnswerRow
+from theodolite.store.models.annotating import QueueRow, ReservationEventRow, ReservationRow, WorkItemRow
+from theodolite.store.reading import grouped
+
+
+def judges_of(study: Study) -> list[Annotator]:
+    """Return the annotators of a study that are no people."""
+    return [one for one in study.annotators if one.kind is not AnnotatorKind.PERSON]
+
+
+def held_promotions(library: Library, queue: QueueRow) -> list[Promotion]:
+    """Return the promotions that hold, of the judges of the queue's study in their present version."""
+    study = library.study(queue.study_content_id)
+    found = (_held(_decided(library, study.annotator_version(one.name))) for one in judges_of(study))
+    return [one for one in found if one is not None]
+
+
+def standings(library: Library, queue: QueueRow) -> list[JudgeStanding]:
+    """Return where each judge of the queue's study stands, in the order of the study."""
+    study, held = library.study(queue.study_content_id), []
+    for judge in judges_of(study):
+        version = study.annotator_version(judge.name)
+        past, wanted = _decided(library, version), version_of(study.guideline(judge.guideline))
+        certificates = filed_records(library.contents, Certificate, version)
+        valid = [one for one in certificates if one.guideline_version == wanted]
+        held.append(
+            JudgeStanding(
+                judge=judge.name,
+                guideline=judge.guideline,
+                version=version,
+                certificate=valid[-1] if valid else None,
+                promotion=_held(past),
+                past=tuple(past),
+                n_read=_n_read(queue, version, wanted),
+                n_passes=ReservationRow.objects.filter(
+                    item__queue=queue, participant__key=seat_of(judge.name), state__in=LIVE
+                ).count(),
+            )
+        )
+    return held
+
+
+def _decided(library: Library, version: str) -> list[Promotion | Demotion]:
+    """Return what was decided about a version of a judge, in order."""
+    subject = Promotion.subject(version)
+    made = filed_records(library.contents, Promotion, subject)
+    ended = filed_records(library.contents, Demotion, subject)
+    # The end of a promotion has its number, and stands after it.
+    return sorted([*made, *ended], key=lambda one: (one.number, isinstance(one, Demotion)))
+
+
+def _held(past: Sequence[Promotion | Demotion]) -> Promotion | None:
+    last = past[-1] if past else None
+    return last if isinstance(last, Promotion) else None
+
+
+def _n_read(queue: QueueRow, judge_version: str, guideline_version: str) -> int:
+    items = WorkItemRow.objects.filter(queue=queue, version=guideline_version)
+    rows = AnnotationRow.objects.filter(
+        unit__isnull=False,
+        annotator_version=judge_version,
+        instrument_version=guideline_version,
+        dialogue_id__in=items.values("dialogue_id"),
+    )
+    return rows.values("dialogue_id").distinct().count()
+
+
+class _Free(NamedTuple):
+    """An open item with a place for a judge."""
+
+    item: WorkItemRow
+    place: int
+
+
+def let_judges_take(library: Library, queue: QueueRow) -> int:
+    """Let promoted judges take the passes that are theirs; the open transaction must hold the queue's lock.
+
+    A judge takes a pass of an item where it has read the dialogue in a run, in the
+    version that was promoted and by the guideline as the queue asks it, where a place
+    is free, and where people keep one at least (`assessment.judges_in_queue`). It
+    never takes a place from somebody who is at work.
+
+    Returns:
+        Passes that were taken; count.
+    """
+    process = library.design(queue.design_id).process
+    if not process.judge_passes:
+        return 0
+    return sum(_take_all(library, queue, process, promotion) for promotion in held_promotions(library, queue))
+
+
+def _take_all(library: Library, queue: QueueRow, process: AnnotationProcess, promotion: Promotion) -> int:
+    had = ReservationRow.objects.filter(item=OuterRef("pk"), participant__key=seat_of(promotion.judge))
+    items = WorkItemRow.objects.filter(
+        Exists(_readings(promotion).filter(dialogue_id=OuterRef("dialogue_id"))),
+        ~Exists(had),
+        queue=queue,
+        category=promotion.guideline,
+        version=promotion.guideline_version,
+        state=ItemState.OPEN.value,
+        live__lt=F("passes"),
+        passes__gt=1,
+    )
+    numbers, n_taken = list(items.order_by("draw").values_list("id", flat=True)), 0
+    for start in range(0, len(numbers), CHUNK):
+        chunk = list(WorkItemRow.objects.filter(id__in=numbers[start : start + CHUNK]).select_related("queue"))
+        n_taken += _take(library, _free(chunk, process), promotion)
+    return n_taken
+
+
+def _readings(promotion: Promotion) -> QuerySet[AnnotationRow]:
+    return AnnotationRow.objects.filter(
+        unit__isnull=False,
+        guideline=promotion.guideline,
+        annotator_version=promotion.judge_version,
+        instrument_version=promotion.guideline_version,
+    )
+
+
+def _free(items: Sequence[WorkItemRow], process: AnnotationProcess) -> list[_Free]:
+    """Return the items of which a judge may take a pass, with the lowest free place of each."""
+    claims = ReservationRow.objects.filter(item__in=items, state__in=LIVE).select_related("participant")
+    taken, free = grouped(claims, "item_id"), []
+    for item in items:
+        others = taken.get(item.pk, [])
+        n_judges = sum(is_model(one.participant.key) for one in others)
+        if n_judges < most_by_judges(process, item.passes):
+            places = {one.place for one in others}
+            place = next(number for number in range(1, item.passes + 1) if number not in places)
+            free.append(_Free(item, place))
+    return free
+
+
+def _take(library: Library, free: Sequence[_Free], promotion: Promotion) -> int:
+    readings = _latest_readings(promotion, [one.item.dialogue_id for one in free])
+    who, now = participant_id(seat_of(promotion.judge)), database_now()
+    rows = [
+        ReservationRow(
+            token=new_token(),
+            item=item,
+            participant_id=who,
+            state=SUBMITTED,
+            place=place,
+            of=item.passes,
+            revision=1,
+            annotation_id=readings[item.dialogue_id],
+            created=now,
+            submitted=now,
+        )
+        for item, place in free
+        if item.dialogue_id in readings
+    ]
+    made = ReservationRow.objects.bulk_create(rows)
+    ReservationEventRow.objects.bulk_create(
+        ReservationEventRow(reservation=one, state=SUBMITTED, by=seat_of(promotion.judge), created=now) for one in made
+    )
+    _count(library, [one.item for one in made])
+    return len(made)
+
+
+def _latest_readings(promotion: Promotion, dialogues: Sequence[int]) -> Mapping[int, int]:
+    """Return for each dialogue the judge's latest reading that can stand as a pass: dialogue to annotation."""
+    rows = _readings(promotion).filter(dialogue_id__in=dialogues)
+    latest = dict(rows.order_by("revision", "id").values_list("dialogue_id", "id"))
+    outcomes: dict[int, set[Outcome]] = {}
+    answers = AnswerRow.objects.filter(annotation_id__in=list(latest.values()))
+    for annotation, outcome in answers.values_list("annotation_id", "outcome"):
+        outcomes.setdefault(annotation, set()).add(Outcome(outcome))
+    return {dialogue: one for dialogue, one in latest.items() if is_pass(outcomes.get(one, ()))}
+
+
+def _count(library: Library, items: Iterable[WorkItemRow]) -> None:
+    """Count the new passes; what is complete by them is compared and sent on as if a person had been the last."""
+    for item in items:
+        item.live, item.done = item.live + 1, item.done + 1
+        if item.done >= item.passes:
+            item.state = ItemState.COMPLETE.value
+        item.save()
+        if item.state == ItemState.COMPLETE.value:
+            count_disputed(library, item)
+            route_on(library, item)
+
+
+def take_back(queue: QueueRow, judge: str, *, by: str, reason: str) -> int:
+    """Make a judge's passes void, but those under review: people are asked in its place. Returns their count.
+
+    What it said stays on record, beside people as a shadow.
+    """
+    claims = ReservationRow.objects.filter(item__queue=queue, participant__key=seat_of(judge), state=SUBMITTED)
+    rows = list(claims.exclude(item__state=ItemState.FROZEN.value).select_related("item"))
+    for row in rows:
+        give_back(row, ReservationState.VOIDED, by=by, reason=reason)
+    return len(rows)
+
+
+def promote(library: Library, queue: str, judge: str, *, by: str, reason: str) -> Promotion:
+    """Promote a judge of the queue's study, in its present version, and keep the decision.
+
+    It takes at once the passes that the study leaves to judges, and later ones when
+    work is given out.
+
+    Raises:
+        InputError: If the study has no such judge, it has no certificate for this very version
+            of judge and guideline, or there is no reason.
+    """
+    row = queue_of(queue)
+    with transaction.atomic():
+        one_at_a_time(f"queue {row.token}")
+        stands = _standing(library, row, judge, reason)
+        guideline = library.study(row.study_content_id).guideline(stands.guideline)
+        if stands.certificate is None:
+            message = (
+                f"`{judge}` has no certificate for this version of itself and of `{guideline.name}`; "
+                "label a sample by hand and certify it first"
+            )
+            raise InputError(message)
+        if stands.promotion is not None:
+            return stands.promotion
+        made = Promotion(
+            judge=judge,
+            judge_version=stands.version,
+            guideline=guideline.name,
+            guideline_version=version_of(guideline),
+            certificate=version_of(stands.certificate),
+            by=by,
+            reason=reason.strip(),
+            number=stands.past[-1].number + 1 if stands.past else 1,
+        )
+        file_record(library.contents, Promotion.subject(stands.version), made)
+        let_judges_take(library, row)
+    return made
+
+
+def demote(library: Library, queue: str, judge: str, *, by: str, reason: str) -> int:
+    """Make a promoted judge a shadow again; its passes are void, and people are asked in its place.
+
+    Passes of items whose review has begun stay as they are.
+
+    Returns:
+        Passes that are open for people now; count.
+
+    Raises:
+        Conflict: If it is not promoted.
+        InputError: If the study has no such judge, or there is no reason.
+    """
+    row = queue_of(queue)
+    with transaction.atomic():
+        one_at_a_time(f"queue {row.token}")
+        stands = _standing(library, row, judge, reason)
+        if stands.promotion is None:
+            message = f"`{judge}` is not promoted in this version; there is nothing to withdraw"
+            raise Conflict(message)
+        ended = Demotion(
+            judge=judge, judge_version=stands.version, by=by, reason=reason.strip(), number=stands.promotion.number
+        )
+        file_record(library.contents, Promotion.subject(stands.version), ended)
+        return take_back(row, judge, by=by, reason=reason.strip())
+
+
+def promoted(library: Library, queue: str) -> frozenset[str]:
+    """Return the names of the judges that are promoted in their present version."""
+    return frozenset(one.judge for one in held_promotions(library, queue_of(queue)))
+
+
+def _standing(library: Library, row: QueueRow, judge: str, reason: str) -> JudgeStanding:
+    found = next((one for one in standings(library, row) if one.judge == judge), None)
+    if found is None or not reason.strip():
+        message = f"deciding takes a judge of study `{row.study}` and a reason; got judge={judge!r}, reason={reason!r}"
+        raise InputError(message)
+    return found

@@ -1,0 +1,386 @@
+"""Lists of dialogues, cases and calibration sessions."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.db.models import Case, CharField, Count, Exists, IntegerField, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models.functions import Coalesce
+
+from theodolite.annotation.cases import case_page, redactions_in
+from theodolite.annotation.records import Library
+from theodolite.annotation.rules import stage_of
+from theodolite.assessment.blinding import MASKED, blind_name, mask_for, masked
+from theodolite.assessment.redacting import redacted
+from theodolite.domain.annotating.case import CaseAct, CaseView, FlagKind, SensitiveCase
+from theodolite.domain.annotating.listing import (
+    DialogueFilter,
+    ItemStage,
+    ListedCase,
+    ListedDialogue,
+    ListedItem,
+    ListedRoom,
+)
+from theodolite.domain.annotating.room import RoomState
+from theodolite.domain.annotating.work import ItemState, ReservationState
+from theodolite.domain.blocking import BLOCK
+from theodolite.domain.dialogue import Dialogue, Level
+from theodolite.domain.errors import InputError
+from theodolite.store.annotating.queues import queue_of
+from theodolite.store.dialogues import dialogues_of
+from theodolite.store.models import DialogueGroupRow, DialogueRow, JournalEntryRow, TurnRow
+from theodolite.store.models.annotating import (
+    CaseRow,
+    CaseStepRow,
+    QueueRow,
+    ReservationRow,
+    ResolutionRow,
+    RoomRow,
+    RoomVoteRow,
+    WorkItemRow,
+)
+from theodolite.store.reading import grouped
+
+SHORTEST = 3
+"""Letters of words that are sought, at least; count."""
+
+MOST_SOUGHT = 400
+"""Dialogues that are looked through for words at most; count."""
+
+EVERYWHERE = ""
+"""Stands for no category: what is hidden from anybody is hidden."""
+
+
+def seen_dialogues(
+    library: Library, queue: QueueRow, rows: Sequence[DialogueRow], *, turn: int | None = None
+) -> dict[int, Dialogue]:
+    """Return dialogues, redacted and masked, by the number of their row; as many queries as for one.
+
+    Args:
+        library: Where study and dialogues are read.
+        queue: Whose study says which names are masked.
+        rows: The dialogues.
+        turn: Number of the only turn that is wanted; None for all.
+    """
+    mask = mask_for(library.study(queue.study_content_id))
+    hidden = redactions_in([row.pk for row in rows])
+    told = dialogues_of([row.unit_id for row in rows], library.contents)
+    return {
+        row.pk: masked(redacted(_only(dialogue, turn), hidden.get(row.pk, ()), EVERYWHERE), mask)
+        for row, dialogue in zip(rows, told, strict=True)
+    }
+
+
+def _only(dialogue: Dialogue, turn: int | None) -> Dialogue:
+    kept = tuple(replace(one, context="") for one in dialogue.turns if turn is None or one.number == turn)
+    return replace(dialogue, turns=kept, context="")
+
+
+def speaking_of(library: Library, queue: QueueRow, rows: QuerySet[DialogueRow], words: str) -> tuple[int, ...]:
+    """Return the numbers of those dialogues in which some words stand as annotators see them.
+
+    The database finds the words where they were said; what it finds is looked at
+    again redacted and masked, so that nobody learns by searching what is hidden from them.
+
+    Raises:
+        InputError: If the words are too short, or stand in too many dialogues to be looked through.
+    """
+    sought = " ".join(words.split())
+    if len(sought) < SHORTEST:
+        message = f"words to search for have {SHORTEST} letters at least; got {sought!r}"
+        raise InputError(message)
+    said = list(rows.filter(_says(sought)).order_by("id")[: MOST_SOUGHT + 1])
+    if len(said) > MOST_SOUGHT:
+        message = (
+            f"{sought!r} stands in more than {MOST_SOUGHT} of these dialogues; search for more words, or filter more"
+        )
+        raise InputError(message)
+    told = seen_dialogues(library, queue, said)
+    return tuple(number for number, dialogue in told.items() if _stands_in(sought, dialogue))
+
+
+def _says(sought: str) -> Q:
+    # SQLite compares letters without regard to case in ASCII alone.
+    found = Q()
+    for written in {sought, sought.lower(), sought.upper(), sought.capitalize()}:
+        turns = TurnRow.objects.filter(Q(prompt__icontains=written) | Q(response__icontains=written))
+        replies = JournalEntryRow.objects.filter(unit=OuterRef("unit"), text__icontains=written)
+        found |= Q(Exists(turns.filter(dialogue=OuterRef("pk")))) | Q(Exists(replies))
+    return found
+
+
+def _stands_in(sought: str, dialogue: Dialogue) -> bool:
+    return any(sought.casefold() in " ".join(text.split()).casefold() for text in _texts(dialogue))
+
+
+def _texts(dialogue: Dialogue) -> Iterator[str]:
+    for turn in dialogue.turns:
+        yield turn.prompt
+        yield turn.response
+
+
+PAGE = 50
+"""Dialogues on one page of the list; count."""
+
+MOST_GROUPS = 200
+"""Groups of cases that a list is filtered by at most; count."""
+
+_AT_HAND = [ReservationState.OFFERED.value, ReservationState.RESERVED.value, ReservationState.SUBMITTED.value]
+_RESOLVED = ResolutionRow.objects.filter(item=OuterRef("pk"), current=True).order_by().values("item")
+_N_RESOLVED = Coalesce(Subquery(_RESOLVED.annotate(n=Count("id")).values("n"), output_field=IntegerField()), Value(0))
+_STAGE = Case(
+    When(state=ItemState.ASIDE.value, then=Value(ItemStage.ASIDE.value)),
+    When(state=ItemState.OPEN.value, live=0, then=Value(ItemStage.WAITING.value)),
+    When(state=ItemState.OPEN.value, then=Value(ItemStage.IN_WORK.value)),
+    When(state=ItemState.COMPLETE.value, disputed=0, then=Value(ItemStage.ANNOTATED.value)),
+    When(state=ItemState.COMPLETE.value, then=Value(ItemStage.DISPUTED.value)),
+    When(disputed__gt=_N_RESOLVED, then=Value(ItemStage.UNDER_REVIEW.value)),
+    default=Value(ItemStage.FINAL.value),
+    output_field=CharField(),
+)
+"""`assessment.stages.stage_of` as an expression on work items."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """The dialogues of a queue that are looked for; the words sought are looked up once.
+
+    Attributes:
+        queue: The queue.
+        sought: What is looked for.
+        spoken: Numbers of the dialogues in which the words stand; None where none are sought.
+    """
+
+    queue: QueueRow
+    sought: DialogueFilter
+    spoken: tuple[int, ...] | None
+
+    @classmethod
+    def of(cls, library: Library, queue: QueueRow, sought: DialogueFilter) -> Listing:
+        """Look for dialogues.
+
+        Raises:
+            InputError: If the words sought are too short, or stand in too many dialogues.
+        """
+        whole = cls(queue=queue, sought=sought, spoken=None)
+        if not sought.words.strip():
+            return whole
+        said = speaking_of(library, queue, whole._at(None).order_by(), sought.words)
+        return cls(queue=queue, sought=sought, spoken=said)
+
+    @property
+    def rows(self) -> QuerySet[DialogueRow]:
+        """The dialogues, in the order in which they came in."""
+        return self._at(self.sought.stage).order_by("id")
+
+    @property
+    def items(self) -> QuerySet[WorkItemRow]:
+        """Their work items, as far as the filter lets these through."""
+        items = found_items(self.queue, self.sought)
+        return items if self._is_about_items else items.filter(dialogue__in=self.rows.order_by())
+
+    def stages(self) -> Mapping[ItemStage, int]:
+        """Return how many dialogues there would be at each stage, were it named in place of the filter's; counts."""
+        items = found_items(self.queue, replace(self.sought, stage=None))
+        items = items if self._is_about_items else items.filter(dialogue__in=self._at(None).order_by())
+        counted = items.annotate(at=_STAGE).values_list("at").annotate(n=Count("dialogue_id", distinct=True))
+        return {ItemStage(stage): n for stage, n in counted.order_by()}
+
+    @property
+    def _is_about_items(self) -> bool:
+        """Whether the filter asks nothing of dialogues, so that asking their items alone is enough."""
+        sought = self.sought
+        return not any((sought.scenario, sought.level, sought.flag, sought.group, self.spoken is not None))
+
+    def _at(self, stage: ItemStage | None) -> QuerySet[DialogueRow]:
+        items = found_items(self.queue, replace(self.sought, stage=stage))
+        rows = _matching(self.queue, self.sought).filter(id__in=items.values("dialogue_id"))
+        return rows if self.spoken is None else rows.filter(id__in=self.spoken)
+
+
+def found_items(queue: QueueRow, sought: DialogueFilter) -> QuerySet[WorkItemRow]:
+    """Return the work items of a queue that a filter lets through, as far as it is about items."""
+    items = WorkItemRow.objects.filter(queue=queue)
+    if sought.category:
+        items = items.filter(category=sought.category)
+    if sought.disputed is not None:
+        items = items.filter(disputed__gt=0) if sought.disputed else items.filter(disputed=0)
+    if sought.annotator:
+        claims = ReservationRow.objects.filter(item=OuterRef("pk"), participant__key=sought.annotator)
+        items = items.filter(Exists(claims.filter(state__in=_AT_HAND)))
+    if sought.stage is not None:
+        items = items.annotate(at=_STAGE).filter(at=sought.stage.value)
+    return items
+
+
+def _matching(queue: QueueRow, sought: DialogueFilter) -> QuerySet[DialogueRow]:
+    """Return the dialogues that a filter lets through by what is known of them before anybody annotates them."""
+    told = {"scenario": sought.scenario, "level": sought.level.value if sought.level else ""}
+    rows = DialogueRow.objects.filter(**{name: value for name, value in told.items() if value})
+    if sought.group is not None:
+        name, value = sought.group
+        groups = DialogueGroupRow.objects.filter(dialogue=OuterRef("pk"), name=name, value=value)
+        rows = rows.filter(Exists(groups))
+    if sought.flag is not None:
+        rows = rows.filter(Exists(_standing_cases(queue).filter(dialogue=OuterRef("pk"), kind=sought.flag.value)))
+    return rows
+
+
+def _standing_cases(queue: QueueRow) -> QuerySet[CaseRow]:
+    dismissed = CaseStepRow.objects.filter(case=OuterRef("pk"), act=CaseAct.DISMISSED.value)
+    return CaseRow.objects.filter(~Exists(dismissed), study=queue.study)
+
+
+def listed(
+    library: Library, queue: QueueRow, rows: QuerySet[DialogueRow], *, reader: str, page: int = 0
+) -> list[ListedDialogue]:
+    """Return one page of some dialogues, under the names that one reader's pages give them."""
+    shown = list(rows[page * PAGE : (page + 1) * PAGE])
+    numbers = [row.pk for row in shown]
+    items, flags = _items_of(queue, numbers), _flags_of(queue, numbers)
+    told = seen_dialogues(library, queue, shown, turn=1)
+    return [
+        ListedDialogue(
+            name=blind_name(told[row.pk].key, reader, queue.salt),
+            opening=opening_of(told[row.pk]),
+            scenario=row.scenario,
+            level=Level(row.level),
+            items=tuple(items.get(row.pk, ())),
+            flags=flags.get(row.pk, ()),
+        )
+        for row in shown
+    ]
+
+
+def opening_of(dialogue: Dialogue) -> str:
+    """Return what was said first in a dialogue; empty where nothing was."""
+    return next((turn.prompt for turn in dialogue.turns), "")
+
+
+def _items_of(queue: QueueRow, dialogues: Sequence[int]) -> dict[int, list[ListedItem]]:
+    rows = WorkItemRow.objects.filter(queue=queue, dialogue_id__in=dialogues)
+    held = grouped(rows.annotate(n_resolved=_N_RESOLVED).order_by("id"), "dialogue_id")
+    return {dialogue: [_item(one) for one in items] for dialogue, items in held.items()}
+
+
+def _item(row: Any) -> ListedItem:  # a work item with what its reviews have dealt with
+    return ListedItem(
+        item=row.token or "",
+        category=row.category,
+        stage=stage_of(ItemState(row.state), n_live=row.live, n_disputed=row.disputed, n_resolved=row.n_resolved),
+        passes=row.passes,
+        n_done=row.done,
+        n_disputed=row.disputed,
+        is_first=row.is_first,
+        again=row.again,
+    )
+
+
+def _flags_of(queue: QueueRow, dialogues: Sequence[int]) -> dict[int, tuple[FlagKind, ...]]:
+    rows = _standing_cases(queue).filter(dialogue_id__in=dialogues).order_by("dialogue_id", "kind")
+    raised: defaultdict[int, dict[FlagKind, None]] = defaultdict(dict)
+    for dialogue, kind in rows.values_list("dialogue_id", "kind"):
+        raised[dialogue][FlagKind(kind)] = None
+    return {dialogue: tuple(kinds) for dialogue, kinds in raised.items()}
+
+
+def scenarios_in(queue: QueueRow) -> list[str]:
+    """Return the names of the scenarios that a queue's dialogues were held in, by name."""
+    return _of_dialogues(queue, "scenario")
+
+
+def levels_in(queue: QueueRow) -> list[str]:
+    """Return the levels of testing at which a queue's dialogues were held, by name."""
+    return _of_dialogues(queue, "level")
+
+
+def groups_in(queue: QueueRow) -> list[tuple[str, str]]:
+    """Return name and value of the groups that the cases of a queue's dialogues belong to, the first ones."""
+    items = WorkItemRow.objects.filter(queue=queue)
+    rows = DialogueGroupRow.objects.filter(dialogue_id__in=items.values("dialogue_id"))
+    return list(rows.values_list("name", "value").distinct().order_by("name", "value")[:MOST_GROUPS])
+
+
+def _of_dialogues(queue: QueueRow, column: str) -> list[str]:
+    rows = DialogueRow.objects.filter(id__in=WorkItemRow.objects.filter(queue=queue).values("dialogue_id"))
+    return sorted(set(rows.values_list(column, flat=True).distinct().order_by()))
+
+
+ROOMS = 20
+"""Rooms on one page of the list; count."""
+
+_AROUND = 45
+"""Letters on either side of what is hidden; count."""
+
+
+def case_lines(library: Library, queue: str, view: CaseView, *, reader: str, page: int = 0) -> list[ListedCase]:
+    """Return one page of the cases of a queue's study, the latest first, for one reader's eyes."""
+    row = queue_of(queue)
+    found = case_page(row.study, view, page)
+    told = _seen_by_key(library, row, {one.dialogue for one in found})
+    return [
+        ListedCase(
+            case=one,
+            name=blind_name(one.dialogue, reader, row.salt),
+            scenario=told[one.dialogue].scenario,
+            words=_around_hidden(told[one.dialogue], one),
+        )
+        for one in found
+    ]
+
+
+def _seen_by_key(library: Library, queue: QueueRow, keys: Collection[str]) -> dict[str, Dialogue]:
+    rows = list(DialogueRow.objects.filter(unit__key__in=keys))
+    return {dialogue.key: dialogue for dialogue in seen_dialogues(library, queue, rows).values()}
+
+
+def _around_hidden(dialogue: Dialogue, case: SensitiveCase) -> str:
+    """Return what stands around the first hidden words of a case; empty where it hides none."""
+    turns = [turn for turn in dialogue.turns if case.flag.turn in {None, turn.number}]
+    names_itself = case.flag.kind is FlagKind.SELF_IDENTIFICATION
+    hidden = [BLOCK] * bool(case.redactions) + [MASKED] * names_itself
+    for mark in hidden:
+        for text in (text for turn in turns for text in (turn.prompt, turn.response)):
+            if mark in text:
+                return _excerpt(text, text.index(mark), mark)
+    return ""
+
+
+def _excerpt(text: str, start: int, mark: str) -> str:
+    end = start
+    while text.startswith(mark, end):
+        end += len(mark)
+    first, last = max(0, start - _AROUND), min(len(text), end + _AROUND)
+    return ("… " if first else "") + text[first:last].strip() + (" …" if last < len(text) else "")
+
+
+def room_lines(library: Library, queue: str, *, reader: str, page: int = 0) -> list[ListedRoom]:
+    """Return one page of the rooms of a queue, those that are open first, then the latest."""
+    row = queue_of(queue)
+    is_over = Case(When(state=RoomState.CLOSED.value, then=Value(1)), default=Value(0), output_field=IntegerField())
+    rows = RoomRow.objects.filter(queue=row).select_related("dialogue").order_by(is_over, "-id")
+    shown = list(rows[page * ROOMS : (page + 1) * ROOMS])
+    votes = RoomVoteRow.objects.filter(room__in=shown).values_list("room_id")
+    n_voted = dict(votes.annotate(n=Count("participant_id", distinct=True)).order_by())
+    told = seen_dialogues(library, row, list({one.dialogue_id: one.dialogue for one in shown}.values()), turn=1)
+    return [
+        ListedRoom(
+            token=one.token,
+            category=one.category,
+            state=RoomState(one.state),
+            name=blind_name(told[one.dialogue_id].key, reader, row.salt),
+            scenario=told[one.dialogue_id].scenario,
+            opening=opening_of(told[one.dialogue_id]),
+            n_voted=n_voted.get(one.pk, 0),
+            opened=one.created,
+        )
+        for one in shown
+    ]
+
+
+def n_rooms(queue: str) -> int:
+    """Return how many rooms a queue has; count."""
+    return RoomRow.objects.filter(queue__token=queue).count()

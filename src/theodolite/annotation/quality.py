@@ -1,0 +1,347 @@
+"""Quality checks and gold items."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from statistics import median
+
+from django.db import transaction
+from django.db.models import Count, F, Max, Min, Q, QuerySet, Sum
+
+from theodolite.annotation.agreement import all_answers, state_of
+from theodolite.annotation.queues import given_to
+from theodolite.annotation.records import Library
+from theodolite.annotation.review import resolutions_of
+from theodolite.annotation.rules import review_sample
+from theodolite.domain.annotating.quality import (
+    Conscientiousness,
+    GoldItem,
+    KnownAnswer,
+    QualityReview,
+    ReviewCandidate,
+    ReviewVerdict,
+)
+from theodolite.domain.annotating.work import ItemState
+from theodolite.domain.annotation import Outcome
+from theodolite.domain.errors import InputError, NotFound
+from theodolite.domain.people.event import AnnotationProcess
+from theodolite.measurement.spread import Halves, halves_alike
+from theodolite.store.annotating.queues import item_row, queue_of
+from theodolite.store.annotating.reservations import BY_JUDGE, RESERVED, SUBMITTED
+from theodolite.store.ledger import database_now, one_at_a_time
+from theodolite.store.models import AnswerRow
+from theodolite.store.models.annotating import (
+    GoldRow,
+    QualityReviewRow,
+    ReservationEventRow,
+    ReservationRow,
+    ReviewWishRow,
+    WorkItemRow,
+)
+
+PAGE = 20
+"""Gold items on one page of the list; count."""
+
+Expected = Mapping[tuple[str, int | None], str]
+"""Question and turn to the value that is known to be right."""
+
+
+def add_gold(
+    library: Library, item: str, expected: Mapping[tuple[str, int | None], str], *, by: str, reason: str
+) -> None:
+    """Say what is known to be right at an item; annotators meet it like any other.
+
+    Args:
+        library: Where the guideline is kept.
+        item: Token of the work item.
+        expected: Question and turn to value.
+        by: Who says so.
+        reason: Why it is right.
+
+    Raises:
+        InputError: If a value is no point of its question's scale.
+    """
+    row = item_row(item)
+    guideline = library.guideline(row.version)
+    for (question, _), value in expected.items():
+        scale = guideline.instrument.question(question).scale
+        if not scale.admits(value):
+            message = f"the known answer to `{question}` must be one of {list(scale.categories)}; got {value!r}"
+            raise InputError(message)
+    GoldRow.objects.bulk_create(
+        [
+            GoldRow(item=row, question=name, turn=turn or 0, value=value, reason=reason, by=by, created=database_now())
+            for (name, turn), value in expected.items()
+        ],
+        update_conflicts=True,
+        unique_fields=["item", "question", "turn"],
+        update_fields=["value", "reason", "by"],
+    )
+
+
+def known_from_review(library: Library, item: str) -> dict[tuple[str, int | None], str]:
+    """Return what is known of an item once people have spoken: what a review agreed on, and what all said alike.
+
+    What a review left without consensus is not known, and never becomes gold.
+    """
+    row = item_row(item)
+    guideline, given = library.guideline(row.version), given_to(row)
+    settled = {(one.question, one.turn): one for one in resolutions_of(row)}
+    known = {place: one.value for place, one in settled.items() if one.value is not None}
+    said: dict[tuple[str, int | None], set[str | None]] = defaultdict(set)
+    for answers in given.values():
+        for answer in answers:
+            said[answer.question, answer.turn].add(answer.value if answer.outcome is Outcome.ANSWERED else None)
+    alike = {place: next(iter(values)) for place, values in said.items() if len(values) == 1 and len(given) > 1}
+    known |= {place: value for place, value in alike.items() if value is not None and place not in settled}
+    order = {question.name: place for place, question in enumerate(guideline.instrument.questions)}
+    points = {question.name: question.scale for question in guideline.instrument.questions}
+    kept = {place: value for place, value in known.items() if points[place[0]].categories}
+    return dict(sorted(kept.items(), key=lambda one: (order[one[0][0]], one[0][1] or 0)))
+
+
+def make_gold(library: Library, item: str, *, by: str, reason: str, more: int = 0) -> int:
+    """Keep what is known of an item as gold, and let more people meet it; return how many answers are known.
+
+    With more passes the item opens again: whoever submitted may change their last
+    answers until its review begins anew.
+
+    Args:
+        library: Where the guideline is kept.
+        item: Token of the work item.
+        by: Who says so.
+        reason: Why it is right.
+        more: Further annotators who shall meet it; count.
+
+    Raises:
+        InputError: If nothing is known of it, there is no reason, or `more` is below 0.
+    """
+    known = known_from_review(library, item)
+    if not known or not reason.strip() or more < 0:
+        message = (
+            f"gold takes answers that all gave or a review agreed on, and a reason; got {len(known)} and {reason!r}"
+        )
+        raise InputError(message)
+    with transaction.atomic():
+        add_gold(library, item, known, by=by, reason=reason.strip())
+        if more:
+            _let_more_meet(item, more)
+    return len(known)
+
+
+def _let_more_meet(item: str, more: int) -> None:
+    one_at_a_time(f"queue {item_row(item).queue.token}")
+    row = item_row(item)
+    row.passes, row.state = row.passes + more, ItemState.OPEN.value
+    row.save()
+
+
+def drop_gold(item: str) -> int:
+    """Forget what was known of an item; its annotations stay. Returns how many answers were known; count."""
+    return GoldRow.objects.filter(item=item_row(item)).delete()[0]
+
+
+def gold_items(queue: str, *, page: int = 0) -> list[GoldItem]:
+    """Return one page of the gold items of a queue with what each annotator made of them, the latest first."""
+    items = _gold(queue).values_list("item_id", flat=True).distinct().order_by("-item_id")
+    rows = GoldRow.objects.filter(item_id__in=list(items[page * PAGE : (page + 1) * PAGE]))
+    known: dict[int, list[KnownAnswer]] = defaultdict(list)
+    about: dict[int, tuple[WorkItemRow, str]] = {}
+    for row in rows.select_related("item").order_by("-item_id", "id"):
+        known[row.item_id].append(KnownAnswer(question=row.question, turn=row.turn or None, value=row.value))
+        about[row.item_id] = (row.item, row.reason)
+    met: dict[int, dict[str, tuple[int, int]]] = defaultdict(dict)
+    for item, person, is_right in _compared(rows):
+        right, asked = met[item].get(person, (0, 0))
+        met[item][person] = (right + is_right, asked + 1)
+    return [
+        GoldItem(
+            item=item.token or "",
+            category=item.category,
+            known=tuple(known[number]),
+            reason=reason,
+            met=tuple((person, *counts) for person, counts in sorted(met[number].items())),
+        )
+        for number, (item, reason) in about.items()
+    ]
+
+
+def n_gold(queue: str) -> int:
+    """Return how many items of a queue are gold; count."""
+    return _gold(queue).values("item_id").distinct().count()
+
+
+def _gold(queue: str) -> QuerySet[GoldRow]:
+    return GoldRow.objects.filter(item__queue__token=queue)
+
+
+def right_by_annotator(queue: str) -> dict[str, tuple[int, int]]:
+    """Return for each annotator how many of their answers to gold items are right, and how many there are; counts."""
+    found: dict[str, tuple[int, int]] = {}
+    for _, person, is_right in _compared(_gold(queue)):
+        right, asked = found.get(person, (0, 0))
+        found[person] = (right + is_right, asked + 1)
+    return found
+
+
+def _compared(gold: QuerySet[GoldRow]) -> Iterator[tuple[int, str, bool]]:
+    """Yield for every answer of a person to what is known: item, person, whether it is right."""
+    known = {
+        (item, question, turn): value
+        for item, question, turn, value in gold.values_list("item_id", "question", "turn", "value")
+    }
+    items = {item for item, _, _ in known}
+    claims = ReservationRow.objects.filter(~BY_JUDGE, item_id__in=items, state=SUBMITTED)
+    whose = {
+        annotation: (item, person)
+        for annotation, item, person in claims.values_list("annotation_id", "item_id", "participant__key")
+    }
+    rows = AnswerRow.objects.filter(annotation_id__in=claims.values("annotation_id"))
+    for annotation, question, turn, value in rows.values_list("annotation_id", "question", "turn", "value"):
+        item, person = whose[annotation]
+        expected = known.get((item, question, turn or 0))
+        if expected is not None:
+            yield item, person, value == expected
+
+
+def to_review(library: Library, queue: str) -> list[str]:
+    """Return the reservations that seniors are still to look at in their present revision: drawn, or wished for."""
+    row = queue_of(queue)
+    process = library.design(row.design_id).process
+    seen = QualityReviewRow.objects.filter(reservation__item__queue=row)
+    submitted = _submitted(queue).aggregate(n=Count("id"), last=Max("submitted"), revisions=Sum("revision"))
+    wished = ReviewWishRow.objects.filter(item__queue=row)
+    wishes = wished.aggregate(n=Count("id"), last=Max("id"))
+    state = (process, *submitted.values(), seen.count(), *wishes.values())
+    return library.remembered(("to review", row.pk), state, lambda _: _to_review(queue, process, seen))
+
+
+def _to_review(queue: str, process: AnnotationProcess, seen: QuerySet[QualityReviewRow]) -> list[str]:
+    rows = list(_submitted(queue).order_by("id").values_list("token", "item__category", "participant__key", "revision"))
+    candidates = [ReviewCandidate(key=token, stratum=f"{category} {person}") for token, category, person, _ in rows]
+    wishes = ReviewWishRow.objects.filter(item__queue__token=queue)
+    wished = _submitted(queue).filter(item_id__in=wishes.values("item_id"))
+    drawn = set(review_sample(candidates, process.quality_check, process.seed))
+    drawn.update(wished.values_list("token", flat=True))
+    last = dict(seen.values_list("reservation__token").annotate(last=Max("revision")))
+    return [token for token, _, _, revision in rows if token in drawn and last.get(token, 0) < revision]
+
+
+def review(token: str, verdict: ReviewVerdict, *, by: str, comment: str = "") -> None:
+    """Accept an annotation, or return it with a comment: its item opens for changes, and its annotator sees why.
+
+    Raises:
+        InputError: If it is returned without a comment.
+        NotFound: If there is no such submitted annotation.
+    """
+    if verdict is ReviewVerdict.RETURNED and not comment.strip():
+        message = "an annotation is returned with a comment that says what to look at again; it has none"
+        raise InputError(message)
+    row = ReservationRow.objects.filter(token=token, state=SUBMITTED).select_related("item").first()
+    if row is None:
+        message = f"no submitted annotation has the token `{token}`"
+        raise NotFound(message)
+    with transaction.atomic():
+        QualityReviewRow.objects.create(
+            reservation=row,
+            revision=row.revision,
+            verdict=verdict.value,
+            comment=comment.strip(),
+            by=by,
+            created=database_now(),
+        )
+        if verdict is ReviewVerdict.RETURNED:
+            frozen = WorkItemRow.objects.filter(pk=row.item_id, state=ItemState.FROZEN.value)
+            frozen.update(state=ItemState.COMPLETE.value)
+
+
+def reviews_of(token: str) -> list[QualityReview]:
+    """Return the reviews of one annotation, the first first."""
+    return _reviews(QualityReviewRow.objects.filter(reservation__token=token))
+
+
+def returned_to(queue: str, participant: str) -> list[QualityReview]:
+    """Return what was returned to an annotator and not submitted again since."""
+    rows = QualityReviewRow.objects.filter(
+        reservation__item__queue__token=queue,
+        reservation__participant__key=participant,
+        verdict=ReviewVerdict.RETURNED.value,
+        revision=F("reservation__revision"),
+    )
+    later = QualityReviewRow.objects.filter(verdict=ReviewVerdict.ACCEPTED.value, revision=F("reservation__revision"))
+    return _reviews(rows.exclude(reservation_id__in=later.values("reservation_id")))
+
+
+def _reviews(rows: QuerySet[QualityReviewRow]) -> list[QualityReview]:
+    found = rows.select_related("reservation").order_by("id")
+    return [
+        QualityReview(
+            reservation=row.reservation.token,
+            revision=row.revision,
+            verdict=ReviewVerdict(row.verdict),
+            comment=row.comment,
+            by=row.by,
+            at=row.created,
+        )
+        for row in found
+    ]
+
+
+def from_above(library: Library, queue: str) -> list[Conscientiousness]:
+    """Return how each annotator's work looks: speed, gold items, drift against the others, returns; for seniors' eyes.
+
+    Others are all people who answered, here or elsewhere. The number of queries
+    hangs on how many categories there are, and not on answers.
+    """
+    minutes, gold, alike = _minutes(queue), right_by_annotator(queue), _alike(library, queue)
+    returned = QualityReviewRow.objects.filter(reservation__item__queue__token=queue, verdict="returned")
+    n_returned = dict(returned.values_list("reservation__participant__key").annotate(n=Count("id")))
+    return [
+        Conscientiousness(
+            participant=person,
+            n_submitted=len(spent),
+            median_minutes=median(spent) if spent else None,
+            gold_right=gold.get(person, (0, 0))[0],
+            gold_asked=gold.get(person, (0, 0))[1],
+            early_alike=halves.early_alike,
+            early_asked=halves.early_asked,
+            late_alike=halves.late_alike,
+            late_asked=halves.late_asked,
+            n_returned=n_returned.get(person, 0),
+        )
+        for person, spent in sorted(minutes.items())
+        for halves in [alike.get(person, Halves())]
+    ]
+
+
+def _submitted(queue: str) -> QuerySet[ReservationRow]:
+    """Return what people have submitted, but for dialogues that are set aside: withdrawn, or kept from everybody."""
+    rows = ReservationRow.objects.filter(~BY_JUDGE, item__queue__token=queue, state=SUBMITTED)
+    return rows.exclude(item__state=ItemState.ASIDE.value)
+
+
+def _minutes(queue: str) -> dict[str, list[float]]:
+    """Return the minutes from reserving to first submitting of each submitted item, by annotator."""
+    events = ReservationEventRow.objects.filter(reservation__item__queue__token=queue, reservation__state=SUBMITTED)
+    times = events.values_list("reservation_id", "reservation__participant__key").annotate(
+        begun=Min("created", filter=Q(state=RESERVED)), ended=Min("created", filter=Q(state=SUBMITTED))
+    )
+    found: dict[str, list[float]] = defaultdict(list)
+    for _, person, begun, ended in times:
+        if begun is not None and ended is not None:
+            found[person].append((ended - begun).total_seconds() / 60)
+    return found
+
+
+def _alike(library: Library, queue: str) -> dict[str, Halves]:
+    """Return for each annotator how many of their answers anybody else gave too, in both halves of their work."""
+    row = queue_of(queue)
+    categories = [one.name for one in library.design(row.design_id).categories]
+    state = tuple(state_of(row, name) for name in categories)
+
+    def halves(_: object) -> dict[str, Halves]:
+        found = [all_answers(library, queue, name).people for name in categories]
+        return halves_alike(columns for by_question in found for columns in by_question.values())
+
+    return library.remembered(("halves", row.pk), state, halves)

@@ -1,0 +1,526 @@
+"""Rules of annotation by people: plain functions without a database."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from enum import StrEnum
+from math import ceil, floor
+from statistics import median
+from typing import Final, TypeVar
+
+from theodolite.domain.annotating.discrepancy import Discrepancy, Position, Resolution
+from theodolite.domain.annotating.listing import ItemStage
+from theodolite.domain.annotating.promotion import is_model
+from theodolite.domain.annotating.quality import ReviewCandidate
+from theodolite.domain.annotating.training import Marked
+from theodolite.domain.annotating.work import AtWork, ItemState, QueueCategory, QueueDesign, Routed, WorkItem
+from theodolite.domain.annotation import Answer, Outcome
+from theodolite.domain.guideline import DefectRule, Example, Guideline, Violation
+from theodolite.domain.identity import digest, keyed_draw, version_of
+from theodolite.domain.instrument import Instrument, ScaleKind
+from theodolite.domain.people.event import AnnotationProcess, Route
+from theodolite.domain.schema import AnnotationSchema
+from theodolite.domain.shown_order import ShownOrder, n_orders
+
+
+def next_of(items: Sequence[WorkItem], who: AtWork, process: AnnotationProcess) -> WorkItem | None:
+    """Return the item that an annotator gets next; None where nothing is left for them.
+
+    What was offered to them comes first. After a dialogue on a heavy topic comes one
+    without, as long as there is one; within that, what was put first for everybody, then
+    what has the fewest passes; ties fall by the seeded draw of the item, or by its
+    reverse for who comes from the end. Heavy dialogues wait for one turn by this and are
+    passed over for nobody: each gets all its passes.
+
+    Args:
+        items: All items of the queue.
+        who: The annotator.
+        process: The rules.
+    """
+    left = [item for item in items if not why_not(item, who, process)]
+    return min(left, key=lambda item: _turn(item, who), default=None)
+
+
+def _turn(item: WorkItem, who: AtWork) -> tuple[bool, bool, bool, int, float]:
+    waits, way = who.after_heavy and item.is_heavy, -1 if who.backwards else 1
+    return item.key not in who.offered, waits, not item.is_first, item.n_live, way * item.draw
+
+
+def why_not(item: WorkItem, who: AtWork, process: AnnotationProcess) -> str:
+    """Return why an annotator may not have an item, in words; empty where they may."""
+    elsewhere = who.met.get(item.dialogue, frozenset()) - {item.category}
+    share = most_items(who.n_items.get(item.category, 0), process)
+    obstacles = {
+        f"it is {item.state.value}": item.state is not ItemState.OPEN,
+        "all its passes are taken": item.n_live >= item.passes,
+        "they are not qualified for its category": item.category not in who.qualified,
+        "they had it before": item.key in who.had,
+        "they held the dialogue themselves": bool(item.tester) and item.tester == who.participant,
+        "it touches what they would rather not meet": item.scenario in who.avoided,
+        "they annotated another category of the same dialogue": process.apart and bool(elsewhere),
+        "they have their share of its category": who.n_taken.get(item.category, 0) >= share,
+    }
+    return next((reason for reason, stands in obstacles.items() if stands), "")
+
+
+def most_items(n_items: int, process: AnnotationProcess) -> int:
+    """Return how many items of a category one annotator may take; count, 1 at least.
+
+    Example:
+        >>> most_items(10, AnnotationProcess(most_share=0.6))
+        6
+    """
+    return max(1, floor(n_items * process.most_share + 1e-9))
+
+
+def design_of(study: str, schema: AnnotationSchema, process: AnnotationProcess) -> QueueDesign:
+    """Return what a queue for a schema asks of whom.
+
+    Args:
+        study: Name of the study.
+        schema: The categories and where dialogues go between them.
+        process: Passes, routing, expiry, tests and shares.
+    """
+    routing = schema.routing
+    return QueueDesign(
+        study=study,
+        categories=tuple(
+            QueueCategory(name=category.name, version=version_of(category.guideline)) for category in schema.categories
+        ),
+        process=process,
+        first=routing.first if routing else "",
+        on_violation=routing.on_violation if routing else (),
+        otherwise=routing.otherwise if routing else (),
+    )
+
+
+W = TypeVar("W")
+
+WAYS: Final = (False, True)
+"""As written, and reversed."""
+
+
+def next_order(
+    process: AnnotationProcess,
+    instrument: Instrument,
+    *,
+    sitting: str,
+    of_dialogue: Sequence[ShownOrder] = (),
+    of_annotator: Sequence[ShownOrder] = (),
+    backwards: bool | None = None,
+) -> ShownOrder:
+    """Return the order that a sitting shows for good.
+
+    Args:
+        process: What is varied, and the seed of draws.
+        instrument: What is asked.
+        sitting: What tells this sitting from all others of the study; draws hang on it.
+        of_dialogue: Orders in which others were shown this dialogue in this category.
+        of_annotator: Orders that this annotator was shown in this category.
+        backwards: Whether this annotator meets the queue from its end; None where that is not varied.
+
+    Source:
+        Taves (1974), Minimization: a new method of assigning patients to
+        treatment and control groups, Clinical Pharmacology and Therapeutics 15:443-453;
+        Pocock, Simon (1975), Sequential treatment assignment with balancing for
+        prognostic factors in the controlled clinical trial, Biometrics 31:103-115.
+    """
+    plan, rows = process.order, n_orders(instrument, process.order.questions)
+
+    def least_shown(name: str, ways: Sequence[W], way_of: Callable[[ShownOrder], W | None]) -> W:
+        counts = [[way_of(order) for order in orders] for orders in (of_dialogue, of_annotator)]
+        draws = {way: keyed_draw(process.seed, f"order of {name}", f"{sitting} {way}") for way in ways}
+        return min(ways, key=lambda way: (counts[0].count(way), counts[1].count(way), draws[way]))
+
+    return ShownOrder(
+        row=least_shown("questions", range(1, rows + 1), lambda one: one.row if one.rows == rows else None)
+        if rows
+        else 0,
+        rows=rows,
+        options=least_shown("options", WAYS, lambda one: one.options) if plan.options else None,
+        turns=least_shown("turns", WAYS, lambda one: one.turns) if plan.turns else None,
+        dialogues=backwards,
+    )
+
+
+def comes_backwards(process: AnnotationProcess, annotator: str, others: Sequence[bool]) -> bool:
+    """Return whether an annotator who is new to a queue meets it from its end: the way that fewer others took.
+
+    Args:
+        process: The seed of the draw where both ways were taken equally often.
+        annotator: Opaque key of the annotator.
+        others: The way that each other annotator of the queue took.
+    """
+    n_back = sum(others)
+    if 2 * n_back != len(others):
+        return 2 * n_back < len(others)
+    return keyed_draw(process.seed, "direction of the queue", annotator) < 0.5
+
+
+class Reviewed(StrEnum):
+    """What a formal review said about the first category."""
+
+    NOT_YET = "not yet"
+    VIOLATION = "violation"
+    NO_VIOLATION = "no violation"
+    NO_CONSENSUS = "no consensus"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether a review has said anything yet."""
+        return self is not Reviewed.NOT_YET
+
+
+def sees_violation(guideline: Guideline, answers: Sequence[Answer], groups: Mapping[str, str]) -> bool:
+    """Tell whether one annotator's answers hold a violation.
+
+    A guardrail violation where the guideline has rules on guardrails, else any
+    defect. An answer without a value is no yes.
+
+    Args:
+        guideline: The first category's.
+        answers: One annotator's.
+        groups: Groups of the dialogue, which rules may be restricted to.
+    """
+    rules = [rule for rule in guideline.defect_rules if rule.violation is not Violation.NOT_A_GUARDRAIL]
+    applicable = [rule for rule in rules or guideline.defect_rules if rule.applies_to(groups)]
+    return any(_holds(rule, guideline, answers) for rule in applicable)
+
+
+def _holds(rule: DefectRule, guideline: Guideline, answers: Sequence[Answer]) -> bool:
+    scale = guideline.instrument.question(rule.question).scale
+    values = (answer.value for answer in answers if answer.question == rule.question)
+    return any(value is not None and scale.admits(value) and rule.is_defect(value, scale) for value in values)
+
+
+def routed(votes: Sequence[bool], rule: Route, reviewed: Reviewed = Reviewed.NOT_YET) -> Routed:
+    """Return where a dialogue goes.
+
+    - `any_violation`: one yes among the passes is enough.
+    - `all`: if all say yes it goes on, if nobody does it does not; else a review decides.
+    - `adjudicated`: as soon as one says yes, a review decides.
+    - A review without consensus sends it on, and it is recorded as disputed.
+
+    Args:
+        votes: Whether each pass saw a violation; at least one.
+        rule: The study's rule.
+        reviewed: What a formal review said, if there was one.
+    """
+    n_yes = sum(votes)
+    mixed = 0 < n_yes < len(votes)
+    counts = f"{n_yes} of {len(votes)} passes saw a violation; rule `{rule.value}`"
+    if reviewed is Reviewed.NO_CONSENSUS:
+        return Routed(violation=True, disputed=True, reason=f"{counts}; the review found no consensus")
+    if reviewed is not Reviewed.NOT_YET:
+        agreed = reviewed is Reviewed.VIOLATION
+        return Routed(violation=agreed, disputed=mixed, reason=f"{counts}; the review agreed on {reviewed.value}")
+    if _waits(n_yes, rule, mixed=mixed):
+        return Routed(violation=None, disputed=mixed, reason=f"{counts}; a review has to decide")
+    return Routed(violation=n_yes > 0, disputed=mixed, reason=counts)
+
+
+def _waits(n_yes: int, rule: Route, *, mixed: bool) -> bool:
+    match rule:
+        case Route.ANY_VIOLATION:
+            return False
+        case Route.ALL:
+            return mixed
+        case Route.ADJUDICATED:
+            return n_yes > 0
+
+
+READABLE = frozenset({Outcome.ANSWERED, Outcome.MISSING, Outcome.NOT_APPLICABLE})
+"""Outcomes with which a judge's reading is a pass; one that refused or cannot be read is none, and a person comes."""
+
+
+def most_by_judges(process: AnnotationProcess, passes: int) -> int:
+    """Return how many passes of an item promoted judges may give; count.
+
+    As many as the study says, and never the last one: whatever the study says, one
+    pass of every item is a person's.
+
+    Args:
+        process: The study's rules.
+        passes: Passes wanted of the item; count.
+
+    Example:
+        >>> most_by_judges(AnnotationProcess(passes=3, judge_passes=2), 3)
+        2
+        >>> most_by_judges(AnnotationProcess(passes=3, judge_passes=2), 2)
+        1
+    """
+    return max(0, min(process.judge_passes, passes - 1))
+
+
+def is_pass(outcomes: Iterable[Outcome]) -> bool:
+    """Tell whether a judge's answers can stand as a pass: there are some, and each of them says something."""
+    found = set(outcomes)
+    return bool(found) and found <= READABLE
+
+
+_SPEAKER = re.compile(r"(?:^|(?<=[.?!:\"')])\s+)(User:|Reply:)")
+
+WITHIN = 1
+"""Points by which an answer on a long number scale may differ and still count as right."""
+
+LONG = 6
+"""Points from which on a number scale counts as long; a shorter one must be met exactly."""
+
+
+def worked_examples(guideline: Guideline) -> tuple[Example, ...]:
+    """Return all that can be practised on: the worked examples, then the examples beside each question.
+
+    An example beside a question asks that question alone.
+
+    Args:
+        guideline: Whose examples they are.
+    """
+    beside = (
+        Example(dialogue=_in_lines(exemplar.text), answers={question.name: exemplar.answer}, reason=exemplar.reason)
+        for question in guideline.instrument.questions
+        for exemplar in question.exemplars
+    )
+    return (*guideline.examples, *beside)
+
+
+def _in_lines(text: str) -> str:
+    """Return an example with a line for each speaker, as worked examples are written."""
+    return _SPEAKER.sub(r"\n\1", text).lstrip("\n")
+
+
+def examples_for(guideline: Guideline) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the places of the examples to practise on and of those in the test, among all worked examples.
+
+    Practice shows its answers, so it never uses an example of the test, except
+    where there is only one. Every second example is for practice. Those beside
+    questions are used where a guideline has fewer than two whole dialogues:
+    annotators have them at hand, so that a test by them asks less.
+
+    Args:
+        guideline: Whose worked examples they are.
+    """
+    whole = [place for place, example in enumerate(guideline.examples) if example.answers]
+    places = whole if len(whole) > 1 else whole + list(range(len(guideline.examples), len(worked_examples(guideline))))
+    if len(places) < 2:
+        return tuple(places), tuple(places)
+    return tuple(places[::2]), tuple(places[1::2])
+
+
+def marked(guideline: Guideline, example: Example, given: Mapping[str, str]) -> tuple[Marked, ...]:
+    """Return each question of an example with the answer given and the one expected.
+
+    Args:
+        guideline: What is asked.
+        example: The worked example.
+        given: Question name to what was answered; what is missing is wrong.
+    """
+    return tuple(
+        _marked(guideline, question, given.get(question, ""), expected, example.reason)
+        for question, expected in example.answers.items()
+    )
+
+
+def _marked(guideline: Guideline, name: str, given: str, expected: str, reason: str) -> Marked:
+    scale = guideline.instrument.question(name).scale
+    within = WITHIN if scale.kind is ScaleKind.NUMBERS and len(scale.categories) >= LONG else 0
+    is_right = given == expected
+    if within and not is_right and scale.admits(given) and scale.admits(expected):
+        is_right = abs(int(given) - int(expected)) <= within
+    return Marked(question=name, given=given, expected=expected, is_right=is_right, within=within, reason=reason)
+
+
+def is_passed(answers: Sequence[Marked], pass_mark: float) -> bool:
+    """Tell whether an attempt reaches the pass mark; a test without a question is never passed.
+
+    Args:
+        answers: All questions of the test.
+        pass_mark: Share that must be right; fraction 0..1.
+    """
+    n_right = sum(answer.is_right for answer in answers)
+    return bool(answers) and n_right >= pass_mark * len(answers) - 1e-9
+
+
+def review_sample(candidates: Sequence[ReviewCandidate], rate: float, seed: int) -> tuple[str, ...]:
+    """Return the keys of the annotations that seniors are to look at, a share of each stratum.
+
+    The share is rounded up, so that every stratum with a rate above 0 is looked at.
+    The draw hangs on seed and key alone: who is drawn at some time is drawn again
+    later, unless the stratum's share is filled by earlier draws.
+
+    Args:
+        candidates: All annotations.
+        rate: Share that is looked at; fraction 0..1.
+        seed: Of the draw.
+    """
+    strata: dict[str, list[ReviewCandidate]] = defaultdict(list)
+    for candidate in candidates:
+        strata[candidate.stratum].append(candidate)
+    drawn: list[str] = []
+    for members in strata.values():
+        order = sorted(members, key=lambda one: (keyed_draw(seed, "quality check", one.key), one.key))
+        drawn += [one.key for one in order[: ceil(rate * len(members) - 1e-9)]]
+    return tuple(drawn)
+
+
+BREAK = timedelta(minutes=10)
+"""A pause from which on somebody counts as rested."""
+
+REST_AFTER_MIN = 45
+"""Minutes at work after which an annotator is reminded to rest, where the study says nothing else."""
+
+
+def minutes_at_work(moments: Collection[datetime], now: datetime) -> float:
+    """Return how long somebody has worked without a break; minutes, 0 for whoever rests now.
+
+    Args:
+        moments: When they did something: took, saved, submitted.
+        now: The present moment.
+
+    Example:
+        >>> from datetime import UTC
+        >>> at = [datetime(2026, 11, 22, 9, minute, tzinfo=UTC) for minute in (0, 30, 36, 44)]
+        >>> minutes_at_work(at, datetime(2026, 11, 22, 9, 50, tzinfo=UTC))
+        20.0
+    """
+    begun = now
+    for moment in sorted(moments, reverse=True):
+        if begun - moment >= BREAK:
+            break
+        begun = moment
+    return (now - begun).total_seconds() / 60
+
+
+def minutes_left(spent: Collection[float], n_left: int) -> float | None:
+    """Return how long what waits takes at somebody's own pace so far; minutes, None before their third dialogue.
+
+    Args:
+        spent: What their dialogues took, from taking to submitting; minutes. A night in between weighs
+            no more than any long one, since the middle one counts.
+        n_left: Dialogues that wait for them; count.
+    """
+    return median(spent) * n_left if len(spent) >= 3 else None
+
+
+def stage_of(state: ItemState, *, n_live: int, n_disputed: int, n_resolved: int) -> ItemStage:
+    """Return how far a work item has come.
+
+    An item on which all agree may still be changed by its annotators: it is final
+    only once a review was begun, and has dealt with every discrepancy there is.
+
+    Args:
+        state: Where it stands in the queue.
+        n_live: Passes that are reserved or submitted; count.
+        n_disputed: Places that its passes did not answer alike; count.
+        n_resolved: Places of which a review has said something; count.
+
+    Example:
+        >>> stage_of(ItemState.COMPLETE, n_live=2, n_disputed=1, n_resolved=0).value
+        'disputed'
+    """
+    match state:
+        case ItemState.ASIDE:
+            return ItemStage.ASIDE
+        case ItemState.OPEN:
+            return ItemStage.IN_WORK if n_live else ItemStage.WAITING
+        case ItemState.COMPLETE:
+            return ItemStage.DISPUTED if n_disputed else ItemStage.ANNOTATED
+        case ItemState.FROZEN:
+            return ItemStage.UNDER_REVIEW if n_resolved < n_disputed else ItemStage.FINAL
+
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+Given = Mapping[str, Sequence[Answer]]
+"""Annotator to their answers."""
+
+
+def letters_for(annotators: Sequence[str], salt: str) -> Mapping[str, str]:
+    """Return a letter for each annotator, in an order that the salt decides and nobody can work out without it.
+
+    Args:
+        annotators: Names.
+        salt: Secret of the queue with the item, so that A is somebody else at the next item.
+    """
+    order = sorted(annotators, key=lambda name: digest("position", salt, name))
+    return {name: _letter(place) for place, name in enumerate(order)}
+
+
+def _letter(place: int) -> str:
+    times, rest = divmod(place, len(_LETTERS))
+    return _LETTERS[rest] + (str(times + 1) if times else "")
+
+
+def discrepancies(guideline: Guideline, given: Given, salt: str) -> tuple[Discrepancy, ...]:
+    """Return the questions that were not answered alike, in the order of asking; free text is never compared.
+
+    Args:
+        guideline: What was asked.
+        given: What each annotator answered.
+        salt: See `letters_for`.
+    """
+    letters = letters_for(list(given), salt)
+    found = []
+    for question, turn in _places(guideline, given):
+        answers = {name: _answer(answers, question, turn) for name, answers in given.items()}
+        said = {(answer.outcome, answer.value) for answer in answers.values() if answer}
+        if len(said) > 1:
+            positions = [
+                Position(letter=letters[name], answer=one, is_model=is_model(name))
+                for name, one in answers.items()
+                if one
+            ]
+            found.append(Discrepancy(question=question, turn=turn, positions=_sorted(positions)))
+    return tuple(found)
+
+
+def _sorted(positions: Sequence[Position]) -> tuple[Position, ...]:
+    return tuple(sorted(positions, key=lambda position: position.letter))
+
+
+def _places(guideline: Guideline, given: Given) -> list[tuple[str, int | None]]:
+    seen = {(answer.question, answer.turn) for answers in given.values() for answer in answers}
+    order = {
+        one.name: place
+        for place, one in enumerate(guideline.instrument.questions)
+        if one.scale.kind is not ScaleKind.TEXT
+    }
+    return sorted((one for one in seen if one[0] in order), key=lambda one: (order[one[0]], one[1] or 0))
+
+
+def _answer(answers: Sequence[Answer], question: str, turn: int | None) -> Answer | None:
+    return next((answer for answer in answers if (answer.question, answer.turn) == (question, turn)), None)
+
+
+def reviewed(
+    guideline: Guideline, given: Given, resolutions: Sequence[Resolution], groups: Mapping[str, str]
+) -> Reviewed:
+    """Return what a finished review says about violations: by what was agreed, else that there is no consensus.
+
+    A question that all answered alike counts as they answered it; nothing is counted out.
+
+    Args:
+        guideline: The first category's.
+        given: What each annotator answered.
+        resolutions: What the review recorded.
+        groups: Groups of the dialogue.
+    """
+    settled = {(one.question, one.turn): one for one in resolutions}
+    open_places = {(one.question, one.turn) for one in discrepancies(guideline, given, "")} - settled.keys()
+    if open_places:
+        return Reviewed.NOT_YET
+    agreed = [answer for answer in next(iter(given.values()), ()) if (answer.question, answer.turn) not in settled]
+    agreed += [_agreed(one) for one in resolutions if one.outcome is not None]
+    if sees_violation(guideline, agreed, groups):
+        return Reviewed.VIOLATION
+    deciding = {rule.question for rule in guideline.defect_rules}
+    if any(not one.is_consensus and one.question in deciding for one in resolutions):
+        return Reviewed.NO_CONSENSUS
+    return Reviewed.NO_VIOLATION
+
+
+def _agreed(resolution: Resolution) -> Answer:
+    outcome = resolution.outcome or Outcome.MISSING
+    return Answer(question=resolution.question, turn=resolution.turn, outcome=outcome, value=resolution.value)

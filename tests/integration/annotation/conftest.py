@@ -1,0 +1,25 @@
+"""A venue on each database, with the test's thread bound to it as a server's threads are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.databases import (  # noqa: F401  # fixtures are found by being here
+    Database,
+    database,
+    postgres_server,
+    postgres_tables,
+    postgresql,
+    sqlite,
+    sqlite_template,
+)
+from tests.fakes.annotating import Venue, a_venue
+
+
+@pytest.fixture
+def venue(database: Database) -> Iterator[Venue]:  # noqa: F811  # the fixture
+    made = a_venue(database)
+    with made.bound():
+        yield made

@@ -1,0 +1,99 @@
+"""A withdrawal reaches what annotators wrote, and nobody is led to the dialogue any more."""
+
+from __future__ import annotations
+
+from tests.fakes.annotating import how_bad, yes
+from theodolite.annotation.agreement import all_answers
+from theodolite.annotation.assignment import next_work, offer, skip
+from theodolite.annotation.cases import close, flag_dialogue
+from theodolite.annotation.quality import add_gold, to_review
+from theodolite.annotation.submission import save_answer, submit
+from theodolite.domain.annotating.case import Flag, FlagKind
+from theodolite.domain.people.event import AnnotationProcess
+from theodolite.store.models import DialogueRow
+from theodolite.store.models.annotating import DraftRow, GoldRow, ReservationEventRow, ReservationRow, WorkItemRow
+from theodolite.store.people.forgetting import forget_dialogues, withdraw_units
+
+
+def forgotten(venue):
+    dialogues = DialogueRow.objects.filter(unit__key__in=venue.keys)
+    forget_dialogues(list(dialogues.values_list("unit_id", flat=True)))
+
+
+def test_drafts_go_and_items_are_set_aside(venue):
+    token = venue.queue()
+    taken = next_work(venue.library, token, "anna")
+    save_answer(taken.token, "anna", yes("released", 1))
+    save_answer(taken.token, "anna", how_bad("7"))
+
+    forgotten(venue)
+
+    assert not DraftRow.objects.exists()
+    assert set(WorkItemRow.objects.values_list("state", flat=True)) == {"set aside"}
+    assert next_work(venue.library, token, "ben") is None
+
+
+def test_known_answers_go_with_the_reasons_why_they_were_right(venue):
+    venue.queue()
+    item = WorkItemRow.objects.filter(category="risk").first().token
+    add_gold(venue.library, item, {("released", None): "yes"}, by="sara", reason="She says it is her sister.")
+
+    forgotten(venue)
+
+    assert not GoldRow.objects.exists()
+
+
+def test_reasons_for_skipping_are_emptied_and_the_log_keeps_what_happened(venue):
+    token = venue.queue()
+    taken = next_work(venue.library, token, "anna")
+    skip(taken.token, "anna", "He writes about his illness.")
+
+    forgotten(venue)
+
+    assert set(ReservationRow.objects.values_list("reason", flat=True)) == {""}
+    events = ReservationEventRow.objects.order_by("id").values_list("state", "by", "reason")
+    assert [(state, by) for state, by, _ in events][-1] == ("released", "anna")
+    assert {reason for *_, reason in events} == {""}
+
+
+def withdrawn(venue, key):
+    numbers = list(DialogueRow.objects.filter(unit__key=key).values_list("unit_id", flat=True))
+    forget_dialogues(withdraw_units(numbers))
+
+
+def test_figures_that_were_worked_out_before_a_withdrawal_hold_no_longer(venue):
+    queue = venue.queue(first="")
+    for key in venue.keys[:2]:
+        offer(queue, [(key, "utility")], "anna")
+        taken = next_work(venue.library, queue, "anna", category="utility")
+        save_answer(taken.token, "anna", yes("useful"))
+        submit(venue.library, taken.token, "anna")
+    before = len(all_answers(venue.library, queue, "utility").people["useful"])
+
+    withdrawn(venue, venue.keys[0])
+
+    assert (before, len(all_answers(venue.library, queue, "utility").people["useful"])) == (2, 1)
+
+
+def test_nobody_is_asked_to_check_what_was_said_of_a_withdrawn_dialogue(venue):
+    queue = venue.queue(process=AnnotationProcess(passes=1, pass_mark=0.0, quality_check=1.0), first="")
+    offer(queue, [(venue.keys[0], "utility")], "anna")
+    taken = next_work(venue.library, queue, "anna")
+    save_answer(taken.token, "anna", yes("useful"))
+    submit(venue.library, taken.token, "anna")
+    assert to_review(venue.library, queue) == [taken.token]
+
+    withdrawn(venue, venue.keys[0])
+
+    assert to_review(venue.library, queue) == []
+
+
+def test_a_case_that_is_closed_brings_no_withdrawn_dialogue_back(venue):
+    queue = venue.queue()
+    case = flag_dialogue("spoilers", venue.keys[0], Flag(kind=FlagKind.PII), by="sami")
+    withdrawn(venue, venue.keys[0])
+
+    close(case, by="sami")
+
+    item = WorkItemRow.objects.get(queue__token=queue, dialogue__unit__key=venue.keys[0])
+    assert item.state == "set aside"

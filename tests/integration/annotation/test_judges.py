@@ -1,0 +1,210 @@
+"""Judges in the queue: shadows beside people, promoted with a certificate, never the last pass, always marked."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.contract.given import an_annotation_unit
+from tests.fakes.annotating import RISK, STUDY, Venue, a_design, a_unit, how_bad, no, yes
+from theodolite.annotation.agreement import agreement, beside_people, question_figures
+from theodolite.annotation.assignment import n_left, next_work
+from theodolite.annotation.judges import demote, promote, promoted, standings
+from theodolite.annotation.quality import from_above, to_review
+from theodolite.annotation.queues import add_dialogues, open_queue
+from theodolite.annotation.review import disputed_items, open_review, review_sheet
+from theodolite.annotation.submission import save_answer, submit
+from theodolite.domain.annotation import Annotation, AnnotatorKind, Answer, Outcome
+from theodolite.domain.annotator import Annotator, ModelJudge
+from theodolite.domain.certificate import Certificate
+from theodolite.domain.errors import Conflict, InputError
+from theodolite.domain.identity import version_of
+from theodolite.domain.model import ModelEndpoint
+from theodolite.domain.people.event import AnnotationProcess
+from theodolite.domain.run import Unit
+from theodolite.store.annotating.queues import queue_of
+from theodolite.store.filing import file_record
+from theodolite.store.models.annotating import ReservationRow, RoutedRow, WorkItemRow
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+JUDGE = Annotator(name="judge", kind=AnnotatorKind.MODEL, guideline="risk", labelling=ModelJudge(model="large"))
+JUDGED = replace(STUDY, annotators=(JUDGE,), models=(ModelEndpoint(name="large", url="http://127.0.0.1:1", model="l"),))
+MIXED = AnnotationProcess(passes=2, pass_mark=0.0, judge_passes=1, quality_check=1.0)
+UNREADABLE = Answer(question="released", outcome=Outcome.UNPARSEABLE, raw="perhaps")
+
+
+@pytest.fixture
+def queue(venue: Venue) -> str:
+    """Three dialogues with two passes, one of which may be a judge's."""
+    token = open_queue(venue.library, "judged", JUDGED, a_design(process=MIXED))
+    add_dialogues(venue.library, token, venue.keys)
+    return token
+
+
+def read(venue: Venue, number: int, *answers: Answer) -> None:
+    """Let the judge read a dialogue in its run."""
+    unit = an_annotation_unit(venue.run, a_unit(venue.run, number))
+    venue.store.add_units(venue.run, [unit])
+    annotation = Annotation(
+        unit=unit.key,
+        dialogue=venue.keys[number],
+        annotator="judge",
+        annotator_version=JUDGED.annotator_version("judge"),
+        guideline="risk",
+        instrument_version=version_of(RISK),
+        answers=answers or (yes("released"), how_bad("5")),
+    )
+    asyncio.run(kept(venue, unit, annotation))
+
+
+async def kept(venue: Venue, unit: Unit, annotation: Annotation) -> None:
+    await venue.store.start()
+    await venue.store.keep_annotation(unit, annotation)
+    await venue.store.stop()
+
+
+def certified(venue: Venue) -> Certificate:
+    certificate = Certificate(
+        study="spoilers",
+        run=1,
+        judge="judge",
+        judge_version=JUDGED.annotator_version("judge"),
+        guideline="risk",
+        guideline_version=version_of(RISK),
+        issued=datetime(2026, 1, 2, tzinfo=UTC),
+        judged=3,
+        labelled=3,
+        authorities=("p-1",),
+        measurements=(),
+    )
+    file_record(venue.library.contents, certificate.judge_version, certificate)
+    return certificate
+
+
+def raised(venue: Venue, queue: str, number: int = 1) -> None:
+    """Promote the judge."""
+    certified(venue)
+    assert promote(venue.library, queue, "judge", by="s-1", reason="It is good.").number == number
+
+
+def annotated(venue: Venue, queue: str, who: str) -> bool:
+    """Let a person see nothing released in the next dialogue; say whether there was one."""
+    work = next_work(venue.library, queue, who, category="risk")
+    if work is None:
+        return False
+    save_answer(work.token, who, no("released"))
+    assert submit(venue.library, work.token, who).open == ()
+    return True
+
+
+def test_a_judge_is_promoted_only_with_a_certificate_of_this_very_version(venue: Venue, queue: str) -> None:
+    with pytest.raises(InputError, match="no certificate"):
+        promote(venue.library, queue, "judge", by="s-1", reason="It is good.")
+    certificate = certified(venue)
+    for judge, reason in (("nobody", "x"), ("judge", " ")):
+        with pytest.raises(InputError):
+            promote(venue.library, queue, judge, by="s-1", reason=reason)
+
+    assert promoted(venue.library, queue) == frozenset()
+    assert promote(venue.library, queue, "judge", by="s-1", reason="It is good.").certificate == version_of(certificate)
+    assert promoted(venue.library, queue) == {"judge"}
+
+
+def test_a_shadow_takes_no_pass_and_stands_beside_people(venue: Venue, queue: str) -> None:
+    read(venue, 0)
+    for who in ("p-1", "p-2"):
+        for _ in range(3):
+            assert annotated(venue, queue, who)
+
+    (found, *_) = question_figures(venue.library, queue, "risk", "released").models_beside_people()
+    (standing,) = standings(venue.library, queue_of(queue))
+    released, bad = beside_people(venue.library, queue, standing)
+
+    assert (found.first, found.second, found.is_model, found.alike.value) == ("p-1", "judge", True, 0.0)
+    assert (standing.n_read, standing.n_passes, standing.promotion) == (1, 0, None)
+    assert (released.n_people, released.alike.value, released.alike.n) == (2, 0.0, 1)
+    assert (bad.n_people, agreement(venue.library, queue, "risk")[0].n_annotators) == (0, 2)
+
+
+def test_a_promoted_judge_gives_its_pass_and_the_last_one_is_a_persons(venue: Venue, queue: str) -> None:
+    read(venue, 0)
+    raised(venue, queue)
+    read(venue, 1)
+
+    n_by_people = sum(annotated(venue, queue, who) for who in ("p-1", "p-2") for _ in range(3))
+
+    assert n_by_people == 2 * 3 - 2
+    assert ReservationRow.objects.filter(participant__key="model/judge", state="submitted").count() == 2
+    assert WorkItemRow.objects.filter(category="risk", state="complete").count() == 3
+    assert n_left(venue.library, queue, "p-3") == WorkItemRow.objects.exclude(category="risk").count()
+
+
+def test_what_a_judge_completes_is_compared_and_sent_on(venue: Venue, queue: str) -> None:
+    for who in ("p-1", "p-1", "p-1"):
+        annotated(venue, queue, who)
+    for number in range(3):
+        read(venue, number)
+
+    raised(venue, queue)
+
+    item = disputed_items(venue.library, queue, "s-1")[0].item
+    open_review(item)
+    (discrepancy,) = review_sheet(venue.library, item, "s-1").discrepancies[:1]
+    assert RoutedRow.objects.filter(violation=True).count() == 3
+    assert sorted((one.is_model, one.answer.value) for one in discrepancy.positions) == [(False, "no"), (True, "yes")]
+
+
+def test_what_cannot_be_read_is_no_pass(venue: Venue, queue: str) -> None:
+    read(venue, 0, UNREADABLE)
+    raised(venue, queue)
+
+    assert standings(venue.library, queue_of(queue))[0].n_passes == 0
+
+
+def test_a_withdrawn_judge_gives_its_passes_back_but_those_under_review(venue: Venue, queue: str) -> None:
+    for _ in range(3):
+        annotated(venue, queue, "p-1")
+    for number in range(3):
+        read(venue, number)
+    raised(venue, queue)
+    open_review(disputed_items(venue.library, queue, "s-1")[0].item)
+
+    assert demote(venue.library, queue, "judge", by="s-1", reason="It drifts.") == 2
+    assert promoted(venue.library, queue) == frozenset()
+    assert sum(annotated(venue, queue, "p-2") for _ in range(3)) == 2
+    with pytest.raises(Conflict, match="not promoted"):
+        demote(venue.library, queue, "judge", by="s-1", reason="Again.")
+    raised(venue, queue, number=2)
+    assert [type(one).__name__ for one in standings(venue.library, queue_of(queue))[0].past] == [
+        "Promotion",
+        "Demotion",
+        "Promotion",
+    ]
+
+
+def test_figures_of_people_leave_judges_out(venue: Venue, queue: str) -> None:
+    for number in range(3):
+        read(venue, number)
+    raised(venue, queue)
+    for _ in range(3):
+        annotated(venue, queue, "p-1")
+
+    assert [one.participant for one in from_above(venue.library, queue)] == ["p-1"]
+    assert from_above(venue.library, queue)[0].early_asked == 0
+    assert len(to_review(venue.library, queue)) == 3
+    assert agreement(venue.library, queue, "risk")[0].n_annotators == 1
+
+
+def test_a_study_that_leaves_no_pass_to_judges_gives_none(venue: Venue) -> None:
+    token = open_queue(venue.library, "people", JUDGED, a_design())
+    add_dialogues(venue.library, token, venue.keys)
+    read(venue, 0)
+    raised(venue, token)
+
+    next_work(venue.library, token, "p-1")
+
+    assert not ReservationRow.objects.filter(participant__key="model/judge").exists()

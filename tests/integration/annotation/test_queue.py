@@ -1,0 +1,292 @@
+"""The queue of people's annotation, on both databases."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from django.db.utils import IntegrityError
+
+from tests.fakes.annotating import OPEN_TO_ALL, Venue, how_bad, no, yes
+from theodolite.annotation.assignment import last_ones, next_work, offer, release, resume, skip, void
+from theodolite.annotation.submission import clear_answer, save_answer, sitting, submit, undo
+from theodolite.domain.annotating.work import ReservationState
+from theodolite.domain.dialogue import HeldBy
+from theodolite.domain.errors import Conflict, InputError, NotFound
+from theodolite.domain.instrument import OpenQuestion
+from theodolite.domain.people.event import AnnotationProcess
+from theodolite.store.labels import open_assignments
+from theodolite.store.models.annotating import DraftRow, ReservationRow, RoutedRow, WorkItemRow
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+
+def work(venue: Venue, queue: str, who: str) -> str:
+    found = next_work(venue.library, queue, who)
+    assert found is not None
+    return found.token
+
+
+def annotate(venue: Venue, queue: str, who: str, *answers) -> None:
+    token = work(venue, queue, who)
+    for answer in answers:
+        save_answer(token, who, answer)
+    assert submit(venue.library, token, who).open == ()
+
+
+def let_expire(token: str) -> None:
+    row = ReservationRow.objects.get(token=token)
+    ReservationRow.objects.filter(token=token).update(until=row.until - timedelta(hours=2))
+
+
+def categories(venue: Venue) -> list[tuple[str, int]]:
+    return sorted(WorkItemRow.objects.filter(dialogue__unit__key=venue.keys[0]).values_list("category", "done"))
+
+
+def test_twenty_who_ask_at_once_never_get_a_fourth_pass(venue: Venue) -> None:
+    queue = venue.queue()
+
+    def ask(number: int) -> list[str]:
+        with venue.bound():
+            return [found.token for _ in range(2) if (found := next_work(venue.library, queue, f"p-{number}"))]
+
+    with ThreadPoolExecutor(20) as threads:
+        had = [token for tokens in threads.map(ask, range(20)) for token in tokens]
+
+    assert len(set(had)) == 9
+    assert [row.live for row in WorkItemRow.objects.all()] == [3, 3, 3]
+
+
+def test_the_database_itself_refuses_a_fourth_pass(venue: Venue) -> None:
+    queue = venue.queue()
+    tokens = [work(venue, queue, f"p-{number}") for number in range(3)]
+    row = ReservationRow.objects.filter(token=tokens[0])
+
+    with pytest.raises(IntegrityError):
+        row.update(place=4)
+    with pytest.raises(IntegrityError):
+        WorkItemRow.objects.update(live=4)
+
+
+def test_what_has_the_fewest_passes_comes_first(venue: Venue) -> None:
+    queue = venue.queue()
+
+    items = [ReservationRow.objects.get(token=work(venue, queue, f"p-{n}")).item_id for n in range(6)]
+
+    assert sorted(items[:3]) == sorted(items[3:])
+    assert len(set(items[:3])) == 3
+
+
+def test_who_asks_again_gets_the_same_work(venue: Venue) -> None:
+    queue = venue.queue()
+
+    assert work(venue, queue, "p-1") == work(venue, queue, "p-1")
+
+
+def test_an_ended_reservation_goes_to_somebody_else_and_its_drafts_stay(venue: Venue) -> None:
+    queue = venue.queue(process=AnnotationProcess(passes=1, pass_mark=0.0))
+    token = work(venue, queue, "p-1")
+    save_answer(token, "p-1", yes("released"))
+    let_expire(token)
+
+    taken = {ReservationRow.objects.get(token=work(venue, queue, who)).item_id for who in ("p-2", "p-3", "p-4")}
+
+    assert ReservationRow.objects.get(token=token).item_id in taken
+    assert ReservationRow.objects.get(token=token).state == ReservationState.EXPIRED.value
+    assert sitting(venue.library, token, "p-1").answers == (yes("released"),)
+    with pytest.raises(Conflict, match="somebody else"):
+        resume(venue.library, token, "p-1")
+
+
+def test_who_comes_back_in_time_goes_on_where_they_were(venue: Venue) -> None:
+    queue = venue.queue()
+    token = work(venue, queue, "p-1")
+    save_answer(token, "p-1", no("released"))
+    let_expire(token)
+    next_work(venue.library, queue, "p-2")
+
+    assert resume(venue.library, token, "p-1").state is ReservationState.RESERVED
+    assert submit(venue.library, token, "p-1").revision == 1
+
+
+def test_finished_work_never_expires(venue: Venue) -> None:
+    queue = venue.queue()
+    annotate(venue, queue, "p-1", no("released"))
+    row = ReservationRow.objects.get()
+
+    next_work(venue.library, queue, "p-2")
+
+    assert (row.state, row.until) == ("submitted", None)
+    with pytest.raises(IntegrityError):
+        ReservationRow.objects.filter(pk=row.pk).update(until=row.submitted)
+
+
+def test_nothing_is_submitted_while_a_question_is_open(venue: Venue) -> None:
+    token = work(venue, venue.queue(), "p-1")
+    save_answer(token, "p-1", yes("released"))
+
+    assert submit(venue.library, token, "p-1").open == (OpenQuestion(question="how-bad"),)
+    assert list(venue.store.labels(venue.run)) == []
+
+
+def test_a_submitted_sitting_is_an_ordinary_annotation(venue: Venue) -> None:
+    queue = venue.queue()
+    annotate(venue, queue, "p-1", no("released"))
+
+    (label,) = venue.store.labels(venue.run)
+
+    assert (label.annotator, label.guideline, label.revision, label.unit) == ("p-1-risk", "risk", 1, "")
+    assert [(answer.question, answer.outcome.value) for answer in label.answers] == [
+        ("released", "answered"),
+        ("how-bad", "not applicable"),
+    ]
+
+
+def test_one_question_has_one_current_answer_and_all_that_was_clicked(venue: Venue) -> None:
+    token = work(venue, venue.queue(), "p-1")
+    for answer in [yes("released"), no("released")] * 2 + [yes("released")]:
+        save_answer(token, "p-1", answer)
+
+    assert DraftRow.objects.count() == 5
+    assert sitting(venue.library, token, "p-1").answers == (yes("released"),)
+
+
+def test_undo_goes_back_step_by_step(venue: Venue) -> None:
+    token = work(venue, venue.queue(), "p-1")
+    save_answer(token, "p-1", yes("released"))
+    save_answer(token, "p-1", no("released"))
+    clear_answer(token, "p-1", OpenQuestion(question="released"))
+    seen = []
+    while undo(token, "p-1"):
+        seen.append([answer.value for answer in sitting(venue.library, token, "p-1").answers])
+
+    assert seen == [["no"], ["yes"], []]
+
+
+def test_a_skip_needs_a_reason_and_goes_to_somebody_else(venue: Venue) -> None:
+    queue = venue.queue()
+    token = work(venue, queue, "p-1")
+    item = ReservationRow.objects.get(token=token).item_id
+
+    with pytest.raises(InputError):
+        skip(token, "p-1", "  ")
+    skip(token, "p-1", "I know the person in it.")
+
+    later = [ReservationRow.objects.get(token=work(venue, queue, "p-1")).item_id]
+    release(ReservationRow.objects.get(state="reserved").token, "p-1")
+    assert item not in later
+    assert item in {ReservationRow.objects.get(token=work(venue, queue, f"p-{n}")).item_id for n in range(2, 6)}
+
+
+def test_nobody_annotates_what_they_held_themselves(venue: Venue) -> None:
+    (own,) = venue.hold(1, held_by=HeldBy.PERSON, cluster="p-1")
+    queue = venue.queue()
+    had = []
+    while found := next_work(venue.library, queue, "p-1"):
+        had.append(ReservationRow.objects.get(token=found.token).item.dialogue.unit.key)
+        save_answer(found.token, "p-1", no("released"))
+        submit(venue.library, found.token, "p-1")
+
+    assert sorted(had) == sorted(set(venue.keys) - {own})
+
+
+def test_nobody_gets_more_than_their_share(venue: Venue) -> None:
+    queue = venue.queue(process=AnnotationProcess(passes=3, pass_mark=0.0, most_share=0.67))
+    for _ in range(2):
+        annotate(venue, queue, "p-1", no("released"))
+
+    assert next_work(venue.library, queue, "p-1", category="risk") is None
+
+
+def test_what_is_offered_comes_first(venue: Venue) -> None:
+    queue = venue.queue()
+    usual = ReservationRow.objects.get(token=work(venue, queue, "p-0")).item.dialogue.unit.key
+    other = next(key for key in venue.keys if key != usual)
+
+    assert offer(queue, [(other, "risk")], "p-1") == 1
+    assert ReservationRow.objects.get(token=work(venue, queue, "p-1")).item.dialogue.unit.key == other
+
+
+@pytest.mark.parametrize(
+    ("answers", "opened"),
+    [
+        ((no, no, no), [("risk", 3), ("utility", 0)]),
+        ((no, yes, no), [("risk", 3), ("style", 0), ("utility", 0)]),
+    ],
+    ids=["nobody sees a violation", "one of three does"],
+)
+def test_a_violation_opens_all_categories_and_none_the_last(venue: Venue, answers, opened) -> None:
+    del venue.keys[1:]
+    queue = venue.queue()
+    for number, answer in enumerate(answers):
+        bad = [] if answer is no else [how_bad("7")]
+        annotate(venue, queue, f"p-{number}", answer("released"), *bad)
+
+    assert categories(venue) == opened
+    assert RoutedRow.objects.get().disputed == (len(opened) == 3)
+
+
+def test_one_of_the_last_ones_can_be_changed_and_both_revisions_stay(venue: Venue) -> None:
+    queue = venue.queue()
+    annotate(venue, queue, "p-1", no("released"))
+    (last,) = last_ones(queue, "p-1")
+    save_answer(last.token, "p-1", how_bad("2"))
+    save_answer(last.token, "p-1", yes("released"))
+
+    assert submit(venue.library, last.token, "p-1").revision == 2
+    (label,) = venue.store.labels(venue.run)
+    assert (label.revision, label.answers[0].value) == (2, "yes")
+
+
+def test_a_void_pass_is_free_for_somebody_else(venue: Venue) -> None:
+    del venue.keys[1:]
+    queue = venue.queue(process=AnnotationProcess(passes=1, pass_mark=0.0))
+    annotate(venue, queue, "p-1", no("released"))
+    void(ReservationRow.objects.get().token, by="s-1", reason="wrong dialogue")
+
+    assert next_work(venue.library, queue, "p-2", category="risk") is not None
+    assert next_work(venue.library, queue, "p-1", category="risk") is None
+
+
+def test_nobody_sees_the_work_of_somebody_else(venue: Venue) -> None:
+    token = work(venue, venue.queue(), "p-1")
+
+    for look in (lambda: sitting(venue.library, token, "p-2"), lambda: save_answer(token, "p-2", yes("released"))):
+        with pytest.raises(NotFound):
+            look()
+
+
+def test_forty_writers_meet_no_lock(venue: Venue) -> None:
+    venue.hold(20)
+    queue = venue.queue()
+    tokens = [work(venue, queue, f"p-{number}") for number in range(40)]
+
+    def write(number: int) -> None:
+        with venue.bound():
+            for _ in range(5):
+                save_answer(tokens[number], f"p-{number}", yes("released"))
+
+    with ThreadPoolExecutor(40) as threads:
+        list(threads.map(write, range(40)))
+
+    assert DraftRow.objects.count() == 200
+
+
+def test_two_designs_of_a_queue_stay_on_record(venue: Venue) -> None:
+    token = venue.queue()
+    assert venue.queue(process=OPEN_TO_ALL) == token
+    assert venue.queue(process=AnnotationProcess(passes=2, pass_mark=0.0)) == token
+
+    assert {item.passes for item in WorkItemRow.objects.all()} == {2}
+
+
+def test_open_assignments_are_those_that_were_not_submitted(venue: Venue) -> None:
+    queue = venue.queue()
+    annotate(venue, queue, "anna", no("released"))
+    held = work(venue, queue, "anna")
+
+    found = open_assignments(venue.study.name)
+
+    row = ReservationRow.objects.select_related("item__dialogue__unit").get(token=held)
+    assert found == [("anna", row.item.category, row.item.dialogue.unit.key)]

@@ -1,0 +1,60 @@
+"""Dialogues about which annotators have nothing left to say."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fakes.annotating import UTILITY, Venue, no, yes
+from theodolite.annotation.assignment import next_work
+from theodolite.annotation.review import disputed_items, open_review, resolve, unsettled
+from theodolite.annotation.submission import save_answer, submit
+from theodolite.domain.annotating.discrepancy import Resolution
+from theodolite.domain.annotating.work import QueueCategory
+from theodolite.domain.annotation import Outcome
+from theodolite.domain.identity import version_of
+from theodolite.domain.people.event import AnnotationProcess
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+USEFUL = QueueCategory(name="utility", version=version_of(UTILITY))
+AGREED = Resolution(
+    question="useful", turn=None, participants=("s",), rationale="Read it.", outcome=Outcome.ANSWERED, value="no"
+)
+
+
+@pytest.fixture
+def queue(venue: Venue) -> str:
+    """A queue of one dialogue in one category, for two people."""
+    del venue.keys[1:]
+    process = AnnotationProcess(passes=2, pass_mark=0.0)
+    return venue.queue(process=process, categories=(USEFUL,), first="", on_violation=(), otherwise=())
+
+
+def say(venue: Venue, queue: str, who: str, answer) -> None:
+    token = next_work(venue.library, queue, who).token
+    save_answer(token, who, answer)
+    submit(venue.library, token, who)
+
+
+def test_a_dialogue_waits_for_all_passes(venue, queue):
+    say(venue, queue, "p-0", no("useful"))
+    before = unsettled("spoilers")
+    say(venue, queue, "p-1", no("useful"))
+
+    assert (before, unsettled("spoilers")) == ({venue.keys[0]}, frozenset())
+
+
+def test_what_was_not_answered_alike_waits_for_its_review(venue, queue):
+    say(venue, queue, "p-0", no("useful"))
+    say(venue, queue, "p-1", yes("useful"))
+    before = unsettled("spoilers")
+    (disputed,) = disputed_items(venue.library, queue, "s")
+    open_review(disputed.item)
+    resolve(venue.library, disputed.item, AGREED)
+
+    assert (before, unsettled("spoilers")) == ({venue.keys[0]}, frozenset())
+
+
+def test_other_studies_have_their_own(venue, queue):
+    assert unsettled("another") == frozenset()
+    assert unsettled("spoilers") == {venue.keys[0]}

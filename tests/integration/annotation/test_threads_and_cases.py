@@ -1,0 +1,191 @@
+"""Questions about the schema, and sensitive places in dialogues."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fakes.annotating import Venue
+from theodolite.annotation.assignment import next_work, offer
+from theodolite.annotation.cases import (
+    accesses,
+    case_of,
+    case_page,
+    cases,
+    close,
+    confirm,
+    dismiss,
+    flag,
+    flag_dialogue,
+    n_cases,
+    notify,
+    original,
+    redact,
+    restrict,
+    suspect,
+)
+from theodolite.annotation.queues import add_dialogues
+from theodolite.annotation.submission import sitting
+from theodolite.annotation.threads import begin_thread, end_thread, own_threads, reply, settled, thread_page
+from theodolite.domain.annotating.case import CaseAct, CaseView, Flag, FlagKind
+from theodolite.domain.annotating.thread import Anchor, AnchorKind, ThreadEnd
+from theodolite.domain.blocking import BLOCK
+from theodolite.domain.dialogue import Turn
+from theodolite.domain.errors import Conflict, InputError, NotFound
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+PII = Flag(kind=FlagKind.PII, turn=2, words="the tower")
+
+
+@pytest.fixture
+def queue(venue: Venue) -> str:
+    return venue.queue()
+
+
+@pytest.fixture
+def token(venue: Venue, queue: str) -> str:
+    return next_work(venue.library, queue, "p-1").token
+
+
+def asked(venue: Venue, queue: str, token: str, who: str = "p-1") -> str:
+    anchor = Anchor(kind=AnchorKind.TURN, category="risk", question="released", turn=2, reservation=token)
+    return begin_thread(venue.library, queue, who, anchor, "Is a hint a release?")
+
+
+def test_a_thread_is_seen_by_who_began_it_and_by_seniors(venue: Venue, queue: str, token: str) -> None:
+    thread = asked(venue, queue, token)
+    reply(thread, "s-1", "Yes, if it tells the end.", senior=True)
+
+    (seen,) = own_threads(queue, "p-1")
+    assert [(post.is_own, post.text) for post in seen.posts] == [
+        (True, "Is a hint a release?"),
+        (False, "Yes, if it tells the end."),
+    ]
+    assert own_threads(queue, "p-2") == []
+    assert [one.token for one in thread_page(queue, "s-1")] == [thread]
+    with pytest.raises(NotFound):
+        reply(thread, "p-2", "Me too")
+
+
+def test_what_a_thread_led_to_is_for_everybody(venue: Venue, queue: str, token: str) -> None:
+    thread = asked(venue, queue, token)
+    with pytest.raises(InputError):
+        end_thread(thread, ThreadEnd.FAQ, by="s-1")
+    end_thread(thread, ThreadEnd.FAQ, by="s-1", text="A hint that tells the end is a release.")
+
+    assert settled(queue) == [("risk", "A hint that tells the end is a release.")]
+    assert settled(queue, end=ThreadEnd.GUIDELINE) == []
+    for late in (lambda: reply(thread, "p-1", "But"), lambda: end_thread(thread, ThreadEnd.NOTHING, by="s-1")):
+        with pytest.raises(Conflict):
+            late()
+
+
+def test_a_thread_hangs_only_on_ones_own_page(venue: Venue, queue: str, token: str) -> None:
+    with pytest.raises(NotFound):
+        asked(venue, queue, token, who="p-2")
+    with pytest.raises(InputError):
+        begin_thread(venue.library, queue, "p-1", Anchor(kind=AnchorKind.GUIDELINE, category="no"), "?")
+
+
+def test_a_second_flag_joins_the_open_case(venue: Venue, queue: str, token: str) -> None:
+    first = flag(token, "p-1", PII)
+
+    assert flag_dialogue("spoilers", case_of(first).dialogue, PII, by="detector") == first
+    close(first, by="s-1")
+    assert flag(token, "p-1", PII) != first
+    assert len(cases("spoilers")) == 2
+
+
+def test_a_restricted_dialogue_is_given_to_nobody_until_it_is_redacted(venue: Venue, queue: str, token: str) -> None:
+    case = flag(token, "p-1", PII)
+    restrict(case, by="s-1")
+    others = [next_work(venue.library, queue, f"p-{number}") for number in (2, 3, 4)]
+    assert case_of(case).is_restricted
+    assert not sitting(venue.library, token, "p-1").reservation.is_open
+
+    redact(venue.library, case, "the tower", by="s-1", note="a place of a person")
+
+    assert sitting(venue.library, token, "p-1").reservation.is_open
+    assert sitting(venue.library, token, "p-1").dialogue.turns[1].response == f"In {BLOCK * 9} he dies."
+    assert all(other is not None for other in others)
+
+
+def test_a_category_may_be_shown_what_it_has_to_judge(venue: Venue, queue: str, token: str) -> None:
+    redact(venue.library, flag(token, "p-1", PII), "the tower", by="s-1", shown_in=("risk", "style"))
+
+    assert "tower" in sitting(venue.library, token, "p-1").dialogue.turns[1].response
+
+
+def test_who_looks_at_the_original_is_on_record(venue: Venue, queue: str, token: str) -> None:
+    case = flag(token, "p-1", PII)
+    redact(venue.library, case, "the tower", by="s-1")
+    with pytest.raises(InputError):
+        original(venue.library, case, by="s-1", reason="")
+
+    assert "tower" in original(venue.library, case, by="s-1", reason="to tell the person").turns[1].response
+    assert [(one.by, one.reason) for one in accesses(case)] == [("s-1", "to tell the person")]
+
+
+def test_every_step_of_a_case_is_on_record(venue: Venue, queue: str, token: str) -> None:
+    case = flag(token, "p-1", PII)
+    restrict(case, by="s-1")
+    notify(case, by="s-1", note="privacy officer, by phone")
+    close(case, by="s-2", note="fictional person")
+
+    found = case_of(case)
+    assert [step.act for step in found.steps] == [
+        CaseAct.OPENED,
+        CaseAct.RESTRICTED,
+        CaseAct.NOTIFIED,
+        CaseAct.CLOSED,
+    ]
+    assert (found.is_closed, found.is_restricted) == (True, False)
+
+
+def named(venue: Venue) -> str:
+    """Hold a dialogue that a program suspects of everything; return its key."""
+    prompt = "Write to ana@example.org, I want to die."
+    turn = Turn(number=1, prompt=prompt, response="I am bot-9, made by OpenAI.", latency_s=0.5)
+    return venue.hold(1, turns=(turn,))[0]
+
+
+def test_programs_open_cases_that_people_confirm_or_dismiss(venue: Venue, queue: str) -> None:
+    key = named(venue)
+    assert suspect(venue.library, queue, [key]) == 3
+    assert suspect(venue.library, queue, [key]) == 0
+    wellbeing, naming, details = case_page("spoilers", CaseView.SUGGESTED)
+
+    confirm(naming.token, by="s-1", note="It names its maker.")
+    dismiss(wellbeing.token, by="s-1", note="A line of a song.")
+    with pytest.raises(Conflict):
+        dismiss(naming.token, by="s-1")
+
+    assert [one.dialogue for one in (wellbeing, naming, details)] == [key] * 3
+    assert n_cases("spoilers") == {CaseView.SUGGESTED: 1, CaseView.OPEN: 1, CaseView.CLOSED: 1}
+    assert case_page("spoilers", CaseView.CLOSED)[0].token == wellbeing.token
+
+
+def test_what_looks_like_a_persons_details_is_hidden_until_somebody_says_it_is_none(venue: Venue, queue: str) -> None:
+    key = named(venue)
+    suspect(venue.library, queue, [key])
+    details = case_page("spoilers", CaseView.SUGGESTED)[-1]
+    add_dialogues(venue.library, queue, [key], categories=["risk", "style"])
+    offer(queue, [(key, "risk"), (key, "style")], "p-9")
+
+    def seen(category: str) -> str:
+        token = next_work(venue.library, queue, "p-9", category=category).token
+        return sitting(venue.library, token, "p-9").dialogue.turns[0].prompt
+
+    assert (seen("style"), seen("risk").count(BLOCK)) == (f"Write to {BLOCK * 15}, I want to die.", 0)
+    dismiss(details.token, by="s-1", note="An address of an invented person.")
+    assert seen("style").count(BLOCK) == 0
+
+
+def test_what_is_not_there_is_not_found(venue: Venue) -> None:
+    for look in (
+        lambda: case_of("none"),
+        lambda: flag_dialogue("s", "0" * 64, PII, by="d"),
+        lambda: reply("n", "p", "x"),
+    ):
+        with pytest.raises(NotFound):
+            look()
