@@ -159,7 +159,7 @@ def next_work(library: Library, queue: str, participant: str, *, category: str =
     """Return the work that an annotator holds, or reserve the next one; None where nothing is left for them.
 
     One transaction: claims whose time is over end, then the item is chosen by
-    the rules of `assessment.queueing`, then its place is taken.
+    the rules of `rules`, then its place is taken.
 
     Args:
         library: Where the queue's design is kept.
@@ -210,7 +210,7 @@ def _renewed(row: ReservationRow, process: AnnotationProcess) -> ReservationRow:
 
 
 def candidates(library: Library, queue: QueueRow, participant: str, category: str = "") -> QuerySet[WorkItemRow]:
-    """Return what an annotator may take, the next item first; the rules of `assessment.queueing` as one query."""
+    """Return what an annotator may take, the next item first; the rules of `rules` as one query."""
     process = library.design(queue.design_id).process
     own = ReservationRow.objects.filter(participant__key=participant, item=OuterRef("pk"))
     had = own.filter(Q(state__in=[*LIVE, "voided"]) | Q(state="released") & ~Q(reason=""))
