@@ -22,6 +22,7 @@ configure_django(_NOWHERE, serving_settings(_NOWHERE, secret_key="for tests alon
 
 # Tests write studies by hand and run them at once. Those of permissions take these variables away again.
 os.environ["THEODOLITE_ALLOW_CODE"] = "1"
+os.environ["THEODOLITE_ALLOW_KEYS"] = "1"
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="theodolite-tests-")
 
 # Speed is measured in benchmarks and not in tests. The same examples are drawn each time, so that a red run says

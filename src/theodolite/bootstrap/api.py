@@ -6,7 +6,7 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from theodolite.bootstrap.permission import code_request
+from theodolite.bootstrap.permission import code_request, key_request
 from theodolite.bootstrap.reports import Written, write_reports
 from theodolite.bootstrap.running import run_study, slots_for
 from theodolite.bootstrap.study_context import StudyContext, open_study
@@ -71,6 +71,7 @@ def run(
     cache: bool = False,
     out: str | None = None,
     allow_code: bool = False,
+    allow_keys: bool = False,
     progress: Progress | None = None,
 ) -> StudyRun:
     """Test, assess, measure and report a study; goes on where an earlier call stopped.
@@ -85,11 +86,12 @@ def run(
         cache: Answer equal requests to models from the cache; never the application's.
         out: Folder for report.html and results.json; the study's own where None.
         allow_code: Allow the code that the study names, as it is now; remembered in the workspace.
+        allow_keys: Send the keys that the study names to the hosts that it names; remembered in the workspace.
         progress: Who watches; nobody where None.
 
     Raises:
         StudyError: If the study holds faults; says all of them.
-        InputError: If the study runs code that was not allowed.
+        InputError: If the study runs code, or sends keys, that were not allowed.
         RunStopped: If an endpoint cannot be used.
         StoreError: If the database fails; what was acknowledged is kept.
     """
@@ -97,6 +99,8 @@ def run(
     try:
         if allow_code and (request := code_request(context.loaded)) is not None:
             request.remember()
+        if allow_keys and (keys := key_request(context.loaded, context.environ)) is not None:
+            keys.remember()
         slots = slots_for(context)
         options = RunOptions(first=first, anew=anew, retry_failed=retry_failed, parallel=slots, cache=cache)
         running = run_study(context, options, progress=progress or Silent(), before_asking=_knock)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from theodolite.bootstrap.permission import require_code_permission
+from theodolite.bootstrap.permission import require_code_permission, require_key_permission
 from theodolite.config.loading import LoadedStudy
 from theodolite.domain.application import Application as Applied
 from theodolite.execution.clients import Clients
@@ -39,9 +39,10 @@ def open_clients(
         caching: How replies are kept; None for not at all.
 
     Raises:
-        InputError: If the study runs code that the operator has not allowed.
+        InputError: If the study runs code, or sends keys, that the operator has not allowed.
     """
     require_code_permission(loaded)
+    require_key_permission(loaded, environ)
     study, accounts = loaded.study, Accounts(clock, folder=workspace / LIMITS_NAME)
     models: dict[str, Model] = {
         endpoint.name: open_model(

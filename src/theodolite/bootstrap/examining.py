@@ -7,7 +7,7 @@ from pathlib import Path
 
 from theodolite.bootstrap.clock import SystemClock
 from theodolite.bootstrap.connections import open_one
-from theodolite.bootstrap.permission import require_code_permission
+from theodolite.bootstrap.permission import require_code_permission, require_key_permission
 from theodolite.config.loading import LoadedStudy
 from theodolite.config.workspace import workspace_for
 from theodolite.domain.application import Application, PromptedModel, RecordedFile
@@ -45,9 +45,10 @@ async def examine_application(
     """Open one application, call it a few times, and let go of everything again.
 
     Raises:
-        InputError: If the study runs code that the operator has not allowed.
+        InputError: If the study runs code, or sends keys, that the operator has not allowed.
     """
     require_code_permission(loaded)
+    require_key_permission(loaded, environ)
     clock, connection = SystemClock(), application.connection
     needed = connection.model if isinstance(connection, PromptedModel) else ""
     models = {

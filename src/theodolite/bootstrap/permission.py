@@ -1,17 +1,19 @@
-"""Permission of the operator: asked for before code of a study runs, and remembered in the workspace."""
+"""Permission of the operator: needed before code of a study runs or its keys are sent, remembered in the workspace."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from theodolite.bootstrap.database import make_workspace
+from theodolite.bootstrap.sealing import TEAM_VARIABLES
 from theodolite.config.loading import LoadedStudy
 from theodolite.config.locate import study_file
-from theodolite.config.permissions import ALLOW_CODE, read_permissions, remember_permissions
+from theodolite.config.permissions import ALLOW_CODE, ALLOW_KEYS, Permissions, read_permissions, remember_permissions
 from theodolite.config.study_code import NamedCode, code_hash_of, named_code
+from theodolite.config.study_keys import KeyUse, named_keys
 from theodolite.config.workspace import workspace_for
 from theodolite.domain.errors import InputError
 
@@ -39,7 +41,8 @@ class CodeRequest:
             StorageUnavailable: If the workspace cannot be written to.
         """
         make_workspace(workspace_for(self.folder))
-        remember_permissions(self.folder, code="" if always else self.sha256, all_code=always)
+        allowed = Permissions(all_code=True) if always else Permissions(code=(self.sha256,))
+        remember_permissions(self.folder, allowed)
 
 
 def code_request(loaded: LoadedStudy) -> CodeRequest | None:
@@ -72,6 +75,75 @@ def refusal_text(request: CodeRequest) -> str:
     return (
         f"study `{request.study}` runs code with your rights ({names}), and it has not been allowed on this machine."
         f" Read the code; then allow it with --allow-code (from Python: allow_code=True; in CI: {ALLOW_CODE}=1)"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyRequest:
+    """Keys of the environment that a study sends to hosts which nobody has allowed on this machine.
+
+    Attributes:
+        study: Name of the study.
+        folder: Its folder.
+        uses: The variables with the hosts that get their values.
+    """
+
+    study: str
+    folder: Path
+    uses: tuple[KeyUse, ...]
+
+    def remember(self) -> None:
+        """Allow these variables for these hosts.
+
+        Raises:
+            StorageUnavailable: If the workspace cannot be written to.
+        """
+        make_workspace(workspace_for(self.folder))
+        remember_permissions(self.folder, Permissions(keys=tuple(use.shown for use in self.uses)))
+
+
+def key_request(loaded: LoadedStudy, environ: Mapping[str, str]) -> KeyRequest | None:
+    """Return the keys that the operator is to be asked about; None where there are none, or all are allowed.
+
+    Credentials of application teams need no permission: an organiser has accepted them with their address.
+
+    Args:
+        loaded: The study.
+        environ: Environment variables; one that is not set is sent nowhere.
+    """
+    needed = [use for use in named_keys(loaded.study) if use.needs_permission and _is_set(use, environ)]
+    if not needed or os.environ.get(ALLOW_KEYS) == "1":
+        return None
+    permissions = read_permissions(loaded.folder)
+    uses = tuple(use for use in needed if not permissions.allows_key(use.shown))
+    return KeyRequest(study=loaded.study.name, folder=loaded.folder, uses=uses) if uses else None
+
+
+def _is_set(use: KeyUse, environ: Mapping[str, str]) -> bool:
+    return use.is_set(environ) and not use.variable.startswith(TEAM_VARIABLES)
+
+
+def require_key_permission(loaded: LoadedStudy, environ: Mapping[str, str]) -> None:
+    """Refuse to send keys to hosts that the operator has not allowed.
+
+    Args:
+        loaded: The study.
+        environ: Environment variables.
+
+    Raises:
+        InputError: If the study names such keys; says how to allow them.
+    """
+    if (request := key_request(loaded, environ)) is not None:
+        raise InputError(key_refusal_text(request))
+
+
+def key_refusal_text(request: KeyRequest) -> str:
+    """Return why keys are not sent, and how the operator allows it."""
+    uses = ", ".join(f"`{use.variable}` to `{use.receiver}` ({', '.join(use.users)})" for use in request.uses)
+    return (
+        f"study `{request.study}` sends keys of your environment ({uses}), and this has not been allowed on this"
+        " machine. If the hosts may have these keys, allow it with --allow-keys (from Python: allow_keys=True; in CI:"
+        f" {ALLOW_KEYS}=1)"
     )
 
 
@@ -117,11 +189,11 @@ def allow_paths(path: str, allowed: Iterable[str]) -> None:
     file = study_file(Path(path))
     if places and isinstance(file, Path):
         make_workspace(workspace_for(file.parent))
-        remember_permissions(file.parent, paths=places)
+        remember_permissions(file.parent, Permissions(paths=tuple(places)))
 
 
 def trust_new_study(folder: Path, *, reads: Iterable[Path] = ()) -> bool:
-    """Allow all code of a study that the user has just made, and files outside that it was made with.
+    """Allow code, keys and server settings of a study that the user has just made, and files that it was made with.
 
     Returns:
         Whether it could be remembered; where not, the first run asks.
@@ -130,7 +202,7 @@ def trust_new_study(folder: Path, *, reads: Iterable[Path] = ()) -> bool:
 
     try:
         make_workspace(workspace_for(folder))
-        remember_permissions(folder, paths=reads, all_code=True)
+        remember_permissions(folder, Permissions(paths=tuple(reads), all_code=True, is_own=True))
     except StorageUnavailable:
         return False
     return True

@@ -17,13 +17,16 @@ if TYPE_CHECKING:
 VARIABLE = "THEODOLITE_OPERATOR_KEY"
 """Environment variable that holds the operator's key: any words, twenty letters at least."""
 
+TEAM_VARIABLES = "SUBMISSION_"
+"""Beginning of the names under which study files speak of the credentials of teams."""
+
 SHORTEST = 20
 _PURPOSE = b"theodolite credentials of teams, version 1"
 
 
 def key_variable(token: str) -> str:
     """Return the name under which a study file speaks of the credentials of a submission."""
-    return f"SUBMISSION_{token.replace('-', '_').upper()}"
+    return f"{TEAM_VARIABLES}{token.replace('-', '_').upper()}"
 
 
 def sealed(credentials: str, operator_key: str) -> bytes:

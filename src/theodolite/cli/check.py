@@ -18,6 +18,7 @@ from theodolite.config.check_text import check_lines, closing_line
 from theodolite.config.loading import LoadedStudy, StudyFaults, load_study
 from theodolite.config.places import render_faults
 from theodolite.config.study_code import named_code
+from theodolite.config.study_keys import named_keys
 from theodolite.config.writing.expanded import expanded
 
 
@@ -60,8 +61,12 @@ def check(study: str, *, show_all: bool, show_expanded: bool, as_json: bool) -> 
 
 
 def _access(loaded: LoadedStudy) -> dict[str, object]:
-    """Return the code that a run executes, and the files that were read from outside of the study's folder."""
+    """Return which keys a run sends, the code that it executes, and the files read from outside the study's folder."""
     return {
+        "keys": [
+            {"variable": use.variable, "receiver": use.receiver, "users": list(use.users)}
+            for use in named_keys(loaded.study)
+        ],
         "code": [code.shown for code in named_code(loaded.study)],
         "outside": {name: str(real) for name, real in loaded.outside.items()},
     }

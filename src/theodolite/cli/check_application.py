@@ -14,7 +14,7 @@ import click
 from theodolite.bootstrap.examining import chosen_applications, examine_application
 from theodolite.cli.arguments import json_option, study_argument
 from theodolite.cli.json_ending import faults_json
-from theodolite.cli.permission import permission_options, permit_code, permit_paths
+from theodolite.cli.permission import permission_options, permit_paths, permit_run
 from theodolite.cli.terminal import wants_colour
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.config.places import Complaints, PlacedFault, render_faults
@@ -45,7 +45,7 @@ def check_application(study: str, name: str, *, as_json: bool) -> int:
     permit_paths(study)
     loaded = load_study(study, environ=os.environ)
     chosen = chosen_applications(loaded, name)
-    permit_code(loaded)
+    permit_run(loaded)
     with redirect_stdout(sys.stderr):  # what an application prints is no part of what is found
         found = asyncio.run(_examined(loaded, chosen))
     code = exit_code_of(found)

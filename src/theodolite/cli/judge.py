@@ -11,7 +11,7 @@ from theodolite.bootstrap.study_context import StudyContext, open_study
 from theodolite.cli.arguments import json_option, study_argument
 from theodolite.cli.json_ending import as_line
 from theodolite.cli.knocking import knock_first
-from theodolite.cli.permission import permission_options, permit_code, permit_paths
+from theodolite.cli.permission import permission_options, permit_paths, permit_run
 from theodolite.cli.terminal import width
 from theodolite.domain.errors import NotFound
 from theodolite.execution.clients import Clients
@@ -70,7 +70,7 @@ def certify(study: str, name: str, *, attacks: int, no_attacks: bool, as_json: b
         if plans and not as_json:
             click.echo(probes_text(plans, evidence.spending))
         if plans:
-            permit_code(context.loaded)
+            permit_run(context.loaded)
         probes = probe_judges(context, plans, before_asking=partial(_knock, quiet=as_json))
         found = [issue_certificate(context, evidence, one, probes.get(one.name, ())) for one in judges]
         if as_json:

@@ -14,6 +14,7 @@ import click
 
 from theodolite.domain.errors import InputError, NotFound, TheodoliteError
 from theodolite.domain.fault import did_you_mean
+from theodolite.domain.printable import printable
 from theodolite.execution.gc_tuning import WHILE_LOADING, reduced_gc
 
 FIRST = {
@@ -156,7 +157,7 @@ def _guarded(words: Sequence[str], call: Callable[[], Any]) -> int:
         click.echo("Stopped. Run the same command to resume.", err=True)
         return _told(words, end, 3)
     except TheodoliteError as error:
-        click.echo(str(error), err=True)
+        click.echo(printable(str(error)), err=True)
         return _told(words, error, exit_code_of(error))
     return code if isinstance(code, int) else 0
 

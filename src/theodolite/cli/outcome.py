@@ -9,6 +9,7 @@ from theodolite.bootstrap.study_context import StudyContext
 from theodolite.cli.json_ending import as_line, counts_of
 from theodolite.cli.terminal import speaks_unicode, width
 from theodolite.domain.evidence import Evidence
+from theodolite.domain.printable import printable
 from theodolite.usecases.running import RunStatus
 
 
@@ -38,5 +39,5 @@ def present_results(
         click.echo(as_line({"report": written.report, "results": written.results, "exit_code": exit_code, **counts}))
     else:
         text = summary_of(context, evidence, findings, written, width=width(), unicode=speaks_unicode(), took_s=took_s)
-        click.echo(text)
+        click.echo(printable(text))
     return written

@@ -1,22 +1,34 @@
-"""Options and the question by which an operator allows a study to read files and run code."""
+"""Options and questions by which an operator allows a study to read files, run code and send keys."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from theodolite.bootstrap.permission import CodeRequest, allow_paths, code_request, refusal_text
+from theodolite.bootstrap.permission import (
+    CodeRequest,
+    KeyRequest,
+    allow_paths,
+    code_request,
+    key_refusal_text,
+    key_request,
+    refusal_text,
+)
 from theodolite.config.loading import LoadedStudy
 from theodolite.domain.errors import InputError
+from theodolite.domain.printable import printable, printable_line
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _META = "theodolite.permission."
 
 _CODE = "Allow the code that the study names, as it is now; remembered in the workspace."
+_KEYS = "Send the keys that the study names to the hosts that it names; remembered in the workspace."
 _PATH = "Let the study read a file or folder outside its own; remembered in the workspace."
 
 
@@ -34,9 +46,10 @@ def path_option(command: Command) -> Command:
 
 
 def permission_options(command: Command) -> Command:
-    """Add `--allow-path` and `--allow-code`; `permit_paths` and `permit_code` read them."""
+    """Add `--allow-path`, `--allow-code` and `--allow-keys`; `permit_paths` and `permit_run` read them."""
     code = click.option("--allow-code", is_flag=True, help=_CODE, expose_value=False, callback=_remember)
-    return path_option(code(command))
+    keys = click.option("--allow-keys", is_flag=True, help=_KEYS, expose_value=False, callback=_remember)
+    return path_option(code(keys(command)))
 
 
 def _remember(context: click.Context, option: click.Parameter, value: object) -> None:
@@ -49,12 +62,17 @@ def permit_paths(study: str) -> None:
         allow_paths(study, allowed)
 
 
-def permit_code(loaded: LoadedStudy) -> None:
-    """Ask once before code of a study runs that was not made here, unless `--allow-code` has answered.
+def permit_run(loaded: LoadedStudy) -> None:
+    """Ask once before code of a study runs, and before its keys are sent, unless options have answered.
 
     Raises:
         InputError: If the operator says no, or nobody can be asked.
     """
+    _permit_code(loaded)
+    _permit_keys(loaded)
+
+
+def _permit_code(loaded: LoadedStudy) -> None:
     request = code_request(loaded)
     if request is None:
         return
@@ -70,17 +88,52 @@ def permit_code(loaded: LoadedStudy) -> None:
     request.remember(always=answer == "a")
 
 
+def _permit_keys(loaded: LoadedStudy) -> None:
+    request = key_request(loaded, os.environ)
+    if request is None:
+        return
+    if not click.get_current_context().meta.get(f"{_META}allow_keys"):
+        if not sits_at_terminal():
+            raise InputError(key_refusal_text(request))
+        if not _may_send(request):
+            message = f"The keys of study `{request.study}` were not allowed. Nothing was sent."
+            raise InputError(message)
+    request.remember()
+
+
+def _may_send(request: KeyRequest) -> bool:
+    click.echo(f"Study `{printable_line(request.study)}` sends keys of your environment:", err=True)
+    width = max(len(use.variable) for use in request.uses) + 2
+    for use in request.uses:
+        click.echo(f"  {use.variable:<{width}}to {use.receiver} ({printable_line(', '.join(use.users))})", err=True)
+    click.echo("Send them only if these hosts may have these keys.", err=True)
+    answer: str = click.prompt("Send them?", type=click.Choice(["y", "n"]), default="n", err=True)
+    return answer == "y"
+
+
+def confirm_settings(file: Path, text: str) -> bool:
+    """Ask whether server settings beside a study may be used, and show them."""
+    if not sits_at_terminal():
+        return False
+    click.echo(f"`{file}` sets up the server and has not been allowed on this machine:", err=True)
+    click.echo("\n".join(f"  {printable(line)}" for line in text.splitlines()), err=True)
+    answer: str = click.prompt("Use it?", type=click.Choice(["y", "n"]), default="n", err=True)
+    return answer == "y"
+
+
 def sits_at_terminal() -> bool:
     """Tell whether somebody can answer a question."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def _asked(request: CodeRequest) -> str:
-    click.echo(f"Study `{request.study}` runs code with your rights:", err=True)
+    click.echo(f"Study `{printable_line(request.study)}` runs code with your rights:", err=True)
     width = max(len(code.shown) for code in request.code) + 2
     for code in request.code:
-        click.echo(f"  {code.shown:<{width}}{', '.join(code.users)}", err=True)
-    click.echo(f"It lies in {request.folder.resolve()}. Run it only if you trust its author.", err=True)
+        click.echo(f"  {printable_line(code.shown):<{width}}{printable_line(', '.join(code.users))}", err=True)
+    click.echo(
+        f"It lies in {printable_line(str(request.folder.resolve()))}. Run it only if you trust its author.", err=True
+    )
     click.echo("  y  yes, until the code changes      a  always for this folder      n  no", err=True)
     answer: str = click.prompt("Run it?", type=click.Choice(["y", "a", "n"]), default="n", err=True)
     return answer

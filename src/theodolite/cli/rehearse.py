@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from theodolite.cli.arguments import json_option, study_argument
-from theodolite.cli.permission import permission_options, permit_code, permit_paths
+from theodolite.cli.permission import permission_options, permit_paths, permit_run
 
 if TYPE_CHECKING:
     from theodolite.bootstrap.rehearsal.counting import Trouble
@@ -60,7 +60,7 @@ def rehearse(study: str, *, people: int | None, out: str, no_pictures: bool, as_
     from theodolite.config.loading import load_study
 
     permit_paths(study)
-    permit_code(load_study(study, shelves=plugin_shelves()))
+    permit_run(load_study(study, shelves=plugin_shelves()))
     rehearsed = play(
         study, out=out, people=people, with_pictures=not no_pictures, tell=lambda line: click.echo(line, err=True)
     )

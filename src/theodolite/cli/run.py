@@ -9,7 +9,7 @@ from theodolite.bootstrap.study_context import StudyContext, open_study
 from theodolite.cli.arguments import cache_option, json_option, out_option, study_argument
 from theodolite.cli.endings import failures_text, nothing_text, stopped_text, waiting_text
 from theodolite.cli.json_ending import as_line, counts_of
-from theodolite.cli.permission import permission_options, permit_code, permit_paths
+from theodolite.cli.permission import permission_options, permit_paths, permit_run
 from theodolite.cli.running import progress_for, run_interactively
 from theodolite.cli.terminal import width
 from theodolite.domain.run import UnitKind, UnitState
@@ -55,7 +55,7 @@ def run(
     permit_paths(study)
     context = open_study(study)
     try:
-        permit_code(context.loaded)
+        permit_run(context.loaded)
         slots = parallel or slots_for(context)
         options = RunOptions(first=first, anew=anew, retry_failed=retry_failed, parallel=slots, cache=cache)
         result = run_interactively(context, options, progress=progress_for(context, quiet=as_json), quiet=as_json)
@@ -88,7 +88,7 @@ def stage(study: str, kinds: frozenset[UnitKind], first: int | None, *, as_json:
     permit_paths(study)
     context = open_study(study)
     try:
-        permit_code(context.loaded)
+        permit_run(context.loaded)
         options = RunOptions(kinds=kinds, first=first, parallel=slots_for(context))
         result = run_interactively(context, options, progress=progress_for(context, quiet=as_json), quiet=as_json)
         status = result.status

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from theodolite.bootstrap.database import DATABASE_VARIABLE
-from theodolite.cli.permission import permission_options, permit_code, permit_paths
+from theodolite.cli.permission import confirm_settings, permission_options, permit_paths, permit_run
 from theodolite.cli.terminal import wants_colour
 from theodolite.config.workspace import WORKSPACE_NAME, workspace_for
 from theodolite.domain.errors import InputError
@@ -22,7 +22,11 @@ _DEMO = Path("theodolite-event")
     "--listen", default="", metavar="HOST:PORT", help="Where to listen; 127.0.0.1:8000 where nothing is said."
 )
 @click.option(
-    "--settings", "file", default="", metavar="FILE", help="Settings in place of serve.yaml beside the study."
+    "--settings",
+    "file",
+    default="",
+    metavar="FILE",
+    help="Settings to use in place of serve.yaml beside the study, which needs permission.",
 )
 @click.option("--check", "only_check", is_flag=True, help="Say what is wrong or unsafe, and serve nothing.")
 @permission_options
@@ -47,7 +51,9 @@ def serve(study: str, *, listen: str, file: str, only_check: bool, as_demo: bool
     folder = _DEMO if as_demo else _folder(study)
     serving = Serving(
         workspace=folder / WORKSPACE_NAME if as_demo else workspace_for(folder),
-        settings=load_serving({} if as_demo else os.environ, folder=folder, file=file, listen=listen),
+        settings=load_serving({}, listen=listen)
+        if as_demo
+        else load_serving(os.environ, folder=folder, file=file, listen=listen, confirm=confirm_settings),
         database_url=None if as_demo else os.environ.get(DATABASE_VARIABLE) or None,
         study=study,
         demo=as_demo,
@@ -69,7 +75,7 @@ def _permit(study: str) -> None:
 
     permit_paths(study)
     if Path(study).exists():
-        permit_code(load_study(study, shelves=plugin_shelves()))
+        permit_run(load_study(study, shelves=plugin_shelves()))
 
 
 def _folder(study: str) -> Path:

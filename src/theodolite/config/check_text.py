@@ -12,10 +12,12 @@ from theodolite.config.lookup import Found
 from theodolite.config.places import PlacedFault
 from theodolite.config.shelves import SHIPPED
 from theodolite.config.study_code import named_code
+from theodolite.config.study_keys import named_keys
 from theodolite.domain.application import RecordedFile
 from theodolite.domain.dialogue import Level
 from theodolite.domain.fault import Severity
 from theodolite.domain.money import dollars
+from theodolite.domain.printable import printable
 from theodolite.domain.study import Study
 
 _WIDTH = 80
@@ -35,6 +37,7 @@ def check_lines(loaded: LoadedStudy, estimate: CallEstimate) -> tuple[str, ...]:
         ("Tokens", _tokens(loaded.study, estimate)),
         ("Cost", _cost(loaded.study, estimate)),
         ("Hosts", _hosts(loaded.study)),
+        ("Keys", _keys(loaded.study)),
         ("Code", _code(loaded.study)),
         ("Outside", _outside(loaded)),
         ("Cells", _cells(loaded.study)),
@@ -46,7 +49,7 @@ def check_lines(loaded: LoadedStudy, estimate: CallEstimate) -> tuple[str, ...]:
 
 def _wrapped(name: str, words: str) -> str:
     """Return a name and its words, on further lines where the terminal is too narrow."""
-    lines = textwrap.wrap(words, _WIDTH - 8, break_long_words=False, break_on_hyphens=False)
+    lines = textwrap.wrap(printable(words), _WIDTH - 8, break_long_words=False, break_on_hyphens=False)
     return f"{name:<8}" + ("\n" + " " * 8).join(lines)
 
 
@@ -151,6 +154,11 @@ def _hosts(study: Study) -> str:
     named = [f"{host.name} ({', '.join(host.roles)})" for host in hosts(study)]
     named += code_hosts(study)
     return ", ".join(named) if named else "none: nothing leaves this machine"
+
+
+def _keys(study: Study) -> str:
+    """List which environment variables a run sends, and where."""
+    return ", ".join(f"{use.shown} ({', '.join(use.users)})" for use in named_keys(study))
 
 
 def _code(study: Study) -> str:

@@ -1,4 +1,4 @@
-"""Permissions: files outside a study's folder, and code of a study, that the operator of this machine allows.
+"""Permissions: files, code, keys and server settings of a study that the operator of this machine allows.
 
 They stand in the workspace and never in the study. A workspace may lie inside the folder
 of a study that somebody else has packed, so each entry names the folder it is for and is
@@ -10,7 +10,7 @@ from __future__ import annotations
 import hmac
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,22 +28,31 @@ ALLOW_PATHS = "THEODOLITE_ALLOW_PATHS"
 ALLOW_CODE = "THEODOLITE_ALLOW_CODE"
 """Environment variable that allows the code of every study where it is `1`."""
 
+ALLOW_KEYS = "THEODOLITE_ALLOW_KEYS"
+"""Environment variable that lets every study send the keys that it names where it is `1`."""
+
 _KEY_FILE = "permissions.key"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Permissions:
-    """Files and code that the operator allows one study.
+    """What the operator allows one study.
 
     Attributes:
         paths: Files and folders outside of the study's folder, resolved.
         code: Content hashes of code that may run.
         all_code: Whether all code of the folder may run, whatever it becomes.
+        keys: Environment variables with their receivers, e.g. `TEAM_KEY to api.example.org`.
+        settings: Content hashes of server settings (`serve.yaml`) that may be used.
+        is_own: Whether the operator made the study: its keys and server settings need no permission.
     """
 
     paths: tuple[Path, ...] = ()
     code: tuple[str, ...] = ()
     all_code: bool = False
+    keys: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    is_own: bool = False
 
     def allows_path(self, path: Path) -> bool:
         """Tell whether a resolved path is allowed, by itself or by a folder above it."""
@@ -52,6 +61,14 @@ class Permissions:
     def allows_code(self, sha256: str) -> bool:
         """Tell whether code of this content may run."""
         return self.all_code or sha256 in self.code
+
+    def allows_key(self, use: str) -> bool:
+        """Tell whether a variable may go to a receiver, e.g. `TEAM_KEY to api.example.org`."""
+        return self.is_own or use in self.keys
+
+    def allows_settings(self, sha256: str) -> bool:
+        """Tell whether server settings of this content may be used."""
+        return self.is_own or sha256 in self.settings
 
 
 def read_permissions(folder: Path, environ: Mapping[str, str] | None = None) -> Permissions:
@@ -67,33 +84,19 @@ def read_permissions(folder: Path, environ: Mapping[str, str] | None = None) -> 
     return replace(stored, paths=(*stored.paths, *(place.resolve() for place in named)))
 
 
-def remember_permissions(
-    folder: Path,
-    *,
-    paths: Iterable[Path] = (),
-    code: str = "",
-    all_code: bool = False,
-    environ: Mapping[str, str] | None = None,
-) -> None:
+def remember_permissions(folder: Path, added: Permissions, *, environ: Mapping[str, str] | None = None) -> None:
     """Add permissions of a study's folder to its workspace, which must be there.
 
     Args:
         folder: The study's folder.
-        paths: Files and folders that the study may read.
-        code: Content hash of code that may run; empty for none.
-        all_code: Whether all code of the folder may run.
+        added: What is allowed beside what was allowed before.
         environ: Environment variables; those of the process where left out.
 
     Raises:
         StorageUnavailable: If the workspace or the user's key cannot be written.
     """
     variables = os.environ if environ is None else environ
-    before = _stored(folder, variables)
-    after = Permissions(
-        paths=tuple(dict.fromkeys([*before.paths, *(path.resolve() for path in paths)])),
-        code=tuple(dict.fromkeys([*before.code, *([code] if code else [])])),
-        all_code=before.all_code or all_code,
-    )
+    after = _joined(_stored(folder, variables), added)
     file = workspace_for(folder) / FILE
     try:
         key = _made_key(_key_file(variables))
@@ -103,9 +106,20 @@ def remember_permissions(
     except (OSError, RuntimeError) as error:
         message = (
             f"the permission cannot be remembered: {error}. Allow it for this command alone:"
-            f" set {ALLOW_PATHS}=PATH, or {ALLOW_CODE}=1"
+            f" set {ALLOW_PATHS}=PATH, {ALLOW_CODE}=1 or {ALLOW_KEYS}=1"
         )
         raise StorageUnavailable(message) from error
+
+
+def _joined(before: Permissions, added: Permissions) -> Permissions:
+    return Permissions(
+        paths=tuple(dict.fromkeys([*before.paths, *(path.resolve() for path in added.paths)])),
+        code=tuple(dict.fromkeys([*before.code, *added.code])),
+        all_code=before.all_code or added.all_code,
+        keys=tuple(dict.fromkeys([*before.keys, *added.keys])),
+        settings=tuple(dict.fromkeys([*before.settings, *added.settings])),
+        is_own=before.is_own or added.is_own,
+    )
 
 
 def _stored(folder: Path, environ: Mapping[str, str]) -> Permissions:
@@ -119,6 +133,9 @@ def _stored(folder: Path, environ: Mapping[str, str]) -> Permissions:
             paths=tuple(Path(str(place)) for place in entry["paths"]),
             code=tuple(str(sha256) for sha256 in entry["code"]),
             all_code=entry["all_code"] is True,
+            keys=tuple(str(use) for use in entry.get("keys", ())),
+            settings=tuple(str(sha256) for sha256 in entry.get("settings", ())),
+            is_own=entry.get("is_own") is True,
         )
         signed = str(entry["signature"])
     except (OSError, RuntimeError, LookupError, TypeError):
@@ -137,10 +154,13 @@ def _entries(file: Path) -> dict[str, dict[str, Any]]:
 
 
 def _plain(permissions: Permissions) -> dict[str, object]:
+    """Return the entry of a file; later kinds of permission are left out where there are none, as in older files."""
+    later = {"keys": list(permissions.keys), "settings": list(permissions.settings), "is_own": permissions.is_own}
     return {
         "paths": [str(path) for path in permissions.paths],
         "code": list(permissions.code),
         "all_code": permissions.all_code,
+        **{name: value for name, value in later.items() if value},
     }
 
 

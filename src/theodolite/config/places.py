@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from theodolite.domain.fault import Severity
+from theodolite.domain.printable import printable, printable_line
 
 _WIDTH = 78
 _WIDEST_PLACE = 40
@@ -108,11 +109,12 @@ def render_faults(
 
 def _wrapped(fault: PlacedFault, width: int) -> list[str]:
     """Return place and words, on as many lines as the terminal's width asks for."""
-    lines = textwrap.wrap(fault.words, _WIDTH + 2 - width, break_long_words=False, break_on_hyphens=False)
+    lines = textwrap.wrap(printable(fault.words), _WIDTH + 2 - width, break_long_words=False, break_on_hyphens=False)
+    place = printable_line(fault.place)
     if len(fault.place) >= width:  # a path that leaves no room beside it gets a line of its own
-        return [fault.place, *(" " * width + line for line in lines)]
+        return [place, *(" " * width + line for line in lines)]
     first, rest = lines[0] if lines else "", lines[1:]
-    return [f"{fault.place:<{width}}{first}", *(" " * width + line for line in rest)]
+    return [f"{place:<{width}}{first}", *(" " * width + line for line in rest)]
 
 
 def _closing(faults: Sequence[PlacedFault], ending: str) -> list[str]:
@@ -126,7 +128,7 @@ def _excerpt(fault: PlacedFault, *, color: bool) -> list[str]:
     """Show the line with carets under the words that are meant, cut to the terminal's width."""
     room = _WIDTH - 8
     start = max(0, fault.column - 1 + fault.width - room + 3) if fault.column + fault.width > room else 0
-    text = fault.excerpt[start:].replace("\t", " ")
+    text = printable(fault.excerpt[start:].replace("\t", " "))
     if len(text) > room:
         text = text[: room - 3] + "..."
     indent = " " * (fault.column - 1 - start)

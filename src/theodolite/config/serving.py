@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import ipaddress
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from theodolite.config.loading import StudyFaults
 from theodolite.config.locate import SERVING, read_file
+from theodolite.config.permissions import Permissions, read_permissions, remember_permissions
 from theodolite.config.places import PlacedFault
 from theodolite.config.shapes.serving import MailShape, ServingShape, SignInShape
 from theodolite.config.shaping import shaped
+from theodolite.config.study_paths import StudyPaths
 from theodolite.config.yaml_source import YamlSource, read_yaml
+from theodolite.domain.errors import InputError
 from theodolite.domain.fault import Fault
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -129,20 +133,37 @@ class ServingSettings:
         return self.address.startswith("https://")
 
 
-def load_serving(environ: Mapping[str, str], *, folder: Path, file: str = "", listen: str = "") -> ServingSettings:
+Confirm = Callable[[Path, str], bool]
+"""Asks the operator whether a file of settings, of which the text is given too, may be used."""
+
+
+def load_serving(
+    environ: Mapping[str, str],
+    *,
+    folder: Path | None = None,
+    file: str = "",
+    listen: str = "",
+    confirm: Confirm = lambda _, __: False,
+) -> ServingSettings:
     """Return how the web side is to be served.
+
+    A `serve.yaml` that lies beside a study may come from the study's author, who would choose the classes of
+    teams, the identity provider and the host that gets the mail password. It is used after permission alone.
 
     Args:
         environ: The environment; secrets stand there only.
-        folder: Where `serve.yaml` is looked for.
-        file: Another file in its place; must be there.
+        folder: Where `serve.yaml` is looked for; None for nowhere.
+        file: Another file in its place, which the operator names; must be there.
         listen: `HOST:PORT` from the command line; empty where it was not given.
+        confirm: Asks the operator about a `serve.yaml` that is not allowed yet.
 
     Raises:
         StudyFaults: If something cannot be meant so; all faults at once.
+        InputError: If `serve.yaml` was not allowed on this machine.
     """
     reading = _Reading(environ)
-    shape = reading.shape_of(Path(file) if file else folder / SERVING, must_be=bool(file))
+    raw = reading.bytes_of(Path(file)) if file else _allowed_bytes(folder, reading, confirm)
+    shape = reading.shape_of(raw)
     host, port = reading.listening(listen or environ.get("THEODOLITE_LISTEN", "") or shape.listen)
     settings = ServingSettings(
         host=host,
@@ -160,6 +181,33 @@ def load_serving(environ: Mapping[str, str], *, folder: Path, file: str = "", li
     return settings
 
 
+def _allowed_bytes(folder: Path | None, reading: _Reading, confirm: Confirm) -> bytes:
+    """Return the content of `serve.yaml` in a folder; empty where there is none.
+
+    Raises:
+        InputError: If the operator has not allowed it.
+    """
+    if folder is None or not (folder / SERVING).exists():
+        return b""
+    file = folder / SERVING
+    found = StudyPaths(folder=folder).find(SERVING)
+    if not isinstance(found, Path):
+        message = f"`{file}` must be a file" if found is None else found.message
+        raise InputError(message)
+    raw = reading.bytes_of(file)
+    sha256 = hashlib.sha256(raw).hexdigest()
+    if reading.faults or read_permissions(folder).allows_settings(sha256):
+        return raw
+    if not confirm(file, raw.decode("utf-8", "replace")):
+        message = (
+            f"`{file}` sets up the server, and it has not been allowed on this machine. Read it; then name it:"
+            f" --settings {file}"
+        )
+        raise InputError(message)
+    remember_permissions(folder, Permissions(settings=(sha256,)))
+    return raw
+
+
 class _Reading:
     """Reads settings and collects what is wrong with them."""
 
@@ -168,15 +216,20 @@ class _Reading:
         self._source = YamlSource(file=SERVING, lines=[])
         self.faults: list[PlacedFault] = []
 
-    def shape_of(self, file: Path, *, must_be: bool) -> ServingShape:
-        """Return what the file says; nothing where there is none."""
-        if not file.exists() and not must_be:
-            return ServingShape()
+    def bytes_of(self, file: Path) -> bytes:
+        """Return the content of a file; empty where it cannot be read."""
         raw = read_file(file)
         if isinstance(raw, PlacedFault):
             self.faults.append(raw)
+            return b""
+        self._source = YamlSource(file=file.name, lines=[])
+        return raw
+
+    def shape_of(self, raw: bytes) -> ServingShape:
+        """Return what the content of a file says; nothing where it is empty."""
+        if not raw:
             return ServingShape()
-        self._source = read_yaml(raw, file.name)
+        self._source = read_yaml(raw, self._source.file)
         shape = shaped(self._source, ServingShape, owner="the settings") if self._source.content else None
         self.faults.extend(self._source.faults)
         return shape or ServingShape()

@@ -6,10 +6,11 @@ import hashlib
 import os
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.machinery import PathFinder
 from pathlib import Path
 
+from theodolite.config.study_keys import code_variables
 from theodolite.config.study_paths import StudyPaths
 from theodolite.domain.annotator import PythonLabeller
 from theodolite.domain.application import AriaClass, PythonCallable
@@ -28,16 +29,19 @@ class NamedCode:
         target: `file.py:function`, `module:function`, or the same of a class.
         users: Applications and judges that run it, e.g. `application bot`.
         programs: Interpreters that run it and files of libraries that are installed for it; none for the usual ones.
+        variables: Environment variables that it sees beside the usual ones.
     """
 
     target: str
-    users: tuple[str, ...]
+    users: tuple[str, ...] = ()
     programs: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
 
     @property
     def shown(self) -> str:
-        """The name, with what else runs for it."""
-        return " with ".join([self.target, *self.programs])
+        """The name, with what else runs for it and what it sees."""
+        sees = f", which sees {' and '.join(self.variables)}" if self.variables else ""
+        return " with ".join([self.target, *self.programs]) + sees
 
 
 def named_code(study: Study) -> tuple[NamedCode, ...]:
@@ -45,24 +49,23 @@ def named_code(study: Study) -> tuple[NamedCode, ...]:
 
     One of this package counts where the study names the interpreter that runs it, or libraries to install.
     """
-    users: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for target, programs, user in _targets(study):
-        if programs or target.partition(":")[0].partition(".")[0] != _OWN_PACKAGE:
-            users.setdefault((target, programs), []).append(user)
-    return tuple(
-        NamedCode(target=target, users=tuple(named), programs=programs) for (target, programs), named in users.items()
-    )
+    users: dict[NamedCode, list[str]] = {}
+    for code, user in _named(study):
+        if code.programs or code.target.partition(":")[0].partition(".")[0] != _OWN_PACKAGE:
+            users.setdefault(code, []).append(user)
+    return tuple(replace(code, users=tuple(named)) for code, named in users.items())
 
 
-def _targets(study: Study) -> Iterator[tuple[str, tuple[str, ...], str]]:
+def _named(study: Study) -> Iterator[tuple[NamedCode, str]]:
     for application in study.applications:
         connection = application.connection
         if isinstance(connection, PythonCallable | AriaClass):
             programs = tuple(filter(None, (connection.runtime.python, connection.runtime.requirements)))
-            yield connection.target, programs, f"application {application.name}"
+            code = NamedCode(target=connection.target, programs=programs, variables=code_variables(connection))
+            yield code, f"application {application.name}"
     for annotator in study.annotators:
         if isinstance(annotator.labelling, PythonLabeller):
-            yield annotator.labelling.target, (), f"judge {annotator.name}"
+            yield NamedCode(target=annotator.labelling.target), f"judge {annotator.name}"
 
 
 def code_hash_of(study: Study, folder: Path) -> str:

@@ -9,6 +9,7 @@ few free mappings (`params`, `body`) that have no schema of ours.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Self, TypeAlias
@@ -30,6 +31,8 @@ _SHORTEST_KEY = 6
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _MOST_NODES = 200_000
+_JOINERS = "\u200c\u200d"
+"""Letters without a picture of their own that names in some scripts need."""
 
 
 class Scalar(str):
@@ -233,10 +236,13 @@ class _Reader:
                 continue
             key = str(key_node.value)
             line = key_node.start_mark.line + 1
-            if key in first:
-                self._complain(f"key `{key}` is written twice, first in line {first[key]}; keep one", node=key_node)
+            look = unicodedata.normalize("NFKC", key)
+            if look in first:
+                self._complain(f"key `{key}` is written twice, first in line {first[look]}; keep one", node=key_node)
                 continue
-            first[key] = line
+            first[look] = line
+            if unseen := next((letter for letter in key if not (letter.isprintable() or letter in _JOINERS)), ""):
+                self._complain(f"a name holds U+{ord(unseen):04X}, which nobody can see; take it out", node=key_node)
             self._source.keys.setdefault((*path, key), _spot_of(key_node))
             value = self._read(value_node, (*path, key))
             is_header = bool(path) and path[-1] == "headers"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterator
 
-from theodolite.bootstrap.permission import code_request
+from theodolite.bootstrap.permission import code_request, key_request
 from theodolite.bootstrap.shelves import plugin_shelves
 from theodolite.config.loading import load_study
 from theodolite.domain.errors import InputError
@@ -34,18 +35,22 @@ def opening_lines(*, demo: bool, study: str) -> tuple[str, ...]:
     if study:
         host_study(study)
     if Account.objects.filter(is_host=True, is_active=True).exists():
-        return (*_code_lines(), "Sign in:  {address}/")
-    return (*_code_lines(), "Organiser, open once: {address}" + invitation_path(first_invitation()))
+        return (*_permission_lines(), "Sign in:  {address}/")
+    return (*_permission_lines(), "Organiser, open once: {address}" + invitation_path(first_invitation()))
 
 
-def _code_lines() -> Iterator[str]:
-    """Yield a warning for each study whose applications cannot answer, since nobody has allowed their code."""
+def _permission_lines() -> Iterator[str]:
+    """Yield a warning for each study whose applications cannot answer, since code or keys have not been allowed."""
     for hosted in HostedStudy.objects.exclude(folder=""):
         try:
-            request = code_request(load_study(hosted.folder, shelves=plugin_shelves()))
+            loaded = load_study(hosted.folder, shelves=plugin_shelves())
         except InputError:
             continue  # its pages say what is wrong with the study
-        if request is not None:
-            command = f"theodolite serve {shlex.quote(hosted.folder)} --allow-code"
-            words = f"Study {request.study}: its code is not allowed, so its applications do not answer."
-            yield f"{words} Restart: {command}".replace("{", "{{").replace("}", "}}")
+        missing = [("code", code_request(loaded)), ("keys", key_request(loaded, os.environ))]
+        names = [name for name, request in missing if request is not None]
+        if names:
+            options = " ".join(f"--allow-{name}" for name in names)
+            command = f"theodolite serve {shlex.quote(hosted.folder)} {options}"
+            words = f"Study {loaded.study.name}: its {' and its '.join(names)} are not allowed"
+            text = f"{words}, so its applications do not answer. Restart: {command}"
+            yield text.replace("{", "{{").replace("}", "}}")

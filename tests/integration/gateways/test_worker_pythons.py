@@ -152,3 +152,14 @@ def test_libraries_that_cannot_be_installed_are_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"`app`: cannot install `requirements.txt`.*theodolite-test-gone==9"):
         opened(connection, tmp_path, PIP_NO_INDEX="1")
     assert not [*(tmp_path / ".theodolite/environments").glob("*/complete")]
+
+
+def test_an_installation_sees_no_keys(tmp_path: Path) -> None:
+    """Pip fills `${NAME}` into the lines of a file of requirements, so an address could carry a key away."""
+    (tmp_path / "requirements.txt").write_text("theodolite-test-gone==${KEY_OF_A_MODEL}\n")
+    (tmp_path / "bot.py").write_text("def reply(prompt): return prompt\n")
+    connection = PythonCallable(target="bot.py:reply", runtime=Runtime(requirements="requirements.txt"))
+
+    with pytest.raises(InputError, match=r"cannot install") as refused:
+        opened(connection, tmp_path, PIP_NO_INDEX="1", KEY_OF_A_MODEL="31337")
+    assert "31337" not in str(refused.value)

@@ -8,7 +8,7 @@ import pytest
 import theodolite as package
 from tests.fakes.terminal import theodolite
 from theodolite.cli import permission
-from theodolite.config.permissions import ALLOW_CODE
+from theodolite.config.permissions import ALLOW_CODE, ALLOW_KEYS
 from theodolite.domain.errors import InputError
 
 STUDY = """\
@@ -23,6 +23,7 @@ BOT = "from pathlib import Path\nPath(__file__).with_name('ran').touch()\ndef an
 def no_permission_yet(monkeypatch, tmp_path):
     """Take away the permission that other tests have, and the key of the user."""
     monkeypatch.delenv(ALLOW_CODE)
+    monkeypatch.delenv(ALLOW_KEYS)
     monkeypatch.delenv("DATABASE_URL", raising=False)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
@@ -195,3 +196,48 @@ def test_a_link_in_a_study_does_not_let_a_run_overwrite_other_files(study, tmp_p
 
     assert "leads out" not in allowed.said
     assert (tmp_path / "precious").read_text() != "mine"
+
+
+def test_code_that_wants_to_see_another_variable_is_asked_about_again(study):
+    assert theodolite("test", study, "--allow-code").code == 0
+    file = study / "study.yaml"
+    file.write_text(file.read_text().replace('"bot.py:answer"', '"bot.py:answer", env: [AWS_SECRET_ACCESS_KEY]'))
+
+    assert "which sees AWS_SECRET_ACCESS_KEY" in theodolite("run", study).said
+    assert "AWS_SECRET_ACCESS_KEY to the code bot.py:answer" in theodolite("check", study).out
+
+
+@pytest.mark.parametrize(
+    "letter", ["\\x1b[2K", "\\u202e", "\\u200b", "\\n"], ids=["escape", "bidi", "zero-width", "line"]
+)
+def test_a_name_that_would_steer_a_terminal_is_a_fault(study, letter):
+    (study / "study.yaml").write_text(STUDY.replace("app:", f'"app{letter}":'))
+
+    ended = theodolite("check", study)
+
+    assert ended.code == 2
+    assert "which nobody can see" in " ".join(ended.said.split())
+
+
+def test_titles_do_not_steer_the_terminal(study):
+    (study / "study.yaml").write_text(STUDY + 'title: "Shop\\u202e"\n')
+
+    assert "\u202e" not in theodolite("run", study, "--allow-code").out
+
+
+def test_names_that_look_the_same_are_the_same(study):
+    (study / "study.yaml").write_text(STUDY.replace("{app:", "{\ufb01: {kind: python, call: 'bot.py:answer'}, fi:"))
+
+    assert "is written twice" in theodolite("check", study).said
+
+
+def test_the_question_about_code_shows_names_on_one_line(study, somebody_types, capsys):
+    somebody_types("n")
+    (study / "bot.py:answer\n  safe.py").mkdir()
+    (study / "bot.py:answer\n  safe.py" / "bot.py").write_text(BOT)
+    (study / "study.yaml").write_text(STUDY.replace('"bot.py:answer"', '"bot.py:answer\\n  safe.py/bot.py:answer"'))
+
+    said = theodolite("run", study).said
+
+    assert "\x1b" not in said
+    assert "\n  safe.py" not in said

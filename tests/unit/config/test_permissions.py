@@ -18,9 +18,9 @@ def home(tmp_path, monkeypatch):
 
 
 def test_permissions_are_remembered_and_add_up(home, tmp_path):
-    remember_permissions(home, paths=[tmp_path / "a.csv"])
-    remember_permissions(home, paths=[tmp_path / "a.csv"], code="abc")
-    remember_permissions(home, all_code=True)
+    remember_permissions(home, Permissions(paths=(tmp_path / "a.csv",)))
+    remember_permissions(home, Permissions(paths=(tmp_path / "a.csv",), code=("abc",)))
+    remember_permissions(home, Permissions(all_code=True))
 
     assert read_permissions(home) == Permissions(paths=(tmp_path / "a.csv",), code=("abc",), all_code=True)
 
@@ -28,24 +28,24 @@ def test_permissions_are_remembered_and_add_up(home, tmp_path):
 def test_permissions_hold_for_one_folder_alone(home, tmp_path):
     other = home / "other"
     other.mkdir()
-    remember_permissions(home, all_code=True)
+    remember_permissions(home, Permissions(all_code=True))
 
     assert read_permissions(other) == Permissions()
 
 
 def test_permissions_that_another_user_signed_grant_nothing(home, tmp_path, monkeypatch):
     """A study in an archive may bring a workspace with permissions of its author."""
-    remember_permissions(home, all_code=True, code="abc")
+    remember_permissions(home, Permissions(all_code=True, code=("abc",)))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another"))
     assert read_permissions(home) == Permissions()
 
-    remember_permissions(home, code="mine")  # makes this user's key
+    remember_permissions(home, Permissions(code=("mine",)))  # makes this user's key
 
     assert read_permissions(home) == Permissions(code=("mine",))
 
 
 def test_permissions_that_were_edited_grant_nothing(home):
-    remember_permissions(home, code="abc")
+    remember_permissions(home, Permissions(code=("abc",)))
     file = home / ".theodolite" / FILE
     file.write_text(file.read_text().replace('"all_code": false', '"all_code": true'))
 
@@ -56,14 +56,14 @@ def test_permissions_that_were_edited_grant_nothing(home):
     "text", ["", "[]", "{}", '{"studies": 3}', '{"studies": {"HOME": []}}', '{"studies": {"HOME": {}}}']
 )
 def test_a_file_that_cannot_be_read_grants_nothing(home, text):
-    remember_permissions(home, all_code=True)
+    remember_permissions(home, Permissions(all_code=True))
     (home / ".theodolite" / FILE).write_text(text.replace("HOME", str(home)))
 
     assert read_permissions(home) == Permissions()
 
 
 def test_permissions_and_key_are_for_their_owner_alone(home, tmp_path):
-    remember_permissions(home, all_code=True)
+    remember_permissions(home, Permissions(all_code=True))
 
     files = [home / ".theodolite" / FILE, tmp_path / "state" / "theodolite" / "permissions.key"]
 
@@ -75,7 +75,7 @@ def test_an_empty_key_is_made_again(home, tmp_path):
     key.parent.mkdir(parents=True)
     key.touch()
 
-    remember_permissions(home, all_code=True)
+    remember_permissions(home, Permissions(all_code=True))
 
     assert key.read_bytes()
     assert read_permissions(home).all_code
@@ -85,10 +85,10 @@ def test_a_key_that_cannot_be_written_is_said_with_the_variable_to_set(home, tmp
     (tmp_path / "state").write_text("a file in place of the folder")
 
     with pytest.raises(StorageUnavailable, match="THEODOLITE_ALLOW_PATHS"):
-        remember_permissions(home, all_code=True)
+        remember_permissions(home, Permissions(all_code=True))
 
 
 def test_an_entry_names_its_folder(home):
-    remember_permissions(home, all_code=True)
+    remember_permissions(home, Permissions(all_code=True))
 
     assert list(json.loads((home / ".theodolite" / FILE).read_text())["studies"]) == [str(home)]

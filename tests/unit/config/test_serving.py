@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from theodolite.config.loading import StudyFaults
+from theodolite.config.permissions import Permissions, remember_permissions
 from theodolite.config.serving import load_serving
+from theodolite.domain.errors import InputError
 
 WHOLE = """\
 listen: 0.0.0.0:80
@@ -17,6 +19,61 @@ sign_in:
   lab: {name: The lab, server: https://id.example.org, client: th, secret: LAB_SECRET, trusts_addresses: yes}
 """
 SECRETS = {"SMTP_SECRET": "pw-1", "LAB_SECRET": "pw-2"}
+
+
+@pytest.fixture(autouse=True)
+def own_study(tmp_path):
+    """Make the folder one whose study the operator has made."""
+    (tmp_path / ".theodolite").mkdir()
+    remember_permissions(tmp_path, Permissions(is_own=True))
+
+
+@pytest.fixture
+def foreign(tmp_path):
+    """Return the folder of somebody else's study, whose settings name the host that gets the mail password."""
+    folder = tmp_path / "foreign"
+    (folder / ".theodolite").mkdir(parents=True)
+    (folder / "serve.yaml").write_text(WHOLE)
+    return folder
+
+
+def test_settings_beside_a_foreign_study_are_not_used(foreign):
+    with pytest.raises(InputError, match="--settings"):
+        load_serving(SECRETS, folder=foreign)
+
+
+def test_settings_that_the_operator_names_are_used(foreign):
+    assert load_serving(SECRETS, folder=foreign, file=str(foreign / "serve.yaml")).port == 80
+
+
+def test_settings_that_the_operator_allows_are_remembered_until_they_change(foreign):
+    asked = []
+
+    def confirm(file, text):
+        asked.append((file, text))
+        return True
+
+    assert load_serving(SECRETS, folder=foreign, confirm=confirm).port == 80
+    assert load_serving(SECRETS, folder=foreign).port == 80
+    assert asked == [(foreign / "serve.yaml", WHOLE)]
+
+    (foreign / "serve.yaml").write_text(WHOLE + "application_classes: ['evil.bot:Bot']\n")
+    with pytest.raises(InputError, match="--settings"):
+        load_serving(SECRETS, folder=foreign)
+
+
+def test_settings_that_are_a_link_to_another_file_are_not_read(foreign, tmp_path):
+    (tmp_path / "secret").write_text("root:x:0:0")
+    (foreign / "serve.yaml").unlink()
+    (foreign / "serve.yaml").symlink_to(tmp_path / "secret")
+
+    with pytest.raises(InputError, match="leads out") as refused:
+        load_serving({}, folder=foreign, confirm=lambda _, __: True)
+    assert "root:x" not in str(refused.value)
+
+
+def test_a_demo_looks_for_no_settings():
+    assert load_serving({}).port == 8000
 
 
 def test_nothing_said_is_this_machine_alone(tmp_path):

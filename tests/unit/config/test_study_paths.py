@@ -6,7 +6,7 @@ import pytest
 
 from theodolite.config.loading import StudyFaults, check_study, load_study
 from theodolite.config.lookup import Desk
-from theodolite.config.permissions import ALLOW_PATHS, remember_permissions
+from theodolite.config.permissions import ALLOW_PATHS, Permissions, remember_permissions
 from theodolite.config.shapes.guidelines import GuidelineShape
 from theodolite.config.shelves import Shelves
 from theodolite.config.study_paths import RefusedPath, StudyPaths
@@ -81,7 +81,7 @@ def test_a_file_that_is_nowhere_is_none(study):
 
 def test_an_allowed_file_is_read_and_listed(study, tmp_path):
     (study / ".theodolite").mkdir()
-    remember_permissions(study, paths=[tmp_path / "secret.txt"])
+    remember_permissions(study, Permissions(paths=(tmp_path / "secret.txt",)))
     paths = StudyPaths(folder=study)
 
     assert paths.find("../secret.txt") == study / "../secret.txt"

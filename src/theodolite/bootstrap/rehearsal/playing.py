@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from theodolite.assessment.unblinding import secrets_for_annotators, secrets_for_testers
 from theodolite.bootstrap.clock import SystemClock
-from theodolite.bootstrap.permission import require_code_permission
+from theodolite.bootstrap.permission import require_code_permission, require_key_permission
 from theodolite.bootstrap.rehearsal.annotating import Annotated, let_annotate
 from theodolite.bootstrap.rehearsal.blindness import Lookout
 from theodolite.bootstrap.rehearsal.counting import CellTally, Trouble, tally, troubles_of
@@ -100,11 +101,13 @@ def rehearse(
 
     Raises:
         StudyError: If the study holds faults; says all of them.
-        InputError: If nobody takes part in the study, the folder holds something else, or its code was not allowed.
+        InputError: If nobody takes part in the study, the folder holds something else, or code or keys were not
+            allowed.
         RunStopped: If the server does not start.
     """
     loaded = load_study(Path(study), shelves=plugin_shelves())
     require_code_permission(loaded)
+    require_key_permission(loaded, os.environ)
     plans = people_levels(loaded.study)
     if not plans:
         message = (

@@ -16,7 +16,7 @@ from typing import IO, Self
 from theodolite.bootstrap.database import DATABASE_VARIABLE, make_workspace
 from theodolite.config.consent import lacks_of
 from theodolite.config.loading import LoadedStudy
-from theodolite.config.permissions import ALLOW_CODE, remember_permissions
+from theodolite.config.permissions import ALLOW_CODE, ALLOW_KEYS, Permissions, remember_permissions
 from theodolite.config.workspace import WORKSPACE_NAME
 from theodolite.config.yaml_source import read_yaml
 from theodolite.domain.errors import InputError, RunStopped, StorageUnavailable
@@ -87,7 +87,7 @@ def lay_out_scratch(loaded: LoadedStudy, folder: Path) -> Scratch:
         raise StorageUnavailable(message) from error
     make_workspace(scratch.study / WORKSPACE_NAME)
     if loaded.outside:
-        remember_permissions(scratch.study, paths=loaded.outside.values())
+        remember_permissions(scratch.study, Permissions(paths=tuple(loaded.outside.values())))
     return scratch
 
 
@@ -116,7 +116,7 @@ def _clear(scratch: Scratch) -> None:
 def rehearsal_environ(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of a rehearsal's server: keys of applications stay, database, mail and address go."""
     kept = {name: value for name, value in environ.items() if name != DATABASE_VARIABLE and not name.startswith(_OURS)}
-    return {**kept, "PYTHONUNBUFFERED": "1", ALLOW_CODE: "1"}  # the copy holds code that was allowed before
+    return {**kept, "PYTHONUNBUFFERED": "1", ALLOW_CODE: "1", ALLOW_KEYS: "1"}  # both were allowed for the original
 
 
 class ScratchServer(AbstractContextManager["ScratchServer"]):

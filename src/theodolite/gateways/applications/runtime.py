@@ -34,6 +34,9 @@ _USUAL = (
     " XDG_CONFIG_HOME XDG_DATA_HOME CUDA_VISIBLE_DEVICES OMP_NUM_THREADS SYSTEMROOT WINDIR COMSPEC PATHEXT APPDATA"
     " LOCALAPPDATA USERPROFILE"
 )
+_USUAL_OF_PIP = frozenset(
+    [*_USUAL.split(), "CC", "CXX", "CFLAGS", "CPPFLAGS", "LDFLAGS", "PKG_CONFIG_PATH", "CUDA_HOME"]
+)
 USUAL_VARIABLES = frozenset(_USUAL.split())
 """Environment variables that all code of a study sees: where things lie, languages, certificates, proxies."""
 
@@ -244,11 +247,11 @@ def _contents(requirements: Path) -> Iterator[str]:
 
 
 def _identity(name: str, python: Path) -> str:
-    return _output(name, [str(python), "-I", "-c", "import sys; print(sys.version, sys.platform)"], "start", {})
+    return _output(name, [str(python), "-I", "-c", "import sys; print(sys.version, sys.platform)"], "start", os.environ)
 
 
 def _install(name: str, python: Path, folder: Path, program: Path, requirements: Path, around: Surroundings) -> None:
-    environ = dict(around.environ)
+    environ = around.environ
     _output(name, [str(python), "-m", "venv", str(folder)], "make a virtual environment", environ)
     command = [str(program), "-m", "pip", "install", "--disable-pip-version-check", "-r", requirements.name]
     _output(name, command, f"install `{requirements.name}`", environ, folder=requirements.parent)
@@ -269,7 +272,7 @@ def _output(
             text=True,
             timeout=INSTALL_S,
             check=False,
-            env=dict(environ) or None,
+            env=_without_keys(environ),
             cwd=folder,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -281,6 +284,11 @@ def _output(
         message = f"application `{name}`: cannot {purpose} with `{command[0]}`: {' '.join(errors[-2:])}"
         raise InputError(message)
     return ended.stdout
+
+
+def _without_keys(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that an installation sees: it runs build scripts, and pip fills `${NAME}` into addresses."""
+    return {name: value for name, value in environ.items() if name.upper() in _USUAL_OF_PIP or name.startswith("PIP_")}
 
 
 def _file_name(name: str) -> str:

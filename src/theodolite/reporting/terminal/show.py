@@ -13,6 +13,7 @@ from theodolite.domain.failure import Failure
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.passage import found_in
 from theodolite.domain.persona import Persona
+from theodolite.domain.printable import printable
 from theodolite.domain.scenario import strategy_title
 from theodolite.domain.study import Study
 from theodolite.reporting.found.cases import title_of
@@ -24,7 +25,6 @@ from theodolite.reporting.words.calls import call_texts, spent_text
 _INDENT = 2
 _WHO = 8
 _WHO_AT_MOST = 20
-_STEERING = {"\t": "    ", "\r": "", "\u00a0": " "}
 
 
 def show_text(
@@ -163,17 +163,10 @@ def said_lines(who: str, text: str, *, margin: int, width: int) -> list[str]:
     """
     lines: list[str] = []
     name = who if len(who) < margin - _INDENT else f"{who[: margin - _INDENT - 3]}~"
-    for number, paragraph in enumerate(harmless(text).strip().splitlines() or [""]):
+    for number, paragraph in enumerate(printable(text).strip().splitlines() or [""]):
         label = " " * _INDENT + (name if number == 0 else "")
         lines += labelled(label, paragraph, margin=margin, width=width) or [label.rstrip()]
     return lines
-
-
-def harmless(text: str) -> str:
-    """Return a text without the characters that steer a terminal: an application's words must not."""
-    return "".join(
-        letter if letter.isprintable() or letter == "\n" else _STEERING.get(letter, "\ufffd") for letter in text
-    )
 
 
 def _annotation_texts(study: Study, annotation: Annotation) -> list[str]:

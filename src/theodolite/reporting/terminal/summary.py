@@ -9,6 +9,7 @@ from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.money import cost_text
+from theodolite.domain.printable import printable
 from theodolite.domain.run import RunState
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.found.accounts import Account, account_text, accounts_of, accounts_to_tell
@@ -26,7 +27,6 @@ from theodolite.reporting.terminal.conduct import conduct_lines
 from theodolite.reporting.terminal.matrix import matrix_lines
 from theodolite.reporting.terminal.next_step import next_step
 from theodolite.reporting.terminal.order_metrics import order_lines
-from theodolite.reporting.terminal.show import harmless
 from theodolite.reporting.terminal.strips import pen_for
 from theodolite.reporting.terminal.summary_notes import corrected_text, judges_text, people_text
 from theodolite.reporting.terminal.summary_rows import Screen, guardrail_rows, rule_rows
@@ -120,7 +120,7 @@ def _head(summary: _Summary) -> list[str]:
     if scripted_names(summary.evidence):
         lines += summary.lines("", words.short("scripted"))
     for warning in unreadable_judges(study, summary.cases):
-        lines += summary.lines("", harmless(warning))
+        lines += summary.lines("", printable(warning))
     return lines
 
 

@@ -56,7 +56,7 @@ def test_an_earlier_rehearsal_is_replaced(loaded: LoadedStudy, tmp_path: Path) -
 def test_the_server_gets_keys_but_no_database_and_no_mail() -> None:
     given = {"TOY_KEY": "k", "DATABASE_URL": "postgres://real", "THEODOLITE_EMAIL_URL": "smtp://real"}
 
-    kept = {"TOY_KEY": "k", "PYTHONUNBUFFERED": "1", "THEODOLITE_ALLOW_CODE": "1"}
+    kept = {"TOY_KEY": "k", "PYTHONUNBUFFERED": "1", "THEODOLITE_ALLOW_CODE": "1", "THEODOLITE_ALLOW_KEYS": "1"}
 
     assert rehearsal_environ(given) == kept
 

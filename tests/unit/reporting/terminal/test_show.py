@@ -8,8 +8,9 @@ from tests.fakes.evidence import live_evidence, xstest_evidence
 from theodolite.domain.annotation import Control, Vote
 from theodolite.domain.dialogue import Turn
 from theodolite.domain.passage import Passage, found_text, in_turn
+from theodolite.domain.printable import printable
 from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
-from theodolite.reporting.terminal.show import first_text, harmless, show_text
+from theodolite.reporting.terminal.show import first_text, show_text
 
 
 def test_a_dialogue_is_shown_with_its_verdict_turns_and_verified_quote():
@@ -67,7 +68,7 @@ def test_what_an_application_says_cannot_steer_the_terminal():
 
 @pytest.mark.parametrize(("given", "shown"), [("a\tb", "a    b"), ("a\r\nb", "a\nb"), ("a\x00b", "a\ufffdb")])
 def test_characters_that_do_not_print_are_replaced(given, shown):
-    assert harmless(given) == shown
+    assert printable(given) == shown
 
 
 def test_no_line_of_a_shown_dialogue_is_wider_than_the_terminal():

@@ -1,0 +1,157 @@
+"""Keys of a study: the environment variables that it names, and the hosts and code that get their values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from theodolite.domain.application import AriaClass, HttpEndpoint, PythonCallable
+from theodolite.domain.model import ModelEndpoint, ModelKind
+from theodolite.domain.study import Study
+
+_AZURE = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
+
+OWN_HOSTS: dict[str, tuple[str, ...]] = {
+    "ANTHROPIC_": ("api.anthropic.com",),
+    "AZUREAI_": _AZURE,
+    "AZURE_AI_": _AZURE,
+    "AZURE_API_KEY": _AZURE,
+    "AZURE_INFERENCE_": _AZURE,
+    "AZURE_OPENAI_": _AZURE,
+    "CEREBRAS_": ("api.cerebras.ai",),
+    "COHERE_": ("api.cohere.com", "api.cohere.ai"),
+    "CO_API_KEY": ("api.cohere.com", "api.cohere.ai"),
+    "DEEPSEEK_": ("api.deepseek.com",),
+    "FIREWORKS_": ("api.fireworks.ai",),
+    "GEMINI_": ("generativelanguage.googleapis.com",),
+    "GOOGLE_API_KEY": ("generativelanguage.googleapis.com",),
+    "GROQ_": ("api.groq.com",),
+    "HF_TOKEN": ("router.huggingface.co",),
+    "MISTRAL_": ("api.mistral.ai",),
+    "NVIDIA_": ("integrate.api.nvidia.com",),
+    "OPENAI_": ("api.openai.com", "eu.api.openai.com", "us.api.openai.com"),
+    "OPENROUTER_": ("openrouter.ai",),
+    "PERPLEXITY_": ("api.perplexity.ai",),
+    "TOGETHER_": ("api.together.xyz", "api.together.ai"),
+    "XAI_": ("api.x.ai",),
+}
+"""Beginnings of the names of well-known providers' keys, and the hosts that those providers run themselves.
+
+A host that begins with a dot stands for all names below it.
+"""
+
+_HTTPS_PORTS = (None, 443)
+_OTHER_PROVIDERS = "openai-api"
+"""Provider of Inspect's whose models are named with the service that takes them, e.g. `openai-api/groq/llama`."""
+
+_INSPECTS = "the key that Inspect finds for "
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyUse:
+    """One environment variable and one place that its value goes to.
+
+    Attributes:
+        variable: Name of the variable; in words where Inspect looks for it by itself.
+        receiver: Host with its port where the address names one, or the code that sees the variable.
+        users: Models and applications that send it there, e.g. `model gpt`.
+        needs_permission: Whether the operator must allow it. The key of a well-known provider goes to that
+            provider's own host without a question, and variables that code sees belong to the permission of the code.
+    """
+
+    variable: str
+    receiver: str
+    users: tuple[str, ...]
+    needs_permission: bool
+
+    def is_set(self, environ: Mapping[str, str]) -> bool:
+        """Tell whether there may be a value to send."""
+        return self.variable.startswith(_INSPECTS) or bool(environ.get(self.variable))
+
+    @property
+    def shown(self) -> str:
+        """Variable and receiver, as messages, `check` and permissions name them."""
+        return f"{self.variable} to {self.receiver}"
+
+
+def named_keys(study: Study) -> tuple[KeyUse, ...]:
+    """Return which environment variables a run of the study hands to which hosts and code, each pair once."""
+    found: dict[tuple[str, str, bool], dict[str, None]] = {}
+    for variable, receiver, needs_permission, user in (*_keys_of_models(study), *_keys_of_applications(study)):
+        found.setdefault((variable, receiver, needs_permission), {})[user] = None
+    return tuple(
+        KeyUse(variable=variable, receiver=receiver, users=tuple(users), needs_permission=needed)
+        for (variable, receiver, needed), users in found.items()
+    )
+
+
+def _keys_of_models(study: Study) -> Iterator[tuple[str, str, bool, str]]:
+    for model in study.models:
+        if model.kind is ModelKind.INSPECT:
+            uses = _keys_through_inspect(model)
+        elif model.key and model.url and not model.is_scripted:
+            uses = ((model.key, host_shown(model.url), not is_own_host(model.key, model.url)),)
+        else:
+            continue
+        yield from ((*use, f"model {model.name}") for use in uses)
+
+
+def _keys_through_inspect(model: ModelEndpoint) -> tuple[tuple[str, str, bool], ...]:
+    """Return the key that Inspect sends: the named one, else the provider's own, which it finds by itself."""
+    provider, _, rest = model.model.partition("/")
+    service = rest.partition("/")[0] if provider == _OTHER_PROVIDERS else provider
+    own = f"{service.upper().replace('-', '_')}_API_KEY"
+    if model.url:
+        is_known = is_own_host(model.key or own, model.url)
+        return ((model.key or f"{_INSPECTS}{service}", host_shown(model.url), not is_known),)
+    return ((model.key, f"{provider}, through Inspect", model.key != own),) if model.key else ()
+
+
+def _keys_of_applications(study: Study) -> Iterator[tuple[str, str, bool, str]]:
+    for application in study.applications:
+        connection, user = application.connection, f"application {application.name}"
+        if isinstance(connection, HttpEndpoint) and connection.key:
+            url = connection.url
+            yield connection.key, host_shown(url), not is_own_host(connection.key, url), user
+        elif isinstance(connection, PythonCallable | AriaClass):
+            for variable in code_variables(connection):
+                yield variable, f"the code {connection.target}", False, user
+
+
+def code_variables(connection: PythonCallable | AriaClass) -> tuple[str, ...]:
+    """Return the environment variables that a study lets the code of an application see."""
+    auth = (connection.auth,) if isinstance(connection, AriaClass) and connection.auth else ()
+    return tuple(dict.fromkeys([*auth, *connection.runtime.env]))
+
+
+def is_own_host(variable: str, url: str) -> bool:
+    """Tell whether the key of a well-known provider goes to a host of that provider, encrypted.
+
+    Args:
+        variable: Name of the environment variable.
+        url: Where its value is sent.
+    """
+    parts = urlsplit(url.partition("{")[0])
+    if parts.scheme != "https" or parts.port not in _HTTPS_PORTS:
+        return False
+    host = parts.hostname or ""
+    own = [name for beginning, names in OWN_HOSTS.items() if variable.startswith(beginning) for name in names]
+    return any(host.endswith(name) if name.startswith(".") else host == name for name in own)
+
+
+def host_shown(url: str) -> str:
+    """Return the host of an address with its port, in the letters of the network: look-alike letters show.
+
+    Example:
+        >>> host_shown("https://\u0430pi.openai.com/v1")
+        'xn--pi-6kc.openai.com'
+    """
+    parts = urlsplit(url.partition("{")[0])
+    host = parts.hostname or ""
+    try:
+        host = host if host.isascii() else host.encode("idna").decode("ascii")
+    except UnicodeError:
+        host = host.encode("ascii", "backslashreplace").decode("ascii")
+    host = f"[{host}]" if ":" in host else host
+    return f"{host}:{parts.port}" if parts.port else host
