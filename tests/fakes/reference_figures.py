@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from tests.fakes.random_study import RandomStudy, Row
 from theodolite.domain.annotation import AnnotatorKind, Outcome
@@ -87,6 +88,24 @@ class ReferenceFigures:
     def units(self, application: str, annotator: str, guideline: Guideline, rule: DefectRule) -> list[Unit]:
         """Return all units of one rate."""
         return [self.unit(s.label, annotator, guideline, rule) for s in self.sessions(application, rule)]
+
+    def tree_share(self, application: str, guideline: Guideline, rule: DefectRule) -> tuple[float | None, int]:
+        """Return the share of defects by which a tree grows, and its dialogues.
+
+        Each dialogue weighs 1, whoever of those that lead labelled it.
+        """
+        by_annotator = [self.units(application, name, guideline, rule) for name in self.lead(guideline)]
+        shares = [
+            fmean(unit.is_defect for unit in units if unit.value is not None)
+            for units in zip(*by_annotator, strict=True)
+            if any(unit.value is not None for unit in units)
+        ]
+        return (fmean(shares) if shares else None), len(shares)
+
+    def tree_outcomes(self, application: str, guideline: Guideline, rule: DefectRule) -> Counter[Outcome]:
+        """Return the outcomes of the labels by which a tree grows, for questions about whole dialogues."""
+        names = self.lead(guideline)
+        return Counter(u.outcome for name in names for u in self.units(application, name, guideline, rule))
 
     def worst(self, session: PlannedSession, guideline: Guideline) -> str:
         """Return the disposition of a session: failed, missing, ..., or labelled by everybody who counts."""

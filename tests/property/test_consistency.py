@@ -13,7 +13,13 @@ from tests.fakes.random_study import RandomStudy, random_study
 from tests.fakes.reference_figures import ReferenceFigures, Unit, deciding_rules
 from tests.fakes.report import words
 from theodolite.domain.annotation import Outcome
+from theodolite.domain.answers import outcomes_of
+from theodolite.domain.instrument import QuestionLevel
+from theodolite.domain.trees.tree import TreeOutline
 from theodolite.measurement.study.findings import measure_study
+from theodolite.measurement.study.trees import leaf_table
+from theodolite.measurement.trees.growing import Soil, grown
+from theodolite.measurement.trees.measuring import Draws, measure_tree
 from theodolite.reporting.exporting.tables import ANSWERS, export_tables
 from theodolite.reporting.page.chips import chips_of
 from theodolite.reporting.page.results_view import spreads
@@ -26,6 +32,7 @@ N_STUDIES = int(os.environ.get("THEODOLITE_RANDOM_STUDIES", "300"))
 """Studies to draw; `.ci/run` draws 2,000."""
 
 PER_TEST = 50
+ROUNDING = 1e-9
 NUMBERS = ("value", "low", "high", "n")
 AGREEMENTS = {
     "exact_agreement",
@@ -78,6 +85,8 @@ def check_rates(published: Published) -> None:
                     bound = published.estimates.get(("zero_defect_bound", *key, None))
                     labelled = [unit for unit in units if unit.value is not None]
                     assert (bound is not None) == bool(labelled and not any(unit.is_defect for unit in units))
+                    if bound is not None:
+                        assert published.estimates["defect_rate", *key, None]["high"] >= bound["value"] - ROUNDING
 
 
 def check_rate(entry, units: list[Unit]) -> None:
@@ -209,6 +218,28 @@ def check_report(published: Published) -> None:
             assert shown == dict(Counter(unit.value or unit.outcome.value for unit in units))
 
 
+def check_trees(published: Published) -> None:
+    """A tree reads the labels of the leading rates: final labels where there are some, else everybody's."""
+    study = published.drawn.study
+    design = grown(TreeOutline(name="t", topology="six-levels"), Soil(guidelines=study.guidelines))
+    for application in study.applications:
+        table = leaf_table(published.drawn.evidence, design, application)
+        nodes = {node.node: node for node in measure_tree(design, table, draws=Draws(replicates=2)).nodes}
+        for guideline in study.guidelines:
+            for rule in guideline.defect_rules:
+                node = nodes[f"{guideline.name}.{rule.name}: model testing"]
+                value, n = published.reference.tree_share(application.name, guideline, rule)
+                assert node.value == (None if value is None else pytest.approx(value))
+                assert node.n_dialogues == n
+                lead = published.reference.lead(guideline)
+                if n and len(lead) == 1:
+                    rate = published.estimates["defect_rate", application.name, guideline.name, rule.name, *lead, None]
+                    assert (node.result.low, node.result.high) == pytest.approx((rate["low"], rate["high"]))
+                if guideline.question.level is QuestionLevel.DIALOGUE:
+                    outcomes = published.reference.tree_outcomes(application.name, guideline, rule)
+                    assert outcomes_of(outcomes.elements()) == node.outcomes
+
+
 def check_votes(published: Published) -> None:
     """The rate by majorities is the headline of a judge that votes: the dialogues without a vote have no label."""
     study = published.drawn.study
@@ -231,6 +262,7 @@ CHECKS = (
     check_exports,
     check_summary,
     check_report,
+    check_trees,
 )
 
 

@@ -12,10 +12,11 @@ from tests.fakes.evidence import facts
 from tests.fakes.pooled import PEOPLE_NAMES, pooled_evidence
 from tests.fakes.report import words
 from theodolite.domain.annotator import PEOPLE
-from theodolite.domain.trees.tree import TreeOutline
+from theodolite.domain.trees.tree import AnswersNode, TreeOutline
 from theodolite.measurement.study.findings import measure_study
-from theodolite.measurement.study.trees import tree_leaves
+from theodolite.measurement.study.trees import leaf_table
 from theodolite.measurement.trees.growing import Soil, grown
+from theodolite.measurement.trees.measuring import measure_tree
 from theodolite.reporting.page.results_view import spreads
 from theodolite.reporting.page.subject import subject_of
 from theodolite.reporting.results.document import results_document
@@ -84,16 +85,23 @@ def check_screens(drawn: Drawn, results, findings) -> None:
     assert "cleo" not in summary_text(drawn.evidence, findings, facts(), words())
 
 
-def check_tree(drawn: Drawn) -> None:
+def check_tree(drawn: Drawn, estimates: dict) -> None:
+    """A node without names reads the labels of the leading rate; a node with a name reads that person's own."""
     study = drawn.evidence.study
     design = grown(TreeOutline(name="t", topology="six-levels"), Soil(guidelines=study.guidelines))
-    leaves = Counter(leaf.outcome.value for leaf in tree_leaves(drawn.evidence, design, study.applications[0]))
+    table = leaf_table(drawn.evidence, design, study.applications[0])
+    nodes = {node.node: node for node in measure_tree(design, table).nodes}
+    top = nodes["polite.defect: model testing"]
     undecided = {name: labels for name, labels in drawn.given.items() if name not in drawn.final}
     waiting = [name for _, name in drawn.open if name in undecided]
     unreadable = sum(label is None for labels in undecided.values() for label in labels.values())
     untaken = sum(not labels and name not in waiting for name, labels in undecided.items())
-    assert leaves["answered"] == sum(len(drawn.labels(name)) for name in drawn.given)
-    assert leaves["missing"] == unreadable + len(waiting) + untaken
+    assert top.outcomes.used == sum(len(drawn.labels(name)) for name in drawn.given)
+    assert top.outcomes.missing == unreadable + len(waiting) + untaken
+    assert top.value == (None if estimates[PEOPLE]["value"] is None else pytest.approx(estimates[PEOPLE]["value"]))
+    for person in estimates.keys() & set(PEOPLE_NAMES):
+        own = table.rows_of(AnswersNode(name="own", question="polite.label", by=(person,)))
+        assert len(own) == estimates[person]["outcomes"]["planned"]
 
 
 @pytest.mark.parametrize("first", range(0, N_STUDIES, 100))
@@ -108,7 +116,7 @@ def test_every_number_of_a_pool_equals_a_count_of_its_labels(first):
             check_headline(drawn, estimates)
             check_people(drawn, estimates)
             check_screens(drawn, results, findings)
-            check_tree(drawn)
+            check_tree(drawn, estimates)
         except AssertionError as fault:
             fault.add_note(f"random pool {seed}")
             raise

@@ -13,6 +13,7 @@ functions, so that no two of them can disagree about one dialogue.
    stands for all of their labels. Else one of them decides what is listed: a defect, else
    any label, else the outcome of the first who answered. Its rate weighs all labels
    (`pooled_defect_rate`), so that no majority hides anybody's label.
+6. Final labels of a study lead over annotators' labels of the same question, in rates and in trees.
 """
 
 from __future__ import annotations
@@ -390,7 +391,7 @@ def annotators_of(
     final = study.reference if is_recorded else None
     return AnswerSources(
         reference=AnswerSource(name=REFERENCE, kind=None, version=version_of(final))
-        if final and final.guideline == guideline.name
+        if final and final.guideline == guideline.name and question in {"", guideline.question.name}
         else None,
         annotators=tuple(
             AnswerSource(

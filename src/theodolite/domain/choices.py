@@ -34,6 +34,7 @@ class Per(StrEnum):
 
     DIALOGUE = "dialogue"
     TURN = "turn"
+    ANNOTATOR = "annotator"
 
 
 class ImpactSide(StrEnum):

@@ -53,6 +53,11 @@ def defect_rate(
     the beta-binomial interval is used, and an interval for independent
     dialogues is refused when it is asked for by name.
 
+    Without any defect among six dialogues or fewer, Wilson's upper end is below the
+    one-sided exact bound of `zero_defect_bound`. The default then reaches up to that
+    bound, and down to its mirror image where all dialogues have a defect; the method
+    that is asked for by name stays as published (ADR-0068).
+
     The beta-binomial interval has equal tails, and is consistent with
     `zero_defect_bound` where defects are few. It takes the share of a cluster
     to have nothing to do with its size; for clusters of unequal size it reaches
@@ -97,6 +102,8 @@ def defect_rate(
     if chosen == BETA_BINOMIAL and sizes is not None:
         return _clustered_rate(defects, labelled, sizes, confidence)
     low, high = _INDEPENDENT[chosen](defects, labelled, confidence)
+    if isinstance(method, _Default):
+        low, high = _with_one_sided_bounds(defects, labelled, confidence, (low, high))
     return Estimate(
         value=defects / labelled,
         low=low,
@@ -156,7 +163,7 @@ def zero_defect_bound(
         posterior = clustered_share(sizes)
         bound, effect = zero_count_bound(posterior.sizes, 1.0 - confidence), _design_effect(posterior, sizes)
     else:
-        bound, effect = 1.0 - (1.0 - confidence) ** (1.0 / labelled), None
+        bound, effect = _independent_bound(labelled, confidence), None
     return Estimate(
         value=bound,
         low=0.0,
@@ -169,6 +176,18 @@ def zero_defect_bound(
         design_effect=effect,
         count=0,
     )
+
+
+def _with_one_sided_bounds(defects: int, labelled: int, confidence: float, ends: Ends) -> Ends:
+    """Return ends that are no closer than the exact one-sided bounds of no defect, or of defects alone."""
+    low, high = ends
+    bound = _independent_bound(labelled, confidence)
+    return min(low, 1.0 - bound) if defects == labelled else low, max(high, bound) if defects == 0 else high
+
+
+def _independent_bound(labelled: int, confidence: float) -> float:
+    """Return the rate at which `labelled` independent dialogues show no defect with probability 1 - confidence."""
+    return float(1.0 - (1.0 - confidence) ** (1.0 / labelled))
 
 
 def _counts(defects: int, labelled: int) -> tuple[int, int]:

@@ -165,3 +165,18 @@ def test_counts_that_cannot_be_are_refused_with_what_came(arguments, words):
 def test_a_bound_refuses_clusters_that_do_not_add_up():
     with pytest.raises(InputError, match="must add up"):
         zero_defect_bound(10, clusters=[4, 4])
+
+
+@pytest.mark.parametrize("n", range(1, 9))
+@pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
+def test_the_default_interval_never_ends_below_the_bound_of_no_defect(n, confidence):
+    bound = zero_defect_bound(n, confidence=confidence)
+    none, all_of_them = defect_rate(0, n, confidence=confidence), defect_rate(n, n, confidence=confidence)
+
+    assert none.high >= bound.value
+    assert all_of_them.low == pytest.approx(1 - none.high)
+
+
+def test_wilson_by_name_stays_as_published():
+    assert defect_rate(0, 3, method="wilson").high == pytest.approx(1.959963984540054**2 / (3 + 1.959963984540054**2))
+    assert defect_rate(0, 3).high == pytest.approx(1 - 0.05 ** (1 / 3))

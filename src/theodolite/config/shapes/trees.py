@@ -34,7 +34,7 @@ class NodeShape(Shape):
     held_by: OneOrMore | None = None
     """With `answers`: only dialogues held by these: `script`, `simulated user`, `person`, `recorded`."""
     by: OneOrMore | None = None
-    """With `answers`: only answers of these annotators, or of `person`, `model`, `rule`, `tester`."""
+    """With `answers`: only answers of these annotators, or of `person`, `model`, `rule`, `reference`, `tester`."""
     among: dict[str, Word] | None = None
     """With `answers`: only dialogues of these groups: column to value."""
     scale: TreeScale | None = None
@@ -46,7 +46,7 @@ class NodeShape(Shape):
     values: dict[str, float | None] | None = None
     """With `transform: recode`: value to the number in its place; `null` leaves an answer out."""
     per: Per | None = None
-    """One value for each `dialogue` or `turn` in place of several."""
+    """One value for each `dialogue`, each `turn`, or each `annotator` of a dialogue in place of several."""
     summary: Filled | None = None
     """How the children are summed up: `mean`, `median`, `scale-normalised median`, `max`, `product`, ..."""
     of: Weighted | None = None

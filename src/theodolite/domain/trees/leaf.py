@@ -22,7 +22,7 @@ class Leaf:
         value: The answer; None unless the outcome is `ANSWERED`.
         outcome: What became of the question.
         by: Name of the annotator, or opaque key of the tester.
-        kind: `person`, `model`, `rule` or `tester`.
+        kind: `person`, `model`, `rule`, `tester`, or `reference` for a final label.
         turn: Number of the turn; None for the dialogue as a whole.
         replicate: Number of the repetition by the same annotator, from 1.
         cluster: What resembling dialogues share; the dialogue itself where empty.

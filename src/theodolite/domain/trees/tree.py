@@ -75,7 +75,8 @@ class AnswersNode:
         levels: Only dialogues of these levels of testing; all where empty.
         held_by: Only dialogues held by these; all where empty.
         by: Only answers of these: names of annotators, or `person`, `model`,
-            `rule`, `tester`; all where empty.
+            `rule`, `reference`, `tester`; all where empty. Where it is empty or
+            names `person`, a final label replaces the other labels of its dialogue.
         among: Only dialogues of these groups; group name to value.
         range: Range of the scale, for numbers; None where the study's instrument tells it.
         labels: Labels of the scale, for categories; likewise.
@@ -144,7 +145,7 @@ class CollapseNode:
         name: Name of the node.
         of: Name of the node whose answers are collapsed.
         summary: Name of the summary function.
-        per: Whether one value is left for each dialogue or for each turn.
+        per: Whether one value is left for each dialogue, for each turn, or for each annotator of a dialogue.
         title: What people call it.
     """
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import replace
 
 from theodolite.domain.answer_rules import versions_of
-from theodolite.domain.answers import outcomes_of
 from theodolite.domain.estimate import Estimate, Measurement, Undefined
 from theodolite.domain.estimate_subject import EstimateSubject, Measure
 from theodolite.measurement.correction.rate import corrected_rate
@@ -74,6 +73,6 @@ def corrected_rates(found: Sightings, subject: EstimateSubject) -> Iterator[Meas
             corrected_by=found.authority.name,
         ),
         result=share_in_all(found, lambda one: found.verdict(one.person)),
-        outcomes=outcomes_of(one.person.outcome for one in found.seen),
+        outcomes=found.authority_outcomes,
         versions=versions_of(found.guideline, [found.judge, found.authority]),
     )

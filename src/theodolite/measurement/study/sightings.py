@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.answer_rules import AnswerSource, QuestionLabels, annotators_of, positions_of
-from theodolite.domain.answers import DialogueLabel
+from theodolite.domain.answers import DialogueLabel, outcomes_of
+from theodolite.domain.estimate import Outcomes
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import Question
@@ -59,6 +60,7 @@ class Sighting:
         readable: Whether its texts are shown, so that a person can label it.
         judge: What the judge says.
         person: What the authority says.
+        assigned: Whether the authority was to label it; what it was not assigned is not missing.
     """
 
     place: int
@@ -66,6 +68,7 @@ class Sighting:
     readable: bool
     judge: DialogueLabel
     person: DialogueLabel
+    assigned: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +127,11 @@ class Sightings:
     def readable(self) -> Sightings:
         """Those of which the judge gave a label that can be read."""
         return replace(self, seen=tuple(one for one in self.judged.seen if one.judge.value is not None))
+
+    @property
+    def authority_outcomes(self) -> Outcomes:
+        """What became of the dialogues that the authority was to label; counts."""
+        return outcomes_of(one.person.outcome for one in self.seen if one.assigned)
 
     def among(self, places: Iterable[int]) -> Sightings:
         """Return those at some positions."""
@@ -208,10 +216,17 @@ def sighted(sheet: QuestionLabels, judge: AnswerSource, authority: AnswerSource,
 
 
 def _seen(sheet: QuestionLabels, judge: AnswerSource, authority: AnswerSource) -> Iterator[Sighting]:
+    assigned = set(sheet.assigned_to(authority).positions)
     for place, said, given in zip(sheet.positions, sheet.labels(judge), sheet.labels(authority), strict=True):
         dialogue = sheet.table.dialogues[place]
-        readable = dialogue is not None and not dialogue.withheld
-        yield Sighting(place=place, setting=sheet.setting(place), readable=readable, judge=said, person=given)
+        yield Sighting(
+            place=place,
+            setting=sheet.setting(place),
+            readable=dialogue is not None and not dialogue.withheld,
+            judge=said,
+            person=given,
+            assigned=place in assigned,
+        )
 
 
 def _all_of(evidence: Evidence, guideline: Guideline, application: str, question: Question) -> Sequence[AnswerSource]:

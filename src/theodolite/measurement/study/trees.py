@@ -169,7 +169,7 @@ def _add_answers(
     table = evidence.answers
     positions = positions_of(evidence.study, table, application, guideline)
     asked = QuestionLabels(table=table, guideline=guideline, question=question, positions=positions)
-    sources = annotators_of(evidence.study, guideline, application)
+    sources = annotators_of(evidence.study, guideline, application, question.name)
     if not sources.counted:
         return
     sessions: Ints = np.zeros(len(table), dtype=np.int64)
@@ -191,8 +191,7 @@ def _add_answers(
 def _shares(asked: QuestionLabels, sources: AnswerSources) -> Iterator[tuple[AnswerSource, QuestionLabels]]:
     """Yield each source with the dialogues whose answers it gives.
 
-    In a pool, a final label replaces the labels of people, and a dialogue that nobody took is missing once,
-    not once for each member.
+    A dialogue that nobody of a pool took is missing once, not once for each member.
     """
     if sources.pool is None:
         yield from ((source, asked) for source in sources.counted)
@@ -200,13 +199,12 @@ def _shares(asked: QuestionLabels, sources: AnswerSources) -> Iterator[tuple[Ans
     final = AnswerSource(name=REFERENCE, kind=None, version="")
     labels = zip(asked.positions, asked.labels(final), strict=True)
     decided = {position for position, label in labels if label.value is not None}
-    rest = asked.only(position for position in asked.positions if position not in decided)
-    taken: set[int] = set()
+    taken = set(decided)
     for source in sources.counted:
-        own = rest.assigned_to(source)
+        own = asked.assigned_to(source)
         taken.update(own.positions)
         yield source, own
-    parts = ((final, decided), (sources.pool, set(rest.positions) - taken))
+    parts = ((final, decided), (sources.pool, set(asked.positions) - taken))
     yield from ((source, asked.only(sorted(positions))) for source, positions in parts if positions)
 
 

@@ -9,9 +9,11 @@ from typing import Final
 
 import numpy as np
 
-from theodolite.domain.trees.tree import Edge, SummaryNode, TransformNode
+from theodolite.domain.estimate import Estimate
+from theodolite.domain.trees.tree import Edge, SummaryNode, TransformNode, ValueRange
 from theodolite.measurement.beta_binomial import ClusteredShare, clustered_share
-from theodolite.measurement.interval import Ends, wilson
+from theodolite.measurement.interval import Ends
+from theodolite.measurement.proportion import BETA_BINOMIAL, defect_rate
 from theodolite.measurement.trees.bundles import moved
 from theodolite.measurement.trees.footing import FEW_CLUSTERS, Footing
 from theodolite.measurement.trees.methods import MAX, MEAN, MEDIAN, SCALE_NORMALISED_MEDIAN, Holds
@@ -27,8 +29,6 @@ MANY_CLUSTERS: Final = 40
 BOOTSTRAP: Final = "bootstrap of clusters"
 SQUARES: Final = "squares of the children's bounds"
 SIDAK: Final = "Sidak bounds of the children"
-BETA_BINOMIAL: Final = "beta-binomial"
-WILSON: Final = "wilson"
 NO_INTERVAL: Final = "no interval"
 
 NO_VARIATION: Final = 1e-9
@@ -181,27 +181,35 @@ class Bounds:
         scale = self.footing.tree.kinds[node.name].range
         if scale is None:
             return Bounded(ends=None, method=NO_INTERVAL)
+        if is_share(self.footing, node):
+            return self._share(node, scale, confidence)
         drawn, part = None, 0.0
-        if self.footing.is_regular(node.name) and not is_share(self.footing, node):
+        if self.footing.is_regular(node.name):
             drawn = self._percentiles(node.name, confidence)
             part = min((self.footing.n_clusters(node.name) - FEW_CLUSTERS) / (MANY_CLUSTERS - FEW_CLUSTERS), 1.0)
         if drawn is not None and part >= 1.0:
             return Bounded(ends=drawn, method=BOOTSTRAP)
         value = (self.footing.values[node.name] - scale.lowest) / scale.width
-        hits, sizes = tallies(self.footing, node)
-        if is_share(self.footing, node) and (sizes == 1).all():
-            low, high = wilson(round(float(hits.sum())), len(sizes), confidence)
-            method = WILSON
-        else:
-            low, high = self._posterior_ends(node.name, (hits, sizes), value, confidence)
-            method = BETA_BINOMIAL
+        low, high = self._posterior_ends(node.name, tallies(self.footing, node), value, confidence)
         ends = scale.lowest + low * scale.width, scale.lowest + high * scale.width
         if drawn is None or part <= 0.0:
-            return Bounded(ends=ends, method=method)
+            return Bounded(ends=ends, method=BETA_BINOMIAL)
         # From few to many clusters the posterior gives way to the bootstrap step by step, so that one cluster
         # more or less moves the bounds by little.
         low, high = (part * new + (1.0 - part) * old for new, old in zip(drawn, ends, strict=True))
-        return Bounded(ends=(low, high), method=f"{method} and {BOOTSTRAP}")
+        return Bounded(ends=(low, high), method=f"{BETA_BINOMIAL} and {BOOTSTRAP}")
+
+    def _share(self, node: SummaryNode, scale: ValueRange, confidence: float) -> Bounded:
+        """Return the interval of the defect rate of the same dialogues, so that a tree never contradicts a rate."""
+        hits, sizes = tallies(self.footing, node)
+        weight = float(sizes.sum()) / self.footing.n_sessions(node.name)  # that of the edge, which no share depends on
+        clusters = [(round(hit), round(size)) for hit, size in zip(hits / weight, sizes / weight, strict=True)]
+        n_hits, n = (sum(column) for column in zip(*clusters, strict=True))
+        rate = defect_rate(n_hits, n, clusters=clusters, confidence=confidence)
+        if not isinstance(rate, Estimate) or rate.low is None or rate.high is None:
+            return Bounded(ends=None, method=NO_INTERVAL)
+        ends = scale.lowest + rate.low * scale.width, scale.lowest + rate.high * scale.width
+        return Bounded(ends=ends, method=rate.method)
 
     def _posterior_ends(self, name: str, tallies: tuple[Floats, Floats], value: float, confidence: float) -> Ends:
         if name not in self._posteriors:

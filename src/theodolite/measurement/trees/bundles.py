@@ -5,16 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from theodolite.domain.annotation import Outcome
+from theodolite.domain.answers import OUTCOMES
 from theodolite.domain.choices import Per, TransformForm, Weighing
 from theodolite.domain.trees.tree import AnswersNode, CollapseNode, TransformNode, TreeDesign, ValueRange
 from theodolite.measurement.trees.checks import Kinds, NodeKind
 from theodolite.measurement.trees.leaves import ANSWERED, NO_TURN, Ints, LeafTable
-from theodolite.measurement.trees.methods import MEAN, Holds, Methods, SummaryMethod
+from theodolite.measurement.trees.methods import MAX, MEAN, Holds, Methods, SummaryMethod
 from theodolite.measurement.trees.summaries import Floats, summarise
+
+NOBODY: Final = -1
+"""Code of who answered where a value is that of several annotators."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +30,7 @@ class Bundle:
     Attributes:
         session: Place of the dialogue in the table, shape (values,).
         turn: Number of the turn; `NO_TURN` for the dialogue as a whole. Shape (values,).
+        answerer: Place of who answered in the table; `NOBODY` where several did. Shape (values,).
         value: Numbers; for labels and texts their place in `words`. Shape (values,).
         words: Labels or texts; empty for numbers.
         rows: Rows of the table that the values come from; shape (leaves used,).
@@ -33,6 +40,7 @@ class Bundle:
 
     session: Ints
     turn: Ints
+    answerer: Ints
     value: Floats
     words: tuple[str, ...]
     rows: Ints
@@ -71,7 +79,7 @@ def bundles_of(design: TreeDesign, kinds: Kinds, table: LeafTable, methods: Meth
         elif isinstance(node, TransformNode) and kind.many:
             found[node.name] = _transformed(node, kinds[node.of], kind, found[node.of])
         elif isinstance(node, CollapseNode):
-            found[node.name] = _collapsed(node, methods[node.summary], kinds[node.of], found[node.of])
+            found[node.name] = _collapsed(node, methods[node.summary], kinds[node.of], found[node.of], table)
     return found
 
 
@@ -94,6 +102,7 @@ def _answers(
     return Bundle(
         session=table.session[rows[readable]],
         turn=table.turn[rows[readable]],
+        answerer=table.answerer[rows[readable]],
         value=values[readable],
         words=words,
         rows=rows[readable],
@@ -150,6 +159,7 @@ def _recoded(node: TransformNode, bundle: Bundle) -> Bundle:
         bundle,
         session=bundle.session[kept],
         turn=bundle.turn[kept],
+        answerer=bundle.answerer[kept],
         value=value[kept],
         words=(),
         rows=bundle.rows[kept] if one_each else _rows_in(bundle, kept),
@@ -161,9 +171,13 @@ def _rows_in(bundle: Bundle, kept: NDArray[np.bool_]) -> Ints:
     return bundle.rows if kept.any() else bundle.rows[:0]
 
 
-def _collapsed(node: CollapseNode, method: SummaryMethod, below: NodeKind, bundle: Bundle) -> Bundle:
-    n_turns = int(bundle.turn.max(initial=0)) + 2  # the first place is that of answers about the whole dialogue
-    cells = bundle.session * n_turns + bundle.turn + 1 if node.per is Per.TURN else bundle.session
+def _collapsed(node: CollapseNode, method: SummaryMethod, below: NodeKind, bundle: Bundle, table: LeafTable) -> Bundle:
+    highest = below.range.highest if below.range else None
+    if node.per is Per.ANNOTATOR and method.name == MAX:
+        bundle = _with_known_maximum(bundle, highest, table)
+    own = bundle.turn if node.per is Per.TURN else bundle.answerer if node.per is Per.ANNOTATOR else None
+    n_cells = 1 if own is None else int(own.max(initial=0)) + 2  # the first cell is that of the code -1
+    cells = bundle.session if own is None else bundle.session * n_cells + own + 1
     places, place = np.unique(cells, return_inverse=True)
     packed = replace(bundle, session=place.astype(np.int64))
     if method.name == MEAN:
@@ -171,9 +185,36 @@ def _collapsed(node: CollapseNode, method: SummaryMethod, below: NodeKind, bundl
         values = sums[:, 0] / sums[:, 1]
     else:
         levels, weights = packed.histogram(Weighing.ANSWER, len(places))
-        highest = below.range.highest if below.range else None
         values = summarise(method, levels[None, :], weights, highest=highest) if len(places) else np.empty(0)
     kept = ~np.isnan(values)
-    per_turn = node.per is Per.TURN
-    session, turn = (places // n_turns, places % n_turns - 1) if per_turn else (places, np.full(len(places), NO_TURN))
-    return replace(bundle, session=session[kept], turn=turn[kept], value=values[kept])
+    codes = places[kept] % n_cells - 1
+    return replace(
+        bundle,
+        session=places[kept] // n_cells,
+        turn=codes if node.per is Per.TURN else np.full(len(codes), NO_TURN),
+        answerer=codes if node.per is Per.ANNOTATOR else np.full(len(codes), NOBODY),
+        value=values[kept],
+    )
+
+
+def _with_known_maximum(bundle: Bundle, highest: float | None, table: LeafTable) -> Bundle:
+    """Return the values without those of dialogues that an annotator knows in part: an unknown turn may be the highest.
+
+    As in defect rates (rule 4 of `theodolite.domain.answer_rules`), a turn at the top of the scale decides alone.
+    """
+    codes = np.arange(len(OUTCOMES))
+    is_unknown = ~np.isin(codes, [ANSWERED, OUTCOMES.index(Outcome.NOT_APPLICABLE)])[table.outcome[bundle.planned]]
+    rows = np.concatenate([bundle.planned[is_unknown], bundle.unreadable])
+    n_answerers = len(table.answerers)
+    cells = bundle.session * n_answerers + bundle.answerer
+    unknown = np.isin(cells, table.session[rows] * n_answerers + table.answerer[rows])
+    top = cells[bundle.value == highest]
+    kept = ~unknown | np.isin(cells, top)
+    return replace(
+        bundle,
+        session=bundle.session[kept],
+        turn=bundle.turn[kept],
+        answerer=bundle.answerer[kept],
+        value=bundle.value[kept],
+        rows=bundle.rows[kept] if len(bundle.rows) == len(kept) else bundle.rows,
+    )

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from theodolite.domain.annotation import AnnotatorKind
-from theodolite.domain.choices import ImpactSide, TransformForm
+from theodolite.domain.choices import ImpactSide, Per, TransformForm
 from theodolite.domain.dialogue import HeldBy, Level
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import Fault, did_you_mean
@@ -308,12 +308,13 @@ class _Gardener:
         return (_share("likelihood", opening, item.opened_by, 1), _share("share", item.question, rule, top))
 
     def _summed(self, name: str, question: Question, coded: TransformNode, *, title: str = "") -> Iterator[TreeNode]:
-        """Yield the mean over dialogues of coded answers; a dialogue is as bad as its worst turn."""
+        """Yield the mean over dialogues of coded answers; to each annotator, a dialogue is as bad as its worst turn."""
         below = coded.name
         if question.level is QuestionLevel.TURN:
             below = f"{name}, of all turns"
             is_bad = coded.orientation is Orientation.HIGHER_IS_WORSE
-            yield CollapseNode(name=below, of=coded.name, summary=MAX if is_bad else MEAN)
+            per, summary = (Per.ANNOTATOR, MAX) if is_bad else (Per.DIALOGUE, MEAN)
+            yield CollapseNode(name=below, of=coded.name, per=per, summary=summary)
         yield SummaryNode(name=name, summary=MEAN, edges=(Edge(child=below),), title=title or question.text)
         yield coded
 
@@ -335,8 +336,8 @@ class _Gardener:
         """Yield what is done to the answers, from the last step down to the first; turns are collapsed last."""
         steps = tuple(self._steps(item, name))
         if item.question.level is QuestionLevel.TURN:
-            summary = MEAN if item.rule is None else MAX
-            yield CollapseNode(name=f"{name}, of all turns", of=steps[0].name, summary=summary)
+            per, summary = (Per.DIALOGUE, MEAN) if item.rule is None else (Per.ANNOTATOR, MAX)
+            yield CollapseNode(name=f"{name}, of all turns", of=steps[0].name, per=per, summary=summary)
         yield from steps
 
     def _steps(self, item: Item, name: str) -> Iterator[TransformNode]:

@@ -9,7 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from theodolite.domain.annotation import Outcome
+from theodolite.domain.annotation import AnnotatorKind, Outcome
+from theodolite.domain.annotator import REFERENCE
 from theodolite.domain.answers import OUTCOMES
 from theodolite.domain.errors import InputError
 from theodolite.domain.trees.leaf import Leaf
@@ -117,7 +118,10 @@ class LeafTable:
         return order, ends
 
     def rows_of(self, node: AnswersNode) -> Ints:
-        """Return the rows that an answers node selects, whatever became of them."""
+        """Return the rows that an answers node selects, whatever became of them.
+
+        A final label replaces the labels of people, and so does it for a node that takes everybody's (ADR-0067).
+        """
         if node.question not in self.questions:
             return np.empty(0, dtype=np.int64)
         order, ends = self._by_question
@@ -125,10 +129,18 @@ class LeafTable:
         rows = order[ends[at] : ends[at + 1]]
         if node.levels or node.held_by or node.among:
             rows = rows[self._meant(node)[self.session[rows]]]
-        if node.by:
-            meant = [name in node.by or kind in node.by for name, kind in self.answerers]
+        by = {*node.by, REFERENCE} if AnnotatorKind.PERSON in node.by else node.by
+        if by:
+            meant = [name in by or kind in by for name, kind in self.answerers]
             rows = rows[np.array(meant, dtype=bool)[self.answerer[rows]]]
-        return rows
+        return self._without_replaced(rows) if not by or REFERENCE in by else rows
+
+    def _without_replaced(self, rows: Ints) -> Ints:
+        """Return rows without the labels that a final label of the same dialogue replaces."""
+        is_final = np.array([kind == REFERENCE for _, kind in self.answerers], dtype=bool)[self.answerer[rows]]
+        is_decided = np.zeros(len(self.sessions), dtype=bool)
+        is_decided[self.session[rows[is_final]]] = True
+        return rows[is_final | ~is_decided[self.session[rows]]]
 
     def _meant(self, node: AnswersNode) -> Flags:
         """Return which dialogues are of a node's levels, holders and groups, shape (sessions,)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from theodolite.domain.choices import Per
 from theodolite.domain.estimate import Estimate
 from theodolite.domain.trees.finding import NodeFinding
 from theodolite.domain.trees.tree import AnswersNode, CollapseNode, SummaryNode, TransformNode, TreeNode
@@ -51,6 +52,7 @@ def kind_words(node: TreeNode) -> str:
         case TransformNode():
             return node.form.value
         case CollapseNode():
-            return f"{node.summary} of each {node.per.value}"
+            part = "dialogue, by annotator" if node.per is Per.ANNOTATOR else node.per.value
+            return f"{node.summary} of each {part}"
         case SummaryNode():
             return node.summary

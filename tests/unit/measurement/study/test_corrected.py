@@ -72,6 +72,17 @@ def test_every_planned_dialogue_stays_in_the_account():
     assert (corrected.outcomes.planned, corrected.outcomes.used) == (60, 30)
 
 
+def test_a_dialogue_that_a_person_was_not_assigned_is_not_missing():
+    evidence = labelled_evidence(same)
+    drawn = sorted(evidence.drawn.values())
+    answers = replace(evidence.answers, assigned={"anna": [*drawn, next(n for n in range(60) if n not in drawn)]})
+
+    (corrected,) = rates(replace(evidence, answers=answers))
+
+    assert (corrected.outcomes.planned, corrected.outcomes.used, corrected.outcomes.missing) == (31, 30, 1)
+    assert corrected.result == rates(evidence)[0].result
+
+
 def test_means_of_scores_are_corrected_beside_the_judges_own():
     evidence = labelled_evidence(lambda said: {"5": "4"}.get(said or "", said or "1"))
 
