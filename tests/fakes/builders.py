@@ -147,7 +147,7 @@ def annotation_task(annotator: Annotator, about: Dialogue, asked: Guideline, **c
         guideline=asked,
         guideline_version=version_of(asked),
         dialogue=about,
-        columns=columns,
+        rows=(columns,) if columns else (),
     )
 
 

@@ -222,9 +222,14 @@ def check_trees(published: Published) -> None:
     """A tree reads the labels of the leading rates: final labels where there are some, else everybody's."""
     study = published.drawn.study
     design = grown(TreeOutline(name="t", topology="six-levels"), Soil(guidelines=study.guidelines))
+    rules = [
+        f"{guideline.name}.{rule.name}: model testing"
+        for guideline in study.guidelines
+        for rule in guideline.defect_rules
+    ]
     for application in study.applications:
         table = leaf_table(published.drawn.evidence, design, application)
-        nodes = {node.node: node for node in measure_tree(design, table, draws=Draws(replicates=2)).nodes}
+        nodes = {node.node: node for node in measure_tree(design, table, nodes=rules, draws=Draws(replicates=2)).nodes}
         for guideline in study.guidelines:
             for rule in guideline.defect_rules:
                 node = nodes[f"{guideline.name}.{rule.name}: model testing"]

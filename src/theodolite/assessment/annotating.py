@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -26,7 +26,7 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.flow import Flow
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import digest
-from theodolite.domain.instrument import Question
+from theodolite.domain.instrument import Question, QuestionLevel
 from theodolite.domain.scenario import TestPacket
 from theodolite.domain.study import Reference
 from theodolite.domain.votes import VOTE_VERSION
@@ -43,7 +43,7 @@ class AnnotationTask:
         guideline: What is asked.
         guideline_version: Content hash of the guideline.
         dialogue: What it is asked about.
-        columns: The recorded row of the dialogue; empty for live ones.
+        rows: The recorded rows of the dialogue, by turn; empty for live ones.
         packet: The test packet of the dialogue's scenario.
     """
 
@@ -53,7 +53,7 @@ class AnnotationTask:
     guideline: Guideline
     guideline_version: str
     dialogue: Dialogue
-    columns: Mapping[str, str]
+    rows: Sequence[Mapping[str, str]]
     packet: TestPacket = field(default_factory=TestPacket)
 
 
@@ -78,7 +78,7 @@ def annotate(task: AnnotationTask) -> Flow[Annotation]:
         case PacketRule():
             return _annotation(task, by_packet(task.packet, task.guideline, task.dialogue))
         case RecordedLabels():
-            return _annotation(task, (_recorded(_question(task.guideline, labelling), labelling, task.columns),))
+            return _annotation(task, _recorded(_question(task.guideline, labelling), labelling, task.rows))
         case HandLabels():
             message = f"`{task.annotator.name}` labels by hand and cannot be asked by a run"
             raise InputError(message)
@@ -91,11 +91,11 @@ def _question(guideline: Guideline, labels: RecordedLabels) -> Question:
 
 
 def adjudication(
-    reference: Reference, guideline: Guideline, dialogue: Dialogue, columns: Mapping[str, str]
+    reference: Reference, guideline: Guideline, dialogue: Dialogue, rows: Sequence[Mapping[str, str]]
 ) -> Adjudication:
-    """Return the final label that a recorded row brings for its dialogue."""
+    """Return the final label that recorded rows bring for their dialogue, the first that one of them has."""
     labels = RecordedLabels(column=reference.column, spelling=reference.spelling)
-    answer = _recorded(guideline.question, labels, columns)
+    answer = _answer(guideline.question, labels, rows)
     return Adjudication(
         dialogue=dialogue.key,
         guideline=guideline.name,
@@ -119,14 +119,25 @@ def _by_function(task: AnnotationTask) -> Flow[Annotation]:
     return _annotation(task, (yield from by_function(task.annotator.name, task.guideline, task.dialogue)))
 
 
-def _recorded(question: Question, labels: RecordedLabels, columns: Mapping[str, str]) -> Answer:
-    written = columns.get(labels.column, "").strip()
+def _recorded(question: Question, labels: RecordedLabels, rows: Sequence[Mapping[str, str]]) -> tuple[Answer, ...]:
+    """Return the answers that the rows of a dialogue bring: one a turn, or one for the whole dialogue."""
+    if question.level is QuestionLevel.TURN and rows:
+        return tuple(_answer(question, labels, [row], turn=turn) for turn, row in enumerate(rows, start=1))
+    return (_answer(question, labels, rows),)
+
+
+def _answer(
+    question: Question, labels: RecordedLabels, rows: Sequence[Mapping[str, str]], *, turn: int | None = None
+) -> Answer:
+    """Return the first label that the rows have; `check` refuses rows that contradict each other."""
+    texts = (row.get(labels.column, "").strip() for row in rows)
+    written = next((text for text in texts if text), "")
     if not written:
-        return Answer(question=question.name, outcome=Outcome.MISSING)
+        return Answer(question=question.name, outcome=Outcome.MISSING, turn=turn)
     value = labels.spelling.get(written) or question.scale.matched(written)
     if value is None or not question.scale.admits(value):
-        return Answer(question=question.name, outcome=Outcome.UNPARSEABLE, raw=written)
-    return Answer(question=question.name, outcome=Outcome.ANSWERED, value=value)
+        return Answer(question=question.name, outcome=Outcome.UNPARSEABLE, raw=written, turn=turn)
+    return Answer(question=question.name, outcome=Outcome.ANSWERED, value=value, turn=turn)
 
 
 def _annotation(task: AnnotationTask, answers: tuple[Answer, ...]) -> Annotation:

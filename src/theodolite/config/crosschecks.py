@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from theodolite.config.labelling.annotators import GuidelineShelf, LabelColumn, unfit_labels
@@ -11,6 +11,7 @@ from theodolite.config.lookup import Desk, Entry
 from theodolite.config.lost_material import note_lost_material
 from theodolite.config.parts import Parts, dropped, is_broken, section
 from theodolite.config.personas import GroupReading, unused_columns
+from theodolite.config.places import PlacedFault, few_of
 from theodolite.config.shapes.applications import HttpShape
 from theodolite.config.shapes.scenarios import ScenarioShape
 from theodolite.config.source_material import note_source_material
@@ -228,29 +229,24 @@ def _check_label_columns(parts: Parts, shelf: GuidelineShelf, desk: Desk) -> Non
             files = ", ".join(table.file for table in tables)
             desk.complaints.add(entry.fault("column", message=f"`{files}` has no column `{column}`{near}"))
         else:
-            _refuse_turns_in_columns(parts, entry, shelf.read(), desk)
             fitting.append(_label_column(parts, entry, shelf.read()))
+    desk.complaints.add(*_contradictions(parts, fitting))
     desk.complaints.add(*unfit_labels(fitting, [table.rows for table in tables], desk.on_rows))
 
 
-def _refuse_turns_in_columns(parts: Parts, entry: Entry[Any], guidelines: Sequence[Guideline], desk: Desk) -> None:
-    """Refuse a column for a question asked at each turn where dialogues have several rows: only the first is read."""
-    applications = (application for _, recorded in parts.recorded for application in recorded.applications)
-    has_turns = any("turn" in getattr(application.connection, "columns", ()) for application in applications)
-    annotator = next((item for item in parts.annotators if item.name == entry.name), None)
-    guideline = next((one for one in guidelines if annotator and one.name == annotator.guideline), None)
-    if not has_turns or guideline is None or annotator is None:
+def _contradictions(parts: Parts, columns: Sequence[LabelColumn]) -> Iterator[PlacedFault]:
+    """Yield faults of rows that give one dialogue several labels for a question about all of it."""
+    if not parts.recorded:
         return
-    labelling = annotator.labelling
-    asked = labelling.question if isinstance(labelling, RecordedLabels) else ""
-    question = guideline.instrument.question(asked) if asked else guideline.question
-    if question.level is QuestionLevel.TURN:
-        message = (
-            f"`{entry.name}` reads one label of a dialogue from column `{entry.shape.column}`, but `{guideline.name}` "
-            f"asks `{question.name}` at each turn and dialogues have a row for each turn; import the labels instead: "
-            "theodolite import STUDY LABELS --turn COLUMN"
-        )
-        desk.complaints.add(entry.fault("column", message=message))
+    from theodolite.config.recordings import by_application
+
+    for _, recorded in parts.recorded:
+        faults: list[PlacedFault] = []
+        for dialogues in by_application(recorded.dialogues):
+            for one in columns:
+                if not one.at_turns:
+                    faults += dialogues.contradictions(one.column, one.meaning)
+        yield from few_of(faults, recorded.table.file) if recorded.table else ()
 
 
 def _label_column(parts: Parts, entry: Entry[Any], guidelines: Sequence[Guideline]) -> LabelColumn:
@@ -263,9 +259,15 @@ def _label_column(parts: Parts, entry: Entry[Any], guidelines: Sequence[Guidelin
     elif annotator is not None and isinstance(labelling, RecordedLabels):
         name, spelling, asked = annotator.guideline, dict(labelling.spelling), labelling.question
     guideline = next((one for one in guidelines if one.name == name), None)
-    question = guideline and (guideline.instrument.question(asked) if asked else guideline.question)
+    question = None
+    if guideline is not None:
+        question = guideline.instrument.question(asked) if asked else guideline.question
     return LabelColumn(
-        entry=entry, column=entry.shape.column, spelling=spelling, scale=question.scale if question else None
+        entry=entry,
+        column=entry.shape.column,
+        spelling=spelling,
+        scale=question.scale if question else None,
+        at_turns=annotator is not None and question is not None and question.level is QuestionLevel.TURN,
     )
 
 

@@ -7,7 +7,7 @@ import json
 from array import array
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import merge
 from itertools import accumulate
@@ -143,25 +143,53 @@ class RecordedDialogues(Sequence[RecordedDialogue]):
         first = self._first[at]
         row = self._table.rows[first]
         others = [self._table.rows[place] for place in self._more.get(at, ())]
-        turns = tuple(_turn(each, self._columns) for each in sorted([row, *others], key=self._turn_number))
-        told = {name: text for name, text in row.items() if name not in self._spoken}
+        rows = sorted([row, *others], key=self._turn_number)
+        turns = tuple(_turn(each, self._columns) for each in rows)
+        further = tuple(self._unspoken(each) for each in rows) if others else ()
+        columns = self._unspoken(row)
         return RecordedDialogue(
             key=_key(row, first, self._columns),
             application=self._application,
             turns=turns,
-            columns=told,
+            columns=columns,
+            turn_columns=further,
             line=self._table.lines[first],
             repeat=self._repeats.get(at, 1),
-            labelled=self._is_labelled(turns, told),
+            labelled=self._is_labelled(turns, further or (columns,)),
         )
+
+    def _unspoken(self, row: Mapping[str, str]) -> dict[str, str]:
+        return {name: text for name, text in row.items() if name not in self._spoken}
+
+    def contradictions(self, column: str, meaning: Callable[[str], str]) -> Iterator[PlacedFault]:
+        """Yield a fault for each row whose label of the whole dialogue differs from that of an earlier turn.
+
+        Args:
+            column: Column of the labels.
+            meaning: Returns the label that a text means.
+        """
+        table = self._table
+        for at, others in self._more.items():
+            first: tuple[str, int] | None = None
+            for place in sorted((self._first[at], *others), key=lambda each: self._turn_number(table.rows[each])):
+                text = table.rows[place].get(column, "").strip()
+                if text and first is None:
+                    first = text, table.lines[place]
+                elif text and first and meaning(text) != meaning(first[0]):
+                    message = (
+                        f"has `{text}` in column `{column}`, and line {first[1]} of the same dialogue has `{first[0]}`;"
+                        " expected one label for the whole dialogue. Write it in one row, or ask the question with"
+                        " `level: turn` for a label of each turn"
+                    )
+                    yield PlacedFault(file=table.file, line=table.lines[place], message=message)
 
     def _turn_number(self, row: Mapping[str, str]) -> int:
         return int(row[self._columns["turn"]].strip()) if "turn" in self._columns else 0
 
-    def _is_labelled(self, turns: Sequence[RecordedTurn], told: Mapping[str, str]) -> bool:
+    def _is_labelled(self, turns: Sequence[RecordedTurn], rows: Sequence[Mapping[str, str]]) -> bool:
         if all(turn.response.strip() or turn.withheld for turn in turns):
             return False
-        return any(told.get(column, "").strip() for column in self.label_columns)
+        return any(row.get(column, "").strip() for row in rows for column in self.label_columns)
 
 
 class JoinedDialogues(Sequence[RecordedDialogue]):
@@ -197,11 +225,16 @@ class JoinedDialogues(Sequence[RecordedDialogue]):
 
 def joined(parts: Sequence[Sequence[RecordedDialogue]], label_columns: tuple[str, ...]) -> Sequence[RecordedDialogue]:
     """Return the dialogues of several files, which know the columns with labels of people."""
-    for part in parts:
-        for one in part.parts if isinstance(part, JoinedDialogues) else (part,):
-            if isinstance(one, RecordedDialogues):
-                one.label_columns = label_columns
+    for one in (one for part in parts for one in by_application(part)):
+        one.label_columns = label_columns
     return parts[0] if len(parts) == 1 else JoinedDialogues(parts)
+
+
+def by_application(dialogues: Sequence[RecordedDialogue]) -> Iterator[RecordedDialogues]:
+    """Yield the dialogues of each application of a recorded file."""
+    for part in dialogues.parts if isinstance(dialogues, JoinedDialogues) else (dialogues,):
+        if isinstance(part, RecordedDialogues):
+            yield part
 
 
 def recorded_dialogues(

@@ -32,6 +32,7 @@ class RecordedDialogue:
         application: Name of the application.
         turns: What was said.
         columns: Column to value of the dialogue's first row: labels and groups.
+        turn_columns: The same of each row, in order of the turns; empty where the dialogue has one row.
         line: Line of the first row in the file.
         repeat: Number among rows of the same item and application, from 1.
         labelled: Whether a person labelled it although a response is empty; then the empty response
@@ -42,6 +43,12 @@ class RecordedDialogue:
     application: str
     turns: tuple[RecordedTurn, ...]
     columns: Mapping[str, str] = field(default_factory=dict)
+    turn_columns: tuple[Mapping[str, str], ...] = ()
     line: int = 0
     repeat: int = 1
     labelled: bool = False
+
+    @property
+    def rows(self) -> tuple[Mapping[str, str], ...]:
+        """Columns of each row, in order of the turns."""
+        return self.turn_columns or (self.columns,)

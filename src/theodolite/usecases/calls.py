@@ -58,7 +58,7 @@ def _task(study: Study, annotation: Annotation, dialogues: Mapping[str, Dialogue
         guideline=study.guideline(annotator.guideline),
         guideline_version=annotation.instrument_version,
         dialogue=dialogue,
-        columns={},  # whoever reads a column makes no call
+        rows=(),  # whoever reads a column makes no call
         packet=study.scenario(dialogue.scenario).packet,
     )
 

@@ -48,8 +48,8 @@ class StudyFlows:
         self._searches = searches or {}
         self._approaches = approaches
         self._sessions = sessions
-        self._columns: Mapping[tuple[str, str, int], Mapping[str, str]] = {
-            (recording.application, recording.key, recording.repeat): recording.columns for recording in recordings
+        self._rows: Mapping[tuple[str, str, int], Sequence[Mapping[str, str]]] = {
+            (recording.application, recording.key, recording.repeat): recording.rows for recording in recordings
         }
 
     def session(self, unit: Unit) -> Flow[Dialogue]:
@@ -79,7 +79,7 @@ class StudyFlows:
             guideline=guideline,
             guideline_version=self._guideline_versions[guideline.name],
             dialogue=dialogue,
-            columns=self._row(unit.position),
+            rows=self._rows_of(unit.position),
             packet=self._study.scenario(dialogue.scenario).packet,
         )
         return annotate(task)
@@ -90,14 +90,16 @@ class StudyFlows:
         if reference is None:
             return ()
         guideline = self._study.guideline(reference.guideline)
-        return tuple(adjudication(reference, guideline, dialogue, self._row(place)) for place, dialogue in dialogues)
+        return tuple(
+            adjudication(reference, guideline, dialogue, self._rows_of(place)) for place, dialogue in dialogues
+        )
 
-    def _row(self, position: int) -> Mapping[str, str]:
-        """Return the row of a recorded dialogue; nothing for one that was held, or brought in by another file."""
+    def _rows_of(self, position: int) -> Sequence[Mapping[str, str]]:
+        """Return the rows of a recorded dialogue, by turn; none for one that a run or another file brings."""
         setting = self._sessions.setting(position)
         if setting.held_by is not HeldBy.RECORDED:
-            return {}
-        return self._columns.get((setting.application, setting.tester, self._sessions[position].repeat), {})
+            return ()
+        return self._rows.get((setting.application, setting.tester, self._sessions[position].repeat), ())
 
     @cached_property
     def _application_versions(self) -> dict[str, str]:

@@ -191,7 +191,7 @@ class Prober:
             guideline=guideline,
             guideline_version=version_of(guideline),
             dialogue=dialogue,
-            columns={},
+            rows=(),
         )
         unit = Unit(
             key=key,

@@ -23,6 +23,7 @@ from theodolite.domain.annotation import AdjudicationOrigin, AnnotatorKind, Outc
 from theodolite.domain.annotator import Annotator, ModelJudge, PacketRule, Voting
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import CONTENT_FILTER
+from theodolite.domain.instrument import QuestionLevel
 from theodolite.domain.scenario import TestPacket as Packet
 from theodolite.domain.study import Reference
 
@@ -124,6 +125,18 @@ def test_a_row_without_the_column_has_no_label():
     assert answer_of(annotated(person(), other="yes")).outcome is Outcome.MISSING
 
 
+@pytest.mark.parametrize(("level", "labels"), [("turn", [(1, "yes"), (2, None)]), ("dialogue", [(None, "yes")])])
+def test_a_recorded_label_belongs_to_a_turn_or_to_the_dialogue(level, labels):
+    (question,) = POLITE.instrument.questions
+    asked = replace(question, level=QuestionLevel(level))
+    guideline = replace(POLITE, instrument=replace(POLITE.instrument, questions=(asked,)))
+    task = replace(annotation_task(person(), SAID, guideline), rows=({"ann": "yes"}, {"ann": ""}))
+
+    annotation = held_by_hand(annotate(task), lambda _: None).result
+
+    assert [(answer.turn, answer.value) for answer in annotation.answers] == labels
+
+
 def test_recorded_labels_of_withheld_dialogues_count():
     assert answer_of(annotated(person(), WITHHELD, ann="yes")).value == "yes"
 
@@ -135,7 +148,7 @@ def test_recorded_labels_of_withheld_dialogues_count():
 def test_a_recorded_final_label_is_an_adjudication(written, outcome, value):
     reference = Reference(column="final", guideline="polite", spelling={"1": "yes"})
 
-    final = adjudication(reference, POLITE, SAID, {"final": written})
+    final = adjudication(reference, POLITE, SAID, [{"final": ""}, {"final": written}])
 
     assert (final.outcome, final.value, final.dialogue) == (outcome, value, "unit-1")
     assert final.origin is AdjudicationOrigin.RECORDED

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import hashlib
 
-from theodolite.config.loading import load_study
+import pytest
+
+from theodolite.config.loading import StudyFaults, load_study
 from theodolite.domain.recording import RecordedTurn
 
 STUDY = """study: a
@@ -24,12 +26,41 @@ def test_rows_of_one_item_are_repeats_where_no_column_numbers_turns(folder):
 
 
 def test_rows_of_one_item_are_turns_where_a_column_numbers_them(folder):
-    rows = "id,n,p,r,label\nx,2,c,d,no\nx,1,a,b,yes\nx,1,e,f,no\n"
+    rows = "id,n,p,r,label\nx,2,c,d,no\nx,1,a,b,\nx,1,e,f,no\n"
 
     first, second = load(folder, rows, ", turn: n").recordings
 
     assert first.turns == (RecordedTurn(prompt="a", response="b"), RecordedTurn(prompt="c", response="d"))
     assert (first.columns["label"], second.repeat, len(second.turns)) == ("no", 2, 1)
+
+
+def test_each_turn_keeps_its_columns_in_order_of_turns(folder):
+    rows = "id,n,p,r,label\nx,2,c,d,no\nx,1,a,b,\ny,1,e,f,yes\n"
+
+    first, second = load(folder, rows, ", turn: n").recordings
+
+    assert [row["label"] for row in first.rows] == ["", "no"]
+    assert [row["label"] for row in second.rows] == ["yes"]
+
+
+def test_two_labels_of_one_dialogue_are_a_fault_with_both_lines(folder):
+    rows = "id,n,p,r,label\nx,2,c,d,no\nx,1,a,b,Yes\nx,3,e,f,yes\ny,1,g,h,no\n"
+
+    with pytest.raises(StudyFaults) as caught:
+        load(folder, rows, ", turn: n")
+
+    (fault,) = caught.value.placed
+    assert (fault.file, fault.line) == ("rows.csv", 2)
+    assert "has `no` in column `label`, and line 3 of the same dialogue has `Yes`" in fault.message
+
+
+def test_a_question_at_each_turn_may_have_a_label_in_each_row(folder):
+    rows = "id,n,p,r,label\nx,1,a,b,yes\nx,2,c,d,no\n"
+    study = STUDY.replace("{ask: Fine?,", "{ask: Fine?, level: turn,") % ", turn: n"
+
+    (dialogue,) = load_study(folder(study_yaml=study, rows_csv=rows)).recordings
+
+    assert [row["label"] for row in dialogue.rows] == ["yes", "no"]
 
 
 def test_a_column_splits_one_file_into_applications_in_order_of_appearance(folder):

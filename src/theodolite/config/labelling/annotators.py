@@ -249,12 +249,18 @@ class LabelColumn:
         column: Its name.
         spelling: What it may hold to the label that is meant; empty where that is not known.
         scale: Scale of the question that it answers; None where that is not known.
+        at_turns: Whether it holds a label of each turn, and not one of the dialogue.
     """
 
     entry: Entry[Any]
     column: str
     spelling: Mapping[str, str]
     scale: Scale | None = None
+    at_turns: bool = False
+
+    def meaning(self, text: str) -> str:
+        """Return the label that a text means; the text itself where it fits none."""
+        return self.spelling.get(text) or (self.scale and self.scale.matched(text)) or text
 
 
 def unfit_labels(
