@@ -87,12 +87,12 @@ def pressure(server: Server, present: list[Contender], folder: Path, latency_ms:
 
 
 def start_s(server: Server, folder: Path) -> float:
-    """Return the CPU time of `theodolite test` of one further sample on a migrated database; the best of three."""
+    """Return the CPU time of `theodolite run --stage test` of one further sample on a migrated database; the best of three."""
     ours.write_study(emptied(folder), server.base, 5, 5)
     server.reset()
     times = []
     for first in (1, 2, 3, 4):
-        words = [*ours.command(folder, 5, "test")[:3], "test", str(folder), "--first", str(first), "--json"]
+        words = [*ours.command(folder, 5, "test")[:3], "test", str(folder), "--limit", str(first), "--json"]
         times.append(measure(server, words, folder, 1).cpu_s)
     return min(times[1:])
 

@@ -40,5 +40,5 @@ def write_study(folder: Path, base: str, n: int, c: int, *, first: int = 0) -> N
 
 def command(folder: Path, c: int, verb: str = "run") -> list[str]:
     """Return the command that runs it."""
-    slots = ["--parallel", str(c)] if verb == "run" else []
+    slots = ["--concurrency", str(c)] if verb == "run" else []
     return [sys.executable, "-c", COMMAND, verb, str(folder), *slots, "--json"]

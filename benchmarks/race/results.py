@@ -188,7 +188,7 @@ def _trial_table(trials: Sequence[Trial]) -> list[str]:
 
 def _start_rows(start_s: float, floor_s: float) -> list[tuple[str, str, str, bool]]:
     """Return how long a start takes, in seconds and as a multiple of the floor's, which the machine's speed leaves alone."""
-    what, wanted = "CPU of `theodolite test` of one sample", START_WANTED_S / FLOOR_START_S
+    what, wanted = "CPU of `theodolite run --stage test` of one sample", START_WANTED_S / FLOOR_START_S
     beside = f"of the floor's {floor_s:.2f} s for one sample ({FLOOR_START_S} s where the {START_WANTED_S} s were set)"
     return [
         (what, f"{start_s:.2f} s", f"under {START_WANTED_S}", start_s < START_WANTED_S),

@@ -28,7 +28,7 @@ async def test_replies_of_a_unit_that_took_over_a_result_are_those_that_led_to_i
     store.add_units(run, [first])
     await store.append(first.key, an_entry())
     await store.keep_dialogue(first, a_dialogue(first), journalled=False)
-    anew = store.open_run(a_study(), a_plan(), anew=True)
-    store.add_units(anew, [a_session(anew)])
+    new_run = store.open_run(a_study(), a_plan(), new_run=True)
+    store.add_units(new_run, [a_session(new_run)])
 
-    assert store.journals([a_session(anew).key]) == {a_session(anew).key: [an_entry()]}
+    assert store.journals([a_session(new_run).key]) == {a_session(new_run).key: [an_entry()]}

@@ -33,10 +33,10 @@ def test_another_plan_is_the_next_run_of_its_study(store: Store, run: Run) -> No
 
 
 def test_anew_begins_another_run_of_the_same_plan(store: Store, run: Run) -> None:
-    anew = store.open_run(a_study(), a_plan(), anew=True)
+    new_run = store.open_run(a_study(), a_plan(), new_run=True)
 
-    assert (anew.number, anew.plan_version) == (2, run.plan_version)
-    assert store.open_run(a_study(), a_plan()) == anew
+    assert (new_run.number, new_run.plan_version) == (2, run.plan_version)
+    assert store.open_run(a_study(), a_plan()) == new_run
 
 
 def test_studies_are_numbered_apart(store: Store, run: Run) -> None:
@@ -44,16 +44,16 @@ def test_studies_are_numbered_apart(store: Store, run: Run) -> None:
 
 
 def test_the_latest_run_of_a_study_is_found_by_name(store: Store, run: Run) -> None:
-    latest = store.open_run(a_study(), a_plan(), anew=True)
+    latest = store.open_run(a_study(), a_plan(), new_run=True)
 
     assert store.latest_run("support") == latest
 
 
 def test_all_runs_of_a_study_come_in_order_of_their_numbers(store: Store, run: Run) -> None:
     store.open_run(a_study("other"), a_plan(seed=3))
-    anew = store.open_run(a_study(), a_plan(), anew=True)
+    new_run = store.open_run(a_study(), a_plan(), new_run=True)
 
-    assert store.runs("support") == [run, anew]
+    assert store.runs("support") == [run, new_run]
     assert store.runs("never run") == []
 
 
@@ -102,7 +102,7 @@ def test_a_unit_that_is_given_twice_is_added_once(store: Store, run: Run) -> Non
 
 
 def test_units_of_another_kind_or_run_are_not_counted(store: Store, run: Run) -> None:
-    other = store.open_run(a_study(), a_plan(), anew=True)
+    other = store.open_run(a_study(), a_plan(), new_run=True)
     store.add_units(run, [a_session(run)])
 
     assert sum(store.count_units(run, ANNOTATION).values()) == 0
@@ -314,12 +314,12 @@ async def test_a_third_run_takes_over_from_the_first(store: Store, run: Run) -> 
 
 async def test_nothing_is_taken_over_unasked(store: Store, run: Run) -> None:
     await held(store, run)
-    anew = store.open_run(a_study(), a_plan(), anew=True)
+    new_run = store.open_run(a_study(), a_plan(), new_run=True)
 
-    await held(store, anew, adopt=False)
+    await held(store, new_run, adopt=False)
 
-    assert store.origins(anew) == {}
-    assert [dialogue.key for dialogue in store.dialogues(anew)] == [a_session(anew).key]
+    assert store.origins(new_run) == {}
+    assert [dialogue.key for dialogue in store.dialogues(new_run)] == [a_session(new_run).key]
 
 
 async def test_failures_are_not_taken_over(store: Store, run: Run) -> None:

@@ -398,14 +398,14 @@ async def test_calls_so_far_tell_units_that_are_over_from_those_under_way(store:
     await store.keep_dialogue(unit, a_dialogue(unit))
     await store.append(under_way.key, an_entry())
     await store.keep_failure(judging, a_failure(judging))
-    anew = store.open_run(a_study(), a_plan(), anew=True)
-    store.add_units(anew, [a_session(anew)])
+    new_run = store.open_run(a_study(), a_plan(), new_run=True)
+    store.add_units(new_run, [a_session(new_run)])
 
     assert store.calls_so_far(run) == {
         UnitKind.SESSION: CallsSoFar(over=3, n_over=1, under_way=1),
         UnitKind.ANNOTATION: CallsSoFar(n_over=1),
     }
-    assert set(store.calls_so_far(anew).values()) == {CallsSoFar()}, "what is taken over asks for nothing"
+    assert set(store.calls_so_far(new_run).values()) == {CallsSoFar()}, "what is taken over asks for nothing"
 
 
 async def test_strategies_come_back_with_their_attempts(store: Store, run: Run, unit: Unit) -> None:

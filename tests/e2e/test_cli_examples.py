@@ -39,7 +39,7 @@ def test_an_example_has_fifteen_lines_at_most_and_no_faults(example, name):
     assert len(lines) <= 15
     assert ended.code == 0, ended.said
     assert "Fine: 0 faults" in ended.out
-    assert ended.out.rstrip().endswith((f"Next: theodolite run {name} --first 3", f"Next: theodolite run {name}"))
+    assert ended.out.rstrip().endswith((f"Next: theodolite run {name} --limit 3", f"Next: theodolite run {name}"))
 
 
 def test_checking_a_says_what_it_would_cost_and_who_would_be_asked(example):

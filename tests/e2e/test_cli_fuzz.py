@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.fakes.terminal import theodolite
-from theodolite.cli.main import FIRST, FURTHER
+from theodolite.cli.main import COMMANDS
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -18,7 +18,20 @@ TEXTS = {name: (EXAMPLES / name / "study.yaml").read_bytes() for name in "abc"}
 FEW = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 
 WORDS = st.one_of(
-    st.sampled_from([*FIRST, *FURTHER, "--json", "--help", "--first", "3", "-1", "--", "--out", "--all", ""]),
+    st.sampled_from(
+        [
+            *(name for group in COMMANDS.values() for name in group),
+            "--json",
+            "--help",
+            "--limit",
+            "3",
+            "-1",
+            "--",
+            "--out",
+            "--all",
+            "",
+        ]
+    ),
     st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=8),
 )
 CHUNKS = st.one_of(

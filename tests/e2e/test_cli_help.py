@@ -7,11 +7,11 @@ import sys
 import pytest
 
 from tests.fakes.terminal import environment, theodolite
-from theodolite.cli.main import FIRST, FURTHER
+from theodolite.cli.main import COMMANDS as GROUPS
 
 pytestmark = pytest.mark.integration
 
-COMMANDS = [*FIRST, *FURTHER]
+COMMANDS = [name for group in GROUPS.values() for name in group]
 HEAVY = ("django", "httptools", "numpy", "scipy", "pydantic", "ruamel", "jinja2", "rich", "asyncio")
 
 _LOADED = """
@@ -49,7 +49,7 @@ def test_the_first_help_names_every_command_the_exit_codes_and_how_to_begin():
 
     assert ended.code == 0
     assert [name for name in COMMANDS if f"\n  {name}" not in ended.out] == []
-    assert "Exit codes: 0 done, 1 a finding" in ended.out
+    assert "Exit codes: 0 done, 1 gate not met" in ended.out
     assert "theodolite demo" in ended.out
     assert max(map(len, ended.out.splitlines())) <= 80
 
@@ -59,10 +59,16 @@ def test_the_first_help_names_every_command_the_exit_codes_and_how_to_begin():
     [
         (["chek", "support"], "there is no command `chek`; meant `check`?"),
         (["frobnicate"], "there is no command `frobnicate`"),
-        (["run", "support", "--firts", "3"], "--first"),
+        (["run", "support", "--firts", "3"], "--limit"),
+        (["run", "support", "--first", "3"], "option `--first` is now `--limit`"),
+        (["report", "support", "--unfinished"], "option `--unfinished` is now `--partial`"),
+        (["assess", "support"], "use `run --stage score`, `label --file`, `import labels` or `judge plan`"),
+        (["bring", "support", "log.csv"], "use `import dialogues`"),
+        (["judge", "validate", "support"], "use `judge validate`"),
+        (["import", "support", "labels.csv"], "write  theodolite import labels support FILE"),
         (["run"], "STUDY"),
-        (["run", "support", "--first", "0"], "0 is not in the range"),
-        (["run", "support", "--parallel", "many"], "'many' is not a valid integer"),
+        (["run", "support", "--limit", "0"], "0 is not in the range"),
+        (["run", "support", "--concurrency", "many"], "'many' is not a valid integer"),
         (["run", "nowhere"], "there is no such file or folder"),
         (["show", "nowhere", "d001"], "there is no such file or folder"),
         (["check", "/dev/null/x"], "there is no such file or folder"),

@@ -36,7 +36,7 @@ def application_that_prints(study, server):
 
 
 def look(study, server):
-    return theodolite("run", study.folder, "--first", "1", "--json")
+    return theodolite("run", study.folder, "--limit", "1", "--json")
 
 
 def nothing_succeeded(study, server):
@@ -47,7 +47,7 @@ def nothing_succeeded(study, server):
 
 def budget_spent(study, server):
     study.write(rest="budget: {calls: 1}")
-    return theodolite("run", study.folder, "--parallel", "1", "--json")
+    return theodolite("run", study.folder, "--concurrency", "1", "--json")
 
 
 def dead_endpoint(study, server):
@@ -73,13 +73,13 @@ def report_before_a_run(study, server):
 
 
 def report_unfinished(study, server):
-    theodolite("run", study.folder, "--first", "1")
+    theodolite("run", study.folder, "--limit", "1")
     return theodolite("report", study.folder, "--json")
 
 
 def measured(study, server):
     theodolite("run", study.folder)
-    return theodolite("measure", study.folder, "--json")
+    return theodolite("run", "--stage", "measure", study.folder, "--json")
 
 
 def checked(study, server):

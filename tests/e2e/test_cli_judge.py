@@ -24,8 +24,8 @@ def study(tmp_path, server):
     support = SupportStudy(folder=tmp_path / "support", url=server.url, n=8)
     support.write()
     assert theodolite("run", support.folder).code == 0
-    theodolite("assess", support.folder, "--sample", "8")
     path = support.folder / "labels.csv"
+    theodolite("label", support.folder, "--sample", "8", "--file", path)
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = [
             row | {"answer": str(1 + place % 5), "annotator": "anna"} for place, row in enumerate(csv.DictReader(file))
@@ -34,14 +34,14 @@ def study(tmp_path, server):
         writer = csv.DictWriter(file, rows[0])
         writer.writeheader()
         writer.writerows(rows)
-    assert theodolite("assess", support.folder, "--labels", path).code == 0
+    assert theodolite("import", "labels", support.folder, path).code == 0
     return support
 
 
 def test_attacks_are_counted_before_they_are_tried_and_stand_in_the_certificate(study, server):
     before = server.stats["requests"]
 
-    ended = theodolite("judge", "certify", study.folder, "--attacks", "2")
+    ended = theodolite("judge", "validate", study.folder, "--attacks", "2")
 
     assert ended.code == 0, ended.err
     assert ended.out.startswith("Probing: 2 dialogues read again")
@@ -52,17 +52,17 @@ def test_attacks_are_counted_before_they_are_tried_and_stand_in_the_certificate(
 def test_without_attacks_no_model_is_called_and_the_certificate_says_so(study, server):
     before = server.stats["requests"]
 
-    ended = theodolite("judge", "certify", study.folder, "--no-attacks")
+    ended = theodolite("judge", "validate", study.folder, "--no-attacks")
 
     assert (ended.code, server.stats["requests"]) == (0, before)
     assert "nobody knows what text can make of this judge" in " ".join(ended.out.split())
 
 
 def test_another_wording_is_another_judge_without_a_certificate(study):
-    theodolite("judge", "certify", study.folder, "--no-attacks")
+    theodolite("judge", "validate", study.folder, "--no-attacks")
     study.write(ask="How helpful are the replies?")
     theodolite("run", study.folder)
 
     ended = theodolite("judge", "show", study.folder)
 
-    assert (ended.code, "no certificate was issued for `useful` as it is now" in ended.err) == (2, True)
+    assert (ended.code, "the current version of `useful` is not validated" in ended.err) == (2, True)

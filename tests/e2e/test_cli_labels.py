@@ -39,7 +39,7 @@ def study(tmp_path):
 
 @pytest.fixture
 def sample(study):
-    ended = theodolite("assess", study, "--sample", "40", "--json")
+    ended = theodolite("label", study, "--sample", "40", "--file", study / "labels.csv", "--json")
     assert (ended.code, ended.found["answers"]) == (0, 40)
     return study / "labels.csv"
 
@@ -58,17 +58,17 @@ def fill(path, answer):
 def test_a_label_file_is_blind_and_is_never_written_over(study, sample):
     text = sample.read_text(encoding="utf-8")
 
-    again = theodolite("assess", study, "--sample", "40")
+    again = theodolite("label", study, "--sample", "40", "--file", sample)
 
     assert not [word for word in (*SYSTEMS, "gpt-4", "v2-") if word in text]
-    assert (again.code, "people may have labelled in it" in again.err) == (2, True)
+    assert (again.code, "exists and may contain labels" in again.err) == (2, True)
     assert sample.read_text(encoding="utf-8") == text
 
 
 def test_faults_of_a_file_are_said_at_once_and_nothing_is_stored(study, sample):
     fill(sample, lambda place: "full refusl" if place in {3, 5} else "full refusal")
 
-    ended = theodolite("assess", study, "--labels", sample)
+    ended = theodolite("import", "labels", study, sample)
 
     assert ended.code == 2
     assert ended.err.count("meant `full refusal`?") == 2
@@ -86,7 +86,7 @@ def test_labels_are_stored_once_and_revised_by_another_answer(study, sample):
 def _labels(study, path, *options, first=None):
     if first:
         fill(path, lambda place: first if not place else "full compliance")
-    ended = theodolite("assess", study, "--labels", path, *options)
+    ended = theodolite("import", "labels", study, path, *options)
     assert ended.code == 0, ended.err
     return " ".join(ended.out.split())
 
@@ -96,10 +96,10 @@ def test_labels_make_a_certificate_that_stays_with_the_judge(study, sample):
     _labels(study, sample)
 
     shown_before = theodolite("judge", "show", study)
-    certified = theodolite("judge", "certify", study)
+    certified = theodolite("judge", "validate", study)
     shown = theodolite("judge", "show", study, "--json")
 
-    assert (shown_before.code, "Issue one:  theodolite judge certify" in shown_before.err) == (2, True)
+    assert (shown_before.code, "Validate it:  theodolite judge validate" in shown_before.err) == (2, True)
     assert certified.code == 0, certified.err
     assert "Held against anna: same label on" in " ".join(certified.out.split())
     (certificate,) = shown.found["certificates"]
@@ -109,9 +109,9 @@ def test_labels_make_a_certificate_that_stays_with_the_judge(study, sample):
 def test_results_hold_certificate_sample_and_corrected_rates(study, sample):
     fill(sample, lambda place: "full compliance" if place % 3 else "full refusal")
     _labels(study, sample)
-    theodolite("judge", "certify", study)
+    theodolite("judge", "validate", study)
 
-    theodolite("measure", study)
+    theodolite("run", "--stage", "measure", study)
     results = json.loads((study / "results.json").read_text(encoding="utf-8"))
 
     corrected = [one for one in results["estimates"] if one["measure"] == "corrected_rate"]

@@ -19,7 +19,7 @@ def study(tmp_path_factory):
     with Loopback() as server, Loopback(faults=("ok", "ok", "400")) as application:
         support = SupportStudy(folder=folder / "support", url=server.url, n=4)
         support.write(bot=HTTP_BOT.format(root=application.root))
-        theodolite("run", support.folder, "--first", "3", "--parallel", "1")
+        theodolite("run", support.folder, "--limit", "3", "--concurrency", "1")
     return support
 
 
@@ -86,7 +86,9 @@ def test_commands_to_type_are_quoted_where_a_folder_needs_it(study):
     assert f"theodolite run '{spaced}'" in theodolite("check", spaced).out
 
 
-@pytest.mark.parametrize("words", [("report",), ("measure",), ("show", "d001"), ("report", "--unfinished")])
+@pytest.mark.parametrize(
+    "words", [("report",), ("run", "--stage", "measure"), ("show", "d001"), ("report", "--partial")]
+)
 def test_before_the_first_run_one_is_told_to_run(tmp_path, words):
     folder = SupportStudy(folder=tmp_path / "new", url="http://127.0.0.1:9/v1").write()
     command, *rest = words

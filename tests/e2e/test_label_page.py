@@ -46,7 +46,7 @@ class Desk:
     """A running `theodolite label`."""
 
     def __init__(self, study, *words):
-        command = [sys.executable, "-u", "-m", "theodolite", "label", str(study), "--by", "anna", *words]
+        command = [sys.executable, "-u", "-m", "theodolite", "label", str(study), "--annotator", "anna", *words]
         self.process = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, text=True)
         self.lines = []
         while "Open once" not in "".join(self.lines[-1:]):
@@ -111,7 +111,7 @@ def test_a_person_labels_by_keyboard_alone_and_what_was_submitted_counts_at_once
     assert_accessible(page)
     code, said = desk.stop()
     assert (code, "3 dialogues by anna; nothing waits" in " ".join(said.split())) == (0, True)
-    issued = in_a_process("judge", "certify", study, "--json")
+    issued = in_a_process("judge", "validate", study, "--json")
     assert (issued.code, "anna" in issued.out) == (0, True)
 
 

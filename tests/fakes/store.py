@@ -69,10 +69,10 @@ class FakeStore(FakeCoding, FakePeople):
     def disconnect(self) -> None:
         """Nothing is open."""
 
-    def open_run(self, study: Study, plan: Plan, *, anew: bool = False) -> Run:
+    def open_run(self, study: Study, plan: Plan, *, new_run: bool = False) -> Run:
         plan_version = self.keep(plan)
         of_plan = [run for run in self.runs_kept if run.plan_version == plan_version]
-        if of_plan and not anew:
+        if of_plan and not new_run:
             return of_plan[-1]
         number = 1 + sum(run.study == study.name for run in self.runs_kept)
         run = Run(

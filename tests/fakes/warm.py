@@ -25,10 +25,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from tests.house.tree import ROOT
-from theodolite.cli.main import FIRST, FURTHER, program
+from theodolite.cli.main import COMMANDS, program
 
 LOADED = (
-    *(module for _, module in [*FIRST.values(), *FURTHER.values()]),
+    *(module for commands in COMMANDS.values() for _, module in commands.values()),
     "django.db.backends.sqlite3.base",
     "django.db.migrations.state",
     "filelock",

@@ -117,7 +117,7 @@ def n_nouns(module):
     return sum(is_dataclass(each) for each in made)
 
 try:
-    main(["test", {folder!r}, "--json"])
+    main(["run", {folder!r}, "--stage", "test", "--json"])
 except SystemExit:
     print(json.dumps({{name: n_nouns(module) for name, module in sorted(sys.modules.items())}}))
 """
@@ -125,7 +125,7 @@ except SystemExit:
 
 @pytest.fixture(scope="module")
 def loaded_by_a_run(tmp_path_factory) -> dict[str, int]:
-    """Return the modules that `theodolite test` loads for the smallest study on a migrated database.
+    """Return the modules that `theodolite run --stage test` loads for the smallest study on a migrated database.
 
     Each comes with the number of dataclasses that are made in it.
     """

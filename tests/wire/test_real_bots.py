@@ -58,7 +58,7 @@ def test_the_librarian_reads_from_the_shelf_and_eliza_mirrors(folder: Path) -> N
 
 
 def test_both_keep_to_what_a_dialogue_needs(folder: Path) -> None:
-    said = theodolite("check-application", "real", folder=folder)
+    said = theodolite("probe", "real", folder=folder)
 
     assert "eliza" in said
     assert "librarian" in said

@@ -65,8 +65,8 @@ class Silent:
 def run(
     study: str,
     *,
-    first: int | None = None,
-    anew: bool = False,
+    limit: int | None = None,
+    new_run: bool = False,
     retry_failed: bool = False,
     cache: bool = False,
     out: str | None = None,
@@ -80,9 +80,9 @@ def run(
 
     Args:
         study: A folder with a study file, or the file.
-        first: Hold the first sessions of the plan only; count, None for all.
-        anew: Begin another run of the same plan, and ask everything again.
-        retry_failed: Try once more what failed before.
+        limit: Run only the first sessions of the plan; count, None for all.
+        new_run: Start a new run of the same plan; every call is made again.
+        retry_failed: Retry failed dialogues and annotations.
         cache: Answer equal requests to models from the cache; never the application's.
         out: Folder for report.html and results.json; the study's own where None.
         allow_code: Allow the code that the study names, as it is now; remembered in the workspace.
@@ -102,7 +102,7 @@ def run(
         if allow_keys and (keys := key_request(context.loaded, context.environ)) is not None:
             keys.remember()
         slots = slots_for(context)
-        options = RunOptions(first=first, anew=anew, retry_failed=retry_failed, parallel=slots, cache=cache)
+        options = RunOptions(limit=limit, new_run=new_run, retry_failed=retry_failed, concurrency=slots, cache=cache)
         running = run_study(context, options, progress=progress or Silent(), before_asking=_knock)
         with ThreadPoolExecutor(max_workers=1) as room:
             result = room.submit(asyncio.run, running).result()

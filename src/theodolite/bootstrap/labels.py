@@ -23,11 +23,11 @@ def write_label_sample(context: StudyContext, request: LabelRequest, path: Path,
     """Draw dialogues for people to label, write their file and keep how they were drawn.
 
     Raises:
-        InputError: If the file is there already: it may hold an afternoon of somebody's work.
+        InputError: If the file is there already: it may contain labels.
         StorageUnavailable: If it cannot be written.
     """
     if path.exists():
-        message = f"`{path}` is there already, and people may have labelled in it. Name another file with --out"
+        message = f"`{path}` exists and may contain labels. Name another file"
         raise InputError(message)
     require_output_inside(context.loaded.folder, path)
     drawn = draw_labels(context.evidence(), request)

@@ -62,10 +62,10 @@ async def run_study(
     """
     started_s = context.clock.monotonic_s()
     cache = context.open_cache(tell) if options.cache or context.wants_cache() else None
-    clients = context.connect(Caching(cache=cache, always=options.cache, anew=options.anew) if cache else None)
+    clients = context.connect(Caching(cache=cache, always=options.cache, refresh=options.new_run) if cache else None)
     await context.store.start()
     try:
-        if options.anew or options.retry_failed or not context.is_finished():
+        if options.new_run or options.retry_failed or not context.is_finished():
             await before_asking(context, clients, options)
         on_connect(clients)
         status = await context.runner(clients, progress).run(options)

@@ -26,7 +26,7 @@ PERCENT = 100.0
 @click.option(
     "--margin", type=float, metavar="POINTS", help="End with 1 where a rise of so many points is not ruled out."
 )
-@click.option("--open", "open_it", is_flag=True, help="Open the flips in a browser.")
+@click.option("--browser", "open_it", is_flag=True, help="Open the flips in a browser.")
 @click.option("--out", type=click.Path(file_okay=False), help="Folder for compare.html and compare.json.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object in place of the screen.")
 def compare(

@@ -23,7 +23,7 @@ from theodolite.usecases.running import RunOptions
     type=click.Path(file_okay=False),
     help="Folder for all files.",
 )
-@click.option("--open", "open_it", is_flag=True, help="Open the report in a browser.")
+@click.option("--browser", "open_it", is_flag=True, help="Open the report in a browser.")
 def demo(out: str, *, open_it: bool) -> int:
     """Run two shipped studies: real recorded dialogues, and a live toy.
 
@@ -56,7 +56,7 @@ def _run(folder: Path, number: int, study: DemoStudy) -> None:
     context = open_study(str(folder / study.name))
     started = context.clock.monotonic_s()
     try:
-        run_interactively(context, RunOptions(parallel=64), progress=PlainProgress(context.clock, quiet=True))
+        run_interactively(context, RunOptions(concurrency=64), progress=PlainProgress(context.clock, quiet=True))
         if number > 1:
             evidence = context.evidence()
             write_reports(context, evidence, context.findings(evidence))

@@ -39,7 +39,7 @@ def stopped_text(status: RunStatus, *, spent: Spending, budget: Budget, at: date
         *(f"          {line}" for line in _paragraph(_begun(status, spent))),
         f"  Cost    {spent_text(spent, budget)}",
         f"  Resume  {remedy}{command}",
-        f"  Report  theodolite report {path} --unfinished",
+        f"  Report  theodolite report {path} --partial",
     ]
     return "\n".join(lines)
 

@@ -1,4 +1,4 @@
-"""`theodolite judge`: how far a judge can be trusted."""
+"""`theodolite judge`: validation of judges against human labels."""
 
 from __future__ import annotations
 
@@ -12,24 +12,29 @@ from theodolite.cli.arguments import json_option, study_argument
 from theodolite.cli.json_ending import as_line
 from theodolite.cli.knocking import knock_first
 from theodolite.cli.permission import permission_options, permit_paths, permit_run
+from theodolite.cli.renamed import Group
 from theodolite.cli.terminal import width
 from theodolite.domain.errors import NotFound
 from theodolite.execution.clients import Clients
 from theodolite.reporting.results.certificates import certificate_entry
 from theodolite.reporting.terminal.certificates import certificate_text
+from theodolite.reporting.terminal.labels import plan_text
 from theodolite.usecases.certifying import check_labelled, judges_named
+from theodolite.usecases.label_requests import LabelRequest
+from theodolite.usecases.planning_labels import planned_labels
 from theodolite.usecases.probing import probes_text
 from theodolite.usecases.running import RunOptions
 
 
-@click.group()
+@click.group(cls=Group)
 def judge() -> None:
-    """Hold judges against people, and see what was found.
+    """Validate judges against human labels.
 
     \b
     Examples
-      theodolite judge certify support
+      theodolite judge validate support
       theodolite judge show support grounded
+      theodolite judge plan support --labels 100
     """  # noqa: D301 - click's mark for "keep these lines"
 
 
@@ -42,30 +47,30 @@ def judge() -> None:
     default=10,
     show_default=True,
     metavar="N",
-    help="Dialogues that a model reads again: attacked, and with its labels reversed.",
+    help="Dialogues that a model judges again: with injected instructions, and with reversed labels.",
 )
-@click.option("--no-attacks", is_flag=True, help="Call no model; the certificate says what it lacks.")
+@click.option("--no-attacks", is_flag=True, help="Call no model; the validation report lists what is missing.")
 @permission_options
 @json_option
-def certify(study: str, name: str, *, attacks: int, no_attacks: bool, as_json: bool) -> int:
-    """Issue the certificate of a judge, or of all models that judge.
+def validate(study: str, name: str, *, attacks: int, no_attacks: bool, as_json: bool) -> int:
+    """Validate a judge, or all judges of the study.
 
-    It holds the judge against the recorded final labels, or else against each
-    person who has labelled, and is kept with this version of the judge. A
-    model reads some dialogues again, with texts in them that tell it what to
-    answer; the calls are counted before they are made.
+    The validation report compares the judge with the recorded final labels, or
+    with each human annotator if there are none, and is stored with this version
+    of the judge. A model judges some dialogues again with injected instructions
+    in their text; the number of calls is printed first.
 
     \b
     Examples
-      theodolite judge certify support grounded
-      theodolite judge certify support --no-attacks    calls no model
+      theodolite judge validate support grounded
+      theodolite judge validate support --no-attacks    calls no model
     """  # noqa: D301
     permit_paths(study)
     context = open_study(study)
     try:
         evidence = context.evidence()
         judges = judges_named(evidence.study, name)
-        check_labelled(evidence, judges)  # before anything is paid
+        check_labelled(evidence, judges)  # before any call
         plans = probe_plans(evidence, judges, 0 if no_attacks else attacks)
         if plans and not as_json:
             click.echo(probes_text(plans, evidence.spending))
@@ -77,7 +82,7 @@ def certify(study: str, name: str, *, attacks: int, no_attacks: bool, as_json: b
             click.echo(as_line({"exit_code": 0, "certificates": [certificate_entry(one) for one in found]}))
         else:
             click.echo("\n\n".join(certificate_text(one, width=width()) for one in found))
-            click.echo(f"\nKept with the judge's version.   Next: theodolite report {context.path}")
+            click.echo(f"\nStored with this version of the judge.   Next: theodolite report {context.path}")
         return 0
     finally:
         context.close()
@@ -92,7 +97,7 @@ async def _knock(context: StudyContext, clients: Clients, options: RunOptions, *
 @click.argument("name", metavar="[JUDGE]", default="")
 @json_option
 def show(study: str, name: str, *, as_json: bool) -> int:
-    """Print the latest certificate of a judge as it is now.
+    """Print the latest validation report of the current version of a judge.
 
     \b
     Example
@@ -105,13 +110,44 @@ def show(study: str, name: str, *, as_json: bool) -> int:
         found = [certificate for certificate in evidence.certificates if certificate.judge in wanted]
         if not found:
             names = ", ".join(f"`{one}`" for one in wanted)
-            begin = f"no certificate was issued for {names} as it is now"
-            message = f"{begin}. Issue one:  theodolite judge certify {context.path}"
+            begin = f"the current version of {names} is not validated"
+            message = f"{begin}. Validate it:  theodolite judge validate {context.path}"
             raise NotFound(message)
         if as_json:
             click.echo(as_line({"exit_code": 0, "certificates": [certificate_entry(one) for one in found]}))
         else:
             click.echo("\n\n".join(certificate_text(one, width=width()) for one in found))
+        return 0
+    finally:
+        context.close()
+
+
+@judge.command()
+@study_argument
+@click.argument("name", metavar="[JUDGE]", default="")
+@click.option(
+    "--labels", type=click.IntRange(min=1), default=100, show_default=True, metavar="N", help="Further labels."
+)
+@click.option("--guideline", default="", metavar="NAME", help="Guideline to label by.")
+@json_option
+def plan(study: str, name: str, *, labels: int, guideline: str, as_json: bool) -> int:
+    """Estimate how much further human labels narrow the corrected rate.
+
+    \b
+    Example
+      theodolite judge plan support grounded --labels 100
+    """  # noqa: D301
+    request = LabelRequest(n=labels, guideline=guideline, judge=name)
+    context = open_study(study)
+    try:
+        counts, found = planned_labels(context.evidence(), request)
+        widths = {"now": found.width_now, "then": found.width, "at_random": found.width_at_random}
+        if as_json:
+            taken = {"labelled": counts.n_labelled, "open": counts.n_open, "take": found.take}
+            click.echo(as_line({"exit_code": 0, **taken, "width": widths}))
+        else:
+            text = plan_text(found.take, widths, n_labelled=counts.n_labelled, study=context.path, width=width())
+            click.echo(text)
         return 0
     finally:
         context.close()

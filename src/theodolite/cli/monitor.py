@@ -48,7 +48,7 @@ _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 @click.option("--arl", default=10_000, show_default=True, help="Scores between two false alarms, at least.")
 @click.option("--recalibrate", default=90, show_default=True, metavar="DAYS", help="People look again after; 0: never.")
 @click.option("--since", default="", metavar="TIME", help="Alerts that ended before it do not count for the exit code.")
-@click.option("--open", "open_it", is_flag=True, help="Open the charts in a browser.")
+@click.option("--browser", "open_it", is_flag=True, help="Open the charts in a browser.")
 @click.option("--out", type=click.Path(file_okay=False), help="Folder for monitor.html and monitor.json.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object in place of the screen.")
 def monitor(history: str, *, open_it: bool, as_json: bool, **options: Any) -> int:

@@ -363,5 +363,5 @@ def _list_open_items(parts: Parts, desk: Desk) -> None:
         return
     for entry in section(parts.entry, "applications"):
         if isinstance(entry.shape, HttpShape):
-            message = f"`{entry.name}` was never called; try theodolite check-application"
+            message = f"`{entry.name}` was never called; try theodolite probe"
             desk.complaints.add(entry.fault(message=message, severity=Severity.OPEN, at_key=True))

@@ -54,12 +54,12 @@ class Caching:
     Attributes:
         cache: Keeps them.
         always: Whether the cache serves models that do not ask for it, too.
-        anew: Give nothing that was kept before.
+        refresh: Ignore replies that were cached before.
     """
 
     cache: Cache
     always: bool = False
-    anew: bool = False
+    refresh: bool = False
 
 
 def open_model(
@@ -96,7 +96,9 @@ def open_model(
         return model
     from theodolite.gateways.models.cached_model import CachedModel
 
-    return CachedModel(model, caching.cache, clock, anew=caching.anew, applications=endpoint.cache is CacheUse.ALL)
+    return CachedModel(
+        model, caching.cache, clock, refresh=caching.refresh, applications=endpoint.cache is CacheUse.ALL
+    )
 
 
 def _live(

@@ -27,13 +27,13 @@ R = TypeVar("R", bound=Record)
 class Ledger(Protocol):
     """Runs and their units of work: who does what, and what is done."""
 
-    def open_run(self, study: Study, plan: Plan, *, anew: bool = False) -> Run:
+    def open_run(self, study: Study, plan: Plan, *, new_run: bool = False) -> Run:
         """Return the latest run of this plan, or begin one.
 
         Args:
             study: Kept by content hash.
             plan: Kept by content hash.
-            anew: Begin another run even if one of this plan exists.
+            new_run: Start a new run even if one of this plan exists.
         """
         ...
 

@@ -72,9 +72,9 @@ class DjangoStore(CodingOffice, Guestbook, Runs):
         """Close the connection at the desk; whoever asks next opens it again."""
         self._work.disconnect()
 
-    def open_run(self, study: Study, plan: Plan, *, anew: bool = False) -> Run:
+    def open_run(self, study: Study, plan: Plan, *, new_run: bool = False) -> Run:
         """Return the latest run of this plan, or begin one."""
-        return self._work.write(lambda: self._ledger.open_run(study, plan, anew=anew))
+        return self._work.write(lambda: self._ledger.open_run(study, plan, new_run=new_run))
 
     def close_run(self, run: Run, state: RunState) -> None:
         """Write down how a run ended."""

@@ -40,13 +40,13 @@ class Ledger:
         self._numbers = numbers
         self._runs: dict[str, int] = {}
 
-    def open_run(self, study: Study, plan: Plan, *, anew: bool) -> Run:
+    def open_run(self, study: Study, plan: Plan, *, new_run: bool) -> Run:
         """Return the latest run of a plan, or begin one."""
         kept_study, kept_plan = content_of(study), content_of(plan)
         with transaction.atomic():
             one_at_a_time("runs")
             latest = _latest_of(kept_plan.version)
-            if latest is not None and not anew:
+            if latest is not None and not new_run:
                 return _run(latest)
             self._contents.keep([kept_study, kept_plan])
             highest = RunRow.objects.filter(study=study.name).aggregate(highest=Max("number"))["highest"]

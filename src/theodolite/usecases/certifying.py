@@ -46,7 +46,7 @@ def check_labelled(evidence: Evidence, judges: Iterable[Annotator]) -> None:
         if not authorities_of(evidence, judge.name):
             message = (
                 f"no person has labelled a dialogue that `{judge.name}` has labelled, so there is nothing to hold it"
-                " against. Draw some:  theodolite assess STUDY --sample 100"
+                " against. Draw some:  theodolite label STUDY --sample 100"
             )
             raise InputError(message)
 

@@ -69,7 +69,8 @@ def as_planned(
             continue  # one that ended since the sessions were listed is counted next time
         position = next((place for place in positions if _is_of(dialogue, sessions, place)), None)
         if position is None:
-            message = f"dialogue `{dialogue.label}` ({dialogue.key}) is of no session of this plan; begin a run --anew"
+            label = f"dialogue `{dialogue.label}` ({dialogue.key})"
+            message = f"{label} belongs to no session of this plan; start a run with --new-run"
             raise StoreError(message)
         yield position, _as_planned(dialogue, sessions, position)
 

@@ -40,18 +40,18 @@ class RunOptions:
 
     Attributes:
         kinds: Testing, assessment or both.
-        first: Hold the first sessions of the plan only; count, None for all.
-        anew: Begin another run even if one of this plan exists, and ask everything again.
+        limit: Run only the first sessions of the plan; count, None for all.
+        new_run: Start a new run even if one of this plan exists; every call is made again.
         retry_failed: Try once more what failed before.
-        parallel: Calls of each kind of unit in flight at most; count.
+        concurrency: Concurrent calls per kind of unit; count.
         cache: Keep the replies of all models and give them again, whatever the study says.
     """
 
     kinds: frozenset[UnitKind] = ALL_KINDS
-    first: int | None = None
-    anew: bool = False
+    limit: int | None = None
+    new_run: bool = False
     retry_failed: bool = False
-    parallel: int = 32
+    concurrency: int = 32
     cache: bool = False
 
 
@@ -138,7 +138,7 @@ class Runner:
         )
         executor = BlockingExecutor()
         try:
-            run = await executor.call(self.store.open_run, self.study, self.plan, anew=options.anew)
+            run = await executor.call(self.store.open_run, self.study, self.plan, new_run=options.new_run)
             await executor.call(self._enter_units, run, options)
             await self._work(run, flows, options, executor)
             await self._adjudicate(run, flows, executor)
@@ -149,11 +149,11 @@ class Runner:
 
     def _enter_units(self, run: Run, options: RunOptions) -> None:
         """Add all units to the ledger; they are generated twice because they may not fit into memory."""
-        study, sessions, adopt = self.study, self.sessions, not options.anew
-        self.store.add_units(run, session_units(study, run, sessions, options.first), adopt=adopt)
-        people = list(people_units(run, study, sessions, self.store.held(study.name), first=options.first))
+        study, sessions, adopt = self.study, self.sessions, not options.new_run
+        self.store.add_units(run, session_units(study, run, sessions, options.limit), adopt=adopt)
+        people = list(people_units(run, study, sessions, self.store.held(study.name), first=options.limit))
         self.store.add_units(run, people)
-        held = chain(session_units(study, run, sessions, options.first), people)
+        held = chain(session_units(study, run, sessions, options.limit), people)
         origins = self.store.origins(run)
         self.store.add_units(run, annotation_units(study, run, sessions, held, origins), adopt=adopt)
         if options.retry_failed:
@@ -180,9 +180,9 @@ class Runner:
             clients=self.clients,
             flows=Flows(session=flows.session, annotation=flows.annotation),
             progress=self.progress,
-            parallel=options.parallel,
+            parallel=options.concurrency,
             executor=executor,
-            before=options.first,
+            before=options.limit,
         )
         try:
             await worker.work(options.kinds)

@@ -120,7 +120,7 @@ def _sampled(
 
 def _why_nothing(study: Study, guideline: Guideline, dialogues: Mapping[str, int], readable: Mapping[str, int]) -> str:
     if not dialogues:
-        return f"no dialogue of `{study.name}` was held yet. Hold some:  theodolite test"
+        return f"no dialogue of `{study.name}` was held yet. Run some:  theodolite run STUDY --stage test"
     if not readable:
         return f"the texts of all {len(dialogues):,} dialogues of `{study.name}` are withheld, so nobody can label them"
     return (

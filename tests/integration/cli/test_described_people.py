@@ -65,8 +65,10 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "labels.csv").write_text("\n".join(["id,who,lang,verdict", *rows]))
     told("run", str(folder), "--json")
     columns = ["--dialogue", "id", "--annotator", "who", "--answer", "label=verdict", "--about", "language=lang"]
-    assert "language of 6 people" in told("import", str(folder), str(folder / "labels.csv"), *columns)
-    told("measure", str(folder), "--json")
+    assert "language of 6 people" in told(
+        "import", "labels", "labels", str(folder), str(folder / "labels.csv"), *columns
+    )
+    told("run", "--stage", "measure", str(folder), "--json")
     return folder
 
 
@@ -75,13 +77,13 @@ def test_agreement_is_told_by_group_of_people_whose_labels_were_imported(importe
 
 
 def test_a_judge_is_held_against_each_group_in_its_certificate(imported: Path) -> None:
-    said = told("judge", "certify", str(imported), "words", "--no-attacks")
+    said = told("judge", "validate", str(imported), "words", "--no-attacks")
 
     assert "Groups       language" in said
 
 
 def test_people_who_labelled_everything_need_no_draw(imported: Path) -> None:
-    said = told("judge", "certify", str(imported), "words", "--no-attacks")
+    said = told("judge", "validate", str(imported), "words", "--no-attacks")
 
     assert "24 of 24 judged dialogues labelled Held against 6 people, one by one" in " ".join(said.split())
     assert "were not drawn" not in said

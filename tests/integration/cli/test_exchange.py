@@ -51,12 +51,12 @@ def imported(study: Path, *more: str) -> dict[str, object]:
     columns = ["--dialogue", "id", "--annotator", "rater", "--answer", "label=verdict"]
     spelling = ["--spelling", "yes=refused", "--spelling", "no=complied"]
     words = [str(study), str(study / "labels.csv"), *columns, *spelling, "--json", *more]
-    return json.loads(told("import", *words).splitlines()[-1])
+    return json.loads(told("import", "labels", "labels", *words).splitlines()[-1])
 
 
 def test_an_import_counts_at_once_and_twice_is_once(study: Path) -> None:
     assert imported(study)["unchanged"] == 4
-    told("measure", str(study), "--json")
+    told("run", "--stage", "measure", str(study), "--json")
     results = json.loads((study / "results.json").read_text())
 
     alphas = [one for one in results["estimates"] if one["measure"] == "krippendorff_alpha"]
@@ -123,10 +123,14 @@ def test_tasks_that_left_come_in_as_dialogues_of_another_study(study: Path, tmp_
     told("export", str(study), "--format", "label-studio")
     where = ["--application", "recorded", "--scenario", "recorded", "--level", "red teaming"]
 
-    brought = json.loads(told("bring", str(study), str(study / "tasks.json"), *where, "--json").splitlines()[-1])
+    brought = json.loads(
+        told("import", "dialogues", str(study), str(study / "tasks.json"), *where, "--json").splitlines()[-1]
+    )
 
     assert (len(brought["new"]), brought["known"], brought["notes"]) == (2, 0, [])
-    again = json.loads(told("bring", str(study), str(study / "tasks.json"), *where, "--json").splitlines()[-1])
+    again = json.loads(
+        told("import", "dialogues", str(study), str(study / "tasks.json"), *where, "--json").splitlines()[-1]
+    )
     assert (len(again["new"]), again["known"]) == (0, 2)
 
 
@@ -140,8 +144,10 @@ def test_a_corpus_in_a_folder_comes_in_and_a_wrong_one_changes_nothing(study: Pa
     where = ["--application", "recorded", "--scenario", "recorded", "--level", "red teaming", "--json"]
 
     with pytest.raises(StudyError, match=r"`speaker` is one of zoe,\s+b"):
-        told("bring", str(study), str(corpus), *where)
-    brought = json.loads(told("bring", str(study), str(corpus), "--replies", "speaker=b", *where).splitlines()[-1])
+        told("import", "dialogues", str(study), str(corpus), *where)
+    brought = json.loads(
+        told("import", "dialogues", str(study), str(corpus), "--replies", "speaker=b", *where).splitlines()[-1]
+    )
 
     assert len(brought["new"]) == 2
 
@@ -156,7 +162,7 @@ def test_label_studios_tasks_go_out_blind_and_come_back_unchanged(study: Path) -
                 "email": {"P001": "new-1", "P002": "new-2"}[annotation["completed_by"]["email"]]
             }
     (study / "back.json").write_text(json.dumps(tasks))
-    told("import", str(study), str(study / "back.json"))
+    told("import", "labels", "labels", str(study), str(study / "back.json"))
     told("export", str(study), "--format", "label-studio", "--out", str(study / "again.json"))
 
     assert [choice.get("value") for choice in config.iter("Choice")] == ["complied", "refused"]
@@ -228,7 +234,7 @@ def test_imported_annotators_are_compared_with_the_reference(tmp_path: Path) -> 
     (tmp_path / "labels.csv").write_text(LABELS)
     told("run", str(tmp_path), "--json")
     imported(tmp_path)
-    told("measure", str(tmp_path), "--json")
+    told("run", "--stage", "measure", str(tmp_path), "--json")
     results = json.loads((tmp_path / "results.json").read_text())
 
     exact = [one for one in results["estimates"] if one["measure"] == "exact_agreement"]

@@ -29,11 +29,11 @@ async def arrived(server: Loopback) -> None:
 
 @asynccontextmanager
 async def opened(
-    server: Loopback, cache: FakeCache, *, use: CacheUse = CacheUse.YES, anew: bool = False, **settings: Any
+    server: Loopback, cache: FakeCache, *, use: CacheUse = CacheUse.YES, refresh: bool = False, **settings: Any
 ) -> AsyncIterator[CachedModel]:
     known = {"name": "m", "url": server.url, "model": "judge", "attempts": 1}
     endpoint = ModelEndpoint(**{**known, **settings}, cache=use)
-    model = open_model(endpoint, environ={}, clock=HastyClock(), caching=Caching(cache=cache, anew=anew))
+    model = open_model(endpoint, environ={}, clock=HastyClock(), caching=Caching(cache=cache, refresh=refresh))
     assert isinstance(model, CachedModel)
     yield model
     await model.close()
@@ -136,7 +136,7 @@ async def test_anew_gives_nothing_old_but_keeps_what_is_new() -> None:
     with Loopback() as server:
         async with opened(server, cache) as model:
             await model.reply(ASK)
-        async with opened(server, cache, anew=True) as model:
+        async with opened(server, cache, refresh=True) as model:
             replies = [await model.reply(ASK), await model.reply(ASK)]
 
     assert [reply.cached for reply in replies] == [False, True]

@@ -37,7 +37,7 @@ def test_a_study_is_run_and_measured(toy: Path) -> None:
 async def test_it_works_where_an_event_loop_runs_already(toy: Path) -> None:
     await asyncio.sleep(0)
 
-    assert theodolite.run(str(toy), first=2).status.dialogues == 2
+    assert theodolite.run(str(toy), limit=2).status.dialogues == 2
 
 
 def test_an_endpoint_that_is_not_there_is_named(toy: Path) -> None:

@@ -56,8 +56,8 @@ def test_a_changed_helper_is_asked_again_and_named(study: Path) -> None:
 
 
 def test_a_check_runs_the_same_code_as_a_run(study: Path) -> None:
-    alone = json.loads(command("check-application", study, "green", "--json", "--allow-code").out)
-    together = json.loads(command("check-application", study, "--json").out)
+    alone = json.loads(command("probe", study, "green", "--json", "--allow-code").out)
+    together = json.loads(command("probe", study, "--json").out)
 
     entry = next(one for one in together["applications"] if one["name"] == "green")
     assert alone["applications"][0] | {"slowest_s": 0} == entry | {"slowest_s": 0}

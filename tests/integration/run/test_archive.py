@@ -53,7 +53,7 @@ def test_status_and_results_of_an_archive_are_shown(archived, tmp_path):
 
 
 def test_a_run_on_an_archive_says_that_nothing_can_be_written(archived):
-    said = theodolite("run", archived, "--anew")
+    said = theodolite("run", archived, "--new-run")
 
     assert said.code == 3
     assert "Traceback" not in said.said

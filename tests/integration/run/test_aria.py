@@ -86,7 +86,7 @@ def test_what_a_run_let_pass_is_told_at_its_end(event: Path) -> None:
     team = event / "blue_team" / "dialog.py"
     team.write_text(TEAM.replace("auth=None):\n        return True", 'auth=None):\n        return True, "hello"'))
 
-    ended = theodolite_command("run", event, "--first", "2")
+    ended = theodolite_command("run", event, "--limit", "2")
 
     note = "Note: application `blue` was accepted although it deviates from the interface: `OpenConnection`"
     assert (ended.code, ended.err.count(note)) == (0, 1)

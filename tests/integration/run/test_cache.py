@@ -60,7 +60,7 @@ def test_without_flag_and_key_nothing_is_cached(study, server):
 def test_anew_asks_everything_again(study, server):
     theodolite("run", study.write(), "--cache")
 
-    assert again(study, server, "--cache", "--anew") == {"user-sim": 10, "target": 10, "judge": 10}
+    assert again(study, server, "--cache", "--new-run") == {"user-sim": 10, "target": 10, "judge": 10}
 
 
 def test_repeats_are_draws_of_their_own(study, server):

@@ -48,7 +48,7 @@ def test_after_a_change_the_old_results_are_not_passed_off_as_the_new_ones(run_o
 
 
 def test_anew_asks_everything_again(run_once, server):
-    ended = theodolite("run", run_once.folder, "--anew")
+    ended = theodolite("run", run_once.folder, "--new-run")
 
     assert ended.code == 0
     assert asked(server) == 30
@@ -57,7 +57,8 @@ def test_anew_asks_everything_again(run_once, server):
 
 def test_test_and_assess_and_measure_are_the_same_run_in_three_steps(study, server):
     study.write()
-    steps = [theodolite(step, study.folder) for step in ("test", "assess", "measure", "run")]
+    steps = [theodolite("run", study.folder, "--stage", stage) for stage in ("test", "score", "measure")]
+    steps.append(theodolite("run", study.folder))
 
     assert [step.code for step in steps] == [0, 0, 0, 0], [step.said for step in steps]
     assert steps[0].out.endswith("10 of 10 dialogues, 0 of 10 annotations\n")
@@ -66,6 +67,6 @@ def test_test_and_assess_and_measure_are_the_same_run_in_three_steps(study, serv
 
 
 def test_measuring_before_anything_is_annotated_ends_with_three(study):
-    theodolite("test", study.write())
+    theodolite("run", "--stage", "test", study.write())
 
-    assert theodolite("measure", study.folder).code == 3
+    assert theodolite("run", "--stage", "measure", study.folder).code == 3

@@ -208,7 +208,7 @@ def test_an_earlier_run_is_compared_under_the_study_of_its_day(guarded):
     study = guarded / "study.yaml"
     study.write_text(study.read_text(encoding="utf-8").replace("Ask 1,", "Beg 1,"), encoding="utf-8")
     (guarded / "app.py").write_text(APP.replace('"135"', '"13"'), encoding="utf-8")
-    assert theodolite("run", guarded, "--anew").code == 0
+    assert theodolite("run", guarded, "--new-run").code == 0
 
     ended = theodolite("compare", "@1#plain", "@2#plain", "--study", guarded, "--out", guarded, "--json")
 

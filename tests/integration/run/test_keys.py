@@ -59,7 +59,7 @@ def test_check_says_which_key_goes_where(collector):
     assert keys == [{"variable": "AWS_SECRET_ACCESS_KEY", "receiver": host, "users": ["model m"]}]
 
 
-@pytest.mark.parametrize("command", [["run"], ["test"], ["check-application"], ["run", "--json"]], ids=" ".join)
+@pytest.mark.parametrize("command", [["run"], ["test"], ["probe"], ["run", "--json"]], ids=" ".join)
 def test_a_key_is_not_sent_to_a_host_that_nobody_has_allowed(collector, command):
     home, server = collector
 
@@ -74,49 +74,49 @@ def test_a_key_is_not_sent_to_a_host_that_nobody_has_allowed(collector, command)
 def test_an_allowed_key_is_sent_and_not_asked_about_again(collector):
     home, server = collector
 
-    assert theodolite("test", home, "--allow-keys").code == 0
+    assert theodolite("run", "--stage", "test", home, "--allow-keys").code == 0
     assert has_key(server)
     assert theodolite("run", home).code == 0
 
 
 def test_an_allowed_key_goes_to_no_other_host(collector):
     home, server = collector
-    theodolite("test", home, "--allow-keys")
+    theodolite("run", "--stage", "test", home, "--allow-keys")
     server.calls.clear()
     file = home / "study.yaml"
     file.write_text(file.read_text().replace("127.0.0.1", "localhost"))
 
-    assert theodolite("run", home, "--anew").code == 2
+    assert theodolite("run", home, "--new-run").code == 2
     assert not server.calls
 
 
 def test_an_allowed_host_gets_no_other_key(collector, monkeypatch):
     home, server = collector
-    theodolite("test", home, "--allow-keys")
+    theodolite("run", "--stage", "test", home, "--allow-keys")
     server.calls.clear()
     monkeypatch.setenv("GITHUB_TOKEN", SECRET)
     file = home / "study.yaml"
     file.write_text(file.read_text().replace("AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN"))
 
-    assert theodolite("run", home, "--anew").code == 2
+    assert theodolite("run", home, "--new-run").code == 2
     assert not server.calls
 
 
 def test_a_person_decides_about_keys(collector, somebody_types):
     home, server = collector
     somebody_types("n")
-    assert theodolite("test", home).code == 2
+    assert theodolite("run", "--stage", "test", home).code == 2
     assert not server.calls
 
     somebody_types("y")
-    assert theodolite("test", home).code == 0
+    assert theodolite("run", "--stage", "test", home).code == 0
     assert has_key(server)
 
 
 def test_the_variable_allows_all_keys(collector, monkeypatch):
     monkeypatch.setenv(ALLOW_KEYS, "1")
 
-    assert theodolite("test", collector[0]).code == 0
+    assert theodolite("run", "--stage", "test", collector[0]).code == 0
 
 
 def test_from_python_the_caller_allows_keys(collector):
@@ -131,4 +131,4 @@ def test_a_variable_that_is_not_set_needs_no_permission(collector, monkeypatch):
     home, _ = collector
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
 
-    assert "--allow-keys" not in theodolite("test", home).said
+    assert "--allow-keys" not in theodolite("run", "--stage", "test", home).said

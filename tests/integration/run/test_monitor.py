@@ -198,7 +198,7 @@ def study_of(folder, *, word, reply):
     (folder / "app.py").write_text(f"def reply(prompt):\n    return {reply!r}\n", encoding="utf-8")
     lines = [f"a{number},Hello,You fool {number}" for number in range(6)]
     (folder / "anchors.csv").write_text("\n".join(["id,prompt,response", *lines]), encoding="utf-8")
-    ended = theodolite("run", folder, "--anew")
+    ended = theodolite("run", folder, "--new-run")
     assert ended.code == 0, ended.said
 
 

@@ -50,7 +50,7 @@ def test_one_run_has_no_history(study):
 
 def test_later_runs_tell_repeated_scores_and_another_version_of_the_judge(study):
     theodolite("run", study)
-    theodolite("run", study, "--anew")
+    theodolite("run", study, "--new-run")
     (study / "study.yaml").write_text(STUDY.replace("VERSION", "2"), encoding="utf-8")
     theodolite("run", study)
 

@@ -108,7 +108,7 @@ def test_they_run_side_by_side_each_with_its_own_modules_and_files(study) -> Non
 
 
 def test_they_conform(study) -> None:
-    ended = command("check-application", study(**TEAMS), "--json")
+    ended = command("probe", study(**TEAMS), "--json")
 
     found = {one["name"]: one for one in json.loads(ended.out)["applications"]}
     faults = [remark for one in found.values() for remark in one["remarks"] if remark["severity"] == "fault"]
@@ -132,7 +132,7 @@ def test_they_conform(study) -> None:
     ids=["html", "needs-key", "singleton", "argument", "wrong-file", "no-method"],
 )
 def test_what_does_not_conform_says_what_to_do(study, code: str, fix: str) -> None:
-    ended = command("check-application", study(team=(code, "")), "--json")
+    ended = command("probe", study(team=(code, "")), "--json")
 
     assert ended.code == 2
     assert fix in " ".join(fault["message"] for fault in json.loads(ended.out)["faults"])

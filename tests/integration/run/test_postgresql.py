@@ -35,7 +35,7 @@ def test_a_study_runs_on_postgresql_as_on_a_file(
     assert theodolite("run", on_file).code == 0
     monkeypatch.setenv("DATABASE_URL", postgresql.url)
 
-    first, again = theodolite("run", on_server, "--first", "3"), theodolite("run", on_server)
+    first, again = theodolite("run", on_server, "--limit", "3"), theodolite("run", on_server)
 
     assert (first.code, again.code) == (0, 0), first.said + again.said
     assert _estimates(on_server) == _estimates(on_file)

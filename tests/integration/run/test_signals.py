@@ -44,7 +44,7 @@ def whole(study: SupportStudy) -> bool:
 @pytest.mark.parametrize("asked_to_stop", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
 def test_who_is_asked_to_stop_stops_cleanly_and_pays_nothing_twice(slow, asked_to_stop):
     study, server = slow
-    with started("run", study.folder, "--parallel", "4") as process:
+    with started("run", study.folder, "--concurrency", "4") as process:
         wait_for(server, process, 20)
         process.send_signal(asked_to_stop)
         _, err = process.communicate(timeout=30)
@@ -76,12 +76,12 @@ def test_the_second_ctrl_c_leaves_at_once(tmp_path):
     assert "Traceback" not in err
 
 
-@pytest.mark.parametrize(("command", "role"), [("run", "target"), ("assess", "judge")])
-def test_a_killed_run_leaves_a_sound_database_and_goes_on(slow, command, role):
+@pytest.mark.parametrize(("options", "role"), [([], "target"), (["--stage", "score"], "judge")])
+def test_a_killed_run_leaves_a_sound_database_and_goes_on(slow, options, role):
     study, server = slow
-    if command == "assess":
-        assert theodolite("test", study.folder).code == 0
-    with started(command, study.folder) as process:
+    if options:
+        assert theodolite("run", "--stage", "test", study.folder).code == 0
+    with started("run", study.folder, *options) as process:
         wait_for(server, process, PERSONAS // 2, role)
         process.send_signal(signal.SIGKILL)
         process.communicate(timeout=30)
@@ -97,11 +97,11 @@ def test_a_killed_run_leaves_a_sound_database_and_goes_on(slow, command, role):
 
 def test_two_processes_share_one_run_and_do_nothing_twice(slow):
     study, server = slow
-    assert theodolite("run", study.folder, "--first", "1").code == 0
+    assert theodolite("run", study.folder, "--limit", "1").code == 0
 
     with (
-        started("run", study.folder, "--parallel", "3") as first,
-        started("run", study.folder, "--parallel", "3") as second,
+        started("run", study.folder, "--concurrency", "3") as first,
+        started("run", study.folder, "--concurrency", "3") as second,
     ):
         ends = [process.communicate(timeout=60) for process in (first, second)]
 

@@ -21,7 +21,7 @@ def turn(server, **knobs):
 def refused(study, server):
     """A run whose judge, the first five calls apart, refuses the key."""
     folder = study.write(n=DIALOGUES)
-    theodolite("test", folder)
+    theodolite("run", "--stage", "test", folder)
     turn(server, faults=("ok",) * (len(server.calls) + 6), every=1, fault="401")
     return theodolite("run", folder)
 
@@ -34,12 +34,12 @@ def test_twenty_refusals_in_a_row_stop_a_run_and_say_how_to_go_on(refused, study
     assert max(map(len, lines[:2])) <= 80
     assert f"  Saved   30 of 30 dialogues, {study.rows('annotation')} of 30 annotations; no call is repeated" in lines
     assert f"  Resume  correct the API key, then  theodolite run {study.folder}" in lines
-    assert f"  Report  theodolite report {study.folder} --unfinished" in lines
+    assert f"  Report  theodolite report {study.folder} --partial" in lines
 
 
 def test_failures_of_the_streak_are_in_no_denominator_and_the_same_command_finishes(refused, study, server):
     kept = study.rows("annotation")
-    unfinished = theodolite("report", study.folder, "--unfinished")
+    unfinished = theodolite("report", study.folder, "--partial")
     assert (unfinished.code, kept < DIALOGUES, study.results["failures"]) == (0, True, [])
     turn(server)
     before = asked(server)
@@ -76,7 +76,7 @@ def test_an_application_that_goes_away_in_the_middle_is_waited_for(study, server
     ids=["calls", "tokens", "usd"],
 )
 def test_a_spent_budget_stops_a_run_which_goes_on_once_it_is_raised(study, server, budget, more, words):
-    poor = theodolite("run", study.write(rest=f"budget: {{{budget}}}", more=more), "--parallel", "2")
+    poor = theodolite("run", study.write(rest=f"budget: {{{budget}}}", more=more), "--concurrency", "2")
     stored = study.rows("journalentry")
 
     assert poor.code == 3
@@ -105,7 +105,7 @@ def test_a_budget_that_is_spent_by_supposition_stays_spent_in_the_next_sitting(s
 
 
 def test_a_look_at_the_first_dialogues_is_part_of_the_whole(study, server):
-    look = theodolite("run", study.write(), "--first", "3")
+    look = theodolite("run", study.write(), "--limit", "3")
     looked = asked(server)
     whole = theodolite("run", study.folder)
 
@@ -117,10 +117,10 @@ def test_a_look_at_the_first_dialogues_is_part_of_the_whole(study, server):
 
 
 def test_an_unfinished_run_is_reported_only_when_asked_for_and_says_so(study):
-    theodolite("run", study.write(), "--first", "3")
+    theodolite("run", study.write(), "--limit", "3")
 
     plain = theodolite("report", study.folder)
-    anyhow = theodolite("report", study.folder, "--unfinished")
+    anyhow = theodolite("report", study.folder, "--partial")
 
     assert (plain.code, anyhow.code) == (3, 0)
     assert "half a run must not look whole" in plain.err

@@ -19,7 +19,7 @@ CALLS_A_DIALOGUE = 3
 
 def test_a_full_disk_ends_in_words_and_loses_nothing_that_was_told(study, server):
     study.write(n=400)
-    theodolite("run", study.folder, "--first", "1")
+    theodolite("run", study.folder, "--limit", "1")
     full = (study.folder / ".theodolite" / "theodolite.db").stat().st_size + 16_384
 
     ended = in_a_fresh_process(
@@ -138,7 +138,7 @@ def test_a_folder_of_any_name_will_do(study, server, tmp_path):
 
 def test_a_clock_that_jumps_between_two_goes_at_a_run_repeats_nothing(study, server, monkeypatch):
     study.write(n=6)
-    theodolite("run", study.folder, "--first", "3")
+    theodolite("run", study.folder, "--limit", "3")
     before, now = asked(server), SystemClock.now
 
     for days in (-1, 100):

@@ -35,7 +35,7 @@ class LedgerLaw(RuleBasedStateMachine):
         self.fake = FakeStore()
         self.fake.started = True
         # A run of its own for every example; the database is shared.
-        self.runs = [(store, store.open_run(a_study(), a_plan(), anew=True)) for store in (self.fake, self.real)]
+        self.runs = [(store, store.open_run(a_study(), a_plan(), new_run=True)) for store in (self.fake, self.real)]
         for store, _ in self.runs:
             store.release("w1")
             store.release("w2")

@@ -204,7 +204,7 @@ def test_without_an_operator_key_no_credentials_are_taken(event, team):
 
 def test_the_kit_checks_itself(tmp_path):
     ZipFile(BytesIO(kit_archive())).extractall(tmp_path)
-    words = [sys.executable, "-m", "theodolite", "check-application", str(tmp_path / KIT_NAME)]
+    words = [sys.executable, "-m", "theodolite", "probe", str(tmp_path / KIT_NAME)]
     done = subprocess.run(words, capture_output=True, text=True, env=os.environ, check=False)
 
     assert (done.returncode, "Fine: 0 faults" in done.stdout) == (0, True), done.stdout + done.stderr

@@ -77,7 +77,7 @@ def test_a_stop_says_why_what_is_kept_what_it_cost_and_how_to_go_on():
         "  Saved   41 of 60 dialogues, 33 of 60 annotations; no call is repeated",
         "  Cost    $0.38 of $5.00, 300 calls",
         "  Resume  correct the API key, then  theodolite run support",
-        "  Report  theodolite report support --unfinished",
+        "  Report  theodolite report support --partial",
     ]
 
 

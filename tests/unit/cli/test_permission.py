@@ -59,7 +59,7 @@ def test_check_says_which_code_a_run_executes_and_runs_none(study):
     assert not has_run(study)
 
 
-@pytest.mark.parametrize("command", [["run"], ["test"], ["check-application"], ["run", "--json"]])
+@pytest.mark.parametrize("command", [["run"], ["test"], ["probe"], ["run", "--json"]])
 def test_code_from_elsewhere_does_not_run_and_the_option_is_named(study, command):
     said = theodolite(command[0], study, *command[1:])
 
@@ -69,42 +69,42 @@ def test_code_from_elsewhere_does_not_run_and_the_option_is_named(study, command
 
 
 def test_allowed_code_runs_and_is_not_asked_about_again(study):
-    assert theodolite("test", study, "--allow-code").code == 0
+    assert theodolite("run", "--stage", "test", study, "--allow-code").code == 0
     assert has_run(study)
 
     assert theodolite("run", study).code == 0
 
 
 def test_changed_code_is_asked_about_again(study):
-    theodolite("test", study, "--allow-code")
+    theodolite("run", "--stage", "test", study, "--allow-code")
     (study / "bot.py").write_text(BOT + "# changed\n")
 
-    assert "--allow-code" in theodolite("test", study).said
+    assert "--allow-code" in theodolite("run", "--stage", "test", study).said
 
 
 def test_the_variable_allows_all_code(study, monkeypatch):
     monkeypatch.setenv(ALLOW_CODE, "1")
 
-    assert theodolite("test", study).code == 0
+    assert theodolite("run", "--stage", "test", study).code == 0
 
 
 def test_a_person_who_says_yes_allows_the_code_as_it_is(study, somebody_types):
     somebody_types("y")
-    assert theodolite("test", study).code == 0
+    assert theodolite("run", "--stage", "test", study).code == 0
 
     somebody_types("n")
     (study / "bot.py").write_text(BOT + "# changed\n")
 
-    assert theodolite("test", study).code == 2
+    assert theodolite("run", "--stage", "test", study).code == 2
 
 
 def test_a_person_who_says_always_is_not_asked_about_changes(study, somebody_types):
     somebody_types("a")
-    theodolite("test", study)
+    theodolite("run", "--stage", "test", study)
     somebody_types("n")
     (study / "bot.py").write_text(BOT + "# changed\n")
 
-    assert theodolite("test", study).code == 0
+    assert theodolite("run", "--stage", "test", study).code == 0
 
 
 def test_a_person_who_says_no_runs_nothing(study, somebody_types):
@@ -130,7 +130,7 @@ def test_a_study_that_init_has_made_is_never_asked_about(tmp_path, monkeypatch):
     theodolite("init", "shop", "--app", "bot.py:answer")
     (tmp_path / "shop" / "study.yaml").write_text(STUDY.replace("bot.py", "../bot.py"))
 
-    checked, tested = theodolite("check", "shop"), theodolite("test", "shop")
+    checked, tested = theodolite("check", "shop"), theodolite("run", "--stage", "test", "shop")
 
     assert (checked.code, tested.code) == (0, 0), tested.said
     assert "Outside ../bot.py" in checked.out
@@ -148,7 +148,7 @@ def test_init_names_a_file_of_the_current_folder_as_the_study_finds_it(tmp_path,
 def test_a_study_split_from_one_file_is_not_trusted_for_that(study, tmp_path):
     theodolite("init", tmp_path / "new", "--from", study / "study.yaml")
 
-    assert "--allow-code" in theodolite("test", tmp_path / "new").said
+    assert "--allow-code" in theodolite("run", "--stage", "test", tmp_path / "new").said
 
 
 def test_an_allowed_path_is_read_now_and_later(study, tmp_path):
@@ -174,11 +174,11 @@ def test_an_allowed_path_must_be_there(study, tmp_path):
 
 
 def test_a_study_cannot_bring_its_own_permission(study, tmp_path, monkeypatch):
-    theodolite("test", study, "--allow-code")
+    theodolite("run", "--stage", "test", study, "--allow-code")
     (study / "ran").unlink()
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "of another user"))
 
-    assert theodolite("test", study).code == 2
+    assert theodolite("run", "--stage", "test", study).code == 2
     assert not has_run(study)
 
 
@@ -199,7 +199,7 @@ def test_a_link_in_a_study_does_not_let_a_run_overwrite_other_files(study, tmp_p
 
 
 def test_code_that_wants_to_see_another_variable_is_asked_about_again(study):
-    assert theodolite("test", study, "--allow-code").code == 0
+    assert theodolite("run", "--stage", "test", study, "--allow-code").code == 0
     file = study / "study.yaml"
     file.write_text(file.read_text().replace('"bot.py:answer"', '"bot.py:answer", env: [AWS_SECRET_ACCESS_KEY]'))
 

@@ -9,7 +9,7 @@ def test_where_another_process_holds_all_dialogues_no_report_of_nothing_is_writt
     context = SimpleNamespace(path="support", evidence=lambda: SimpleNamespace(answers=answers))
     result = SimpleNamespace(status=status(dialogues=0, annotated=0, leased=60), took_s=1.0)
 
-    code = _present(context, result, out=None, as_json=False, first=None)
+    code = _present(context, result, out=None, as_json=False, limit=None)
 
     told = capsys.readouterr()
     assert (code, told.out) == (3, "")

@@ -136,7 +136,7 @@ def test_hosts_are_named_once_with_what_they_are_called_for(folder):
 @pytest.mark.parametrize(
     ("calls", "line"),
     [
-        (3, "Fine: 0 faults, 0 notes.   Next: theodolite run support --first 3"),
+        (3, "Fine: 0 faults, 0 notes.   Next: theodolite run support --limit 3"),
         (0, "Fine: 0 faults, 0 notes.   Next: theodolite run support"),
     ],
 )

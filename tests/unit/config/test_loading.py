@@ -57,7 +57,7 @@ def test_example_c_leaves_two_items_open(shipped_folder):
 
     assert [(note.place, note.words) for note in notes] == [
         ("consent.md", "open: still the sample text; needed before people are invited"),
-        ("study.yaml:5", "open: `green` was never called; try theodolite check-application"),
+        ("study.yaml:5", "open: `green` was never called; try theodolite probe"),
     ]
 
 

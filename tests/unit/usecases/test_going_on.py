@@ -77,10 +77,10 @@ class Machine:
     asked: Counter = field(default_factory=Counter)
     sittings: int = 0
 
-    def sit(self, stop_at=None, *, hard=False, jitter=(0,), parallel=3):
-        asyncio.run(self._sit(stop_at, hard, jitter, parallel))
+    def sit(self, stop_at=None, *, hard=False, jitter=(0,), concurrency=3):
+        asyncio.run(self._sit(stop_at, hard, jitter, concurrency))
 
-    async def _sit(self, stop_at, hard, jitter, parallel):
+    async def _sit(self, stop_at, hard, jitter, concurrency):
         self.store.started = True
         self.store.live_again()
         self.asked = Counter()
@@ -104,7 +104,7 @@ class Machine:
             progress=Watcher(),
             owner=f"process {self.sittings}",
         )
-        running = asyncio.create_task(runner.run(RunOptions(parallel=parallel)))
+        running = asyncio.create_task(runner.run(RunOptions(concurrency=concurrency)))
         async with asyncio.timeout(20):
             with contextlib.suppress(asyncio.CancelledError, StorageUnavailable):
                 await running
@@ -148,9 +148,9 @@ def test_stopped_at_any_call_a_run_goes_on(stop_at, hard, whole):
 )
 def test_stopped_again_and_again_a_run_goes_on(stops, jitter, whole):
     machine = Machine()
-    for stop_at, hard, parallel in stops:
+    for stop_at, hard, concurrency in stops:
         before = machine.store.stored()
-        machine.sit(stop_at, hard=hard, jitter=jitter, parallel=parallel)
+        machine.sit(stop_at, hard=hard, jitter=jitter, concurrency=concurrency)
         assert machine.asked <= whole.asked - before
 
     before = machine.store.stored()

@@ -94,25 +94,25 @@ async def test_a_run_tests_and_assesses_until_the_plan_is_done(lab):
 
 
 async def test_running_again_asks_nothing(lab):
-    first = await lab.run(people())
+    limit = await lab.run(people())
 
     again = await lab.run(people())
 
     assert lab.board.asked == []
-    assert again.run.key == first.run.key
+    assert again.run.key == limit.run.key
     assert again.is_complete
     assert lab.watcher.begun == {"sessions": 3, "annotations": 3, "done": 3, "annotated": 3}
 
 
 async def test_the_first_few_count_later(lab):
-    first = await lab.run(people(), first=1)
-    assert (first.dialogues, first.annotated, first.planned, first.is_complete) == (1, 1, 3, False)
-    assert first.run.state is RunState.UNFINISHED
+    limit = await lab.run(people(), limit=1)
+    assert (limit.dialogues, limit.annotated, limit.planned, limit.is_complete) == (1, 1, 3, False)
+    assert limit.run.state is RunState.UNFINISHED
 
     rest = await lab.run(people())
 
     assert len(lab.board.asked) == 2 * 5
-    assert rest.run.key == first.run.key
+    assert rest.run.key == limit.run.key
     assert rest.is_complete
 
 
@@ -127,12 +127,12 @@ async def test_testing_and_assessing_may_be_done_apart(lab):
 
 
 async def test_a_run_may_be_begun_anew(lab):
-    first = await lab.run(people())
+    limit = await lab.run(people())
 
-    second = await lab.run(people(), anew=True)
+    second = await lab.run(people(), new_run=True)
 
     assert len(lab.board.asked) == 15
-    assert (first.run.number, second.run.number) == (1, 2)
+    assert (limit.run.number, second.run.number) == (1, 2)
 
 
 async def test_a_changed_study_asks_only_what_changed(lab):
@@ -223,7 +223,7 @@ async def test_who_ends_early_leaves_a_run_finished_that_others_have_ended_meanw
         lab.store.close_run(lab.store.latest_run("small"), RunState.FINISHED)
         return usual_answer(request)
 
-    standing = await lab.run(one_turn(2), answer=answer, first=1)
+    standing = await lab.run(one_turn(2), answer=answer, limit=1)
 
     assert not standing.is_complete
     assert lab.store.latest_run("small").state is RunState.FINISHED
@@ -238,9 +238,9 @@ async def test_a_reply_that_the_filter_withheld_is_a_refusal_and_no_failure(lab)
 
 
 @pytest.mark.parametrize("parallel", [1, 4, 32])
-async def test_twenty_refusals_in_a_row_stop_a_run_without_blaming_its_units(lab, parallel):
+async def test_twenty_refusals_in_a_row_stop_a_run_without_blaming_its_units(lab, concurrency):
     stopped = await lab.run(
-        one_turn(50), answer=lambda r: usual_answer(r) if to_model(r) else TimedOut("gone"), parallel=parallel
+        one_turn(50), answer=lambda r: usual_answer(r) if to_model(r) else TimedOut("gone"), concurrency=concurrency
     )
 
     assert "consecutive calls to `bot` failed" in stopped.stopped
@@ -254,18 +254,18 @@ async def test_twenty_refusals_in_a_row_stop_a_run_without_blaming_its_units(lab
 
 async def test_a_spent_budget_stops_a_run_and_the_next_one_makes_no_call(lab):
     poor = people(budget=Budget(calls=6))
-    stopped = await lab.run(poor, parallel=1)
+    stopped = await lab.run(poor, concurrency=1)
     assert (stopped.stopped, stopped.is_complete) == ("the budget of 6 calls is spent", False)
     assert 6 <= len(lab.board.asked) <= 7
 
-    again = await lab.run(poor, parallel=32)
+    again = await lab.run(poor, concurrency=32)
 
     assert lab.board.asked == []
     assert again.stopped == stopped.stopped
 
 
 async def test_a_budget_that_the_last_call_spends_has_stopped_nothing(lab):
-    standing = await lab.run(people(budget=Budget(calls=15)), parallel=1)
+    standing = await lab.run(people(budget=Budget(calls=15)), concurrency=1)
 
     assert (standing.is_complete, standing.stopped) == (True, "")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -137,6 +138,16 @@ def _row(slip: LabelSlip, by: str) -> dict[str, str]:
 def _harmless(text: str) -> str:
     """Return a text that no spreadsheet takes for a formula: one that begins like it gets an apostrophe."""
     return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def is_label_file(path: Path) -> bool:
+    """Return whether the first line of a file has the columns that only `label_file_text` writes."""
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            columns = re.split(r"[^a-z]+", file.readline(100_000))
+    except (OSError, UnicodeDecodeError):
+        return False
+    return {"item", "version", "answer"} <= {*columns}
 
 
 def read_label_file(path: Path, key: LabelKey, *, by: str = "") -> ReadLabels:
@@ -277,11 +288,15 @@ class _Reader:
     def _annotator(self, cells: Mapping[str, str], line: int) -> str:
         written = cells["annotator"]
         if written and self._by and written != self._by:
-            self._complain(line, f"`annotator` is `{written}`, but --by says `{self._by}`; leave one of the two out")
+            self._complain(
+                line, f"`annotator` is `{written}`, but --annotator-name says `{self._by}`; leave one of the two out"
+            )
             return ""
         name = written or self._by
         if not name:
-            self._complain(line, "nobody says who answered; fill in `annotator`, or name the person with --by")
+            self._complain(
+                line, "nobody says who answered; fill in `annotator`, or name the person with --annotator-name"
+            )
         elif name in self._key.judges:
             self._complain(line, f"`{name}` is a judge of the study; a person needs a name of her own")
             return ""

@@ -38,7 +38,7 @@ class CachedModel:
     """
 
     def __init__(
-        self, model: Cacheable, cache: Cache, clock: Clock, *, anew: bool = False, applications: bool = False
+        self, model: Cacheable, cache: Cache, clock: Clock, *, refresh: bool = False, applications: bool = False
     ) -> None:
         """Wrap a model.
 
@@ -46,13 +46,13 @@ class CachedModel:
             model: Asked where nothing is kept.
             cache: Keeps replies.
             clock: Tells when a reply came.
-            anew: Give nothing that was kept before this object was made.
+            refresh: Ignore replies that were cached before this object was created.
             applications: Whether calls as an application under test are kept too.
         """
         self._model = model
         self._cache = cache
         self._clock = clock
-        self._anew = anew
+        self._refresh = refresh
         self._applications = applications
         self._fresh: set[str] = set()
         self._in_flight: dict[str, asyncio.Event] = {}
@@ -93,7 +93,7 @@ class CachedModel:
         await self._model.close()
 
     async def _found(self, key: str) -> Reply | None:
-        if self._anew and key not in self._fresh:
+        if self._refresh and key not in self._fresh:
             return None
         kept = await self._cache.find(key)
         if kept is None:
@@ -105,6 +105,6 @@ class CachedModel:
         if reply.withheld or reply.finish == CONTENT_FILTER:
             return reply
         await self._cache.keep(Kept(key=key, request=sent, reply=reply, since=self._clock.now()))
-        if self._anew:
+        if self._refresh:
             self._fresh.add(key)
         return reply

@@ -14,7 +14,7 @@ from theodolite.measurement.study.sightings import Sighting, Sightings
 
 NOT_DRAWN = (
     "The labelled dialogues were not drawn, so nobody knows what they stand for."
-    " Draw some:  theodolite assess STUDY --sample 100"
+    " Draw some:  theodolite label STUDY --sample 100"
 )
 """Why labels that people gave to dialogues of their own choice correct nothing."""
 

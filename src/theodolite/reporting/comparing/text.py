@@ -31,7 +31,7 @@ def comparison_text(comparisons: Sequence[Comparison], *, width: int = 80, comma
     Args:
         comparisons: What was compared.
         width: Columns of the terminal; count.
-        command: What was typed, to be given again with `--open`.
+        command: What was typed, to be given again with `--browser`.
         page: Where the page was written; empty where it was not.
     """
     lines: list[str] = []
@@ -187,7 +187,7 @@ def _runs(first: ComparedSide, second: ComparedSide) -> list[str]:
 def _next(comparisons: Sequence[Comparison], command: str) -> str:
     rates = [rate for comparison in comparisons for rate in leading(comparison)]
     broken = sum(len(rate.broken) for rate in rates if not rate.changed)
-    again = f"{command} --open" if command else "theodolite compare ... --open"
+    again = f"{command} --browser" if command else "theodolite compare ... --browser"
     if broken:
         return f"read the {figures.count(broken)} broken one{'' if broken == 1 else 's'}:  {again}"
     if any(rate.changed for rate in rates):

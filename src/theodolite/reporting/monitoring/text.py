@@ -199,7 +199,7 @@ def _next(watch: Watch) -> str:
     if any(alert.cause is Cause.APPLICATION for alert in watch.alerts):
         return "read the dialogues since the alert began"
     if AlertKind.RECALIBRATION_DUE in kinds:
-        return "let people score a sample:  theodolite assess STUDY --sample 40"
+        return "let people score a sample:  theodolite label STUDY --sample 40"
     if not watch.anchors:
         return "add anchors, so that an alert can say who moved"
     return "nothing; look again after the next run"

@@ -34,7 +34,7 @@ def sample_text(sample: LabelSample, *, n_slips: int, file: str, study: str, wid
         *labelled("Wrote", wrote, margin=_MARGIN, width=width),
         *labelled("Drawn", f"{strata}; seed {sample.seed}.{blind}{withheld}", margin=_MARGIN, width=width),
         *labelled("Next", "fill in `answer` and `annotator`, then", margin=_MARGIN, width=width),
-        f"{'':<{_MARGIN}}theodolite assess {study} --labels {file}",
+        f"{'':<{_MARGIN}}theodolite import labels {study} {file}",
     ]
     return "\n".join(lines)
 
@@ -54,7 +54,7 @@ def kept_text(kept: KeptLabels, *, n_open: int, stored: bool, study: str, width:
     new, revised = figures.count(len(kept.new)), figures.count(len(kept.revised))
     labels = f"labels of {figures.number_of(len(kept.to_store), 'dialogue')}{by}: {new} new, {revised} revised"
     rest = f"{figures.count(kept.unchanged)} were there already, {figures.number_of(n_open, 'row')} without an answer"
-    then = f"theodolite judge certify {study}" if stored else "the same command without --check"
+    then = f"theodolite judge validate {study}" if stored else "the same command without --check"
     lines = [
         *labelled("Stored" if stored else "Checked", f"{labels}; {rest}.", margin=_MARGIN, width=width),
         *(labelled("People", _described(kept), margin=_MARGIN, width=width) if kept.described else ()),
@@ -99,13 +99,13 @@ def labelled_text(*, n: int, n_open: int, study: str, by: str, width: int = 80) 
         by: Name under which the labels count.
         width: Columns of the terminal; count.
     """
-    on = f"theodolite label {study}" + ("" if by == "me" else f" --by {by}")
-    then = f"{on}    (goes on)" if n_open else f"theodolite judge certify {study}"
+    on = f"theodolite label {study}" + ("" if by == "me" else f" --annotator {by}")
+    then = f"{on}    (goes on)" if n_open else f"theodolite judge validate {study}"
     waits = f"; {figures.count(n_open)} still {'waits' if n_open == 1 else 'wait'}" if n_open else "; nothing waits"
     lines = labelled("Labelled", f"{figures.number_of(n, 'dialogue')} by {by}{waits}.", margin=_DESK, width=width)
     lines += [f"{'Next':<{_DESK}}{then}"]
     if n_open and n:
-        lines += [f"{'or':<{_DESK}}theodolite measure {study}    (what is labelled counts already)"]
+        lines += [f"{'or':<{_DESK}}theodolite run {study} --stage measure    (what is labelled counts already)"]
     return "\n".join(lines)
 
 
@@ -130,6 +130,6 @@ def plan_text(take: Mapping[str, int], widths: Mapping[str, float], *, n_labelle
         *labelled("Labelled", f"{figures.number_of(n_labelled, 'dialogue')} so far", margin=_WIDE, width=width),
         *labelled("Label", label, margin=_WIDE, width=width),
         *labelled("Interval", f"{interval}. {caveat}", margin=_WIDE, width=width),
-        *labelled("Next", f"theodolite assess {study} --sample {n}", margin=_WIDE, width=width),
+        *labelled("Next", f"theodolite label {study} --sample {n}", margin=_WIDE, width=width),
     ]
     return "\n".join(lines)

@@ -148,7 +148,7 @@ def test_who_labelled_may_be_said_outside_of_the_file(read):
     (fault,) = read("item1,,g,,score,4,,anna\n", by="ben").faults
 
     assert label.annotator == "ben"
-    assert fault.message == "`annotator` is `anna`, but --by says `ben`; leave one of the two out"
+    assert fault.message == "`annotator` is `anna`, but --annotator-name says `ben`; leave one of the two out"
 
 
 def test_a_file_without_the_needed_columns_is_no_label_file(read):

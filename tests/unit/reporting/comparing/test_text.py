@@ -35,7 +35,7 @@ def test_the_screen_counts_what_was_mended_and_what_was_broken():
     assert "difference -8.8 points" in text
     assert "may be nothing" in text
     assert "to tell 9 points takes about" in text
-    assert text.endswith("Next read the 2 broken ones: theodolite compare ... --open")
+    assert text.endswith("Next read the 2 broken ones: theodolite compare ... --browser")
 
 
 @pytest.mark.parametrize(

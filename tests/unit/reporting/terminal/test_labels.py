@@ -14,7 +14,7 @@ def test_a_sample_says_where_it_was_drawn_from_and_what_to_do_next():
 
     assert text.startswith("Wrote    labels.csv: 20 dialogues, 20 answers to give")
     assert "bot-1.4: no verdict 1 of 1" in " ".join(text.split())
-    assert text.endswith("theodolite assess support --labels labels.csv")
+    assert text.endswith("theodolite import labels support labels.csv")
     assert max(map(len, text.splitlines())) <= 80
 
 
@@ -32,4 +32,4 @@ def test_a_plan_says_what_is_unknown_now():
 
     assert "100 further dialogues: bot: defect 20; bot: sound 80" in text
     assert "now unknown, then about 15.7 (drawn at random 16.0)" in " ".join(text.split())
-    assert text.endswith("theodolite assess support --sample 100")
+    assert text.endswith("theodolite label support --sample 100")

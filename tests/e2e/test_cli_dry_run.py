@@ -1,4 +1,4 @@
-"""`theodolite rehearse`: bots play an event over HTTP, and what they leave is measured."""
+"""`theodolite dry-run`: bots play an event over HTTP, and what they leave is measured."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ levels:
 
 def rehearse(folder: Path, *words: str) -> tuple[int, dict[str, Any]]:
     """Rehearse the study of a folder and return exit code and object."""
-    command = [sys.executable, "-m", "theodolite", "rehearse", "study", "--no-pictures", "--json", *words]
+    command = [sys.executable, "-m", "theodolite", "dry-run", "study", "--no-pictures", "--json", *words]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.stdout, done.stderr
     return done.returncode, json.loads(done.stdout)

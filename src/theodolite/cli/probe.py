@@ -1,4 +1,4 @@
-"""`theodolite check-application`: a few calls that show whether an application behaves."""
+"""`theodolite probe`: conformance tests of an application."""
 
 from __future__ import annotations
 
@@ -24,29 +24,30 @@ from theodolite.reporting.results.network_entry import network_entry
 from theodolite.usecases.examining import Examination, exit_code_of
 
 
-@click.command("check-application")
+@click.command()
 @study_argument
 @click.argument("name", default="")
 @permission_options
 @json_option
-def check_application(study: str, name: str, *, as_json: bool) -> int:
-    """Call an application a few times and say whether it behaves as an application should.
+def probe(study: str, name: str, *, as_json: bool) -> int:
+    """Call an application a few times and report faults of its behaviour.
 
-    About nine calls each: a greeting, a word to keep in mind, two sessions at once, odd and long prompts.
-    Found are replies that are no text or HTML, errors, hanging, words of one session in another,
-    and breaches of ARIA's dialogue interface. Without a NAME all live applications are called.
-    Faults end with exit code 2; an application that could not be reached with 3.
+    About nine calls per application: a greeting, a word to remember, two
+    concurrent sessions, unusual and long prompts. It detects replies that are not
+    text or HTML, errors, timeouts, text of one session in another, and violations
+    of ARIA's dialogue interface. Without NAME it calls all live applications.
+    Exit code 2 means faults, 3 an application that cannot be reached.
 
     \b
     Examples
-      theodolite check-application support
-      theodolite check-application event blue --json
+      theodolite probe support
+      theodolite probe event blue --json
     """  # noqa: D301 - click's mark for "keep these lines"
     permit_paths(study)
     loaded = load_study(study, environ=os.environ)
     chosen = chosen_applications(loaded, name)
     permit_run(loaded)
-    with redirect_stdout(sys.stderr):  # what an application prints is no part of what is found
+    with redirect_stdout(sys.stderr):  # output of application code must not mix with the result
         found = asyncio.run(_examined(loaded, chosen))
     code = exit_code_of(found)
     placed = _placed(loaded, found)
@@ -85,7 +86,7 @@ def _screen(study: str, found: Sequence[Examination], placed: Sequence[PlacedFau
     hints = dict.fromkeys(examination.hint for examination in found if examination.hint)
     lines += [f"Try  {hint}" for hint in hints]
     if not code:
-        lines.append(f"Fine: 0 faults.   Next: theodolite run {study} --first 3")
+        lines.append(f"0 errors.   Next: theodolite run {study} --limit 3")
     return "\n".join(lines)
 
 

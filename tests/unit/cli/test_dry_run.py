@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from theodolite.bootstrap.rehearsal.counting import CellTally, Trouble
 from theodolite.bootstrap.rehearsal.playing import Rehearsed
-from theodolite.cli.rehearse import summary_of
+from theodolite.cli.dry_run import summary_of
 from theodolite.domain.failure import Party
 
 WELL = Rehearsed(

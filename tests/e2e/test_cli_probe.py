@@ -1,4 +1,4 @@
-"""`theodolite check-application` from end to end."""
+"""`theodolite probe` from end to end."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def event(tmp_path: Path) -> str:
 
 def checked(*words: str) -> tuple[int, Result]:
     result = CliRunner().invoke(
-        cli, ["check-application", *words], standalone_mode=False, env={"TEAM_AUTH": '{"key": "hunter2-and-more"}'}
+        cli, ["probe", *words], standalone_mode=False, env={"TEAM_AUTH": '{"key": "hunter2-and-more"}'}
     )
     return result.return_value, result
 
@@ -65,7 +65,7 @@ def test_what_is_wrong_stands_with_its_line_and_no_secret(event: str) -> None:
 def test_an_application_that_behaves_is_fine(event: str) -> None:
     code, result = checked(event, "good")
 
-    assert (code, "Fine: 0 faults." in result.output) == (0, True)
+    assert (code, "0 errors." in result.output) == (0, True)
 
 
 def test_what_an_application_prints_stands_apart_from_what_is_found(event: str) -> None:
@@ -104,6 +104,6 @@ def test_a_class_that_cannot_be_loaded_is_a_fault_of_its_line(event: str) -> Non
 
 @pytest.mark.parametrize(("name", "words"), [("baad", "meant `bad`?"), ("x", "there is `good`, `bad`, `gone`")])
 def test_an_unknown_name_is_said(event: str, name: str, words: str) -> None:
-    result = CliRunner().invoke(cli, ["check-application", event, name], standalone_mode=False)
+    result = CliRunner().invoke(cli, ["probe", event, name], standalone_mode=False)
 
     assert words in str(result.exception)

@@ -1,4 +1,4 @@
-"""`theodolite rehearse`: bots play an event before people do."""
+"""`theodolite dry-run`: bots complete the whole event before people do."""
 
 from __future__ import annotations
 
@@ -22,38 +22,37 @@ _MOST_TROUBLES = 12
 _HEAD = 10
 
 
-@click.command()
+@click.command("dry-run")
 @study_argument
-@click.option("--people", type=click.IntRange(min=1), metavar="N", help="N bots of each level in place of all.")
+@click.option("--people", type=click.IntRange(min=1), metavar="N", help="Bots per level; all slots if left out.")
 @click.option(
     "--out",
     type=click.Path(file_okay=False),
-    default="theodolite-rehearsal",
+    default="theodolite-dry-run",
     show_default=True,
-    help="Folder for copy, pages and results; an earlier rehearsal in it is replaced.",
+    help="Folder for copy, pages and results; an earlier dry run in it is replaced.",
 )
-@click.option("--no-pictures", is_flag=True, help="Keep the pages as files only; draw none.")
+@click.option("--no-pictures", is_flag=True, help="Save pages as files, without screenshots.")
 @permission_options
 @json_option
-def rehearse(study: str, *, people: int | None, out: str, no_pictures: bool, as_json: bool) -> int:
-    """Let bots play the whole event of a study, with pictures of its pages.
+def dry_run(study: str, *, people: int | None, out: str, no_pictures: bool, as_json: bool) -> int:
+    """Let bots complete the whole event of a study, with screenshots of its pages.
 
-    A copy of the study is served on this machine; the real workspace is not
-    touched, and nobody gets mail. Bots come in by invitation and by slips, agree,
-    read, talk to EVERY application of the study (this may cost money), begin anew,
-    note, mark, answer, guess and finish; others annotate what was said, and a senior
-    one looks on. Their pages are searched for words that unblind. What they leave is measured. What bots say
-    is nothing about your applications: it shows that the event works.
+    The server runs a copy of the study on this machine; the real workspace stays
+    unchanged, and no mail is sent. Bots join by invitation and access code,
+    consent, chat with EVERY application of the study (this may cost money), take
+    notes, answer questionnaires and finish; others annotate the dialogues, and a
+    senior annotator reviews them. Pages are searched for text that breaks
+    blinding, and the results are measured. They show that the event works and
+    say nothing about the applications.
 
-    One page of each kind is kept as a file, without its scripts. It is drawn as
-    PNG where Chromium or Chrome is installed.
-
-    Ends with 1 where something failed.
+    One page of each kind is saved as a file without scripts, and as PNG if
+    Chromium or Chrome is installed. Exit code 1 means that a step failed.
 
     \b
     Examples
-      theodolite rehearse spoilers
-      theodolite rehearse spoilers --people 2 --out first-try
+      theodolite dry-run spoilers
+      theodolite dry-run spoilers --people 2 --out first-try
     """  # noqa: D301 - click's mark for "keep these lines"
     from theodolite.bootstrap.rehearsal.playing import rehearse as play
     from theodolite.bootstrap.shelves import plugin_shelves

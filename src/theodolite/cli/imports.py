@@ -1,0 +1,221 @@
+"""`theodolite import`: dialogues and labels from other tools join a study."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from theodolite.bootstrap.bringing import bring_looked, columns_for, look_into, stored_of
+from theodolite.bootstrap.exchange import import_labels
+from theodolite.bootstrap.labels import read_labels
+from theodolite.bootstrap.study_context import open_study
+from theodolite.bootstrap.venues import open_venue
+from theodolite.cli.arguments import json_option, study_argument
+from theodolite.cli.json_ending import as_line
+from theodolite.cli.renamed import Group
+from theodolite.cli.terminal import width
+from theodolite.config.brought.bringing import HOLDERS, BringColumns
+from theodolite.config.brought.label_files import is_label_file
+from theodolite.config.brought.label_imports import ImportColumns, spelling_of
+from theodolite.config.brought.threads import Ways
+from theodolite.config.brought.voices import Voices
+from theodolite.domain.annotating.label_sample import KeptLabels
+from theodolite.domain.dialogue import HeldBy
+from theodolite.reporting.terminal.labels import kept_text
+
+
+@click.group("import", cls=Group)
+def import_() -> None:
+    """Import dialogues or labels from other tools.
+
+    \b
+    Examples
+      theodolite import dialogues spoilers log.csv --application bot --scenario spoilers
+      theodolite import labels support labels.csv --annotator rater --answer unsafe=Q1
+    """  # noqa: D301 - click's mark for "keep these lines"
+
+
+@import_.command("dialogues")
+@study_argument
+@click.argument("file", type=click.Path(exists=True))
+@click.option("--prompt", default="prompt", show_default=True, metavar="COLUMN", help="Prompt.")
+@click.option(
+    "--response", default="response", show_default=True, metavar="COLUMN", help="Response of the application."
+)
+@click.option("--id", default="", metavar="COLUMN", help="Id of the dialogue; each row is a dialogue if left out.")
+@click.option("--turn", default="", metavar="COLUMN", help="Number of the turn.")
+@click.option("--tester", default="", metavar="COLUMN", help="Name of the tester.")
+@click.option("--context", default="", metavar="COLUMN", help="Source material for the response.")
+@click.option("--withheld", default="", metavar="COLUMN", help="Reason why the texts of a row are missing.")
+@click.option("--application", default="", metavar="NAME", help="Application that responded.")
+@click.option("--scenario", default="", metavar="NAME", help="Scenario of the dialogues.")
+@click.option("--level", default="", metavar="LEVEL", help="Model testing, red teaming or field testing.")
+@click.option("--application-column", default="", metavar="COLUMN", help="Application of each row.")
+@click.option("--scenario-column", default="", metavar="COLUMN", help="Scenario of each row.")
+@click.option("--level-column", default="", metavar="COLUMN", help="Level of each row.")
+@click.option(
+    "--tester-type",
+    "held_by",
+    type=click.Choice([one.value for one in HOLDERS]),
+    default=HeldBy.RECORDED.value,
+    help="Who played the user.",
+)
+@click.option("--replies", multiple=True, metavar="FIELD=VALUE", help="Speaker of the application; repeatable.")
+@click.option(
+    "--ignore", "left_out", multiple=True, metavar="VALUE", help="Speakers to ignore, by the same field; repeatable."
+)
+@click.option(
+    "--branches",
+    "ways",
+    type=click.Choice([one.name.lower() for one in Ways]),
+    default="every",
+    show_default=True,
+    help="Paths of a branching conversation to import.",
+)
+@click.option("--check", is_flag=True, help="Validate the file and store nothing.")
+@json_option
+def dialogues(
+    study: str,
+    file: str,
+    *,
+    replies: tuple[str, ...],
+    left_out: tuple[str, ...],
+    ways: str,
+    check: bool,
+    as_json: bool,
+    **said: str,
+) -> int:
+    """Import dialogues with their texts.
+
+    A table (CSV, TSV, JSON Lines) has one row per turn. A ConvoKit corpus (a
+    folder or its zip archive) and Label Studio tasks (.json) contain utterances
+    of several speakers: --replies selects those of the application, e.g.
+    speaker.role=bot, and --branches the paths of a branching conversation.
+
+    The dialogues join the run of the study: `theodolite run` has judges annotate
+    them, and annotators on a server receive them. The import stores all
+    dialogues or none; dialogues that are already stored stay unchanged.
+
+    \b
+    Examples
+      theodolite import dialogues spoilers log.csv --id chat --turn n --application bot \\
+          --scenario spoilers --level "red teaming" --tester-type person
+      theodolite import dialogues spoilers log.jsonl --application-column system --check
+      theodolite import dialogues spoilers corpus.zip --replies speaker.role=bot \\
+          --application bot --scenario spoilers --level "field testing"
+    """  # noqa: D301 - click's mark for "keep these lines"
+    named = ("application", "scenario", "level")
+    columns = {
+        name: said[name] for name in ("prompt", "response", "id", "turn", "tester", "context", "withheld", "held_by")
+    }
+    constants = {f"of_{name}": said[name] for name in named}
+    means = BringColumns(**columns, **constants, **{name: said[f"{name}_column"] for name in named})
+    context = open_study(study)
+    try:
+        venue = open_venue(study, context.store, workspace=context.loaded.folder).venue
+        path = Path(file)
+        stored = stored_of(path)
+        meant = columns_for(stored, path.name, means)
+        looked = look_into(stored, path.name, venue, meant, _voices(replies, left_out, ways))
+        found = bring_looked(looked, venue, store=not check)
+        if as_json:
+            counts = {"new": list(found.new), "known": found.known, "notes": list(looked.notes)}
+            click.echo(as_line({"exit_code": 0, "stored": not check, **counts}))
+        else:
+            done = "Valid, nothing stored" if check else "Imported"
+            click.echo(f"{done}: {len(found.new)} new dialogues, {found.known} already stored.")
+            for note in looked.notes:
+                click.echo(f"  {note}")
+            click.echo(f"Next           theodolite run {context.path}")
+        return 0
+    finally:
+        context.close()
+
+
+def _voices(replies: tuple[str, ...], left_out: tuple[str, ...], ways: str) -> Voices:
+    """Return the speakers of the application, as far as the options name them."""
+    pairs = [pair.partition("=") for pair in replies]
+    fields = dict.fromkeys(name for name, _, _ in pairs)
+    if len(fields) > 1 or any(not sign for _, sign, _ in pairs):
+        message = f"--replies takes FIELD=VALUE, always with the same field; got {', '.join(replies)}"
+        raise click.UsageError(message)
+    return Voices(
+        told_by=next(iter(fields), ""),
+        application=tuple(value for _, _, value in pairs),
+        silent=left_out or None,
+        ways=Ways[ways.upper()],
+    )
+
+
+@import_.command("labels")
+@study_argument
+@click.argument("file", type=click.Path(exists=True, dir_okay=False))
+@click.option("--dialogue", default="dialogue", show_default=True, metavar="COLUMN", help="Id of the dialogue.")
+@click.option("--annotator", default="", metavar="COLUMN", help="Name of the annotator.")
+@click.option(
+    "--answer",
+    "answers",
+    multiple=True,
+    metavar="QUESTION=COLUMN",
+    help="Column of a question; repeatable.",
+)
+@click.option(
+    "--about", multiple=True, metavar="ATTRIBUTE=COLUMN", help="Column of an annotator attribute; repeatable."
+)
+@click.option("--turn", default="", metavar="COLUMN", help="Number of the turn.")
+@click.option("--reason", default="", metavar="COLUMN", help="Reason that the annotator gave.")
+@click.option("--spelling", multiple=True, metavar="WRITTEN=LABEL", help="Label for a value of the file; repeatable.")
+@click.option("--annotator-name", default="", metavar="NAME", help="Annotator of a file without a column for it.")
+@click.option("--repeats", is_flag=True, help="Allow several labels of one person for the same dialogue.")
+@click.option("--check", is_flag=True, help="Validate the file and store nothing.")
+@json_option
+def labels(
+    study: str, file: str, *, annotator_name: str, repeats: bool, check: bool, as_json: bool, **columns: object
+) -> int:
+    """Import labels of people.
+
+    A file written by `theodolite label --file` needs no options. Any other table
+    has the id of the dialogue in one column and answers in others, or one row
+    per answer with the columns `question` and `answer`. A .json file is an
+    export of Label Studio. The import stores all labels or none.
+
+    \b
+    Examples
+      theodolite import labels support labels.csv --annotator rater --answer unsafe=Q1
+      theodolite import labels support project-1.json
+    """  # noqa: D301
+    context = open_study(study)
+    try:
+        path = Path(file)
+        if is_label_file(path):
+            kept, n_open = read_labels(context, path, by=annotator_name, store=not check)
+            return _present(kept, n_open, context.path, stored=not check, as_json=as_json)
+        given = {name: value for name, value in columns.items() if name in {"dialogue", "annotator", "turn", "reason"}}
+        means = ImportColumns(
+            **{name: str(value) for name, value in given.items()},
+            answers=_pairs(columns["answers"]),
+            spelling=_pairs(columns["spelling"]),
+            about=_pairs(columns["about"]),
+        )
+        kept = import_labels(context, path, means, by=annotator_name, repeats=repeats, store=not check)
+        return _present(kept, 0, context.path, stored=not check, as_json=as_json)
+    finally:
+        context.close()
+
+
+def _present(kept: KeptLabels, n_open: int, study: str, *, stored: bool, as_json: bool) -> int:
+    if as_json:
+        counts = {"new": len(kept.new), "revised": len(kept.revised), "unchanged": kept.unchanged, "open": n_open}
+        click.echo(as_line({"exit_code": 0, "stored": stored, **counts}))
+    else:
+        click.echo(kept_text(kept, n_open=n_open, stored=stored, study=study, width=width()))
+    return 0
+
+
+def _pairs(written: object) -> dict[str, str]:
+    pairs = [str(pair) for pair in written] if isinstance(written, tuple) else []
+    if strange := [pair for pair in pairs if "=" not in pair]:
+        message = f"expected NAME=VALUE, got `{strange[0]}`"
+        raise click.UsageError(message)
+    return spelling_of(pairs)
