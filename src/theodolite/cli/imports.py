@@ -31,8 +31,8 @@ def import_() -> None:
 
     \b
     Examples
-      theodolite import dialogues spoilers log.csv --application bot --scenario spoilers
-      theodolite import labels support labels.csv --annotator rater --answer unsafe=Q1
+      theodolite import dialogues spoilers log.csv --application bot
+      theodolite import labels support labels.csv --answer unsafe=Q1
     """  # noqa: D301 - click's mark for "keep these lines"
 
 
@@ -182,7 +182,7 @@ def labels(
 
     \b
     Examples
-      theodolite import labels support labels.csv --annotator rater --answer unsafe=Q1
+      theodolite import labels support labels.csv --answer unsafe=Q1
       theodolite import labels support project-1.json
     """  # noqa: D301
     context = open_study(study)

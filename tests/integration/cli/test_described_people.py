@@ -65,9 +65,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "labels.csv").write_text("\n".join(["id,who,lang,verdict", *rows]))
     told("run", str(folder), "--json")
     columns = ["--dialogue", "id", "--annotator", "who", "--answer", "label=verdict", "--about", "language=lang"]
-    assert "language of 6 people" in told(
-        "import", "labels", "labels", str(folder), str(folder / "labels.csv"), *columns
-    )
+    assert "language of 6 people" in told("import", "labels", str(folder), str(folder / "labels.csv"), *columns)
     told("run", "--stage", "measure", str(folder), "--json")
     return folder
 

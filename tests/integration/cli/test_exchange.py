@@ -51,7 +51,7 @@ def imported(study: Path, *more: str) -> dict[str, object]:
     columns = ["--dialogue", "id", "--annotator", "rater", "--answer", "label=verdict"]
     spelling = ["--spelling", "yes=refused", "--spelling", "no=complied"]
     words = [str(study), str(study / "labels.csv"), *columns, *spelling, "--json", *more]
-    return json.loads(told("import", "labels", "labels", *words).splitlines()[-1])
+    return json.loads(told("import", "labels", *words).splitlines()[-1])
 
 
 def test_an_import_counts_at_once_and_twice_is_once(study: Path) -> None:
@@ -162,7 +162,7 @@ def test_label_studios_tasks_go_out_blind_and_come_back_unchanged(study: Path) -
                 "email": {"P001": "new-1", "P002": "new-2"}[annotation["completed_by"]["email"]]
             }
     (study / "back.json").write_text(json.dumps(tasks))
-    told("import", "labels", "labels", str(study), str(study / "back.json"))
+    told("import", "labels", str(study), str(study / "back.json"))
     told("export", str(study), "--format", "label-studio", "--out", str(study / "again.json"))
 
     assert [choice.get("value") for choice in config.iter("Choice")] == ["complied", "refused"]

@@ -59,7 +59,7 @@ def test_check_says_which_key_goes_where(collector):
     assert keys == [{"variable": "AWS_SECRET_ACCESS_KEY", "receiver": host, "users": ["model m"]}]
 
 
-@pytest.mark.parametrize("command", [["run"], ["test"], ["probe"], ["run", "--json"]], ids=" ".join)
+@pytest.mark.parametrize("command", [["run"], ["run", "--stage", "test"], ["probe"], ["run", "--json"]], ids=" ".join)
 def test_a_key_is_not_sent_to_a_host_that_nobody_has_allowed(collector, command):
     home, server = collector
 

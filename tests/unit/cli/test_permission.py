@@ -59,7 +59,7 @@ def test_check_says_which_code_a_run_executes_and_runs_none(study):
     assert not has_run(study)
 
 
-@pytest.mark.parametrize("command", [["run"], ["test"], ["probe"], ["run", "--json"]])
+@pytest.mark.parametrize("command", [["run"], ["run", "--stage", "test"], ["probe"], ["run", "--json"]])
 def test_code_from_elsewhere_does_not_run_and_the_option_is_named(study, command):
     said = theodolite(command[0], study, *command[1:])
 
