@@ -1,12 +1,16 @@
-"""Limits of the server's connections: size and duration of requests, and how many connections are open.
+"""Limits of the server's connections: size and duration of requests, slow readers, and how many connections are open.
 
-uvicorn keeps a request's head in memory however long it grows, and waits for the rest of a request
-for ever. A proxy in front bounds both; a server that listens in a room has none.
+uvicorn keeps a request's head in memory however long it grows, and waits for ever for the rest of a
+request and for a client that does not read its answer. A proxy in front bounds all of this; a server
+that listens in a room has none.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import socket
+import sys
 from enum import Enum
 from http import HTTPStatus
 from typing import Any
@@ -25,11 +29,23 @@ SILENCE_S = 60.0
 BODY_S = 600.0
 """Time for a whole body; seconds. 32 MB take 320 of them at 100 KB a second."""
 
+READING_S = 60.0
+"""Time in which a client must take `SLOWEST_READING` bytes of an answer, or the rest of it; seconds."""
+
+SLOWEST_READING = 64 * 1024
+"""Bytes of an answer that a client must take in `READING_S`: about 1 KB a second."""
+
+STALLED_S = 5.0
+"""Time after which a client that takes nothing may lose its place to a new one on a full server; seconds."""
+
 MOST_CONNECTIONS = 2_000
 """Open connections at most, where the system offers as many file descriptors; count."""
 
 _DESCRIPTORS_KEPT = 200
 _FEWEST_CONNECTIONS = 100
+_UNSENT_IN_SYSTEM = 128 * 1024
+_NOTSENT_LOWAT = getattr(socket, "TCP_NOTSENT_LOWAT", {"linux": 25, "darwin": 0x201}.get(sys.platform))
+"""Option by which the system takes no more of an answer than it can soon send; Python names it from 3.12 on."""
 
 
 class _Phase(Enum):
@@ -64,24 +80,48 @@ class BoundedProtocol(HttpToolsProtocol):
         self._refused = False
         self._body_began = self._heard = 0.0
         self._alarm: asyncio.TimerHandle | None = None
+        self._reading_alarm: asyncio.TimerHandle | None = None
+        self._blocked_since = float("inf")
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take a connection if there is room, or in place of the one that has waited longest for its head."""
         super().connection_made(transport)
+        transport.set_write_buffer_limits(high=0)  # so `pause_writing` says that something has not been taken yet
+        _keep_little_in_system(transport)
         self._alarm = self.loop.call_later(HEAD_S, self._too_late)
         if len(self.connections) <= most_connections():
             return
-        waiting = [other for other in self.connections if isinstance(other, BoundedProtocol) and other.waits_for_head]
-        oldest = min((other for other in waiting if other is not self), key=lambda other: other.alarm_at, default=None)
-        if oldest is None:
+        if (other := self._least_useful()) is None:
             self._refuse(HTTPStatus.SERVICE_UNAVAILABLE)
         else:
-            oldest.drop()
+            other.drop()
+
+    def _least_useful(self) -> BoundedProtocol | None:
+        """Return the connection that has waited longest for its head, else the one whose client has stalled longest."""
+        others = [other for other in self.connections if isinstance(other, BoundedProtocol) and other is not self]
+        if waiting := [other for other in others if other.waits_for_head]:
+            return min(waiting, key=lambda other: other.alarm_at)
+        longest = min(others, key=lambda other: other.blocked_since, default=None)
+        if longest is None or self.loop.time() - longest.blocked_since < STALLED_S:
+            return None
+        return longest
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
         self._calm()
+        self._forget_reading()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Watch a client that has not taken all that was sent to it."""
+        super().pause_writing()
+        self._blocked_since = self.loop.time()
+        self._watch_reading()
+
+    def resume_writing(self) -> None:
+        """Stop watching a client that has taken everything."""
+        self._forget_reading()
+        super().resume_writing()
 
     @property
     def waits_for_head(self) -> bool:
@@ -93,9 +133,15 @@ class BoundedProtocol(HttpToolsProtocol):
         """When the connection is given up; seconds of the loop's clock."""
         return self._alarm.when() if self._alarm is not None else float("inf")
 
+    @property
+    def blocked_since(self) -> float:
+        """Since when the client has not taken all that was sent; seconds of the loop's clock."""
+        return self._blocked_since
+
     def drop(self) -> None:
         """Close at once, whatever has not been sent yet."""
         self._calm()
+        self._forget_reading()
         self.connections.discard(self)
         self.transport.abort()
 
@@ -170,6 +216,23 @@ class BoundedProtocol(HttpToolsProtocol):
             self._alarm.cancel()
             self._alarm = None
 
+    def _watch_reading(self) -> None:
+        unsent = self.transport.get_write_buffer_size()
+        self._reading_alarm = self.loop.call_later(READING_S, self._look_at_reading, unsent)
+
+    def _forget_reading(self) -> None:
+        self._blocked_since = float("inf")
+        if self._reading_alarm is not None:
+            self._reading_alarm.cancel()
+            self._reading_alarm = None
+
+    def _look_at_reading(self, unsent_before: int) -> None:
+        """Give a client up that takes an answer too slowly; nothing is added while some of it has not been taken."""
+        if unsent_before - self.transport.get_write_buffer_size() < SLOWEST_READING:
+            self.drop()
+        else:
+            self._watch_reading()
+
     def _body_is_late(self, heard_before: float) -> None:
         """Give a body up that has stopped to come, or that takes too long; the server's own pauses do not count."""
         now = self.loop.time()
@@ -196,3 +259,11 @@ class BoundedProtocol(HttpToolsProtocol):
         head = f"HTTP/1.1 {status.value} {status.phrase}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
         self.transport.write(head.encode("ascii"))
         self.transport.close()
+
+
+def _keep_little_in_system(transport: asyncio.Transport) -> None:
+    """Let the system take an answer in small parts, so that the progress of slow clients is seen; where it can."""
+    connection = transport.get_extra_info("socket")
+    if connection is not None and _NOTSENT_LOWAT is not None:
+        with contextlib.suppress(OSError):
+            connection.setsockopt(socket.IPPROTO_TCP, _NOTSENT_LOWAT, _UNSENT_IN_SYSTEM)

@@ -9,7 +9,17 @@ from uvicorn import Config
 from uvicorn.server import ServerState
 
 from theodolite.bootstrap import http_limits
-from theodolite.bootstrap.http_limits import BODY_S, HEAD_S, LONGEST_HEAD, SILENCE_S, BoundedProtocol, most_connections
+from theodolite.bootstrap.http_limits import (
+    BODY_S,
+    HEAD_S,
+    LONGEST_HEAD,
+    READING_S,
+    SILENCE_S,
+    SLOWEST_READING,
+    STALLED_S,
+    BoundedProtocol,
+    most_connections,
+)
 
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n"
 POST = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n"
@@ -56,7 +66,7 @@ class Wire(asyncio.Transport):
 
     def __init__(self):
         super().__init__()
-        self.written, self.closed, self.paused = b"", False, False
+        self.written, self.closed, self.paused, self.unsent = b"", False, False, 0
 
     def get_extra_info(self, name, default=None):
         return None
@@ -71,6 +81,12 @@ class Wire(asyncio.Transport):
 
     def is_closing(self):
         return self.closed
+
+    def set_write_buffer_limits(self, high=None, low=None):
+        self.high = high
+
+    def get_write_buffer_size(self):
+        return self.unsent
 
     def pause_reading(self):
         self.paused = True
@@ -241,6 +257,84 @@ def test_a_whole_request_may_be_answered_as_long_as_it_takes(connect, clock):
     clock.pass_by(10 * BODY_S)
 
     assert not wire.closed
+
+
+@pytest.fixture
+def unread(connect):
+    """Return a connection whose client has not taken 10 MB of its answer."""
+    protocol, wire = connect()
+    protocol.data_received(GET + b"\r\n")
+    wire.unsent = 10_000_000
+    protocol.pause_writing()
+    return protocol, wire
+
+
+def test_every_byte_that_was_not_taken_counts(connect):
+    _, wire = connect()
+
+    assert wire.high == 0
+
+
+def test_a_client_that_reads_a_byte_a_second_is_given_up(unread, clock):
+    _, wire = unread
+    for _ in range(int(READING_S) - 1):
+        clock.pass_by(1)
+        wire.unsent -= 1
+    assert not wire.closed
+
+    clock.pass_by(1)
+
+    assert wire.closed
+
+
+def test_a_client_that_reads_slowly_gets_all_of_its_answer(unread, clock):
+    protocol, wire = unread
+    for _ in range(100):
+        wire.unsent -= SLOWEST_READING
+        clock.pass_by(READING_S)
+    assert not wire.closed
+    wire.unsent = 0
+    protocol.resume_writing()
+
+    clock.pass_by(10 * READING_S)
+
+    assert not wire.closed
+
+
+def test_a_client_that_leaves_the_last_bytes_is_given_up_too(unread, clock):
+    """The answer is complete for the program then, and the connection is only waiting to be closed."""
+    _, wire = unread
+    wire.unsent = 20
+
+    clock.pass_by(READING_S)
+    clock.pass_by(READING_S)
+
+    assert wire.closed
+
+
+def test_a_full_server_drops_the_client_that_has_stalled_longest(connect, clock, monkeypatch):
+    monkeypatch.setattr(http_limits, "most_connections", lambda: 3)
+    (answered, busy), (first, stalled), (second, later) = connect(), connect(), connect()
+    for protocol in (answered, first, second):
+        protocol.data_received(GET + b"\r\n")
+    first.pause_writing()
+    clock.pass_by(STALLED_S)
+    second.pause_writing()
+
+    _, fresh = connect()
+
+    assert (busy.closed, stalled.closed, later.closed, fresh.closed) == (False, True, False, False)
+
+
+def test_a_full_server_keeps_a_client_that_has_just_been_sent_something(connect, monkeypatch):
+    monkeypatch.setattr(http_limits, "most_connections", lambda: 1)
+    answered, busy = connect()
+    answered.data_received(GET + b"\r\n")
+    answered.pause_writing()
+
+    _, fresh = connect()
+
+    assert (busy.closed, fresh.closed) == (False, True)
 
 
 def test_a_full_server_drops_the_connection_that_has_waited_longest_for_its_head(connect, clock, monkeypatch):
