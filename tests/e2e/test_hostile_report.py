@@ -41,7 +41,8 @@ STUDY = {
 
 WATCH = """
 window.violations = [];
-document.addEventListener("securitypolicyviolation", e => window.violations.push(e.violatedDirective + " " + e.blockedURI));
+const note = e => window.violations.push(`${e.violatedDirective} ${e.blockedURI}`);
+document.addEventListener("securitypolicyviolation", note);
 """
 
 
