@@ -244,7 +244,7 @@ def _contradictions(parts: Parts, columns: Sequence[LabelColumn]) -> Iterator[Pl
         faults: list[PlacedFault] = []
         for dialogues in by_application(recorded.dialogues):
             for one in columns:
-                if not one.at_turns:
+                if one.scale is not None and not one.at_turns:
                     faults += dialogues.contradictions(one.column, one.meaning)
         yield from few_of(faults, recorded.table.file) if recorded.table else ()
 

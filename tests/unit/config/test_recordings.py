@@ -108,3 +108,13 @@ def test_how_files_were_read_is_kept(folder):
     loaded = load(folder, "id;p;r;label\nx;ä;b;yes\n".encode("cp1252"))
 
     assert loaded.readings == ("rows.csv: 1 row, Windows-1252, semicolon",)
+
+
+def test_labels_under_a_guideline_that_has_a_fault_are_not_compared(folder):
+    rows = "id,n,p,r,label\nx,1,a,b,yes\nx,2,c,d,no\n"
+    study = STUDY.replace("{ask: Fine?,", "{ask: Fine?, level: turn, colour: red,") % ", turn: n"
+
+    with pytest.raises(StudyFaults) as caught:
+        load_study(folder(study_yaml=study, rows_csv=rows))
+
+    assert [fault.file for fault in caught.value.placed] == ["study.yaml"]
