@@ -69,7 +69,7 @@ NAMES = ("xstest", "live", "scripted", "unfinished", "nothing")
 def findings_named(name: str) -> Findings:
     """Return what was measured on that evidence; of the doubtful judge, what there is to doubt too."""
     found = measure_study(evidence_named(name))
-    return replace(found, conducts=(DOUBTFUL,)) if name == "doubtful" else found
+    return replace(found, judge_diagnostics=(DOUBTFUL,)) if name == "doubtful" else found
 
 
 def data_of(page: str) -> dict[str, Any]:

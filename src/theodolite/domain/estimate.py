@@ -9,7 +9,7 @@ from theodolite.domain.claim import ClaimTest
 from theodolite.domain.codings.finding import CodingFinding
 from theodolite.domain.estimate_subject import EstimateSubject, Measure, ScoreStatistic, Weighting
 from theodolite.domain.findings.agreeing import AnnotatorGroups, RaterChecks
-from theodolite.domain.findings.conduct import Conduct
+from theodolite.domain.findings.judge_diagnostics import JudgeDiagnostics
 from theodolite.domain.findings.lapse import LapseCheck
 from theodolite.domain.findings.number import Estimate, Outcomes, Undefined
 from theodolite.domain.findings.order_effect import OrderEffect
@@ -158,7 +158,7 @@ class Findings:
         strategies: What red teamers tried, and how it went.
         trees: What measurement trees came to.
         standings: How the applications stand to each other on each tree.
-        conducts: How judges went about their work.
+        judge_diagnostics: How judges went about their work.
         realisms: Simulated users beside people, for scenarios with dialogues of both.
         responses: What testers answered after their sessions, a questionnaire and level each.
         risks: Where risks became real, a risk, application and level each.
@@ -179,7 +179,7 @@ class Findings:
     strategies: tuple[StrategyTally, ...] = ()
     trees: tuple[TreeFinding, ...] = ()
     standings: tuple[TreeStanding, ...] = ()
-    conducts: tuple[Conduct, ...] = ()
+    judge_diagnostics: tuple[JudgeDiagnostics, ...] = ()
     realisms: tuple[Realism, ...] = ()
     responses: tuple[ResponseFinding, ...] = ()
     risks: tuple[RiskFinding, ...] = ()

@@ -81,12 +81,12 @@ def test_a_judge_that_always_refuses_is_no_rate_of_zero_however_often_it_is_aske
 def test_another_model_behind_the_name_is_told(judged):
     ran, _ = judged(answers_as="somebody-else")
 
-    assert [conduct.answered_as for conduct in ran.findings.conducts] == [("somebody-else",)]
+    assert [conduct.answered_as for conduct in ran.findings.judge_diagnostics] == [("somebody-else",)]
 
 
 def test_all_readings_are_stored_and_paid_and_counted_once(judged):
     ran, made = judged(", votes: {rule: fixed, most: 5}")
-    (conduct,) = ran.findings.conducts
+    (conduct,) = ran.findings.judge_diagnostics
     annotations = list(ran.evidence.archive.annotations())
 
     assert made == conduct.votes.cast == 5 * N == ran.evidence.spending.calls
@@ -96,7 +96,7 @@ def test_all_readings_are_stored_and_paid_and_counted_once(judged):
 
 def test_votes_stop_early_and_a_tie_is_a_missing_label(judged):
     ran, made = judged(", votes: {rule: lead, most: 2}")
-    (conduct,) = ran.findings.conducts
+    (conduct,) = ran.findings.judge_diagnostics
 
     assert N <= made <= 2 * N
     assert len(conduct.votes.tied) == rate(ran).outcomes.missing
@@ -107,7 +107,7 @@ def test_a_run_that_goes_on_asks_nothing_twice(judged, tmp_path: Path):
     ran, made = judged(", votes: 3")
     again = theodolite.run(str(tmp_path))
 
-    assert again.findings.conducts == ran.findings.conducts
+    assert again.findings.judge_diagnostics == ran.findings.judge_diagnostics
     assert again.evidence.spending.calls == made
 
 

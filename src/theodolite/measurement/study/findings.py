@@ -22,9 +22,9 @@ from theodolite.measurement.study.agreements import agreements, confusions
 from theodolite.measurement.study.annotator_groups import adjusted, annotator_groups
 from theodolite.measurement.study.claims import claim_tests
 from theodolite.measurement.study.codings import coding_findings
-from theodolite.measurement.study.conduct import conducts
 from theodolite.measurement.study.corrected import corrected_rates
 from theodolite.measurement.study.events import event_finding
+from theodolite.measurement.study.judge_diagnostics import judge_diagnostics
 from theodolite.measurement.study.lapses import lapse_checks
 from theodolite.measurement.study.order_metrics import order_metrics
 from theodolite.measurement.study.orders import order_findings
@@ -92,7 +92,7 @@ def measure_study(
         strategies=strategy_tallies(evidence),
         trees=trees,
         standings=tuple(tree_standings(evidence, trees, summaries)),
-        conducts=tuple(conducts(evidence)),
+        judge_diagnostics=tuple(judge_diagnostics(evidence)),
         realisms=tuple(realisms(evidence, measurements)),
         responses=tuple(response_findings(evidence)),
         risks=risk_findings(evidence),

@@ -16,7 +16,7 @@ from theodolite.domain.instrument import Question, QuestionLevel
 from theodolite.measurement.alpha import AlphaScale
 from theodolite.measurement.probes import length_bias, position_bias
 from theodolite.measurement.proportion import defect_rate
-from theodolite.measurement.study.conduct import conducts
+from theodolite.measurement.study.judge_diagnostics import judge_diagnostics
 from theodolite.measurement.study.sightings import Sightings
 from theodolite.measurement.votes.stability import flip_rate, retest_alpha
 
@@ -29,7 +29,7 @@ def habit_figures(evidence: Evidence, judge: str, guideline: Guideline) -> Itera
         judge: Name of the judge.
         guideline: What it labels by.
     """
-    found = [one for one in conducts(evidence) if one.annotator == judge]
+    found = [one for one in judge_diagnostics(evidence) if one.annotator == judge]
     failed = sum(len(one.control_failed) + one.control_unanswered for one in found)
     shares = {
         Measure.UNGROUNDED_SHARE: (sum(len(one.ungrounded) for one in found), sum(one.quoting for one in found)),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.findings.conduct import Conduct, VoteRecord
+from theodolite.domain.findings.judge_diagnostics import JudgeDiagnostics, VoteRecord
 from theodolite.reporting.found.cases import title_of
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.words import figures
@@ -31,7 +31,7 @@ class ConductTable:
 
 def conduct_tables(subject: Subject) -> tuple[ConductTable, ...]:
     """Return what is known of judges beside their labels: what they rest on, and how their votes fell."""
-    conducts = subject.findings.conducts
+    conducts = subject.findings.judge_diagnostics
     resting = [conduct for conduct in conducts if not conduct.scripted and (conduct.quoting or _asked(conduct))]
     voting = [(conduct, conduct.votes) for conduct in conducts if conduct.votes]
     tables = [
@@ -41,7 +41,9 @@ def conduct_tables(subject: Subject) -> tuple[ConductTable, ...]:
     return tuple(table for table in tables if table.rows)
 
 
-def _table(subject: Subject, title: str, rows: Sequence[tuple[Conduct, dict[str, ConductCell]]]) -> ConductTable:
+def _table(
+    subject: Subject, title: str, rows: Sequence[tuple[JudgeDiagnostics, dict[str, ConductCell]]]
+) -> ConductTable:
     return ConductTable(
         title=title,
         columns=tuple(rows[0][1]) if rows else (),
@@ -52,11 +54,11 @@ def _table(subject: Subject, title: str, rows: Sequence[tuple[Conduct, dict[str,
     )
 
 
-def _asked(conduct: Conduct) -> int:
+def _asked(conduct: JudgeDiagnostics) -> int:
     return conduct.control_passed + len(conduct.control_failed) + conduct.control_unanswered
 
 
-def _ground_cells(subject: Subject, conduct: Conduct) -> dict[str, ConductCell]:
+def _ground_cells(subject: Subject, conduct: JudgeDiagnostics) -> dict[str, ConductCell]:
     asked = _asked(conduct)
     return {
         "Verdicts": ConductCell(text=figures.count(conduct.verdicts)),
@@ -69,7 +71,7 @@ def _ground_cells(subject: Subject, conduct: Conduct) -> dict[str, ConductCell]:
     }
 
 
-def _vote_cells(subject: Subject, conduct: Conduct, votes: VoteRecord) -> dict[str, ConductCell]:
+def _vote_cells(subject: Subject, conduct: JudgeDiagnostics, votes: VoteRecord) -> dict[str, ConductCell]:
     calls = f"{votes.cast / votes.dialogues:.1f} of {votes.voting.most}"
     return {
         "Calls a dialogue": ConductCell(text=calls),
@@ -82,7 +84,7 @@ def _vote_cells(subject: Subject, conduct: Conduct, votes: VoteRecord) -> dict[s
     }
 
 
-def _share(subject: Subject, conduct: Conduct, what: str, labels: Sequence[str], of: int) -> ConductCell:
+def _share(subject: Subject, conduct: JudgeDiagnostics, what: str, labels: Sequence[str], of: int) -> ConductCell:
     if not of:
         return ConductCell(text=_NOTHING[what])
     name = f"conduct-{what}-{conduct.annotator}-{conduct.application}"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from theodolite.domain.findings.conduct import Conduct, VoteRecord
+from theodolite.domain.findings.judge_diagnostics import JudgeDiagnostics, VoteRecord
 from theodolite.domain.identity import Json
 from theodolite.reporting.results.number_entries import short_number_entry
 
 
-def conduct_entry(conduct: Conduct) -> dict[str, Json]:
+def conduct_entry(conduct: JudgeDiagnostics) -> dict[str, Json]:
     """Return one entry of the list `conduct` of the results file."""
     return {
         "annotator": conduct.annotator,

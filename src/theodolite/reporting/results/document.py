@@ -80,7 +80,7 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "confusions": [confusion_entry(confusion) for confusion in findings.confusions],
         "simulated_users": _simulated_users(evidence, findings),
         "realism": [realism_entry(realism) for realism in findings.realisms],
-        "judge_diagnostics": [conduct_entry(conduct) for conduct in findings.conducts],
+        "judge_diagnostics": [conduct_entry(conduct) for conduct in findings.judge_diagnostics],
         "risks": [risk_entry(finding) for finding in findings.risks],
         "responses": [response_entry(finding) for finding in findings.responses],
         "codings": [coding_entry(found) for found in findings.codings],

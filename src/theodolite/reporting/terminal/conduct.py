@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from theodolite.domain.annotator import ModelJudge
-from theodolite.domain.findings.conduct import Conduct, VoteRecord
+from theodolite.domain.findings.judge_diagnostics import JudgeDiagnostics, VoteRecord
 from theodolite.domain.study import Study
 from theodolite.reporting.found.cases import title_of
 from theodolite.reporting.words import figures
@@ -14,9 +14,9 @@ _NAMED = 5
 """Dialogues that are named one by one; more are counted. Count."""
 
 
-def conduct_lines(study: Study, conducts: Sequence[Conduct]) -> Iterator[tuple[str, str]]:
+def conduct_lines(study: Study, conducts: Sequence[JudgeDiagnostics]) -> Iterator[tuple[str, str]]:
     """Yield labelled sentences on votes, quotes and control questions, where there is something to say."""
-    by_name: dict[str, list[Conduct]] = {}
+    by_name: dict[str, list[JudgeDiagnostics]] = {}
     for conduct in conducts:
         by_name.setdefault(conduct.annotator, []).append(conduct)
     for label, words in _LINES.items():
@@ -28,7 +28,7 @@ def conduct_lines(study: Study, conducts: Sequence[Conduct]) -> Iterator[tuple[s
             yield "Model", text
 
 
-def _other_name_text(study: Study, judge: str, conducts: Sequence[Conduct]) -> str:
+def _other_name_text(study: Study, judge: str, conducts: Sequence[JudgeDiagnostics]) -> str:
     """Return that a judge's endpoint answers as another model than was asked for; dated names of it are no other."""
     labelling = study.annotator(judge).labelling
     if not isinstance(labelling, ModelJudge):
@@ -46,7 +46,7 @@ def _is_kin(asked: str, answered: str) -> bool:
     return first in second or second in first
 
 
-def _votes_text(title: str, conducts: Sequence[Conduct]) -> str:
+def _votes_text(title: str, conducts: Sequence[JudgeDiagnostics]) -> str:
     records = [conduct.votes for conduct in conducts if conduct.votes]
     dialogues, cast = sum(r.dialogues for r in records), sum(r.cast for r in records)
     if not dialogues:
@@ -69,7 +69,7 @@ def _advice_text(record: VoteRecord | None) -> str:
     )
 
 
-def _quotes_text(title: str, conducts: Sequence[Conduct]) -> str:
+def _quotes_text(title: str, conducts: Sequence[JudgeDiagnostics]) -> str:
     found = [label for conduct in conducts for label in conduct.ungrounded]
     if not found:
         return ""
@@ -79,7 +79,7 @@ def _quotes_text(title: str, conducts: Sequence[Conduct]) -> str:
     )
 
 
-def _control_text(title: str, conducts: Sequence[Conduct]) -> str:
+def _control_text(title: str, conducts: Sequence[JudgeDiagnostics]) -> str:
     asked = [conduct for conduct in conducts if not conduct.scripted]
     failed = [label for conduct in asked for label in conduct.control_failed]
     n_silent = sum(conduct.control_unanswered for conduct in asked)
@@ -91,7 +91,7 @@ def _control_text(title: str, conducts: Sequence[Conduct]) -> str:
     return f"{title}: control question {', '.join(parts)}; such verdicts may follow what the dialogue told the judge"
 
 
-def _names_text(title: str, conducts: Sequence[Conduct]) -> str:
+def _names_text(title: str, conducts: Sequence[JudgeDiagnostics]) -> str:
     names = list(dict.fromkeys(name for conduct in conducts for name in conduct.answered_as))
     if len(names) < 2:
         return ""
@@ -104,7 +104,7 @@ def _named(labels: Sequence[str]) -> str:
     return f" ({shown}{more})" if labels else ""
 
 
-_LINES: Mapping[str, Callable[[str, Sequence[Conduct]], str]] = {
+_LINES: Mapping[str, Callable[[str, Sequence[JudgeDiagnostics]], str]] = {
     "Votes": _votes_text,
     "Quotes": _quotes_text,
     "Control": _control_text,

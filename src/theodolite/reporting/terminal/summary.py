@@ -176,7 +176,7 @@ def _unlabelled_text(summary: _Summary) -> str:
 
 def _conduct(summary: _Summary) -> list[str]:
     lines, said = [], set()
-    for label, text in conduct_lines(summary.evidence.study, summary.findings.conducts):
+    for label, text in conduct_lines(summary.evidence.study, summary.findings.judge_diagnostics):
         lines += summary.lines("" if label in said else label, text)
         said.add(label)
     return lines

@@ -9,7 +9,7 @@ from theodolite.reporting.page.subject import subject_of
 
 def tables(*conducts):
     evidence = evidence_named("live")
-    subject = subject_of(evidence, replace(findings_named("live"), conducts=conducts), facts(), words())
+    subject = subject_of(evidence, replace(findings_named("live"), judge_diagnostics=conducts), facts(), words())
     return subject, {table.title: table for table in conduct_tables(subject)}
 
 

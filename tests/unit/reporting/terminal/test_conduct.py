@@ -5,7 +5,7 @@ import pytest
 from tests.fakes.conduct import PLAIN, VOTES
 from tests.fakes.evidence import live_evidence
 from theodolite.domain.annotator import ModelJudge
-from theodolite.domain.findings.conduct import VoteAdvice
+from theodolite.domain.findings.judge_diagnostics import VoteAdvice
 from theodolite.reporting.terminal.conduct import conduct_lines
 
 STUDY = live_evidence().study

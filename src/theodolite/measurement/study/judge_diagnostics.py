@@ -1,4 +1,4 @@
-"""Conduct: how each judge went about its work, apart from what it found."""
+"""Diagnostics of judges: how each judge went about its work, apart from what it found."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from theodolite.domain.answer_rules import AnswerSource, QuestionLabels, cluster
 from theodolite.domain.answers import AnnotationMark, AnswerRecord, AnswerTable
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.findings.conduct import Conduct, VoteAdvice, VoteRecord
+from theodolite.domain.findings.judge_diagnostics import JudgeDiagnostics, VoteAdvice, VoteRecord
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import QuestionLevel
 from theodolite.domain.votes import decide_vote
@@ -26,18 +26,20 @@ Values = tuple[str | None, ...]
 """What a judge's readings of one dialogue said to the deciding question; None where one gave no label."""
 
 
-def conducts(evidence: Evidence) -> Iterator[Conduct]:
+def judge_diagnostics(evidence: Evidence) -> Iterator[JudgeDiagnostics]:
     """Yield how each judge went about each application, in the order of the study."""
     study, table = evidence.study, evidence.answers
     for annotator in study.annotators:
         if isinstance(annotator.labelling, ModelJudge | PythonLabeller):
             for application in study.applications:
-                conduct = _conduct(table, annotator, study.guideline(annotator.guideline), application.name)
-                if conduct.verdicts:
-                    yield conduct
+                diagnostics = _diagnostics_of(table, annotator, study.guideline(annotator.guideline), application.name)
+                if diagnostics.verdicts:
+                    yield diagnostics
 
 
-def _conduct(table: AnswerTable, annotator: Annotator, guideline: Guideline, application: str) -> Conduct:
+def _diagnostics_of(
+    table: AnswerTable, annotator: Annotator, guideline: Guideline, application: str
+) -> JudgeDiagnostics:
     marks = table.marks.get(annotator.name, ())
     places = [place for place in table.positions(application) if marks and marks[place]]
 
@@ -45,7 +47,7 @@ def _conduct(table: AnswerTable, annotator: Annotator, guideline: Guideline, app
         return tuple(table.sessions.label(place) for place in places if marks[place] & mark)
 
     votes = _JudgeVotes.of(table, annotator, guideline, places)
-    return Conduct(
+    return JudgeDiagnostics(
         annotator=annotator.name,
         application=application,
         guideline=guideline.name,

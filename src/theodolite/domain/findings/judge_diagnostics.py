@@ -1,4 +1,4 @@
-"""Conduct: how a judge went about its work, apart from what it found."""
+"""JudgeDiagnostics: how a judge went about its work, apart from what it found."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class VoteRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Conduct:
+class JudgeDiagnostics:
     """How one judge went about the dialogues of one application.
 
     Attributes:

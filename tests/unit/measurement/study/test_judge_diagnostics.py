@@ -10,7 +10,7 @@ from theodolite.domain.annotation import AnnotatorKind, Answer, Control, Outcome
 from theodolite.domain.annotator import ModelJudge, StopRule, Voting
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.instrument import QuestionLevel
-from theodolite.measurement.study.conduct import conducts
+from theodolite.measurement.study.judge_diagnostics import judge_diagnostics
 
 LEAD = ModelJudge(model="large", voting=Voting(rule=StopRule.LEAD, most=5))
 
@@ -46,7 +46,7 @@ def _outcome(value):
 
 
 def only(study):
-    (conduct,) = conducts(study.evidence())
+    (conduct,) = judge_diagnostics(study.evidence())
     return conduct
 
 
@@ -160,4 +160,4 @@ def test_people_and_rules_have_no_conduct():
     study.session("d1")
     study.answer("ann", "d1", "yes")
 
-    assert list(conducts(study.evidence())) == []
+    assert list(judge_diagnostics(study.evidence())) == []
