@@ -1,4 +1,4 @@
-"""JudgeDiagnostics: how a judge went about its work, apart from what it found."""
+"""Diagnostics of judges: how a judge went about its work, apart from what it found."""
 
 from __future__ import annotations
 

@@ -22,6 +22,7 @@ from theodolite.measurement.study.agreements import agreements, confusions
 from theodolite.measurement.study.annotator_groups import adjusted, annotator_groups
 from theodolite.measurement.study.claims import claim_tests
 from theodolite.measurement.study.codings import coding_findings
+from theodolite.measurement.study.conditions import conditions
 from theodolite.measurement.study.corrected import corrected_rates
 from theodolite.measurement.study.events import event_finding
 from theodolite.measurement.study.judge_diagnostics import judge_diagnostics
@@ -36,7 +37,6 @@ from theodolite.measurement.study.responses import response_findings
 from theodolite.measurement.study.risks import risk_findings
 from theodolite.measurement.study.scores import score_agreements
 from theodolite.measurement.study.sightings import Design, sample_design, sighted
-from theodolite.measurement.study.stations import stations
 from theodolite.measurement.study.strategies import strategy_tallies
 from theodolite.measurement.study.tasks import task_tallies
 from theodolite.measurement.study.transported import corrected_means, transported_rate
@@ -188,7 +188,7 @@ def _settings(
     settings = evidence.answers.settings
     own = positions_of(evidence.study, evidence.answers, application, guideline)
     asked = [place for place in own if rule.applies_to(settings[place].groups)]
-    met = stations(settings[place] for place in own)
+    met = conditions(settings[place] for place in own)
     whole = EstimateSubject(application=application.name)
     each = [(at.limited(whole), [place for place in asked if at.holds(settings[place])]) for at in met]
     filled: list[tuple[EstimateSubject, Positions]] = [(subject, places) for subject, places in each if places]

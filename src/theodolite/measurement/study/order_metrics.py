@@ -36,7 +36,7 @@ from theodolite.measurement.order.profile import profile_or_reason
 from theodolite.measurement.order.rolling import rolling_windows
 from theodolite.measurement.ranking import ranking_or_reason
 from theodolite.measurement.study.agreements import MOST_IN_PAIRS, WORST_FIRST, clusters_of
-from theodolite.measurement.study.stations import stations
+from theodolite.measurement.study.conditions import conditions
 
 WINDOW: Final = 8
 """Scores in a rolling window; the published table is for so many."""
@@ -107,15 +107,15 @@ def _scored_questions(
         if question.level is not QuestionLevel.DIALOGUE or not _is_scored(question):
             continue
         whole = QuestionLabels(table=evidence.answers, guideline=guideline, question=question, positions=positions)
-        for station in stations(settings[position] for position in positions):
+        for condition in conditions(settings[position] for position in positions):
             subject = ScoreSubject(
                 application=application.name,
                 guideline=guideline.name,
                 question=question.name,
-                level="" if station.alone else station.level.value,
-                tester_type="" if station.alone else station.held_by.value,
+                level="" if condition.alone else condition.level.value,
+                tester_type="" if condition.alone else condition.held_by.value,
             )
-            yield subject, whole.only(position for position in positions if station.holds(settings[position]))
+            yield subject, whole.only(position for position in positions if condition.holds(settings[position]))
 
 
 def _is_scored(question: Question) -> bool:

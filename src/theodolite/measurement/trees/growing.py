@@ -46,7 +46,7 @@ POSITIVE: Final = "positive impacts"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Station:
+class TestCondition:
     """One column of a grown tree: a level of testing and who held the tester's side.
 
     Attributes:
@@ -62,17 +62,17 @@ class Station:
     by_people: bool = False
 
 
-STATIONS = (
-    Station(name="model testing", level=Level.MODEL_TESTING, held_by=(HeldBy.SCRIPT, HeldBy.RECORDED)),
-    Station(name="red teaming", level=Level.RED_TEAMING, held_by=(HeldBy.PERSON,), by_people=True),
-    Station(name="field testing", level=Level.FIELD_TESTING, held_by=(HeldBy.PERSON,), by_people=True),
+CONDITIONS = (
+    TestCondition(name="model testing", level=Level.MODEL_TESTING, held_by=(HeldBy.SCRIPT, HeldBy.RECORDED)),
+    TestCondition(name="red teaming", level=Level.RED_TEAMING, held_by=(HeldBy.PERSON,), by_people=True),
+    TestCondition(name="field testing", level=Level.FIELD_TESTING, held_by=(HeldBy.PERSON,), by_people=True),
 )
 """ARIA's three levels of testing; the last two take people only."""
 
-SIMULATED_STATIONS = (
-    Station(name="simulated users", level=Level.MODEL_TESTING, held_by=(HeldBy.SIMULATED_USER,)),
-    Station(name="simulated red teaming", level=Level.RED_TEAMING, held_by=(HeldBy.SIMULATED_USER,)),
-    Station(name="simulated field testing", level=Level.FIELD_TESTING, held_by=(HeldBy.SIMULATED_USER,)),
+SIMULATED_CONDITIONS = (
+    TestCondition(name="simulated users", level=Level.MODEL_TESTING, held_by=(HeldBy.SIMULATED_USER,)),
+    TestCondition(name="simulated red teaming", level=Level.RED_TEAMING, held_by=(HeldBy.SIMULATED_USER,)),
+    TestCondition(name="simulated field testing", level=Level.FIELD_TESTING, held_by=(HeldBy.SIMULATED_USER,)),
 )
 
 
@@ -194,12 +194,12 @@ class _Gardener:
             beside = (SIMULATED, POSITIVE) if impacts else (SIMULATED,)
             yield SummaryNode(name=tree, summary=AGGREGATION, edges=edges, beside=beside)
         for dimension in dimensions:
-            yield from self._branch(dimension, dimension.node, STATIONS)
+            yield from self._branch(dimension, dimension.node, CONDITIONS)
         simulated = [f"{dimension.node}, {SIMULATED}" for dimension in dimensions]
         edges = tuple(Edge(child=name) for name in simulated)
         yield SummaryNode(name=SIMULATED, summary=AGGREGATION, edges=edges, title="Simulated sessions, no people")
         for dimension, name in zip(dimensions, simulated, strict=True):
-            yield from self._branch(dimension, name, SIMULATED_STATIONS)
+            yield from self._branch(dimension, name, SIMULATED_CONDITIONS)
         if impacts:
             yield from self._positive(impacts)
 
@@ -213,74 +213,74 @@ class _Gardener:
         title = "Positive impacts, apart from the risks"
         yield SummaryNode(name=POSITIVE, summary=AGGREGATION, edges=edges, title=title)
         for node, items in impacts.items():
-            levels = tuple(Edge(child=f"{names[node]}: {station.name}") for station in STATIONS)
+            levels = tuple(Edge(child=f"{names[node]}: {condition.name}") for condition in CONDITIONS)
             yield SummaryNode(name=names[node], summary=AGGREGATION, edges=levels)
-            for station, level in zip(STATIONS, levels, strict=True):
-                edges = tuple(Edge(child=f"{item.name}: {station.name}") for item in items)
+            for condition, level in zip(CONDITIONS, levels, strict=True):
+                edges = tuple(Edge(child=f"{item.name}: {condition.name}") for item in items)
                 yield SummaryNode(name=level.child, summary=MEAN, edges=edges, side=ImpactSide.POSITIVE)
                 for item in items:
-                    yield from self._impact(item, station)
+                    yield from self._impact(item, condition)
 
-    def _impact(self, item: Item, station: Station) -> Iterator[TreeNode]:
+    def _impact(self, item: Item, condition: TestCondition) -> Iterator[TreeNode]:
         """Yield the share of answers by which something had a positive impact, of those that were asked."""
-        name = f"{item.name}: {station.name}"
-        answers = self._answers(item, f"{name}, answers", station)
+        name = f"{item.name}: {condition.name}"
+        answers = self._answers(item, f"{name}, answers", condition)
         coded = _recoding(item, f"{name}, coded", answers.name, self.topology.range)
         coded = replace(coded, orientation=Orientation.LOWER_IS_WORSE)
         title = f"{item.question.text} (positive or both)"
         yield from self._summed(name, item.question, coded, title=title)
         yield answers
 
-    def _branch(self, dimension: Dimension, top: str, stations: Sequence[Station]) -> Iterator[TreeNode]:
-        edges = tuple(Edge(child=f"{dimension.node}: {station.name}") for station in stations)
+    def _branch(self, dimension: Dimension, top: str, conditions: Sequence[TestCondition]) -> Iterator[TreeNode]:
+        edges = tuple(Edge(child=f"{dimension.node}: {condition.name}") for condition in conditions)
         yield SummaryNode(name=top, summary=MAX, edges=edges)
-        for station in stations:
-            yield from self._level(dimension, station)
+        for condition in conditions:
+            yield from self._level(dimension, condition)
 
-    def _level(self, dimension: Dimension, station: Station) -> Iterator[TreeNode]:
-        name = f"{dimension.node}: {station.name}"
-        sides = [("labelling", False)] + ([("perception", True)] if station.by_people and self._has_testers() else [])
+    def _level(self, dimension: Dimension, condition: TestCondition) -> Iterator[TreeNode]:
+        name = f"{dimension.node}: {condition.name}"
+        sides = [("labelling", False)] + ([("perception", True)] if condition.by_people and self._has_testers() else [])
         yield SummaryNode(name=name, summary=MEAN, edges=tuple(Edge(child=f"{name}, {side}") for side, _ in sides))
         for side, by_testers in sides:
             weights = {
                 n: w
                 for n, w in self.weights(dimension).items()
-                if self.items[n].by_testers is by_testers and self._is_asked(self.items[n], station)
+                if self.items[n].by_testers is by_testers and self._is_asked(self.items[n], condition)
             }
-            edges = tuple(Edge(child=f"{item}: {station.name}", weight=weight) for item, weight in weights.items())
-            summary = self.topology.testers[station.level] if by_testers else MEAN
+            edges = tuple(Edge(child=f"{item}: {condition.name}", weight=weight) for item, weight in weights.items())
+            summary = self.topology.testers[condition.level] if by_testers else MEAN
             yield SummaryNode(name=f"{name}, {side}", summary=summary, edges=edges)
             for item in weights:
-                yield from self._collation(self.items[item], station)
+                yield from self._collation(self.items[item], condition)
 
-    def _is_asked(self, item: Item, station: Station) -> bool:
+    def _is_asked(self, item: Item, condition: TestCondition) -> bool:
         asked_at = self.soil.asked_at.get(item.source.rpartition(".")[0]) if item.by_testers else None
-        return asked_at is None or station.level in asked_at
+        return asked_at is None or condition.level in asked_at
 
     def _has_testers(self) -> bool:
         return any(item.by_testers for item in self.items.values())
 
-    def _collation(self, item: Item, station: Station) -> Iterator[TreeNode]:
+    def _collation(self, item: Item, condition: TestCondition) -> Iterator[TreeNode]:
         """Yield the node of one question at one level, and what is done to its answers."""
-        name = f"{item.name}: {station.name}"
+        name = f"{item.name}: {condition.name}"
         if item.magnitude is not None or item.opened_by is not None:
-            yield from self._multiplied(item, station)
+            yield from self._multiplied(item, condition)
             return
         chain = list(self._chain(item, name))
-        summary = self.topology.perception[station.level] if item.by_testers else MEAN
+        summary = self.topology.perception[condition.level] if item.by_testers else MEAN
         yield SummaryNode(name=name, summary=summary, edges=(Edge(child=chain[0].name),), title=_title(item))
         yield from chain
-        yield self._answers(item, f"{name}, answers", station)
+        yield self._answers(item, f"{name}, answers", condition)
 
-    def _multiplied(self, item: Item, station: Station) -> Iterator[TreeNode]:
+    def _multiplied(self, item: Item, condition: TestCondition) -> Iterator[TreeNode]:
         """Yield an item whose score is a product, e.g. of likelihood and magnitude, with its factors."""
-        name, factors = f"{item.name}: {station.name}", self._factors(item)
+        name, factors = f"{item.name}: {condition.name}", self._factors(item)
         edges = tuple(Edge(child=f"{name}, {factor.name}") for factor in factors)
         yield SummaryNode(name=name, summary=PRODUCT, edges=edges, title=f"{_title(item)}, {item.degree}")
         for factor, edge in zip(factors, edges, strict=True):
             source = f"{item.source.rpartition('.')[0]}.{factor.question.name}"
             below = self._answers(
-                replace(item, source=source, question=factor.question), f"{edge.child}, answers", station
+                replace(item, source=source, question=factor.question), f"{edge.child}, answers", condition
             )
             coded = TransformNode(
                 name=f"{edge.child}, coded",
@@ -318,13 +318,13 @@ class _Gardener:
         yield SummaryNode(name=name, summary=MEAN, edges=(Edge(child=below),), title=title or question.text)
         yield coded
 
-    def _answers(self, item: Item, name: str, station: Station) -> AnswersNode:
+    def _answers(self, item: Item, name: str, condition: TestCondition) -> AnswersNode:
         question = item.question
         return AnswersNode(
             name=name,
             question=item.source,
-            levels=(station.level.value,),
-            held_by=tuple(holder.value for holder in station.held_by),
+            levels=(condition.level.value,),
+            held_by=tuple(holder.value for holder in condition.held_by),
             by=(TESTER,) if item.by_testers else item.by or tuple(kind.value for kind in AnnotatorKind),
             among=dict(item.rule.among) if item.rule else {},
             range=_range(question),

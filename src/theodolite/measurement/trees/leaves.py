@@ -146,8 +146,8 @@ class LeafTable:
         """Return which dialogues are of a node's levels, holders and groups, shape (sessions,)."""
         levels, held_by, among = node.levels, node.held_by, frozenset(node.among.items())
         key = (levels, held_by, among)
-        if key not in self._stations:
-            self._stations[key] = np.array(
+        if key not in self._conditions:
+            self._conditions[key] = np.array(
                 [
                     (not levels or one.level in levels)
                     and (not held_by or one.held_by in held_by)
@@ -156,10 +156,10 @@ class LeafTable:
                 ],
                 dtype=bool,
             )
-        return self._stations[key]
+        return self._conditions[key]
 
     @cached_property
-    def _stations(self) -> dict[tuple[object, ...], Flags]:
+    def _conditions(self) -> dict[tuple[object, ...], Flags]:
         return {}
 
     @cached_property

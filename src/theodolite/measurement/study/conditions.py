@@ -1,4 +1,4 @@
-"""Stations: from where an application was looked at, level of testing and who held the tester's side."""
+"""Conditions of testing: the level, and who held the tester's side."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from theodolite.domain.plan import Setting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Station:
+class TesterCondition:
     """One level of testing with one kind of tester.
 
     Attributes:
@@ -33,13 +33,13 @@ class Station:
         return (setting.level, setting.held_by) == (self.level, self.held_by)
 
 
-def stations(settings: Iterable[Setting]) -> tuple[Station, ...]:
-    """Return the stations of one application's sessions, in order of the levels.
+def conditions(settings: Iterable[Setting]) -> tuple[TesterCondition, ...]:
+    """Return the conditions of one application's sessions, in order of the levels.
 
-    Numbers of different stations answer different questions (a red teamer tries
+    Numbers of different conditions answer different questions (a red teamer tries
     to break what a user only uses; a simulated user is no person), so that they
     are counted apart and never added.
     """
     met = {(setting.level, setting.held_by) for setting in settings}
     ordered = sorted(met, key=lambda at: (list(Level).index(at[0]), list(HeldBy).index(at[1])))
-    return tuple(Station(level=level, held_by=held_by, alone=len(met) == 1) for level, held_by in ordered)
+    return tuple(TesterCondition(level=level, held_by=held_by, alone=len(met) == 1) for level, held_by in ordered)

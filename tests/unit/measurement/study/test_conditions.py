@@ -1,4 +1,4 @@
-"""Stations: numbers of different levels and testers stay apart."""
+"""Conditions: numbers of different levels and testers stay apart."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.unit.measurement.study.small_study import SmallStudy
 from theodolite.domain.dialogue import HeldBy, Level
 from theodolite.domain.estimate import Estimate
 from theodolite.measurement import measure_study
-from theodolite.measurement.study.stations import stations
+from theodolite.measurement.study.conditions import conditions
 
 
 def looked_at(groups=(), **places):
@@ -44,11 +44,11 @@ def test_levels_and_testers_have_a_rate_each():
     ]
 
 
-def test_where_there_is_one_station_alone_nothing_is_said_of_it():
+def test_where_there_is_one_condition_alone_nothing_is_said_of_it():
     assert rates(looked_at(d1=SIMULATED, d2=SIMULATED)) == [(None, None, 2)]
 
 
-def test_splits_by_group_keep_the_stations_apart():
+def test_splits_by_group_keep_the_conditions_apart():
     evidence = looked_at(groups=("kind",), d1=SCRIPT, d2=SIMULATED)
 
     splits = [m for m in measure_study(evidence).measurements if m.subject.group]
@@ -57,7 +57,7 @@ def test_splits_by_group_keep_the_stations_apart():
     assert all(isinstance(m.result, Estimate) for m in splits)
 
 
-def test_stations_come_in_the_order_of_the_levels():
-    found = stations(looked_at(d1=PERSON, d2=SCRIPT, d3=SIMULATED).sessions)
+def test_conditions_come_in_the_order_of_the_levels():
+    found = conditions(looked_at(d1=PERSON, d2=SCRIPT, d3=SIMULATED).sessions)
 
-    assert [(station.level, station.held_by) for station in found] == [SCRIPT, SIMULATED, PERSON]
+    assert [(condition.level, condition.held_by) for condition in found] == [SCRIPT, SIMULATED, PERSON]
