@@ -154,10 +154,12 @@ class StudyContext:
             NotFound: If the study has no run in this workspace.
             InputError: If it has changed since.
         """
-        from theodolite.config.lapse_rules import lapse_rules
+        from theodolite.config.role_break_rules import role_break_rules
         from theodolite.usecases.measuring import evidence_of
 
-        return evidence_of(self.store, self.loaded.study, self.sessions, self._run(), lapse_rules=lapse_rules())
+        return evidence_of(
+            self.store, self.loaded.study, self.sessions, self._run(), role_break_rules=role_break_rules()
+        )
 
     def archive(self) -> Archive:
         """Return the records of the latest run for random access.
@@ -183,12 +185,12 @@ class StudyContext:
     def findings(self, evidence: Evidence) -> Findings:
         """Return the measurements of the evidence; cached for unchanged evidence."""
         from theodolite.bootstrap.findings_cache import measured
-        from theodolite.config.lapse_rules import lapse_rules
+        from theodolite.config.role_break_rules import role_break_rules
 
         def measure(of: Evidence) -> Findings:
             from theodolite.measurement import measure_study  # numpy and scipy are slow to import
 
-            return measure_study(of, lapse_rules=lapse_rules(), summaries=tree_methods())
+            return measure_study(of, role_break_rules=role_break_rules(), summaries=tree_methods())
 
         return measured(evidence, workspace_for(self.loaded.folder), measure)
 

@@ -10,7 +10,6 @@ from theodolite.domain.codings.finding import CodingFinding
 from theodolite.domain.estimate_subject import EstimateSubject, Measure, ScoreStatistic, Weighting
 from theodolite.domain.findings.agreeing import AnnotatorGroups, RaterChecks
 from theodolite.domain.findings.judge_diagnostics import JudgeDiagnostics
-from theodolite.domain.findings.lapse import LapseCheck
 from theodolite.domain.findings.number import Estimate, Outcomes, Undefined
 from theodolite.domain.findings.order_effect import OrderEffect
 from theodolite.domain.findings.order_metrics import OrderMetrics
@@ -18,6 +17,7 @@ from theodolite.domain.findings.proxy_check import ProxyCheck
 from theodolite.domain.findings.realism import Realism
 from theodolite.domain.findings.responses import ResponseFinding
 from theodolite.domain.findings.risks import RiskFinding
+from theodolite.domain.findings.role_break import RoleBreakCheck
 from theodolite.domain.findings.task_tally import TaskTally
 from theodolite.domain.people.event_record import EventFinding
 from theodolite.domain.trees.finding import TreeFinding, TreeStanding
@@ -153,7 +153,7 @@ class Findings:
     Attributes:
         measurements: Rates and agreements.
         confusions: Confusion matrices.
-        lapses: What the checks of simulated users found; empty where none were asked for.
+        role_breaks: What the checks of simulated users found; empty where none were asked for.
         claims: What dialogues say of the applications' claims.
         strategies: What red teamers tried, and how it went.
         trees: What measurement trees came to.
@@ -174,7 +174,7 @@ class Findings:
 
     measurements: tuple[Measurement, ...]
     confusions: tuple[Confusion, ...] = ()
-    lapses: tuple[LapseCheck, ...] = ()
+    role_breaks: tuple[RoleBreakCheck, ...] = ()
     claims: tuple[ClaimTest, ...] = ()
     strategies: tuple[StrategyTally, ...] = ()
     trees: tuple[TreeFinding, ...] = ()

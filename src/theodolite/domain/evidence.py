@@ -17,10 +17,10 @@ from theodolite.domain.codings.coded import CodingWork
 from theodolite.domain.criteria import StatedCriteria
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.failure import Failure
-from theodolite.domain.findings.lapse import LapseCheck
 from theodolite.domain.findings.order_metrics import RunScores
 from theodolite.domain.findings.realism import SpokenSide
 from theodolite.domain.findings.risks import CombinedReview
+from theodolite.domain.findings.role_break import RoleBreakCheck
 from theodolite.domain.findings.schema_tally import SchemaTally
 from theodolite.domain.people.event_record import EventRecord
 from theodolite.domain.people.session import Session
@@ -79,7 +79,7 @@ class Evidence:
         drawn: Key of each drawn dialogue of this run to its position in the plan.
         certificates: Latest certificate of each annotator, as it is now, that has one.
         spending: What it cost.
-        lapses: What the checks of simulated users found while the records were read;
+        role_breaks: What the checks of simulated users found while the records were read;
             None where nobody looked.
         spoken: What people and simulated users said where both met the same scenario, as
             numbers gathered while the records were read; None where nobody looked.
@@ -105,7 +105,7 @@ class Evidence:
     drawn: Mapping[str, int] = field(default_factory=dict)
     certificates: tuple[Certificate, ...] = ()
     spending: Spending = field(default_factory=Spending)
-    lapses: tuple[LapseCheck, ...] | None = None
+    role_breaks: tuple[RoleBreakCheck, ...] | None = None
     spoken: tuple[SpokenSide, ...] | None = None
     schemas: tuple[SchemaTally, ...] = ()
     responses: tuple[QuestionnaireResponse, ...] = ()

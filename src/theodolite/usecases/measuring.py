@@ -18,7 +18,7 @@ from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.event_sessions import EventSessions
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.failure import Failure
-from theodolite.domain.findings.lapse import LapseRules
+from theodolite.domain.findings.role_break import RoleBreakRules
 from theodolite.domain.identity import version_of
 from theodolite.domain.people.event_record import EventRecord
 from theodolite.domain.people.session import Session
@@ -26,7 +26,7 @@ from theodolite.domain.plan import Sessions
 from theodolite.domain.questionnaire import QuestionnaireResponse
 from theodolite.domain.run import Run
 from theodolite.domain.study import Study
-from theodolite.measurement.study.lapses import LapseBook
+from theodolite.measurement.study.role_breaks import RoleBreakBook
 from theodolite.measurement.study.spoken import RealismBook
 from theodolite.ports.store import Store
 from theodolite.testing.people import counted, failures_of
@@ -87,7 +87,7 @@ class StoredArchive:
 
 
 def evidence_of(
-    store: Store, study: Study, sessions: Sessions, run: Run, *, lapse_rules: LapseRules | None = None
+    store: Store, study: Study, sessions: Sessions, run: Run, *, role_break_rules: RoleBreakRules | None = None
 ) -> Evidence:
     """Return everything that one run of a study holds; its records are read once, and none is kept.
 
@@ -96,12 +96,12 @@ def evidence_of(
         study: What was to be measured.
         sessions: The sessions of its plan.
         run: The run.
-        lapse_rules: By what simulated users are looked at on the way, so that nobody
+        role_break_rules: By what simulated users are looked at on the way, so that nobody
             has to read their words again; None where they are not.
     """
     archive = StoredArchive(store=store, study=study, run=run, sessions=sessions)
     builder = AnswerTableBuilder(sessions)
-    lapses = LapseBook(lapse_rules, study.scenarios) if lapse_rules else None
+    role_breaks = RoleBreakBook(role_break_rules, study.scenarios) if role_break_rules else None
     spoken = RealismBook(sessions)
     samples = tuple(store.filed(LabelSample, LabelSample.subject(study.name)))
     wanted, drawn = {one.dialogue for sample in samples for one in sample.dialogues}, dict[str, int]()
@@ -113,8 +113,8 @@ def evidence_of(
             if dialogue.key in keys:
                 places[dialogue.key] = position
         spoken.look(dialogue)
-        if lapses:
-            lapses.look(dialogue)
+        if role_breaks:
+            role_breaks.look(dialogue)
     _add_labels(builder, archive)
     peopled = _add_assignments(builder, store, study, run)
     found = Evidence(
@@ -127,7 +127,7 @@ def evidence_of(
         drawn=drawn,
         certificates=certificates_of(store, study),
         spending=store.spending(run) + store.live_spending(study.name, _paid_models(study)),
-        lapses=lapses.checks() if lapses else None,
+        role_breaks=role_breaks.checks() if role_breaks else None,
         spoken=spoken.sides(),
         schemas=store.schema_tallies(run),
         responses=responses,

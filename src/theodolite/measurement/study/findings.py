@@ -14,7 +14,7 @@ from theodolite.domain.estimate import Confusion, Findings, Measurement
 from theodolite.domain.estimate_subject import EstimateSubject
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.findings.agreeing import AnnotatorGroups, RaterChecks
-from theodolite.domain.findings.lapse import LapseCheck, LapseRules
+from theodolite.domain.findings.role_break import RoleBreakCheck, RoleBreakRules
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import QuestionLevel, Scale, ScaleKind
 from theodolite.domain.study import Study
@@ -26,7 +26,6 @@ from theodolite.measurement.study.conditions import conditions
 from theodolite.measurement.study.corrected import corrected_rates
 from theodolite.measurement.study.events import event_finding
 from theodolite.measurement.study.judge_diagnostics import judge_diagnostics
-from theodolite.measurement.study.lapses import lapse_checks
 from theodolite.measurement.study.order_metrics import order_metrics
 from theodolite.measurement.study.orders import order_findings
 from theodolite.measurement.study.proxies import proxy_checks
@@ -35,6 +34,7 @@ from theodolite.measurement.study.rates import rates
 from theodolite.measurement.study.realism import realisms
 from theodolite.measurement.study.responses import response_findings
 from theodolite.measurement.study.risks import risk_findings
+from theodolite.measurement.study.role_breaks import role_break_checks
 from theodolite.measurement.study.scores import score_agreements
 from theodolite.measurement.study.sightings import Design, sample_design, sighted
 from theodolite.measurement.study.strategies import strategy_tallies
@@ -45,7 +45,7 @@ from theodolite.measurement.trees.methods import BUILT_IN, Methods
 
 
 def measure_study(
-    evidence: Evidence, *, lapse_rules: LapseRules | None = None, summaries: Methods = BUILT_IN
+    evidence: Evidence, *, role_break_rules: RoleBreakRules | None = None, summaries: Methods = BUILT_IN
 ) -> Findings:
     """Measure everything that a run's evidence can carry.
 
@@ -57,7 +57,7 @@ def measure_study(
 
     Args:
         evidence: All records of one run.
-        lapse_rules: By what the simulated users are looked at, where nobody did so
+        role_break_rules: By what the simulated users are looked at, where nobody did so
             while the evidence was read; None where they are not.
         summaries: Summary methods that trees may name.
 
@@ -87,7 +87,7 @@ def measure_study(
     return Findings(
         measurements=measurements,
         confusions=tuple(_confusions(evidence)),
-        lapses=_lapses(evidence, lapse_rules),
+        role_breaks=_role_breaks(evidence, role_break_rules),
         claims=tuple(claim_tests(evidence)),
         strategies=strategy_tallies(evidence),
         trees=trees,
@@ -107,10 +107,10 @@ def measure_study(
     )
 
 
-def _lapses(evidence: Evidence, rules: LapseRules | None) -> tuple[LapseCheck, ...]:
-    if evidence.lapses is not None:
-        return evidence.lapses
-    return lapse_checks(evidence, rules) if rules else ()
+def _role_breaks(evidence: Evidence, rules: RoleBreakRules | None) -> tuple[RoleBreakCheck, ...]:
+    if evidence.role_breaks is not None:
+        return evidence.role_breaks
+    return role_break_checks(evidence, rules) if rules else ()
 
 
 def _pieces(evidence: Evidence) -> Iterator[tuple[Application, Guideline]]:

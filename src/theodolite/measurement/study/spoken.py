@@ -13,7 +13,7 @@ from theodolite.domain.dialogue import Dialogue, HeldBy, Level
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.findings.realism import SpokenSide, StyleMark
 from theodolite.domain.plan import Sessions, Setting
-from theodolite.measurement.study.lapses import written_turns
+from theodolite.measurement.study.role_breaks import written_turns
 
 PEOPLE: Final = frozenset({HeldBy.PERSON, HeldBy.RECORDED})
 """Who stands for people; a recording does as far as its prompts are people's."""

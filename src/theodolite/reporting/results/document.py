@@ -213,10 +213,10 @@ def _simulated_users(evidence: Evidence, findings: Findings) -> dict[str, Flowin
                 "count": check.n_dialogues,
                 "dialogues": check.dialogues(),
                 "occurrences": (
-                    {"dialogue": one.dialogue, "turn": one.turn, "words": one.words} for one in check.lapses
+                    {"dialogue": one.dialogue, "turn": one.turn, "words": one.words} for one in check.role_breaks
                 ),
             }
-            for check in findings.lapses
+            for check in findings.role_breaks
         ],
     }
 

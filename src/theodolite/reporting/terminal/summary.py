@@ -34,8 +34,8 @@ from theodolite.reporting.terminal.testers import testers_text
 from theodolite.reporting.terminal.trees import summary_words
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.clusters import cluster_words
-from theodolite.reporting.words.lapses import lapses_text
 from theodolite.reporting.words.reading_aids import Words
+from theodolite.reporting.words.role_breaks import role_breaks_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +162,7 @@ def _notes(summary: _Summary) -> list[str]:
     lines += _conduct(summary)
     for label, text in order_lines(study, summary.findings.order_metrics):
         lines += summary.lines(label, text)
-    lines += summary.lines("Users", lapses_text(summary.findings.lapses))
+    lines += summary.lines("Users", role_breaks_text(summary.findings.role_breaks))
     lines += summary.lines("Testers", testers_text(summary.findings))
     lines += summary.lines("Filtered", filtered_text(application_accounts(study, summary.cases)))
     lines += summary.lines("Claims", claims_text(summary.findings.claims))

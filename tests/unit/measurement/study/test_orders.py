@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tests.fakes.evidence import changed
 from tests.fakes.labelled import labelled_evidence
-from tests.unit.measurement.study.test_conduct import cast, judged, mark
+from tests.unit.measurement.study.test_judge_diagnostics import cast, judged, mark
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.findings.order_effect import OrderFactor
 from theodolite.domain.shown_order import ShownOrder

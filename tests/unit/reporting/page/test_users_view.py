@@ -4,22 +4,25 @@ from dataclasses import replace
 
 from tests.fakes.evidence import facts
 from tests.fakes.report import assets, evidence_named, findings_named, words
-from theodolite.domain.findings.lapse import Lapse, LapseCheck, LapseKind
+from theodolite.domain.findings.role_break import RoleBreak, RoleBreakCheck, RoleBreakKind
 from theodolite.reporting.page.report import report_html
 from theodolite.reporting.page.subject import subject_of
 from theodolite.reporting.page.users_view import LONGEST, users_view
 
 LABEL = evidence_named("live").sessions[2].label
 CHECKS = (
-    LapseCheck(
-        kind=LapseKind.REPETITION, meaning="Again.", n=58, lapses=(Lapse(dialogue=LABEL, turn=2, words="x" * 200),)
+    RoleBreakCheck(
+        kind=RoleBreakKind.REPETITION,
+        meaning="Again.",
+        n=58,
+        role_breaks=(RoleBreak(dialogue=LABEL, turn=2, words="x" * 200),),
     ),
-    LapseCheck(kind=LapseKind.REFUSAL, meaning="Declines.", n=58, unread=3),
+    RoleBreakCheck(kind=RoleBreakKind.REFUSAL, meaning="Declines.", n=58, unread=3),
 )
 
 
 def subject(checks):
-    findings = replace(findings_named("live"), lapses=checks)
+    findings = replace(findings_named("live"), role_breaks=checks)
     return subject_of(evidence_named("live"), findings, facts(), words())
 
 
@@ -42,7 +45,7 @@ def test_a_rule_that_found_nothing_says_of_how_many():
 
 def test_the_report_has_the_section_only_where_simulated_users_spoke():
     with_users, without = (
-        report_html(evidence_named("live"), replace(findings_named("live"), lapses=checks), facts(), assets())
+        report_html(evidence_named("live"), replace(findings_named("live"), role_breaks=checks), facts(), assets())
         for checks in (CHECKS, ())
     )
 

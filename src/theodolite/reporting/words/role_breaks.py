@@ -1,14 +1,14 @@
-"""Lapses of simulated users in words."""
+"""Role breaks of simulated users in words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from theodolite.domain.findings.lapse import LapseCheck
+from theodolite.domain.findings.role_break import RoleBreakCheck
 from theodolite.reporting.words import figures
 
 
-def lapses_text(checks: Sequence[LapseCheck]) -> str:
+def role_breaks_text(checks: Sequence[RoleBreakCheck]) -> str:
     """Return in how many dialogues simulated users fell out of their part; empty where nothing was found."""
     found = [check for check in checks if check.n_dialogues]
     if not found:
@@ -21,6 +21,6 @@ def lapses_text(checks: Sequence[LapseCheck]) -> str:
     return f"fell out of their part in {figures.share(concerned, n)} dialogues ({kinds}{more}): read these first"
 
 
-def unread_text(check: LapseCheck) -> str:
+def unread_text(check: RoleBreakCheck) -> str:
     """Return how many dialogues are in a language whose words a rule does not know; empty for none."""
     return f"words not known in {figures.count(check.unread)}" if check.unread else ""

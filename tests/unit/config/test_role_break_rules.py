@@ -6,24 +6,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from theodolite.config.lapse_rules import lapse_rules
-from theodolite.domain.findings.lapse import LapseKind
+from theodolite.config.role_break_rules import role_break_rules
+from theodolite.domain.findings.role_break import RoleBreakKind
 
 
 def test_every_kind_of_lapse_has_one_rule_that_says_what_it_is():
-    rules = lapse_rules().rules
+    rules = role_break_rules().rules
 
-    assert [rule.kind for rule in rules] == list(LapseKind)
+    assert [rule.kind for rule in rules] == list(RoleBreakKind)
     assert all(rule.meaning for rule in rules)
 
 
-@pytest.mark.parametrize("rule", lapse_rules().rules, ids=lambda rule: rule.kind.value)
+@pytest.mark.parametrize("rule", role_break_rules().rules, ids=lambda rule: rule.kind.value)
 def test_words_are_regular_expressions_that_find_something_and_not_everything(rule):
     for words in rule.words:
         assert not re.search(words, "")
 
 
-PATTERNS = [(rule.hints, words) for rule in lapse_rules().rules for words in rule.words]
+PATTERNS = [(rule.hints, words) for rule in role_break_rules().rules for words in rule.words]
 
 
 @pytest.mark.parametrize(("hints", "words"), PATTERNS, ids=[words for _, words in PATTERNS])

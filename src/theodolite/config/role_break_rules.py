@@ -7,17 +7,17 @@ from functools import cache
 from ruamel.yaml import YAML
 
 from theodolite.config.shipped import shipped_text
-from theodolite.domain.findings.lapse import LapseKind, LapseRule, LapseRules
+from theodolite.domain.findings.role_break import RoleBreakKind, RoleBreakRule, RoleBreakRules
 
 
 @cache
-def lapse_rules() -> LapseRules:
+def role_break_rules() -> RoleBreakRules:
     """Return the rules that the package ships."""
     listed = YAML(typ="safe", pure=True).load(shipped_text("simulated_users.yaml"))
-    return LapseRules(
+    return RoleBreakRules(
         rules=tuple(
-            LapseRule(
-                kind=LapseKind(kind),
+            RoleBreakRule(
+                kind=RoleBreakKind(kind),
                 meaning=entry["meaning"],
                 words=tuple(entry.get("words", ())),
                 hints=tuple(entry.get("hints", ())),

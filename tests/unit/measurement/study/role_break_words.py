@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from theodolite.domain.findings.lapse import LapseKind
+from theodolite.domain.findings.role_break import RoleBreakKind
 
 LAPSES = {
-    LapseKind.ROLE_FLIP: (
+    RoleBreakKind.ROLE_FLIP: (
         "Hello! How can I assist you today?",
         "Sure! I'd be happy to help you with your letter.",
         "Is there anything else I can help you with?",
@@ -20,7 +20,7 @@ LAPSES = {
         "\u00a1Hola! \u00bfEn qu\u00e9 puedo ayudarte?",
         "N'h\u00e9sitez pas \u00e0 me contacter.",
     ),
-    LapseKind.REFUSAL: (
+    RoleBreakKind.REFUSAL: (
         "I'm sorry, but I can't assist with that.",
         "I\u2019m sorry, but I can\u2019t help with that request.",
         "I cannot help you with this.",
@@ -35,7 +35,7 @@ LAPSES = {
         "Je ne peux pas vous aider avec cela.",
         "Lo siento, no puedo ayudarte con eso.",
     ),
-    LapseKind.EARLY_GOODBYE: (
+    RoleBreakKind.EARLY_GOODBYE: (
         "Thanks, goodbye!",
         "Okay, bye!",
         "Have a great day!",
@@ -45,7 +45,7 @@ LAPSES = {
         "Gracias, adi\u00f3s",
         "Tsch\u00fcss!",
     ),
-    LapseKind.SPEAKS_AS_MODEL: (
+    RoleBreakKind.SPEAKS_AS_MODEL: (
         "As an AI language model, I don't have feelings.",
         "As an AI, I can't eat.",
         "I'm an AI assistant and cannot taste.",
@@ -61,7 +61,7 @@ LAPSES = {
         "Como modelo de lenguaje, no puedo comer.",
     ),
 }
-"""Kind of lapse to prompts that are one and no other."""
+"""Kind of role_break to prompts that are one and no other."""
 
 INNOCENT = (
     "Let me know if you have it in blue.",
@@ -95,4 +95,4 @@ INNOCENT = (
     "Je ne peux pas ouvrir le fichier.",
     "No puedo abrir el archivo.",
 )
-"""What people say, in words that come near to a lapse."""
+"""What people say, in words that come near to a role break."""

@@ -6,17 +6,17 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.fakes.builders import dialogue, study, turn
-from tests.unit.measurement.study.lapse_words import INNOCENT, LAPSES
-from theodolite.config.lapse_rules import lapse_rules
+from tests.unit.measurement.study.role_break_words import INNOCENT, LAPSES
+from theodolite.config.role_break_rules import role_break_rules
 from theodolite.domain.dialogue import Ending, HeldBy
 from theodolite.domain.evidence import listed_evidence
-from theodolite.domain.findings.lapse import Lapse, LapseKind
+from theodolite.domain.findings.role_break import RoleBreak, RoleBreakKind
 from theodolite.domain.persona import Persona
 from theodolite.domain.run import Run, RunState
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.strategy import Strategy
 from theodolite.measurement import measure_study
-from theodolite.measurement.study.lapses import PackedLapses
+from theodolite.measurement.study.role_breaks import PackedLapses
 
 RUN = Run(
     key="r",
@@ -39,30 +39,30 @@ def checks(*dialogues, limit=4):
     """Return kind to what was found in some dialogues."""
     scenes = (Scenario(name="shop", goal="Buy", turns=limit),)
     evidence = listed_evidence(study(scenarios=scenes), RUN, (), dialogues=dialogues)
-    return {check.kind: check for check in measure_study(evidence, lapse_rules=lapse_rules()).lapses}
+    return {check.kind: check for check in measure_study(evidence, role_break_rules=role_break_rules()).role_breaks}
 
 
 def found(*dialogues, limit=4):
     """Return kind, turn and words of everything that was found."""
     return [
-        (kind, lapse.turn, lapse.words)
+        (kind, role_break.turn, role_break.words)
         for kind, check in checks(*dialogues, limit=limit).items()
-        for lapse in check.lapses
+        for role_break in check.role_breaks
     ]
 
 
 @pytest.mark.parametrize(
     ("prompt", "kind", "words"),
     [
-        ("HOW MAY I HELP YOU?", LapseKind.ROLE_FLIP, "HOW MAY I HELP YOU"),
-        ("Caf\u00e9? HOW MAY I HELP YOU?", LapseKind.ROLE_FLIP, "HOW MAY I HELP YOU"),
-        ("Sure! How can I help you today?", LapseKind.ROLE_FLIP, "How can I help you"),
-        ("I\u2019d be happy to assist with that.", LapseKind.ROLE_FLIP, "I'd be happy to assist"),
-        ("I'm sorry, but I can't say that.", LapseKind.REFUSAL, "I'm sorry, but I can't say that"),
-        ("I cannot participate in this.", LapseKind.REFUSAL, "I cannot participate in this"),
-        ("As an AI I have no wishes.", LapseKind.SPEAKS_AS_MODEL, "As an AI I"),
-        ("I'm just a language model.", LapseKind.SPEAKS_AS_MODEL, "I'm just a language model."),
-        ("Goodbye for now!", LapseKind.EARLY_GOODBYE, "Goodbye"),
+        ("HOW MAY I HELP YOU?", RoleBreakKind.ROLE_FLIP, "HOW MAY I HELP YOU"),
+        ("Caf\u00e9? HOW MAY I HELP YOU?", RoleBreakKind.ROLE_FLIP, "HOW MAY I HELP YOU"),
+        ("Sure! How can I help you today?", RoleBreakKind.ROLE_FLIP, "How can I help you"),
+        ("I\u2019d be happy to assist with that.", RoleBreakKind.ROLE_FLIP, "I'd be happy to assist"),
+        ("I'm sorry, but I can't say that.", RoleBreakKind.REFUSAL, "I'm sorry, but I can't say that"),
+        ("I cannot participate in this.", RoleBreakKind.REFUSAL, "I cannot participate in this"),
+        ("As an AI I have no wishes.", RoleBreakKind.SPEAKS_AS_MODEL, "As an AI I"),
+        ("I'm just a language model.", RoleBreakKind.SPEAKS_AS_MODEL, "I'm just a language model."),
+        ("Goodbye for now!", RoleBreakKind.EARLY_GOODBYE, "Goodbye"),
     ],
 )
 def test_words_that_fall_out_of_the_part_are_found(prompt, kind, words):
@@ -112,7 +112,7 @@ def test_who_says_again_what_the_application_has_said_has_taken_its_part(answer,
     told = said("When?", prompt)
     told = replace(told, turns=(replace(told.turns[0], response=answer), told.turns[1]))
 
-    assert [(kind, turn) for kind, turn, _ in found(told)] == [(LapseKind.ROLE_FLIP, 2)] * n_found
+    assert [(kind, turn) for kind, turn, _ in found(told)] == [(RoleBreakKind.ROLE_FLIP, 2)] * n_found
 
 
 @pytest.mark.parametrize(
@@ -135,8 +135,8 @@ def test_a_language_whose_words_no_rule_knows_is_told_beside_what_was_looked_at(
     by_kind = checks(said("Prosz\u0119", "Dzi\u0119kuj\u0119", persona=ana))
 
     assert {check.n for check in by_kind.values()} == {1}
-    assert by_kind[LapseKind.REFUSAL].unread == n_unread
-    assert by_kind[LapseKind.REPETITION].unread == 0
+    assert by_kind[RoleBreakKind.REFUSAL].unread == n_unread
+    assert by_kind[RoleBreakKind.REPETITION].unread == 0
 
 
 def test_of_an_attack_only_words_that_a_model_wrote_are_looked_at_for_refusals():
@@ -146,10 +146,10 @@ def test_of_an_attack_only_words_that_a_model_wrote_are_looked_at_for_refusals()
 
     assert checks(attack) == {}
     assert found(by_model) == [
-        (LapseKind.REFUSAL, 2, "I'm sorry, but I can't help with"),
-        (LapseKind.REFUSAL, 3, "I'm sorry, but I can't help with"),
+        (RoleBreakKind.REFUSAL, 2, "I'm sorry, but I can't help with"),
+        (RoleBreakKind.REFUSAL, 3, "I'm sorry, but I can't help with"),
     ]
-    assert list(checks(by_model)) == [LapseKind.REFUSAL, LapseKind.SPEAKS_AS_MODEL]
+    assert list(checks(by_model)) == [RoleBreakKind.REFUSAL, RoleBreakKind.SPEAKS_AS_MODEL]
 
 
 def test_a_goodbye_at_the_end_is_no_early_one():
@@ -166,10 +166,10 @@ def test_a_goodbye_at_the_end_is_no_early_one():
     ],
 )
 def test_who_leaves_after_one_of_many_turns_leaves_early(prompts, ending, limit, n_found):
-    lapses = found(said(*prompts, ending=ending), limit=limit)
+    role_breaks = found(said(*prompts, ending=ending), limit=limit)
 
-    assert len(lapses) == n_found
-    assert all(words == f"left after 1 of {limit} turns" for _, _, words in lapses)
+    assert len(role_breaks) == n_found
+    assert all(words == f"left after 1 of {limit} turns" for _, _, words in role_breaks)
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_who_leaves_after_one_of_many_turns_leaves_early(prompts, ending, limit,
     ],
 )
 def test_a_prompt_with_the_words_of_an_earlier_one_is_a_repetition(prompts, turns):
-    assert [turn for kind, turn, _ in found(said(*prompts)) if kind is LapseKind.REPETITION] == turns
+    assert [turn for kind, turn, _ in found(said(*prompts)) if kind is RoleBreakKind.REPETITION] == turns
 
 
 def test_a_fixed_first_prompt_is_the_studys_own():
@@ -201,16 +201,16 @@ def test_only_simulated_users_are_looked_at():
 def test_a_rule_without_a_finding_is_reported_with_what_it_looked_at():
     found = checks(said("a", "b"), said("c", "d", label="d002"))
 
-    assert list(found) == list(LapseKind)
+    assert list(found) == list(RoleBreakKind)
     assert {check.n for check in found.values()} == {2}
 
 
 @pytest.mark.parametrize("n", [0, 1, 256, 600])
 def test_packed_lapses_come_out_as_they_went_in_and_as_often_as_wanted(n):
-    given = [Lapse(dialogue=f"d{place}", turn=place + 1, words="so\u00df\ud800\n" * place) for place in range(n)]
+    given = [RoleBreak(dialogue=f"d{place}", turn=place + 1, words="so\u00df\ud800\n" * place) for place in range(n)]
     packed = PackedLapses()
-    for lapse in given:
-        packed.append(lapse)
+    for role_break in given:
+        packed.append(role_break)
 
     assert list(packed) == given == list(packed)
 
@@ -218,6 +218,6 @@ def test_packed_lapses_come_out_as_they_went_in_and_as_often_as_wanted(n):
 def test_of_a_long_prompt_that_comes_again_the_beginning_is_shown():
     prompt = "Where is it? " * 10
 
-    (shown,) = (words for kind, _, words in found(said(prompt, prompt)) if kind is LapseKind.REPETITION)
+    (shown,) = (words for kind, _, words in found(said(prompt, prompt)) if kind is RoleBreakKind.REPETITION)
 
     assert (len(shown), shown[-1], prompt.startswith(shown[:-1])) == (80, "…", True)

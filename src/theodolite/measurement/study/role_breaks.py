@@ -1,4 +1,4 @@
-"""Lapses of simulated users: rules on words, the same for every run.
+"""Role breaks of simulated users: rules on words, the same for every run.
 
 A judge could see more, but would be one more model to trust; a rule can be read.
 """
@@ -15,41 +15,47 @@ from typing import NamedTuple
 
 from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Turn
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.findings.lapse import Lapse, LapseCheck, LapseKind, LapseRule, LapseRules
+from theodolite.domain.findings.role_break import (
+    RoleBreak,
+    RoleBreakCheck,
+    RoleBreakKind,
+    RoleBreakRule,
+    RoleBreakRules,
+)
 from theodolite.domain.scenario import Scenario
 
 SHOWN = 80
 """Letters of a repeated prompt that a finding shows at most; count."""
 
-OF_ATTACKERS = frozenset({LapseKind.REFUSAL, LapseKind.SPEAKS_AS_MODEL})
-"""Lapses that a model may have which writes the words of an attack; the others belong to its trade."""
+OF_ATTACKERS = frozenset({RoleBreakKind.REFUSAL, RoleBreakKind.SPEAKS_AS_MODEL})
+"""Role breaks that a model may have which writes the words of an attack; the others belong to its trade."""
 
 _WORD = re.compile(r"\w+")
 
 _AT_ONCE = 256
-"""Lapses that are packed together; count."""
+"""Role breaks that are packed together; count."""
 
 
 class PackedLapses:
-    """Lapses in order, packed: a run of many dialogues has many, and each with words of its own."""
+    """Role breaks in order, packed: a run of many dialogues has many, and each with words of its own."""
 
     def __init__(self) -> None:
         """Hold nothing yet."""
         self._packed: list[bytes] = []
         self._loose: list[tuple[str, int, str]] = []
 
-    def append(self, lapse: Lapse) -> None:
-        """Put a lapse at the end."""
-        self._loose.append((lapse.dialogue, lapse.turn, lapse.words))
+    def append(self, role_break: RoleBreak) -> None:
+        """Put a role break at the end."""
+        self._loose.append((role_break.dialogue, role_break.turn, role_break.words))
         if len(self._loose) == _AT_ONCE:
             self._packed.append(zlib.compress(json.dumps(self._loose).encode(), 1))
             self._loose = []
 
-    def __iter__(self) -> Iterator[Lapse]:
+    def __iter__(self) -> Iterator[RoleBreak]:
         """Yield all of them."""
         for pack in self._packed:
-            yield from (Lapse(dialogue=label, turn=turn, words=words) for label, turn, words in _unpacked(pack))
-        yield from (Lapse(dialogue=label, turn=turn, words=words) for label, turn, words in self._loose)
+            yield from (RoleBreak(dialogue=label, turn=turn, words=words) for label, turn, words in _unpacked(pack))
+        yield from (RoleBreak(dialogue=label, turn=turn, words=words) for label, turn, words in self._loose)
 
 
 def _unpacked(pack: bytes) -> list[tuple[str, int, str]]:
@@ -57,25 +63,25 @@ def _unpacked(pack: bytes) -> list[tuple[str, int, str]]:
     return rows
 
 
-class LapseBook:
-    """Looks at dialogues, one at a time, and keeps the lapses that it finds.
+class RoleBreakBook:
+    """Looks at dialogues, one at a time, and keeps the role breaks that it finds.
 
     Args:
-        rules: By what lapses are found.
+        rules: By what role breaks are found.
         scenarios: For their turn limits.
     """
 
-    def __init__(self, rules: LapseRules, scenarios: Iterable[Scenario]) -> None:
+    def __init__(self, rules: RoleBreakRules, scenarios: Iterable[Scenario]) -> None:
         self._rules = rules
         self._limits = {scenario.name: scenario.turns for scenario in scenarios}
-        self._n: Counter[LapseKind] = Counter()
-        self._unread: Counter[LapseKind] = Counter()
+        self._n: Counter[RoleBreakKind] = Counter()
+        self._unread: Counter[RoleBreakKind] = Counter()
         self._found = {rule.kind: PackedLapses() for rule in rules.rules}
 
     def look(self, dialogue: Dialogue) -> None:
         """Look at a dialogue by every rule that fits who held it; only those that simulated users held are looked at.
 
-        A simulated red teamer insists and plays parts on purpose; that is its strategy and no lapse.
+        A simulated red teamer insists and plays parts on purpose; that is its strategy and no role break.
         Where a model writes its words, it may decline to, or say what it is, as any other.
         """
         if dialogue.held_by is not HeldBy.SIMULATED_USER:
@@ -90,32 +96,32 @@ class LapseBook:
                 continue
             self._n[rule.kind] += 1
             self._unread[rule.kind] += bool(rule.words) and not knows
-            for lapse in _lapses(dialogue, prompts, rule, self._rules, limit):
-                self._found[rule.kind].append(lapse)
+            for role_break in _role_breaks(dialogue, prompts, rule, self._rules, limit):
+                self._found[rule.kind].append(role_break)
 
-    def checks(self) -> tuple[LapseCheck, ...]:
+    def checks(self) -> tuple[RoleBreakCheck, ...]:
         """Return one check for each rule, those without a finding too; none where it looked at no dialogue."""
         return tuple(
-            LapseCheck(
+            RoleBreakCheck(
                 kind=rule.kind,
                 meaning=rule.meaning,
                 n=self._n[rule.kind],
                 unread=self._unread[rule.kind],
-                lapses=self._found[rule.kind],
+                role_breaks=self._found[rule.kind],
             )
             for rule in self._rules.rules
             if self._n[rule.kind]
         )
 
 
-def lapse_checks(evidence: Evidence, rules: LapseRules) -> tuple[LapseCheck, ...]:
+def role_break_checks(evidence: Evidence, rules: RoleBreakRules) -> tuple[RoleBreakCheck, ...]:
     """Look at every dialogue that a simulated user held, by every rule.
 
     Args:
         evidence: All records of one run.
-        rules: By what lapses are found.
+        rules: By what role breaks are found.
     """
-    book = LapseBook(rules, evidence.study.scenarios)
+    book = RoleBreakBook(rules, evidence.study.scenarios)
     for dialogue in evidence.archive.dialogues():
         book.look(dialogue)
     return book.checks()
@@ -140,22 +146,22 @@ class _Prompt(NamedTuple):
         return cls(turn, plain, plain.lower() if plain.isascii() else None)
 
 
-def _lapses(
-    dialogue: Dialogue, prompts: Sequence[_Prompt], rule: LapseRule, rules: LapseRules, limit: int
-) -> Iterator[Lapse]:
-    if rule.kind is LapseKind.REPETITION:
+def _role_breaks(
+    dialogue: Dialogue, prompts: Sequence[_Prompt], rule: RoleBreakRule, rules: RoleBreakRules, limit: int
+) -> Iterator[RoleBreak]:
+    if rule.kind is RoleBreakKind.REPETITION:
         yield from _repetitions(dialogue, [prompt.turn for prompt in prompts], rules.same_words)
         return
-    if rule.kind is LapseKind.ROLE_FLIP:
+    if rule.kind is RoleBreakKind.ROLE_FLIP:
         yield from _echoes(dialogue, [prompt.turn for prompt in prompts], rules)
-    if rule.kind is LapseKind.EARLY_GOODBYE:
+    if rule.kind is RoleBreakKind.EARLY_GOODBYE:
         yield from _left_early(dialogue, rules, limit)
         prompts = [prompt for prompt in prompts if prompt.turn.number < len(dialogue.turns)]
     if rule.words:
         known = _rule(rule.words)
         for prompt in prompts:
             if found := known.first(prompt, rule.hints):
-                yield Lapse(dialogue=dialogue.label, turn=prompt.turn.number, words=found)
+                yield RoleBreak(dialogue=dialogue.label, turn=prompt.turn.number, words=found)
 
 
 def written_turns(dialogue: Dialogue) -> list[Turn]:
@@ -169,13 +175,13 @@ def _model_turns(dialogue: Dialogue) -> list[Turn]:
     return [turn for turn in dialogue.turns if turn.prompt and turn.prompt_at is not None]
 
 
-def _left_early(dialogue: Dialogue, rules: LapseRules, limit: int) -> Iterator[Lapse]:
+def _left_early(dialogue: Dialogue, rules: RoleBreakRules, limit: int) -> Iterator[RoleBreak]:
     n_turns = len(dialogue.turns)
     if dialogue.ending is Ending.STOP_RULE and n_turns <= rules.few_turns and limit >= rules.long_limit:
-        yield Lapse(dialogue=dialogue.label, turn=n_turns, words=f"left after {n_turns} of {limit} turns")
+        yield RoleBreak(dialogue=dialogue.label, turn=n_turns, words=f"left after {n_turns} of {limit} turns")
 
 
-def _echoes(dialogue: Dialogue, turns: Sequence[Turn], rules: LapseRules) -> Iterator[Lapse]:
+def _echoes(dialogue: Dialogue, turns: Sequence[Turn], rules: RoleBreakRules) -> Iterator[RoleBreak]:
     """Yield the prompts that say again what the application has said: the user has taken its part."""
     told = cache(_told)  # a reply is compared with every prompt that follows
     for turn in turns:
@@ -184,14 +190,14 @@ def _echoes(dialogue: Dialogue, turns: Sequence[Turn], rules: LapseRules) -> Ite
         near = [told(text) for text in earlier if len(text) < 2 * length < 4 * len(text)]  # others need no look
         own = told(turn.prompt) if near else ("", set())
         if len(own[1]) >= rules.echoed_words and any(_in_common(own, text) >= rules.same_words for text in near):
-            yield Lapse(dialogue=dialogue.label, turn=turn.number, words=_beginning(turn.prompt))
+            yield RoleBreak(dialogue=dialogue.label, turn=turn.number, words=_beginning(turn.prompt))
 
 
-def _repetitions(dialogue: Dialogue, turns: Sequence[Turn], same_words: float) -> Iterator[Lapse]:
+def _repetitions(dialogue: Dialogue, turns: Sequence[Turn], same_words: float) -> Iterator[RoleBreak]:
     said = [_told(turn.prompt) for turn in turns]
     for place, turn in enumerate(turns):
         if any(_in_common(said[place], earlier) >= same_words for earlier in said[:place]):
-            yield Lapse(dialogue=dialogue.label, turn=turn.number, words=_beginning(turn.prompt))
+            yield RoleBreak(dialogue=dialogue.label, turn=turn.number, words=_beginning(turn.prompt))
 
 
 def _told(text: str) -> tuple[str, set[str]]:

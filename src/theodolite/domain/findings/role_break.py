@@ -1,4 +1,4 @@
-"""Lapses: where a simulated user did not act like the person that it plays."""
+"""Role breaks: where a simulated user did not act like the person that it plays."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _CODE = 3
 """Letters of a language's code at most; count."""
 
 
-class LapseKind(StrEnum):
+class RoleBreakKind(StrEnum):
     """In which way a simulated user fell out of its part."""
 
     ROLE_FLIP = "role flip"
@@ -24,8 +24,8 @@ class LapseKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LapseRule:
-    """How one kind of lapse is found.
+class RoleBreakRule:
+    """How one kind of role break is found.
 
     Attributes:
         kind: The kind.
@@ -34,15 +34,15 @@ class LapseRule:
         hints: Pieces in small letters of which one stands wherever words are found; none where that is not known.
     """
 
-    kind: LapseKind
+    kind: RoleBreakKind
     meaning: str
     words: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LapseRules:
-    """All rules by which lapses are found.
+class RoleBreakRules:
+    """All rules by which role breaks are found.
 
     Attributes:
         rules: One for each kind, in the order of a report.
@@ -53,7 +53,7 @@ class LapseRules:
         long_limit: Turn limit from which leaving can be early; count.
     """
 
-    rules: tuple[LapseRule, ...]
+    rules: tuple[RoleBreakRule, ...]
     same_words: float
     echoed_words: int
     few_turns: int
@@ -69,8 +69,8 @@ class LapseRules:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lapse:
-    """One place where a rule found a lapse.
+class RoleBreak:
+    """One place where a rule found a role break.
 
     Attributes:
         dialogue: Label of the dialogue.
@@ -84,28 +84,28 @@ class Lapse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LapseCheck:
+class RoleBreakCheck:
     """What one rule found in all dialogues of a run that simulated users held.
 
     Attributes:
-        kind: The kind of lapse.
+        kind: The kind of role break.
         meaning: What it is.
         n: Dialogues that were looked at; count.
         unread: Those of them in a language that the rule has no words of; count.
-        lapses: Where it was found, in order of the plan; may be gone through as often as wanted.
+        role_breaks: Where it was found, in order of the plan; may be gone through as often as wanted.
     """
 
-    kind: LapseKind
+    kind: RoleBreakKind
     meaning: str
     n: int
     unread: int = 0
-    lapses: Iterable[Lapse] = ()
+    role_breaks: Iterable[RoleBreak] = ()
 
     def dialogues(self) -> Iterator[str]:
-        """Yield the labels of the dialogues with at least one such lapse, in order of the plan."""
-        return (label for label, _ in groupby(self.lapses, key=lambda lapse: lapse.dialogue))
+        """Yield the labels of the dialogues with at least one such role break, in order of the plan."""
+        return (label for label, _ in groupby(self.role_breaks, key=lambda role_break: role_break.dialogue))
 
     @property
     def n_dialogues(self) -> int:
-        """Dialogues with at least one such lapse; count."""
+        """Dialogues with at least one such role break; count."""
         return sum(1 for _ in self.dialogues())
