@@ -57,7 +57,7 @@ class Lab:
             owner="me",
         )
         async with asyncio.timeout(20):
-            return await runner.run(RunOptions(**{"parallel": 3, **options}))
+            return await runner.run(RunOptions(**{"concurrency": 3, **options}))
 
     def evidence(self, study, *rows):
         return latest_evidence(self.store, study, rows)
@@ -237,7 +237,7 @@ async def test_a_reply_that_the_filter_withheld_is_a_refusal_and_no_failure(lab)
     assert next(evidence.archive.dialogues()).turns[0].response == FILTERED_TEXT
 
 
-@pytest.mark.parametrize("parallel", [1, 4, 32])
+@pytest.mark.parametrize("concurrency", [1, 4, 32])
 async def test_twenty_refusals_in_a_row_stop_a_run_without_blaming_its_units(lab, concurrency):
     stopped = await lab.run(
         one_turn(50), answer=lambda r: usual_answer(r) if to_model(r) else TimedOut("gone"), concurrency=concurrency
