@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+from abc import abstractmethod
 from array import array
 from bisect import bisect_right
 from collections import defaultdict
@@ -97,7 +98,27 @@ def _application(entry: Entry[RecordedShape], name: str, table: Table, columns: 
     return named(entry, name, connection)
 
 
-class RecordedDialogues(Sequence[RecordedDialogue]):
+class _ReadOnDemand(Sequence[RecordedDialogue]):
+    """Dialogues of which each is read when it is asked for."""
+
+    @overload
+    def __getitem__(self, place: int) -> RecordedDialogue: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[RecordedDialogue]: ...
+
+    def __getitem__(self, place: int | slice) -> RecordedDialogue | Sequence[RecordedDialogue]:
+        """Return the dialogue at a place, or those of a slice."""
+        if isinstance(place, slice):
+            return [self[each] for each in range(*place.indices(len(self)))]
+        at = range(len(self))[place]
+        return self._dialogue(at)
+
+    @abstractmethod
+    def _dialogue(self, at: int) -> RecordedDialogue: ...
+
+
+class RecordedDialogues(_ReadOnDemand):
     """The dialogues of one application, each read from its rows when it is asked for.
 
     Attributes:
@@ -116,19 +137,6 @@ class RecordedDialogues(Sequence[RecordedDialogue]):
     def __len__(self) -> int:
         """Return how many there are; count."""
         return len(self._first)
-
-    @overload
-    def __getitem__(self, place: int) -> RecordedDialogue: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[RecordedDialogue]: ...
-
-    def __getitem__(self, place: int | slice) -> RecordedDialogue | Sequence[RecordedDialogue]:
-        """Return the dialogue at a place, or those of a slice."""
-        if isinstance(place, slice):
-            return [self[each] for each in range(*place.indices(len(self)))]
-        at = range(len(self))[place]
-        return self._dialogue(at)
 
     def add(self, rows: Sequence[int], repeat: int) -> None:
         """Take the rows of one dialogue, in the order of its turns; the first of the file goes first."""
@@ -192,7 +200,7 @@ class RecordedDialogues(Sequence[RecordedDialogue]):
         return any(row.get(column, "").strip() for row in rows for column in self.label_columns)
 
 
-class JoinedDialogues(Sequence[RecordedDialogue]):
+class JoinedDialogues(_ReadOnDemand):
     """Dialogues of several applications or files, one after the other."""
 
     def __init__(self, parts: Sequence[Sequence[RecordedDialogue]]) -> None:
@@ -204,17 +212,7 @@ class JoinedDialogues(Sequence[RecordedDialogue]):
         """Return how many there are; count."""
         return self._ends[-1] if self._ends else 0
 
-    @overload
-    def __getitem__(self, place: int) -> RecordedDialogue: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[RecordedDialogue]: ...
-
-    def __getitem__(self, place: int | slice) -> RecordedDialogue | Sequence[RecordedDialogue]:
-        """Return the dialogue at a place, or those of a slice."""
-        if isinstance(place, slice):
-            return [self[each] for each in range(*place.indices(len(self)))]
-        at = range(len(self))[place]
+    def _dialogue(self, at: int) -> RecordedDialogue:
         part = bisect_right(self._ends, at)
         return self.parts[part][at - (self._ends[part] - len(self.parts[part]))]
 
