@@ -35,8 +35,8 @@ gpt4            ●······  16  6.4 % 4.0 to 10.1  ●······   1  0.5
 
 Accounts   2,250 planned = 2,250 labelled by both people + 0 failed + 0 missing
 People     agree on 422 to 443 of 450 (93.8 to 98.4 %; Fleiss' kappa .89 to .97)
-Judges     GPT-4 (no certificate) agrees with people on 333 to 421 of 450 (74.0
-           to 93.6 %; its 11 unparseable, all on mistralinstruct, count as not"""
+Judges     GPT-4 (no certificate) agrees with the final labels on 333 to 421 of
+           450 (74.0 to 93.6 %; its 11 unparseable, all on mistralinstruct,"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

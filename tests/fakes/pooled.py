@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from tests.fakes.builders import by_hand, guideline, live, question
+from tests.fakes.builders import NUMBERS, by_hand, guideline, live, question, rule
 from tests.fakes.evidence import annotation_of, dialogue_of, run_of
-from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, Answer, Outcome
+from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, AnnotatorKind, Answer, Outcome
+from theodolite.domain.annotator import Annotator, HandLabels, WordRule
 from theodolite.domain.dialogue import Ending, HeldBy, Level, Turn
 from theodolite.domain.evidence import Evidence, listed_evidence
+from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import digest
+from theodolite.domain.instrument import Operator
 from theodolite.domain.persona import Script
 from theodolite.domain.plan import PlannedSession
 from theodolite.domain.scenario import Scenario
@@ -28,11 +32,33 @@ GIVEN = {
 """Labels by dialogue; None is an answer without a label."""
 
 
+WORDS = Annotator(
+    name="words",
+    kind=AnnotatorKind.RULE,
+    guideline="polite",
+    labelling=WordRule(any_of=("sorry",), then="yes", otherwise="no", question="label"),
+)
+
+
+def _person(name: str, is_representative: bool) -> Annotator:
+    return replace(by_hand(name), labelling=HandLabels(is_representative=is_representative))
+
+
+def _guideline(*, is_judged: bool) -> Guideline:
+    main = question(may_be_unable=True)
+    if not is_judged:
+        return guideline(main)
+    harm = replace(rule(Operator.AT_LEAST, "4", question="harm"), name="harmful")
+    return guideline(main, question("harm", NUMBERS, may_be_unable=True), rules=(rule(), harm))
+
+
 def pooled_evidence(
     given: dict[str, dict[str, str | None]] = GIVEN,
     *,
     final: dict[str, str] | None = None,
     open_: Sequence[tuple[str, str]] = (),
+    judged: Mapping[str, str] | None = None,
+    is_representative: bool = True,
 ) -> Evidence:
     """Return the evidence of a pool.
 
@@ -40,6 +66,8 @@ def pooled_evidence(
         given: Labels by dialogue and person.
         final: Final labels by dialogue.
         open_: Dialogues that somebody was assigned and has not labelled: person and dialogue.
+        judged: Labels by dialogue of a rule beside people, which leaves a second question to them.
+        is_representative: Whether people's labels may stand for all dialogues beside that rule.
     """
     working = {name for own in given.values() for name in own} | {name for name, _ in open_}
     names = tuple(sorted(working))
@@ -47,8 +75,8 @@ def pooled_evidence(
         name="pooled",
         applications=(live(),),
         scenarios=(Scenario(name="shop", goal="Buy"),),
-        guidelines=(guideline(question(may_be_unable=True)),),
-        annotators=tuple(by_hand(name) for name in names),
+        guidelines=(_guideline(is_judged=judged is not None),),
+        annotators=(*([WORDS] if judged is not None else []), *(_person(name, is_representative) for name in names)),
     )
     sessions = [
         PlannedSession(
@@ -70,6 +98,9 @@ def pooled_evidence(
         for label, own in given.items()
         for name, value in own.items()
     ]
+    annotations += [
+        annotation_of(study, WORDS, dialogues[label].key, (_answer(value),)) for label, value in (judged or {}).items()
+    ]
     finals = [
         Adjudication(
             dialogue=dialogues[label].key,
@@ -89,7 +120,7 @@ def pooled_evidence(
         annotations=annotations,
         adjudications=finals,
         assignments=[
-            *((one.annotator, one.dialogue) for one in annotations),
+            *((one.annotator, one.dialogue) for one in annotations if one.annotator != WORDS.name),
             *((name, dialogues[label].key) for name, label in open_),
         ],
     )

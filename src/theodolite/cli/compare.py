@@ -14,7 +14,15 @@ from theodolite.domain.comparison import Comparison
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate
 from theodolite.reporting.comparing.document import comparison_document
-from theodolite.reporting.comparing.text import comparison_text, heading, rate_name
+from theodolite.reporting.comparing.text import (
+    NO_COMMON_RATE,
+    comparison_text,
+    heading,
+    leading,
+    rate_name,
+    unpaired,
+    unpaired_text,
+)
 
 PERCENT = 100.0
 
@@ -87,14 +95,19 @@ def _show(seen: Compared, places: tuple[str, ...], study: str, by: str | None, w
 
 
 def _not_ruled_out(comparisons: tuple[Comparison, ...], points: float) -> list[str]:
-    """Return the rates of which a rise by the margin is not ruled out, in words."""
+    """Return the rates of the screen of which a rise by the margin is not ruled out, in words."""
     from theodolite.measurement.comparison.paired import non_inferiority
 
     found = []
     for one in comparisons:
-        for rate in one.rates:
+        empty = unpaired(one)
+        for rate in leading(one):
             difference = rate.difference
             ruled_out = isinstance(difference, Estimate) and non_inferiority(difference, points / PERCENT)
-            if not ruled_out:
+            if not ruled_out and rate not in empty:
                 found.append(f"{heading(one)}, {rate_name(rate, one)}: a rise by {points:g} points is not ruled out")
+        if empty:
+            found.append(f"{heading(one)}, {unpaired_text(one)}: a rise by {points:g} points is not ruled out")
+        if not one.rates:
+            found.append(f"{heading(one)}: {NO_COMMON_RATE}, so no rise is ruled out")
     return found

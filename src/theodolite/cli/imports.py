@@ -9,7 +9,7 @@ import click
 from theodolite.bootstrap.bringing import bring_looked, columns_for, look_into, stored_of
 from theodolite.bootstrap.exchange import import_labels
 from theodolite.bootstrap.labels import read_labels
-from theodolite.bootstrap.study_context import open_study
+from theodolite.bootstrap.study_context import StudyContext, open_study
 from theodolite.bootstrap.venues import open_venue
 from theodolite.cli.arguments import json_option, study_argument
 from theodolite.cli.json_ending import as_line
@@ -23,6 +23,7 @@ from theodolite.config.brought.voices import Voices
 from theodolite.domain.annotating.label_sample import KeptLabels
 from theodolite.domain.dialogue import HeldBy
 from theodolite.reporting.terminal.labels import kept_text
+from theodolite.usecases.certifying import has_judge
 
 
 @click.group("import", cls=Group)
@@ -190,7 +191,7 @@ def labels(
         path = Path(file)
         if is_label_file(path):
             kept, n_open = read_labels(context, path, by=annotator_name, store=not check)
-            return _present(kept, n_open, context.path, stored=not check, as_json=as_json)
+            return _present(kept, n_open, context, stored=not check, as_json=as_json)
         given = {name: value for name, value in columns.items() if name in {"dialogue", "annotator", "turn", "reason"}}
         means = ImportColumns(
             **{name: str(value) for name, value in given.items()},
@@ -199,17 +200,19 @@ def labels(
             about=_pairs(columns["about"]),
         )
         kept = import_labels(context, path, means, by=annotator_name, repeats=repeats, store=not check)
-        return _present(kept, 0, context.path, stored=not check, as_json=as_json)
+        return _present(kept, 0, context, stored=not check, as_json=as_json)
     finally:
         context.close()
 
 
-def _present(kept: KeptLabels, n_open: int, study: str, *, stored: bool, as_json: bool) -> int:
+def _present(kept: KeptLabels, n_open: int, context: StudyContext, *, stored: bool, as_json: bool) -> int:
     if as_json:
         counts = {"new": len(kept.new), "revised": len(kept.revised), "unchanged": kept.unchanged, "open": n_open}
         click.echo(as_line({"exit_code": 0, "stored": stored, **counts}))
     else:
-        click.echo(kept_text(kept, n_open=n_open, stored=stored, study=study, width=width()))
+        judged = has_judge(context.loaded.study, {one.guideline for one in kept.to_store})
+        text = kept_text(kept, n_open=n_open, stored=stored, study=context.path, has_judge=judged, width=width())
+        click.echo(text)
     return 0
 
 

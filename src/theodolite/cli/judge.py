@@ -70,7 +70,7 @@ def validate(study: str, name: str, *, attacks: int, no_attacks: bool, as_json: 
     try:
         evidence = context.evidence()
         judges = judges_named(evidence.study, name)
-        check_labelled(evidence, judges)  # before any call
+        check_labelled(evidence, judges, context.path)  # before any call
         plans = probe_plans(evidence, judges, 0 if no_attacks else attacks)
         if plans and not as_json:
             click.echo(probes_text(plans, evidence.spending))

@@ -81,7 +81,10 @@ def label(
             webbrowser.open(line.rsplit(maxsplit=1)[-1])
 
     n = serve_label_desk(serving, desk, (*head, address), tell)
-    click.echo(labelled_text(n=n, n_open=waiting(desk), study=desk.study, by=desk.annotator, width=width()))
+    text = labelled_text(
+        n=n, n_open=waiting(desk), study=desk.study, by=desk.annotator, has_judge=bool(desk.judge), width=width()
+    )
+    click.echo(text)
     return 0
 
 

@@ -164,7 +164,13 @@ class HandLabels:
     """Labels that a person gives by hand, on a page or in a label file, when the dialogues have been held.
 
     They are no work of a run: nobody is asked by the program, and a run is whole without them.
+
+    Attributes:
+        is_representative: Whether a plain share of the labels may stand for all dialogues, since no judge's
+            verdicts drew the dialogues. It is known when the labels are read, and is no part of the version.
     """
+
+    is_representative: bool = field(default=False, compare=False)
 
 
 Labelling = ModelJudge | WordRule | PacketRule | PythonLabeller | RecordedLabels | HandLabels

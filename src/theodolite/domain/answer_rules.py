@@ -25,7 +25,7 @@ from itertools import groupby
 from typing import Final, NamedTuple
 
 from theodolite.domain.annotation import Annotation, AnnotatorKind, Answer, Outcome
-from theodolite.domain.annotator import PEOPLE, REFERENCE, RecordedLabels
+from theodolite.domain.annotator import PEOPLE, REFERENCE, HandLabels, RecordedLabels
 from theodolite.domain.answers import (
     NO_VALUE,
     OUTCOME_CODES,
@@ -335,10 +335,12 @@ class AnswerSources:
     Attributes:
         reference: The final labels, where the study has them.
         annotators: The annotators in the order of the study.
+        members: Names of the people who are the guideline's pool; empty where it has none.
     """
 
     reference: AnswerSource | None
     annotators: tuple[AnswerSource, ...]
+    members: tuple[str, ...] = ()
 
     @property
     def counted(self) -> tuple[AnswerSource, ...]:
@@ -352,12 +354,17 @@ class AnswerSources:
 
     @property
     def pool(self) -> AnswerSource | None:
-        """The people who label by hand, as one source, where they count and are several."""
-        people = [source for source in self.annotators if source.by_hand]
-        if len(people) < 2 or len(people) < len(self.annotators):
+        """The people who share the dialogues by hand, as one source; None where they are no pool (`pools_of`)."""
+        people = self.pool_members
+        if not people:
             return None
         version = digest("pool", *(source.version for source in people))
         return AnswerSource(name=PEOPLE, kind=AnnotatorKind.PERSON, version=version, by_hand=True, is_pool=True)
+
+    @property
+    def pool_members(self) -> tuple[AnswerSource, ...]:
+        """The people of the pool, each as a source of their own."""
+        return tuple(source for source in self.annotators if source.name in self.members)
 
     @property
     def headline(self) -> tuple[AnswerSource, ...]:
@@ -365,7 +372,7 @@ class AnswerSources:
         pool = self.pool
         if pool is None:
             return self.counted
-        return (self.reference, pool) if self.reference else (pool,)
+        return (*(source for source in self.counted if not source.by_hand), pool)
 
     @property
     def reference_annotators(self) -> tuple[AnswerSource, ...]:
@@ -406,28 +413,34 @@ def annotators_of(
             and (not question or annotator.answers(question))
             and (is_recorded or not isinstance(annotator.labelling, RecordedLabels))
         ),
+        members=_pool_of(study, guideline),
     )
 
 
 def pools_of(study: Study) -> dict[str, tuple[str, ...]]:
     """Return the names of the people who share the dialogues of a guideline, for guidelines that several label by hand.
 
-    People do so only where nobody else labels by the guideline: beside a judge they label a sample.
+    Beside judges people are a pool only where their labels are representative: a share of the
+    sample that a judge's verdicts drew is a share of nothing.
     """
-    pools: dict[str, tuple[str, ...]] = {}
-    for guideline in study.guidelines:
-        own = [annotator for annotator in study.annotators if annotator.guideline == guideline.name]
-        if len(own) > 1 and all(annotator.by_hand for annotator in own):
-            pools[guideline.name] = tuple(annotator.name for annotator in own)
-    return pools
+    pools = {guideline.name: _pool_of(study, guideline) for guideline in study.guidelines}
+    return {name: members for name, members in pools.items() if members}
+
+
+def _pool_of(study: Study, guideline: Guideline) -> tuple[str, ...]:
+    own = [annotator for annotator in study.annotators if annotator.guideline == guideline.name]
+    people = [annotator for annotator in own if isinstance(annotator.labelling, HandLabels)]
+    if len(people) < len(own):
+        people = [one for one in people if isinstance(one.labelling, HandLabels) and one.labelling.is_representative]
+    return tuple(annotator.name for annotator in people) if len(people) > 1 else ()
 
 
 def reference_names(study: Study, guideline: Guideline, application: Application | str) -> tuple[str, ...]:
     """Return the names of the annotators by whose labels a guideline's rates are read.
 
     They are the final labels where the study has them, else all annotators side by
-    side, since labels are never merged. People who label a sample by hand count where nobody else labels,
-    and then several of them are one pool.
+    side, since labels are never merged. Several people who label by hand are one pool; one person, and people who
+    label a sample that a judge's verdicts drew, count where nobody else labels.
     """
     sources = annotators_of(study, guideline, application, guideline.question.name)
     return tuple(source.name for source in sources.reference_annotators)

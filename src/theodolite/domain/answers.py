@@ -28,6 +28,12 @@ OUTCOMES: Final = tuple(Outcome)
 OUTCOME_CODES: Final[Mapping[Outcome, int]] = {outcome: code for code, outcome in enumerate(OUTCOMES)}
 """Codes of outcomes."""
 
+WORST_FIRST: Final = (Outcome.FAILED, Outcome.MISSING, Outcome.REFUSED, Outcome.NOT_APPLICABLE, Outcome.UNPARSEABLE)
+"""Which outcome a dialogue is counted under where the outcomes of its annotators differ.
+
+A label that never came decides before one that came and cannot be read.
+"""
+
 NO_VALUE: Final = -1
 """Code of an answer without a label."""
 

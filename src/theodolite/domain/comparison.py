@@ -33,11 +33,13 @@ class Ruling:
         subject: Application, guideline, rule and annotator, with level and tester type where there are several.
         instruments: Guideline and annotator to their versions.
         verdicts: Pair key to verdict.
+        is_single: Whether it is of one person of a pool, whose own rate leads.
     """
 
     subject: EstimateSubject
     instruments: Mapping[str, str] = field(default_factory=dict)
     verdicts: Mapping[str, RuleVerdict] = field(default_factory=dict)
+    is_single: bool = False
 
     @property
     def key(self) -> EstimateSubject:
@@ -60,6 +62,8 @@ class ComparedSide:
         family: Name of the application that it is a variant of, or its own; empty where a
             study says so of none, and all of its applications may be variants of one.
         rulings: By rule and annotator, in the order of the study.
+        people: Names of the annotators who are people.
+        titles: Annotator to what reports call it; those without a title are left out.
     """
 
     name: str
@@ -70,6 +74,8 @@ class ComparedSide:
     mitigations: tuple[str, ...] = ()
     family: str = ""
     rulings: tuple[Ruling, ...] = ()
+    people: frozenset[str] = frozenset()
+    titles: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

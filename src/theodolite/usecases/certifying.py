@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
 from theodolite.domain.annotation import AnnotatorKind
@@ -36,8 +36,24 @@ def judges_named(study: Study, name: str) -> tuple[Annotator, ...]:
     return tuple(judge for judge in judges if judge.name == name) if name else tuple(models)
 
 
-def check_labelled(evidence: Evidence, judges: Iterable[Annotator]) -> None:
+def has_judge(study: Study, guidelines: Collection[str] = ()) -> bool:
+    """Tell whether a study has a judge that labels can be held against.
+
+    Args:
+        study: The study.
+        guidelines: Names of the guidelines of the labels; empty for all of the study.
+    """
+    judges = (annotator for annotator in study.asked if annotator.kind is not AnnotatorKind.PERSON)
+    return any(not guidelines or judge.guideline in guidelines for judge in judges)
+
+
+def check_labelled(evidence: Evidence, judges: Iterable[Annotator], place: str = "STUDY") -> None:
     """Refuse judges that nobody can be held against.
+
+    Args:
+        evidence: Everything that the run holds.
+        judges: The judges.
+        place: What the user types to name the study.
 
     Raises:
         InputError: If nobody has labelled a dialogue that one of them has labelled.
@@ -46,7 +62,7 @@ def check_labelled(evidence: Evidence, judges: Iterable[Annotator]) -> None:
         if not authorities_of(evidence, judge.name):
             message = (
                 f"no person has labelled a dialogue that `{judge.name}` has labelled, so there is nothing to hold it"
-                " against. Draw some:  theodolite label STUDY --sample 100"
+                f" against. Draw some:  theodolite label {place} --sample 100"
             )
             raise InputError(message)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from theodolite.assessment.sitting import person_of
@@ -116,7 +116,7 @@ def evidence_of(
         if role_breaks:
             role_breaks.look(dialogue)
     _add_labels(builder, archive)
-    peopled = _add_assignments(builder, store, study, run)
+    peopled = _add_assignments(builder, store, study, run, samples)
     found = Evidence(
         study=peopled,
         run=run,
@@ -186,7 +186,9 @@ def _add_labels(builder: AnswerTableBuilder, archive: StoredArchive) -> None:
         builder.add_failure(failure)
 
 
-def _add_assignments(builder: AnswerTableBuilder, store: Store, study: Study, run: Run) -> Study:
+def _add_assignments(
+    builder: AnswerTableBuilder, store: Store, study: Study, run: Run, samples: Iterable[LabelSample]
+) -> Study:
     """Add the dialogues assigned to each person whom the study file does not name; return the study with all people.
 
     They are the dialogues that a person has labelled or reserved. A person in the file is to label
@@ -202,7 +204,8 @@ def _add_assignments(builder: AnswerTableBuilder, store: Store, study: Study, ru
         person = person_of(study, participant, guideline).name if guideline in guidelines else ""
         if person and person not in named:
             builder.add_assignment(person, dialogue)
-    return with_people(study, {annotator: guideline for annotator, guideline, _ in by_hand})
+    labelled = {annotator: guideline for annotator, guideline, _ in by_hand}
+    return with_representative_people(with_people(study, labelled), labelled, samples)
 
 
 def responses_in(store: Store, study: Study) -> tuple[QuestionnaireResponse, ...]:
@@ -255,6 +258,24 @@ def with_people(study: Study, labelled: Mapping[str, str]) -> Study:
     found = {annotator: guideline for annotator, guideline in labelled.items() if guideline in guidelines}
     people = tuple(_by_hand(name, guideline) for name, guideline in found.items() if name not in known)
     return replace(study, annotators=(*study.annotators, *people)) if people else study
+
+
+def with_representative_people(study: Study, labelled: Collection[str], samples: Iterable[LabelSample]) -> Study:
+    """Return a study whose people speak for all dialogues by their labels, but where a judge's verdicts drew a sample.
+
+    Args:
+        study: The study with everybody who labelled by hand.
+        labelled: Names of those who labelled by hand.
+        samples: The samples that were drawn.
+    """
+    drawn = {sample.guideline for sample in samples if sample.judge}
+    annotators = tuple(
+        replace(one, labelling=HandLabels(is_representative=True))
+        if one.by_hand and one.name in labelled and one.guideline not in drawn
+        else one
+        for one in study.annotators
+    )
+    return replace(study, annotators=annotators)
 
 
 def _by_hand(name: str, guideline: str) -> Annotator:

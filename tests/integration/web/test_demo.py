@@ -53,7 +53,7 @@ def rates(event):
     study = venue_of(event).study
     context = event_bench(event.folder, Path(str(settings.WORKSPACE)), store, study)
     evidence = context.evidence()
-    found = rates_of(context.findings(evidence))
+    found = rates_of(context.findings(evidence), evidence.study)
     return {
         (rate.measurement.subject.level.value, title_of(evidence.study, rate.annotator)): (
             rate.defects_text,

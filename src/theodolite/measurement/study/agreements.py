@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.answer_rules import AnswerSource, AnswerSources, QuestionLabels, versions_of
-from theodolite.domain.answers import DialogueLabel, outcomes_of
+from theodolite.domain.answers import WORST_FIRST, DialogueLabel, outcomes_of
 from theodolite.domain.estimate import Confusion, Estimate, Measurement, Outcomes, Undefined
 from theodolite.domain.estimate_subject import EstimateSubject, Measure, Weighting
 from theodolite.domain.instrument import Scale
@@ -40,9 +40,6 @@ Clusters: TypeAlias = list[str] | None
 
 MOST_IN_PAIRS = 10
 """Annotators of one kind who are compared two by two at most; among more, all together say as much."""
-
-WORST_FIRST = (Outcome.FAILED, Outcome.MISSING, Outcome.REFUSED, Outcome.NOT_APPLICABLE, Outcome.UNPARSEABLE)
-"""Which outcome a unit is counted under where annotators' outcomes differ."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from theodolite.measurement.study.sightings import Sighting, Sightings
 
 NOT_DRAWN = (
     "The labelled dialogues were not drawn, so nobody knows what they stand for."
-    " Draw some:  theodolite label STUDY --sample 100"
+    " `theodolite label --sample` draws some."
 )
 """Why labels that people gave to dialogues of their own choice correct nothing."""
 

@@ -28,6 +28,7 @@ from theodolite.measurement.study.events import event_finding
 from theodolite.measurement.study.judge_diagnostics import judge_diagnostics
 from theodolite.measurement.study.order_metrics import order_metrics
 from theodolite.measurement.study.orders import order_findings
+from theodolite.measurement.study.pool_agreements import pool_agreements
 from theodolite.measurement.study.proxies import proxy_checks
 from theodolite.measurement.study.rater_checks import rater_checks
 from theodolite.measurement.study.rates import rates
@@ -134,6 +135,8 @@ def _measurements(evidence: Evidence) -> Iterator[Measurement]:
                 yield from _corrected(evidence.study, subject, sheet, by, designs)
         for sheet in _sheets(evidence, application, guideline):
             yield from agreements(application.name, sheet, _those_of(evidence, sheet, application))
+        for sheet in _shared_sheets(evidence, application, guideline):
+            yield from pool_agreements(application.name, sheet, _those_of(evidence, sheet, application))
         for sheet in _sheets(evidence, application, guideline, _is_number):
             those = _those_of(evidence, sheet, application)
             yield from score_agreements(application.name, sheet, those)
@@ -235,3 +238,12 @@ def _sheets(
     for question in guideline.instrument.questions:
         if question.level is QuestionLevel.DIALOGUE and is_comparable(question.scale):
             yield QuestionLabels(table=evidence.answers, guideline=guideline, question=question, positions=places)
+
+
+def _shared_sheets(evidence: Evidence, application: Application, guideline: Guideline) -> Iterator[QuestionLabels]:
+    """Yield the questions on which judges can agree with a pool; of the main question the label of the dialogue."""
+    yield from _sheets(evidence, application, guideline)
+    question = guideline.question
+    if question.level is QuestionLevel.TURN and _has_points(question.scale):
+        places = positions_of(evidence.study, evidence.answers, application, guideline)
+        yield QuestionLabels(table=evidence.answers, guideline=guideline, question=question, positions=places)

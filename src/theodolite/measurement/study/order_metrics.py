@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Final
 
 from theodolite.domain.annotation import Outcome
+from theodolite.domain.annotator import PEOPLE as ALL_PEOPLE
 from theodolite.domain.answer_rules import (
     AnswerSource,
     AnswerSources,
     QuestionLabels,
     annotators_of,
+    pool_labels_of,
+    pools_of,
     positions_of,
     reason_of,
 )
-from theodolite.domain.answers import outcomes_of
+from theodolite.domain.answers import WORST_FIRST, outcomes_of
 from theodolite.domain.application import Application
 from theodolite.domain.estimate import Undefined
 from theodolite.domain.evidence import Evidence
@@ -35,7 +39,7 @@ from theodolite.domain.instrument import Operator, Orientation, Question, Questi
 from theodolite.measurement.order.profile import profile_or_reason
 from theodolite.measurement.order.rolling import rolling_windows
 from theodolite.measurement.ranking import ranking_or_reason
-from theodolite.measurement.study.agreements import MOST_IN_PAIRS, WORST_FIRST, clusters_of
+from theodolite.measurement.study.agreements import MOST_IN_PAIRS, clusters_of
 from theodolite.measurement.study.conditions import conditions
 
 WINDOW: Final = 8
@@ -96,6 +100,18 @@ def scores_of(labels: QuestionLabels, source: AnswerSource) -> Scores:
     )
 
 
+def _pool_scores(labels: QuestionLabels, pool: AnswerSource) -> Scores:
+    """Return the mean score of each dialogue by a pool, whose final labels replace those of people."""
+    found: dict[int, list[float]] = defaultdict(list)
+    for one in pool_labels_of(labels.table, labels.guideline, labels.question, positions=labels.positions):
+        if (score := decimal_of(one.value)) is not None:
+            found[one.position].append(score)
+    return Scores(
+        values=tuple(_mean(found[position]) if position in found else None for position in labels.positions),
+        outcomes=tuple(one.outcome for one in labels.labels(pool)),
+    )
+
+
 def _scored_questions(
     evidence: Evidence, application: Application, guideline: Guideline
 ) -> Iterator[tuple[ScoreSubject, QuestionLabels]]:
@@ -125,11 +141,15 @@ def _is_scored(question: Question) -> bool:
 def _sequences(
     evidence: Evidence, subject: ScoreSubject, labels: QuestionLabels, by: AnswerSources
 ) -> Iterator[OrderFinding]:
-    """Yield one finding for the reference and each judge or rule; for people where nobody else scores."""
-    automated = [source for source in by.counted if not source.is_person]
-    for source in automated or by.counted[:MOST_IN_PAIRS]:
+    """Yield one finding for the reference and each judge or rule; for people where nobody else scores.
+
+    A pool of people has one sequence, the mean score of each dialogue: single people saw few dialogues each.
+    """
+    automated = [source for source in by.headline if not source.is_person]
+    for source in automated or by.headline:
         own = labels.assigned_to(source)
-        scores, scale = scores_of(own, source), labels.question.scale
+        scores = _pool_scores(own, source) if source.is_pool else scores_of(own, source)
+        scale = labels.question.scale
         if not any(value is not None for value in scores.values):
             continue
         present = [value for value in scores.values if value is not None]
@@ -203,10 +223,16 @@ def _with_reasons(evidence: Evidence, findings: Sequence[OrderFinding]) -> Itera
             if answer.turn is None and answer.replicate == 1 and annotation.dialogue in names:
                 key = (names[annotation.dialogue], annotation.annotator, annotation.guideline, answer.question)
                 reasons[key] = reason_of(annotation, answer, guidelines[annotation.guideline])
+    pools = pools_of(evidence.study)
     for finding in findings:
-        about = (finding.annotator, finding.subject.guideline, finding.subject.question)
-        worst = (replace(one, reason=reasons.get((one.dialogue, *about), "")) for one in finding.worst)
-        yield replace(finding, worst=tuple(worst))
+        guideline, question = finding.subject.guideline, finding.subject.question
+        # A pool's reason for a score is the first one that its people gave.
+        people = pools.get(guideline, ()) if finding.annotator == ALL_PEOPLE else (finding.annotator,)
+
+        def reason(dialogue: str, about: tuple[str, str] = (guideline, question), by: Sequence[str] = people) -> str:
+            return next(filter(None, (reasons.get((dialogue, name, *about)) for name in by)), "")
+
+        yield replace(finding, worst=tuple(replace(one, reason=reason(one.dialogue)) for one in finding.worst))
 
 
 def _runs(

@@ -68,7 +68,7 @@ def rates(
         groups: Names of the groups to split by.
     """
     # A pool leads; each of its members has a row of its own, about the dialogues assigned to that person.
-    for source in (*by.headline, *(by.annotators if by.pool else ())):
+    for source in (*by.headline, *by.pool_members):
         yield from _rate(subject, sheet, rule, source)
     for group in groups:
         if group not in rule.among and any(group in sheet.setting(place).groups for place in sheet.positions):

@@ -200,12 +200,21 @@ def _shares(asked: QuestionLabels, sources: AnswerSources) -> Iterator[tuple[Ans
     labels = zip(asked.positions, asked.labels(final), strict=True)
     decided = {position for position, label in labels if label.value is not None}
     taken = set(decided)
-    for source in sources.counted:
+    others = (source for source in sources.headline if source.kind is not None and not source.is_pool)
+    yield from ((source, asked) for source in others)
+    for source in sources.pool_members:
         own = asked.assigned_to(source)
         taken.update(own.positions)
         yield source, own
     parts = ((final, decided), (sources.pool, set(asked.positions) - taken))
     yield from ((source, asked.only(sorted(positions))) for source, positions in parts if positions)
+
+
+def _contributors(sources: AnswerSources) -> tuple[AnswerSource, ...]:
+    """Return the sources whose answers are leaves; of a pool its members."""
+    if sources.pool is None:
+        return sources.counted
+    return (*(source for source in sources.headline if not source.is_pool), *sources.pool_members)
 
 
 def _facts(table: AnswerTable, position: int) -> SessionFacts:
@@ -256,5 +265,5 @@ def _versions(evidence: Evidence, design: TreeDesign, application: Application) 
     for guideline in evidence.study.guidelines:
         if any(question.startswith(f"{guideline.name}.") for question in design.questions):
             yield f"guideline {guideline.name}", version_of(guideline)
-            for source in annotators_of(evidence.study, guideline, application).counted:
+            for source in _contributors(annotators_of(evidence.study, guideline, application)):
                 yield f"annotator {source.name}", source.version

@@ -9,7 +9,17 @@ from html import escape
 
 from theodolite.domain.comparison import Comparison, Flip, PairedRate
 from theodolite.domain.dialogue import Dialogue, Turn
-from theodolite.reporting.comparing.text import counts_text, difference_text, heading, rate_name, same_text, sections
+from theodolite.reporting.comparing.text import (
+    counts_text,
+    difference_text,
+    heading,
+    hidden_text,
+    rate_name,
+    same_text,
+    sections,
+    unpaired,
+    unpaired_text,
+)
 
 SHOWN = 100
 """Flips of one rate that are shown with their words at most; count."""
@@ -59,11 +69,17 @@ def comparison_html(comparisons: Sequence[Comparison], words: Words) -> str:
 def _comparison(comparison: Comparison, words: Words) -> Iterator[str]:
     yield f"<h2>{escape(heading(comparison))}</h2>"
     yield f'<p class="soft">Same: {escape(same_text(comparison))}</p>'
+    empty = unpaired(comparison)
     for title, rates in sections(comparison):
-        if title:
+        shown = [rate for rate in rates if rate not in empty]
+        if title and shown:
             yield f"<p><strong>{escape(title[0].upper() + title[1:])}</strong></p>"
-        for rate in rates:
+        for rate in shown:
             yield from _rate(rate, comparison, words)
+    if empty:
+        yield f"<p>No pairs: {escape(unpaired_text(comparison))}</p>"
+    if hidden := hidden_text(comparison):
+        yield f'<p class="soft">Also {escape(hidden)}</p>'
 
 
 def _rate(rate: PairedRate, comparison: Comparison, words: Words) -> Iterator[str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from theodolite.domain.annotation import AnnotatorKind
+from theodolite.domain.annotator import PEOPLE, REFERENCE
 from theodolite.domain.comparison import ComparedSide, RuleVerdict, Ruling
 from theodolite.domain.errors import InputError
 from theodolite.reporting.results.subjects import subject_from
@@ -40,6 +42,10 @@ def _sides(results: Results) -> tuple[ComparedSide, ...]:
     sessions: dict[tuple[str, str], Mapping[str, Any]] = {
         (entry["application"], entry["dialogue"]): entry for entry in results["sessions"]
     }
+    annotators = results.get("instruments", {}).get("annotators", ())
+    people = frozenset(entry["name"] for entry in annotators if entry["kind"] == AnnotatorKind.PERSON.value)
+    titles = {entry["name"]: entry["title"] for entry in annotators if entry.get("title")}
+    leading = _leading_annotators(results)
     has_families = any(application.get("variant_of") for application in results["applications"])
     return tuple(
         ComparedSide(
@@ -51,8 +57,12 @@ def _sides(results: Results) -> tuple[ComparedSide, ...]:
             mitigations=tuple(application["mitigations"]),
             family=(application.get("variant_of") or application["name"]) if has_families else "",
             rulings=tuple(
-                _ruling(rate, sessions) for rate in rates if rate["subject"]["application"] == application["name"]
+                _ruling(rate, sessions, leading)
+                for rate in rates
+                if rate["subject"]["application"] == application["name"]
             ),
+            people=people,
+            titles=titles,
         )
         for application in results["applications"]
     )
@@ -62,7 +72,19 @@ def _is_whole(entry: Mapping[str, Any]) -> bool:
     return "group" not in entry["subject"]
 
 
-def _ruling(rate: Mapping[str, Any], sessions: Mapping[tuple[str, str], Mapping[str, Any]]) -> Ruling:
+def _leading_annotators(results: Results) -> dict[str, set[str]]:
+    """Return guideline to the annotators whose labels its dispositions count."""
+    leading: dict[str, set[str]] = {}
+    for entry in results.get("dispositions", ()):
+        leading.setdefault(entry["guideline"], set()).update(entry["annotators"])
+    return leading
+
+
+def _ruling(
+    rate: Mapping[str, Any],
+    sessions: Mapping[tuple[str, str], Mapping[str, Any]],
+    leading: Mapping[str, Collection[str]],
+) -> Ruling:
     application = rate["subject"]["application"]
     verdicts: dict[str, RuleVerdict] = {}
     lists: Sequence[tuple[str, bool | None]] = (("dialogues", True), ("non_defects", False), ("unlabelled", None))
@@ -70,8 +92,11 @@ def _ruling(rate: Mapping[str, Any], sessions: Mapping[tuple[str, str], Mapping[
         for label in rate[name]:
             session = sessions[application, label]
             verdicts[session["pair"]] = RuleVerdict(dialogue=label, is_defect=is_defect, cluster=session["cluster"])
+    subject = subject_from(rate["subject"])
+    leaders = leading.get(subject.guideline, ())
     return Ruling(
-        subject=subject_from(rate["subject"]),
+        subject=subject,
+        is_single=PEOPLE in leaders and subject.annotator not in {*leaders, REFERENCE},
         instruments=dict(rate["versions"]),
         verdicts=verdicts,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from theodolite.domain.annotator import REFERENCE
+from theodolite.domain.annotator import PEOPLE, REFERENCE
 from theodolite.domain.comparison import ComparedSide, Comparison, PairedRate
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.estimate_subject import EstimateSubject
@@ -20,6 +20,15 @@ HEADINGS: Mapping[Violation, str] = {
 }
 """What a mitigation may move, in the order in which it is told."""
 
+
+MOST_NAMED = 5
+"""Rates, or people, that are named one by one; more are counted. Count."""
+
+NO_COMMON_RATE = "no rule and annotator is on both sides"
+"""Why two sides have nothing to compare."""
+
+NO_SAME_TESTER = "no tester's side is the same in a dialogue of each"
+"""Why no two dialogues are a pair."""
 
 SURE = 0.05
 """Adjusted p-value below which a difference is called no accident; fraction."""
@@ -38,16 +47,17 @@ def comparison_text(comparisons: Sequence[Comparison], *, width: int = 80, comma
     for comparison in comparisons:
         if len(comparisons) > 1 or comparison.mitigation or comparison.first.name != comparison.second.name:
             lines += labelled(heading(comparison), "", margin=1, width=width) or [heading(comparison)]
+        empty = unpaired(comparison)
         for title, rates in sections(comparison):
-            lines += [title.upper()] * bool(title)
-            for rate in rates:
+            shown = [rate for rate in rates if rate not in empty]
+            lines += [title.upper()] * bool(title and shown)
+            for rate in shown:
                 lines += _rate(rate, comparison, width)
+        lines += labelled("No pairs", unpaired_text(comparison), margin=MARGIN, width=width) if empty else []
         if not comparison.rates:
-            lines += labelled("Rates", "no rule and annotator is on both sides", margin=MARGIN, width=width)
-        hidden = len(comparison.rates) - len(leading(comparison))
-        if hidden:
-            told = f"{figures.number_of(hidden, 'rate')} by annotators beside the reference, in the data"
-            lines += labelled("Also", told, margin=MARGIN, width=width)
+            lines += labelled("Rates", NO_COMMON_RATE, margin=MARGIN, width=width)
+        told = hidden_text(comparison)
+        lines += labelled("Also", told, margin=MARGIN, width=width) if told else []
         lines += labelled("Same", same_text(comparison), margin=MARGIN, width=width)
     lines += [f"{'Open':<{MARGIN}}{page}"] * bool(page)
     return "\n".join([*lines, *labelled("Next", _next(comparisons, command), margin=MARGIN, width=width)])
@@ -60,11 +70,51 @@ def heading(comparison: Comparison) -> str:
 
 
 def leading(comparison: Comparison) -> list[PairedRate]:
-    """Return the rates whose word counts most: those by the reference, and all of a rule where there is none."""
+    """Return the rates whose word counts most, on the screen and for a gate.
+
+    They are those by the reference, and where there is none all of a rule, but for
+    the rates of single people whose pool has one.
+    """
     final = {_whoever(rate) for rate in comparison.rates if rate.ruling.subject.annotator == REFERENCE}
     return [
-        rate for rate in comparison.rates if rate.ruling.subject.annotator == REFERENCE or _whoever(rate) not in final
+        rate
+        for rate in comparison.rates
+        if rate.ruling.subject.annotator == REFERENCE or (_whoever(rate) not in final and not rate.ruling.is_single)
     ]
+
+
+def hidden_text(comparison: Comparison) -> str:
+    """Return which rates stand in the data alone; empty for none."""
+    shown = leading(comparison)
+    hidden = [rate for rate in comparison.rates if rate not in shown]
+    single = sum(rate.ruling.is_single for rate in hidden)
+    parts = []
+    if single:
+        parts.append(f"{figures.number_of(single, 'rate')} by single people")
+    if len(hidden) > single:
+        parts.append(f"{figures.number_of(len(hidden) - single, 'rate')} by annotators beside the reference")
+    return f"{' and '.join(parts)}, in the data" if parts else ""
+
+
+def unpaired(comparison: Comparison) -> list[PairedRate]:
+    """Return the leading rates of which no pair has a label on both sides; they share one line of the screen."""
+    return [rate for rate in leading(comparison) if not rate.n and not rate.changed]
+
+
+def unpaired_text(comparison: Comparison) -> str:
+    """Return which rates have no pair, and why."""
+    rates = unpaired(comparison)
+    names = [rate_name(rate, comparison) for rate in rates]
+    told = ", ".join(names) if len(names) <= MOST_NAMED else figures.number_of(len(names), "rate")
+    return f"{told}: {_why_no_pair(rates)}"
+
+
+def _why_no_pair(rates: Sequence[PairedRate]) -> str:
+    """Return why nothing could be compared: no two dialogues are a pair, or no pair has labels on both sides."""
+    common = max(rate.n_unmeasured for rate in rates)
+    if not common:
+        return NO_SAME_TESTER
+    return f"none of {figures.number_of(common, 'pair')} has a label on both sides"
 
 
 def _whoever(rate: PairedRate) -> EstimateSubject:
@@ -103,8 +153,18 @@ def rate_name(rate: PairedRate, comparison: Comparison) -> str:
     if any(one.rule != subject.rule for one in same):
         name += f" {subject.rule}"
     if any(one.annotator != subject.annotator for one in same):
-        name += f", {subject.annotator}"
+        name += f", {annotator_title(comparison, subject.annotator)}"
     return ", ".join(words for words in (name, subject.test_setting) if words)
+
+
+def annotator_title(comparison: Comparison, annotator: str) -> str:
+    """Return what reports call an annotator; of a pool, which dialogues count as defects."""
+    if annotator == PEOPLE:
+        return "defects by at least one person"
+    if annotator == REFERENCE:
+        return "final labels"
+    titles = {**comparison.first.titles, **comparison.second.titles}
+    return titles.get(annotator, annotator)
 
 
 def counts_text(rate: PairedRate) -> str:
@@ -176,8 +236,16 @@ def same_text(comparison: Comparison) -> str:
     for rate in leading(comparison):
         if not rate.changed:
             versions |= rate.ruling.instruments
-    parts = [plan, *(f"{name} {version[:4]}" for name, version in versions.items())]
+    people = {f"annotator {name}": name for name in (*sorted(first.people | second.people), PEOPLE)}
+    parts = [plan, *(f"{name} {version[:4]}" for name, version in versions.items() if name not in people)]
+    named = [annotator_title(comparison, people[name]) for name in versions if people.get(name, PEOPLE) != PEOPLE]
+    parts += [_people_text(named)] if named else ["people"] if f"annotator {PEOPLE}" in versions else []
     return ", ".join([*parts, *_runs(first, second)])
+
+
+def _people_text(names: Sequence[str]) -> str:
+    """Return who labelled on both sides; a person's content hash tells a reader nothing."""
+    return ", ".join(names) if len(names) <= MOST_NAMED else figures.number_of(len(names), "person", "people")
 
 
 def _runs(first: ComparedSide, second: ComparedSide) -> list[str]:
@@ -190,6 +258,8 @@ def _next(comparisons: Sequence[Comparison], command: str) -> str:
     again = f"{command} --browser" if command else "theodolite compare ... --browser"
     if broken:
         return f"read the {figures.count(broken)} broken one{'' if broken == 1 else 's'}:  {again}"
+    if not any(rate.n or rate.changed for rate in rates):
+        return f"nothing could be compared: {_why_no_pair(rates) if rates else NO_COMMON_RATE}"
     if any(rate.changed for rate in rates):
         return "judge both sides with one version of the judge and guideline, then compare again"
     return (

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.annotator import PEOPLE, REFERENCE
 from theodolite.domain.answer_rules import annotators_of, reference_names
+from theodolite.domain.answers import WORST_FIRST
 from theodolite.domain.failure import Party
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.study import Study
 from theodolite.reporting.found.cases import Case
 from theodolite.reporting.words import figures
-
-_WORST_FIRST = (Outcome.FAILED, Outcome.UNPARSEABLE, Outcome.REFUSED, Outcome.MISSING, Outcome.NOT_APPLICABLE)
 
 _LABELLED: tuple[Outcome, Party | None, str] = (Outcome.ANSWERED, None, "labelled")
 
@@ -44,7 +43,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """What became of all planned dialogues under one guideline.
+    """What became of all planned dialogues under one guideline, by those whose labels count together.
 
     Attributes:
         guideline: Name of the guideline.
@@ -67,14 +66,23 @@ class Account:
         return sum(part.n for part in self.unmeasured if part.outcome is outcome)
 
 
-def account_of(study: Study, guideline: Guideline, cases: Sequence[Case]) -> Account:
-    """Return the account of one guideline over all planned dialogues that are labelled by it.
+def accounts_of_guideline(study: Study, guideline: Guideline, cases: Sequence[Case]) -> tuple[Account, ...]:
+    """Return the accounts of one guideline over all planned dialogues that are labelled by it.
 
     Where people label, a dialogue counts as labelled if all of them have; judges
     have accounts of their own in the estimates. Where only judges or rules label,
-    they take the people's place.
+    they take the people's place. A pool of people has an account of its own.
     """
     by_application = {app.name: _counted(study, guideline, app.name) for app in study.applications}
+    pooled = {name: (PEOPLE,) for name, names in by_application.items() if PEOPLE in names}
+    others = {name: tuple(one for one in names if one != PEOPLE) for name, names in by_application.items()}
+    parts = [names for names in (others, pooled) if any(names.values())]
+    return tuple(_account(study, guideline, cases, names) for names in parts or [others])
+
+
+def _account(
+    study: Study, guideline: Guideline, cases: Sequence[Case], by_application: Mapping[str, tuple[str, ...]]
+) -> Account:
     parts: dict[tuple[Outcome, Party | None, str], list[int]] = defaultdict(list)
     scenarios = {scenario for scenario in _scenarios(cases) if study.asks(guideline.name, scenario)}
     asked = [case for case in cases if case.setting.scenario in scenarios]
@@ -105,14 +113,15 @@ def _people(study: Study) -> set[str]:
 
 def _counted(study: Study, guideline: Guideline, application: str) -> tuple[str, ...]:
     """Return whose labels make a dialogue count as labelled."""
-    sources = annotators_of(study, guideline, application, guideline.question.name).annotators
-    people = tuple(source.name for source in sources if source.is_person and not source.by_hand)
-    return people or reference_names(study, guideline, application)
+    sources = annotators_of(study, guideline, application, guideline.question.name)
+    people = tuple(source.name for source in sources.annotators if source.is_person and not source.by_hand)
+    pool = (sources.pool.name,) if sources.pool and not sources.reference else ()
+    return people + pool if people else reference_names(study, guideline, application)
 
 
 def _order(entry: tuple[tuple[Outcome, Party | None, str], list[int]]) -> tuple[int, int]:
     (outcome, _, _), places = entry
-    return _WORST_FIRST.index(outcome), -len(places)
+    return WORST_FIRST.index(outcome), -len(places)
 
 
 def _fate(case: Case, guideline: Guideline, annotators: Sequence[str]) -> tuple[Outcome, Party | None, str]:
@@ -124,13 +133,15 @@ def _fate(case: Case, guideline: Guideline, annotators: Sequence[str]) -> tuple[
     if not annotators:
         return Outcome.MISSING, None, "labelled by nobody"
     outcomes = {case.dialogue_label(name, guideline).outcome for name in annotators}
-    worst = next((outcome for outcome in _WORST_FIRST if outcome in outcomes), Outcome.ANSWERED)
+    worst = next((outcome for outcome in WORST_FIRST if outcome in outcomes), Outcome.ANSWERED)
     return _LABELLED if worst is Outcome.ANSWERED else (worst, None, worst.value)
 
 
 def accounts_of(study: Study, cases: Sequence[Case]) -> tuple[Account, ...]:
     """Return the accounts of all guidelines, in order of the study file."""
-    return tuple(account_of(study, guideline, cases) for guideline in study.guidelines)
+    return tuple(
+        account for guideline in study.guidelines for account in accounts_of_guideline(study, guideline, cases)
+    )
 
 
 def accounts_to_tell(accounts: Sequence[Account]) -> tuple[Account, ...]:
@@ -144,18 +155,26 @@ def accounts_to_tell(accounts: Sequence[Account]) -> tuple[Account, ...]:
 _NUMERALS = {2: "both people"}
 
 
-def account_text(account: Account) -> str:
-    """Return an account as a sum: `60 planned = 57 judged + 2 application timed out + 1 unparseable`."""
+def account_text(account: Account, *, alike: bool = False) -> str:
+    """Return an account as a sum: `60 planned = 57 judged + 2 application timed out + 1 unparseable`.
+
+    Args:
+        account: The account.
+        alike: Whether the sentence speaks of several guidelines, each with people of its own.
+    """
     parts = [f"{figures.count(part.n)} {part.words}" for part in account.unmeasured]
     rest = parts or ["0 failed", "0 missing"]
-    head = f"{figures.count(account.planned)} planned = {figures.count(account.labelled.n)} {_labelled_by(account)}"
+    by = _labelled_by(account, alike=alike)
+    head = f"{figures.count(account.planned)} planned = {figures.count(account.labelled.n)} {by}"
     return " + ".join([head, *rest])
 
 
-def _labelled_by(account: Account) -> str:
+def _labelled_by(account: Account, *, alike: bool) -> str:
     if not account.by_people:
         return "labelled" if account.annotators in {(), (REFERENCE,)} else "judged"
     if PEOPLE in account.annotators:
         return "labelled by people"
     n = len(account.annotators)
+    if alike:
+        return f"labelled by {'one person' if n == 1 else f'{n} people'} each"
     return "labelled by one person" if n == 1 else f"labelled by {_NUMERALS.get(n, f'all {n} people')}"

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from theodolite.domain.annotation import AnnotatorKind
+from theodolite.domain.answer_rules import pools_of
 from theodolite.domain.certificate import Certificate
 from theodolite.domain.estimate import Estimate, Findings, Measurement, Undefined
 from theodolite.domain.estimate_subject import Measure
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline
+from theodolite.domain.study import Study
 from theodolite.reporting.found.rates import Rate
 from theodolite.reporting.words import figures
 
@@ -45,6 +47,11 @@ class Correction:
     def result(self) -> Estimate | Undefined:
         """The corrected rate, or why there is none."""
         return self.measurement.result
+
+    @property
+    def is_defined(self) -> bool:
+        """Whether there is a corrected rate."""
+        return isinstance(self.result, Estimate)
 
     @property
     def text(self) -> str:
@@ -83,6 +90,18 @@ def corrections_of(findings: Findings, guideline: Guideline, rule: DefectRule | 
         and one.subject.guideline == guideline.name
         and (rule is None or one.subject.rule == rule.name or one.subject.question == rule.question)
     )
+
+
+def corrections_to_tell(
+    study: Study, findings: Findings, guideline: Guideline, rule: DefectRule | None = None
+) -> tuple[Correction, ...]:
+    """Return the corrected rates that readers are shown.
+
+    Undefined ones by single people of a pool are left out: the pool has a rate of its own, and each
+    of its people labelled a part that nobody drew.
+    """
+    pool = pools_of(study).get(guideline.name, ())
+    return tuple(one for one in corrections_of(findings, guideline, rule) if one.is_defined or one.by not in pool)
 
 
 def own_words(correction: Correction, findings: Findings, rates: Sequence[Rate]) -> str:

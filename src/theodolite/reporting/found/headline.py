@@ -78,7 +78,8 @@ def _prompts(evidence: Evidence, places: Sequence[int]) -> str:
 
 
 def _labellers(study: Study, agreements: Sequence[Agreement]) -> list[str]:
-    people = {a.name for a in study.annotators if a.kind is AnnotatorKind.PERSON}
+    # Who labels by several guidelines is an annotator of each, under one title.
+    people = {a.title or a.name for a in study.annotators if a.kind is AnnotatorKind.PERSON}
     texts = [figures.number_of(len(people), "person", "people")] if people else []
     judges = [(g, j) for g in study.guidelines for j in judges_of(study, g.name) if j.kind is AnnotatorKind.MODEL]
     untried = [judge for guideline, judge in judges if not is_tried(study, agreements, guideline, judge.name)]

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from theodolite.domain.annotator import PEOPLE
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.study import Study
 from theodolite.reporting.found.cases import rules_of, title_of
@@ -71,7 +72,8 @@ def _rows(
     found: dict[tuple[str, str], dict[str, Rate]] = {}
     for rate in split or lead:
         area = rate.group.value if rate.group else heading_of(guideline, rule)
-        name = area if len(voices) == 1 else f"{area}, by {title_of(study, rate.annotator)}"
+        is_named = len(voices) > 1 or rate.annotator == PEOPLE
+        name = f"{area}, by {title_of(study, rate.annotator)}" if is_named else area
         if rate.measurement.result.n:
             found.setdefault((name, rate.station), {})[rate.measurement.application] = rate
     return [

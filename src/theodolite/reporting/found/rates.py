@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from theodolite.domain.annotator import PEOPLE, REFERENCE
+from theodolite.domain.annotator import REFERENCE
+from theodolite.domain.answer_rules import pools_of
 from theodolite.domain.estimate import Estimate, Findings, Measurement
 from theodolite.domain.estimate_subject import EstimateSubject, GroupValue, Measure
 from theodolite.domain.guideline import DefectRule, Guideline, Violation
@@ -21,11 +22,13 @@ class Rate:
         place: Place in the list `estimates` of the results file, from 0.
         measurement: The number and its subject.
         ceiling: Bound on the true rate where no defect was found; fraction.
+        is_single: Whether it is of one person of a pool, whose rate leads.
     """
 
     place: int
     measurement: Measurement
     ceiling: float | None = None
+    is_single: bool = False
 
     @property
     def estimate(self) -> Estimate | None:
@@ -55,6 +58,11 @@ class Rate:
         return f"{estimate.value * estimate.n:.1f}".removesuffix(".0")
 
     @property
+    def has_shares(self) -> bool:
+        """Whether some of its dialogues count in parts, since people disagree on them."""
+        return "." in self.defects_text
+
+    @property
     def station(self) -> str:
         """Level of testing and who held the tester's side, in words; empty where there is one alone."""
         return self.measurement.subject.test_setting
@@ -65,11 +73,16 @@ class Rate:
         return self.measurement.subject.group
 
 
-def rates_of(findings: Findings) -> tuple[Rate, ...]:
+def rates_of(findings: Findings, study: Study) -> tuple[Rate, ...]:
     """Return all defect rates in order, each with its bound where no defect was found."""
-    ceilings = _ceilings(findings)
+    ceilings, pools = _ceilings(findings), pools_of(study)
     return tuple(
-        Rate(place=place, measurement=measurement, ceiling=ceilings.get(measurement.subject))
+        Rate(
+            place=place,
+            measurement=measurement,
+            ceiling=ceilings.get(measurement.subject),
+            is_single=measurement.subject.annotator in pools.get(measurement.subject.guideline, ()),
+        )
         for place, measurement in enumerate(findings.measurements)
         if measurement.measure is Measure.DEFECT_RATE
     )
@@ -102,13 +115,10 @@ def rates_for(
 
 
 def lead_rates(rates: tuple[Rate, ...], guideline: str, rule: str) -> tuple[Rate, ...]:
-    """Return the rates that a report leads with: by the reference, a pool of people or every annotator."""
-    whole = rates_for(rates, guideline, rule)
-    leaders: dict[str, str] = {}
-    for rate in whole:
-        if rate.annotator == REFERENCE or (rate.annotator == PEOPLE and rate.measurement.application not in leaders):
-            leaders[rate.measurement.application] = rate.annotator
-    return tuple(rate for rate in whole if leaders.get(rate.measurement.application, rate.annotator) == rate.annotator)
+    """Return the rates that a report leads with: by the reference, else by every annotator, a pool as one."""
+    whole = [rate for rate in rates_for(rates, guideline, rule) if not rate.is_single]
+    final = {rate.measurement.application for rate in whole if rate.annotator == REFERENCE}
+    return tuple(rate for rate in whole if rate.annotator == REFERENCE or rate.measurement.application not in final)
 
 
 def unlabelled_guidelines(study: Study, rates: tuple[Rate, ...]) -> tuple[Guideline, ...]:

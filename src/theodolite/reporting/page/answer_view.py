@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from theodolite.domain.annotation import AnnotatorKind, Outcome
+from theodolite.domain.annotator import REFERENCE
+from theodolite.domain.certificate import Certificate
 from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.estimate import Estimate
 from theodolite.domain.estimate_subject import Measure
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.run import RunState
-from theodolite.reporting.found.agreements import counts_text, is_tried, judges_of, plain_agreement
+from theodolite.reporting.found.agreements import counts_text, is_tried, judges_of, plain_agreement, subject_text
 from theodolite.reporting.found.cases import rules_of, title_of
 from theodolite.reporting.found.headline import headline
 from theodolite.reporting.found.rates import Rate, guardrail_of, lead_rates, unlabelled_guidelines
@@ -170,7 +172,8 @@ def _badges(subject: Subject) -> tuple[Badge, ...]:
     for guideline in subject.study.guidelines[:1]:
         exact = plain_agreement(subject.study, subject.agreements, guideline)
         if any(agreement.estimate for agreement in exact):
-            badges.append(Badge(text=f"people agree on {counts_text(exact)}", chip="disagreement"))
+            about = subject_text(subject.study, guideline)
+            badges.append(Badge(text=f"{about}people agree on {counts_text(exact)}", chip="disagreement"))
         elif any(agreement.unreadable for agreement in exact):
             badges.append(Badge(text="agreement of people undefined: no readable labels", chip="unparseable"))
     return (*badges, _counted(subject, "unparseable", "with an unparseable label"))
@@ -195,6 +198,7 @@ def _aids(subject: Subject, rates: Sequence[Rate]) -> tuple[str, ...]:
     simulated = HeldBy.SIMULATED_USER in held_by and HeldBy.PERSON not in held_by
     aids = [
         _zero_aid(subject, rates),
+        words.aid("pool_share") if any(rate.has_shares for rate in rates) else "",
         _failures_aid(subject, rates),
         _levels_aid(subject, rates),
         words.aid("judge_untried") if untried else "",
@@ -215,14 +219,36 @@ def _tried_aid(subject: Subject) -> str:
             found = [certificate.figure(measure, rule=rule) for measure in _TRIED]
             results = [one.result for one in found if one is not None and isinstance(one.result, Estimate)]
             if len(results) == len(_TRIED):
-                caught, right, rate = results
-                false = figures.count(right.n - (right.count or 0))
-                low, high = figures.points(rate.low or 0.0), figures.percent(1.0 if rate.high is None else rate.high)
-                value = figures.percent(rate.value)
-                n, miss = figures.count(certificate.labelled), figures.percent(1 - caught.value)
-                tried = subject.words.aid("judge_tried", n=n, miss=miss, false=false, value=value, low=low, high=high)
+                tried = _tried_text(subject, certificate, results)
                 return f"{title_of(subject.study, certificate.judge)}, {rule}: {tried}"
     return ""
+
+
+def _tried_text(subject: Subject, certificate: Certificate, results: Sequence[Estimate]) -> str:
+    """Return how a judge errs against one authority: defects that it misses, false alarms, its corrected rate."""
+    caught, right, rate = results
+    exact = certificate.figure(Measure.EXACT_AGREEMENT)
+    n = exact.result.n if exact else certificate.labelled
+    authority = certificate.authorities[0]
+    by = "final labels" if authority == REFERENCE else f"labels by {title_of(subject.study, authority)}"
+    return subject.words.aid(
+        "judge_tried",
+        n=figures.count(n),
+        labels=by,
+        miss=_rest_text(caught),
+        false=_rest_text(right),
+        value=figures.percent(rate.value),
+        low=figures.points(rate.low or 0.0),
+        high=figures.percent(1.0 if rate.high is None else rate.high),
+    )
+
+
+def _rest_text(share: Estimate) -> str:
+    """Return what a share leaves, with its interval: `25.0 % (3.8 to 79.1)`; a count of few units."""
+    if share.count is not None and share.n < figures.FEW:
+        return f"{figures.count(share.n - share.count)} of {figures.count(share.n)}"
+    ends = "" if share.low is None or share.high is None else f" ({figures.span(1 - share.high, 1 - share.low)})"
+    return f"{figures.percent(1 - share.value)}{ends}"
 
 
 def _failures_aid(subject: Subject, rates: Sequence[Rate]) -> str:

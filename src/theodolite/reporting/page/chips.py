@@ -58,14 +58,13 @@ def _defects(subject: Subject) -> list[int]:
 
 
 def _disagreements(subject: Subject) -> list[int]:
-    """Return the dialogues on which two annotators gave different labels; unreadable ones differ from all."""
+    """Return the dialogues on which two annotators gave different labels; what cannot be read is no label."""
     found: set[int] = set()
     for columns in _labels_by_question(subject):
         readable = zip(*(column.values for column in columns), strict=True)
         for position, values in enumerate(readable):
             if len(set(values)) > 1:
-                labels = (column[position] for column in columns)
-                told = {label.value for label in labels if label.outcome in {Outcome.ANSWERED, Outcome.UNPARSEABLE}}
+                told = {value for column in columns if (value := column[position].value) is not None}
                 found.update([position] * (len(told) > 1))
     return sorted(found)
 

@@ -144,12 +144,12 @@ def labels_line(subject: Subject, case: Case) -> str:
     """
     texts = []
     for guideline in subject.study.guidelines:
-        own = [a.name for a in subject.study.annotators if a.guideline == guideline.name]
-        names = [name for name in own if case.is_assigned(name)]
+        own = [a for a in subject.study.annotators if a.guideline == guideline.name and case.is_assigned(a.name)]
         questions = tuple(dict.fromkeys(rule.question for rule in guideline.defect_rules))
-        for name in names:
-            labels = [(question, case.dialogue_label(name, guideline, question)) for question in questions]
+        for annotator in own:
+            name, asked = annotator.name, [question for question in questions if annotator.answers(question)]
+            labels = [(question, case.dialogue_label(name, guideline, question)) for question in asked]
             words = [(question, label.value or label.outcome.value) for question, label in labels]
-            told = words[0][1] if len(words) == 1 else ", ".join(f"{question} {word}" for question, word in words)
-            texts.append(f"{title_of(subject.study, name)}: {told}")
+            told = ", ".join(word if len(questions) == 1 else f"{question} {word}" for question, word in words)
+            texts += [f"{title_of(subject.study, name)}: {told}"] if told else []
     return "; ".join(texts)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Final
 
 from theodolite.domain.estimate import Undefined
@@ -78,9 +77,10 @@ def order_blocks(subject: Subject) -> tuple[OrderBlock, ...]:
     """Return one block for each scored question; none where no question has scores."""
     metrics = subject.findings.order_metrics
     drawn = [one for one in metrics.sequences if one.windows.positions][:CHARTS]
-    found = sorted(metrics.sequences, key=lambda one: _key(one.subject))
+    subjects = [*(one.subject for one in metrics.sequences), *(one.subject for one in metrics.rankings)]
+    keys = sorted({_key(one) for one in subjects})
     return tuple(
-        _block(subject, key, tuple(group), drawn) for key, group in groupby(found, key=lambda one: _key(one.subject))
+        _block(subject, key, [one for one in metrics.sequences if _key(one.subject) == key], drawn) for key in keys
     )
 
 
@@ -91,11 +91,11 @@ def _key(subject: ScoreSubject) -> tuple[str, str]:
 def _block(
     subject: Subject, key: tuple[str, str], findings: Sequence[OrderFinding], drawn: Sequence[OrderFinding]
 ) -> OrderBlock:
-    first = findings[0]
+    first = findings[0] if findings else None
     rankings = [one for one in subject.findings.order_metrics.rankings if _key(one.subject) == key]
     return OrderBlock(
         title=key[0] if key[0] == key[1] else f"{key[0]}: {key[1]}",
-        scale=f"scale {first.lowest:g} to {first.highest:g}, {'high' if first.higher_is_worse else 'low'} is bad",
+        scale=_scale_text(first) if first else "no scores",
         rows=tuple(_row(subject, one, one.profile) for one in findings if isinstance(one.profile, OrderProfile)),
         undefined=tuple(
             f"{_who(subject, one)}: {words.profile_text(one.profile)}."
@@ -105,6 +105,10 @@ def _block(
         sequences=tuple(_sequence(subject, one, is_drawn=one in drawn) for one in findings),
         rankings=tuple(_ranking(subject, one) for one in rankings),
     )
+
+
+def _scale_text(finding: OrderFinding) -> str:
+    return f"scale {finding.lowest:g} to {finding.highest:g}, {'high' if finding.higher_is_worse else 'low'} is bad"
 
 
 def _where(about: ScoreSubject) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from theodolite.domain.annotator import PEOPLE
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.reporting.found.cases import title_of
 from theodolite.reporting.found.rates import Rate, interval_words
@@ -62,7 +63,7 @@ def rate_view(subject: Subject, rate: Rate, end: float, *, column: Sequence[Rate
     """Return a rate as it is shown, on an axis from 0 to `end`."""
     result = rate.measurement.result
     enough = isinstance(result, Estimate) and result.n >= figures.FEW
-    several = len({other.annotator for other in column}) > 1
+    several = len({other.annotator for other in column}) > 1 or (bool(column) and rate.annotator == PEOPLE)
     application = rate.measurement.application
     return RateView(
         place=rate.place,

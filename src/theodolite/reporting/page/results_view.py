@@ -12,7 +12,7 @@ from theodolite.domain.answers import AnswerTable, Positions
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import ScaleKind
 from theodolite.reporting.found.cases import rules_of, title_of
-from theodolite.reporting.found.corrections import certificate_note, corrections_of, own_words
+from theodolite.reporting.found.corrections import certificate_note, corrections_to_tell, own_words
 from theodolite.reporting.found.matrix import matrix_of
 from theodolite.reporting.found.rates import Rate, lead_rates, rates_for, unlabelled_guidelines
 from theodolite.reporting.found.strips import axis_end
@@ -54,6 +54,7 @@ class RuleBlock:
         phrase: What a defect is.
         axis: End of the axis, e.g. `75 %`.
         tables: Whose labels, and the rates by them.
+        n_open: Tables that are open; the others are folded. Count.
         groups: The splits.
         corrected: Judges' rates as people correct them.
     """
@@ -64,6 +65,7 @@ class RuleBlock:
     phrase: str
     axis: str
     tables: tuple[tuple[str, tuple[RateView, ...]], ...]
+    n_open: int
     groups: tuple[GroupTable, ...]
     corrected: tuple[CorrectedRow, ...] = ()
 
@@ -143,6 +145,7 @@ def _block(subject: Subject, guideline: Guideline, rule: DefectRule) -> RuleBloc
             (_by(subject, name), tuple(rate_view(subject, rate, end) for rate in by_annotator[name]))
             for name in ordered
         ),
+        n_open=len(lead) if any(rate.is_single for rate in rates) else 1,
         groups=_groups(subject, guideline, rule, ordered[:1]),
         corrected=_corrected(subject, guideline, rule),
     )
@@ -164,7 +167,7 @@ def _corrected(subject: Subject, guideline: Guideline, rule: DefectRule) -> tupl
             own=own_words(one, subject.findings, subject.rates) or "none",
             corrected=one.text,
         )
-        for one in corrections_of(subject.findings, guideline, rule)
+        for one in corrections_to_tell(subject.study, subject.findings, guideline, rule)
     )
 
 

@@ -71,6 +71,6 @@ def subject_of(evidence: Evidence, findings: Findings, facts: RunFacts, words: W
         words=words,
         cases=cases,
         accounts=accounts_to_tell(accounts_of(evidence.study, cases)),
-        rates=rates_of(findings),
+        rates=rates_of(findings, evidence.study),
         agreements=agreements_of(findings),
     )

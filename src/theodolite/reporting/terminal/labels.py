@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from theodolite.domain.annotating.label_sample import KeptLabels, LabelSample
+from theodolite.domain.annotation import Annotation
 from theodolite.reporting.terminal.brief_lines import labelled
 from theodolite.reporting.words import figures
 
@@ -39,7 +40,13 @@ def sample_text(sample: LabelSample, *, n_slips: int, file: str, study: str, wid
     return "\n".join(lines)
 
 
-def kept_text(kept: KeptLabels, *, n_open: int, stored: bool, study: str, width: int = 80) -> str:
+MOST_NAMED = 5
+"""People whose labels are told by name; more are counted. Count."""
+
+
+def kept_text(
+    kept: KeptLabels, *, n_open: int, stored: bool, study: str, has_judge: bool = True, width: int = 80
+) -> str:
     """Return what a label file brought, and what to do next.
 
     Args:
@@ -47,20 +54,32 @@ def kept_text(kept: KeptLabels, *, n_open: int, stored: bool, study: str, width:
         n_open: Rows without an answer; count.
         stored: Whether it was stored.
         study: What the user types to name the study.
+        has_judge: Whether the study has a judge that the labels can be held against.
         width: Columns of the terminal; count.
     """
-    people = list(dict.fromkeys(annotation.annotator for annotation in kept.to_store))
-    by = f" by {', '.join(people)}" if people else ""
+    people = list(dict.fromkeys(_person(annotation) for annotation in kept.to_store))
+    named = ", ".join(people) if len(people) <= MOST_NAMED else figures.number_of(len(people), "person", "people")
+    by = f" by {named}" if people else ""
     new, revised = figures.count(len(kept.new)), figures.count(len(kept.revised))
-    labels = f"labels of {figures.number_of(len(kept.to_store), 'dialogue')}{by}: {new} new, {revised} revised"
+    dialogues = len({annotation.dialogue for annotation in kept.to_store})
+    labels = f"labels of {figures.number_of(dialogues, 'dialogue')}{by}: {new} new, {revised} revised"
     rest = f"{figures.count(kept.unchanged)} were there already, {figures.number_of(n_open, 'row')} without an answer"
-    then = f"theodolite judge validate {study}" if stored else "the same command without --check"
+    then = _after(study, has_judge=has_judge) if stored else "the same command without --check"
     lines = [
         *labelled("Stored" if stored else "Checked", f"{labels}; {rest}.", margin=_MARGIN, width=width),
         *(labelled("People", _described(kept), margin=_MARGIN, width=width) if kept.described else ()),
         *labelled("Next", then, margin=_MARGIN, width=width),
     ]
     return "\n".join(lines)
+
+
+def _person(annotation: Annotation) -> str:
+    """Return who labelled; of several guidelines a person is stored as an annotator of each, whose name ends in it."""
+    return annotation.annotator.removesuffix(f"-{annotation.guideline}")
+
+
+def _after(study: str, *, has_judge: bool) -> str:
+    return f"theodolite judge validate {study}" if has_judge else f"theodolite measure {study}"
 
 
 def _described(kept: KeptLabels) -> str:
@@ -89,7 +108,7 @@ def desk_lines(*, n: int, guideline: str, judge: str, by: str, width: int = 80) 
     ]
 
 
-def labelled_text(*, n: int, n_open: int, study: str, by: str, width: int = 80) -> str:
+def labelled_text(*, n: int, n_open: int, study: str, by: str, has_judge: bool = True, width: int = 80) -> str:
     """Return what one person has labelled at the page, and what to do next.
 
     Args:
@@ -97,10 +116,11 @@ def labelled_text(*, n: int, n_open: int, study: str, by: str, width: int = 80) 
         n_open: Dialogues that still wait; count.
         study: What the user types to name the study.
         by: Name under which the labels count.
+        has_judge: Whether the study has a judge that the labels can be held against.
         width: Columns of the terminal; count.
     """
     on = f"theodolite label {study}" + ("" if by == "me" else f" --annotator {by}")
-    then = f"{on}    (goes on)" if n_open else f"theodolite judge validate {study}"
+    then = f"{on}    (goes on)" if n_open else _after(study, has_judge=has_judge)
     waits = f"; {figures.count(n_open)} still {'waits' if n_open == 1 else 'wait'}" if n_open else "; nothing waits"
     lines = labelled("Labelled", f"{figures.number_of(n, 'dialogue')} by {by}{waits}.", margin=_DESK, width=width)
     lines += [f"{'Next':<{_DESK}}{then}"]

@@ -18,15 +18,18 @@ _CELL = 20
 def matrix_lines(study: Study, rows: Sequence[MatrixRow], width: int) -> list[str]:
     """Return a matrix as lines of a terminal; applications that do not fit follow in a further table."""
     names = [application.name for application in study.applications]
-    fitting = max(1, (width - _NAME) // _CELL)
+    widest = max((len(_cell(rate)) for row in rows for rate in row.cells), default=0)
+    cell = max(_CELL, widest + 1)
+    fitting = max(1, (width - _NAME) // cell)
     lines: list[str] = []
     for start in range(0, len(names), fitting):
-        lines += _table(names[start : start + fitting], [(row, row.cells[start : start + fitting]) for row in rows])
+        part = [(row, row.cells[start : start + fitting]) for row in rows]
+        lines += _table(names[start : start + fitting], part, cell)
     return [*lines, " " * _NAME + "defects of labelled, 95 % interval in percent; no ranking"]
 
 
-def _table(names: Sequence[str], rows: Sequence[tuple[MatrixRow, Sequence[Rate | None]]]) -> list[str]:
-    lines = [_line("", names)]
+def _table(names: Sequence[str], rows: Sequence[tuple[MatrixRow, Sequence[Rate | None]]], cell: int) -> list[str]:
+    lines = [_line("", names, cell)]
     station = ""
     shown = Counter((row.station, _area(row)[: _NAME - 1]) for row, _ in rows)
     for row, cells in rows:
@@ -34,10 +37,11 @@ def _table(names: Sequence[str], rows: Sequence[tuple[MatrixRow, Sequence[Rate |
             station = row.station
             lines.append(station)
         name = _area(row)
-        if shown[station, name[: _NAME - 1]] > 1:  # cut off, two areas would have one name
+        is_told_by = len(name) >= _NAME and ", by " in name
+        if is_told_by or shown[station, name[: _NAME - 1]] > 1:  # cut off, two areas would have one name
             lines.append(name)
             name = ""
-        lines.append(_line(name, [_cell(rate) for rate in cells]))
+        lines.append(_line(name, [_cell(rate) for rate in cells], cell))
     return lines
 
 
@@ -45,8 +49,9 @@ def _area(row: MatrixRow) -> str:
     return f"{'  ' if row.station else ''}{row.area}"
 
 
-def _line(name: str, cells: Sequence[str]) -> str:
-    return (f"{name[: _NAME - 1]:<{_NAME}}" + "".join(f"{cell[: _CELL - 1]:<{_CELL}}" for cell in cells)).rstrip()
+def _line(name: str, texts: Sequence[str], cell: int) -> str:
+    """Return a row; a number is never cut, since the cells are as wide as the widest."""
+    return (f"{name[: _NAME - 1]:<{_NAME}}" + "".join(f"{text[: cell - 1]:<{cell}}" for text in texts)).rstrip()
 
 
 def _cell(rate: Rate | None) -> str:

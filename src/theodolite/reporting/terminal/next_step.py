@@ -90,7 +90,7 @@ def _certified(evidence: Evidence, facts: RunFacts) -> str:
 
 
 def _more_testers(evidence: Evidence, findings: Findings) -> str:
-    crowded = [rate for rate in rates_of(findings) if rate.group is None and _is_crowded(rate)]
+    crowded = [rate for rate in rates_of(findings, evidence.study) if rate.group is None and _is_crowded(rate)]
     if not crowded:
         return ""
     k, rate = min(((rate.measurement.result.n_clusters or 0, rate) for rate in crowded), key=lambda found: found[0])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from theodolite.domain.estimate import Undefined
 from theodolite.domain.findings.order import RankingAgreement
-from theodolite.domain.findings.order_metrics import OrderMetrics, ScoreSubject
+from theodolite.domain.findings.order_metrics import OrderMetrics, RankingFinding, ScoreSubject
 from theodolite.domain.study import Study
 from theodolite.reporting.found.cases import title_of
 from theodolite.reporting.words import figures
@@ -28,7 +29,12 @@ def order_lines(study: Study, metrics: OrderMetrics) -> Iterator[tuple[str, str]
     texts = texts if len(texts) <= SHOWN else [_pointer(len(texts))]
     texts += _undefined(metrics)
     yield from zip(["Order", *[""] * len(texts)], texts, strict=False)
-    ranked = [one for one in metrics.rankings if isinstance(one.ranking, RankingAgreement)]
+    yield from zip(["Rankings", *[""] * len(metrics.rankings)], _rankings(study, metrics.rankings), strict=False)
+
+
+def _rankings(study: Study, rankings: Sequence[RankingFinding]) -> list[str]:
+    """Return human and model rankings side by side, and why there are none."""
+    ranked = [one for one in rankings if isinstance(one.ranking, RankingAgreement)]
     texts = [
         f"{_about(one.subject)}: {title_of(study, one.annotator)} in the order of {_human(study, one.human)}:"
         f" {words.ranking_text(one.ranking, 'dialogue')}"
@@ -36,7 +42,9 @@ def order_lines(study: Study, metrics: OrderMetrics) -> Iterator[tuple[str, str]
     ]
     if len(texts) > SHOWN:
         texts = [f"{figures.count(len(texts))} human and model rankings are compared in the report"]
-    yield from zip(["Rankings", *[""] * len(texts)], texts, strict=False)
+    reasons = [one.ranking for one in rankings if isinstance(one.ranking, Undefined)]
+    alike = Counter(words.undefined_text(one) for one in reasons)
+    return [*texts, *(f"undefined for {figures.number_of(n, 'ranking')}: {text}" for text, n in alike.items())]
 
 
 def _human(study: Study, name: str) -> str:

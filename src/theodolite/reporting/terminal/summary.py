@@ -15,7 +15,7 @@ from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.found.accounts import Account, account_text, accounts_of, accounts_to_tell
 from theodolite.reporting.found.agreements import agreements_of
 from theodolite.reporting.found.application_accounts import application_accounts, filtered_text
-from theodolite.reporting.found.cases import Case, cases_of, rules_of
+from theodolite.reporting.found.cases import Case, cases_of, rules_of, title_of
 from theodolite.reporting.found.claims import claims_text
 from theodolite.reporting.found.headline import headline
 from theodolite.reporting.found.matrix import matrix_of
@@ -100,7 +100,7 @@ def summary_text(
         screen=Screen(width=width, pen=pen_for(unicode=unicode), words=words, settings=evidence.answers.settings),
         cases=cases,
         accounts=accounts_of(evidence.study, cases),
-        rates=rates_of(findings),
+        rates=rates_of(findings, evidence.study),
         guardrail=guardrail_of(evidence.study),
     )
     parts = [_head(summary), _rows(summary), [""] * bool(summary.guardrail), _notes(summary)]
@@ -131,6 +131,11 @@ def _rows(summary: _Summary) -> list[str]:
         return matrix_lines(study, matrix, summary.screen.width)
     if guardrail is None:
         return rule_rows(study, rules_of(study), summary.rates, summary.screen)
+    return _guardrail_rows(summary, guardrail)
+
+
+def _guardrail_rows(summary: _Summary, guardrail: Guardrail) -> list[str]:
+    study = summary.evidence.study
     rest = [(guideline, rule) for guideline, rule in rules_of(study) if guideline is not guardrail.guideline]
     rows = guardrail_rows(study, guardrail, summary.rates, summary.screen)
     return rows + (rule_rows(study, rest, summary.rates, summary.screen) if rest else [])
@@ -142,16 +147,24 @@ def _account_lines(summary: _Summary) -> list[str]:
     for account in accounts_to_tell(summary.accounts):
         alike.setdefault(account_text(account), []).append(account)
     lines: list[str] = []
-    for text, accounts in alike.items():
+    for accounts in alike.values():
+        differ = len({frozenset(_titles(summary, account)) for account in accounts}) > 1
+        text = account_text(accounts[0], alike=differ)
         names = ", ".join(account.guideline for account in accounts)
         lines += summary.lines("" if lines else "Accounts", f"{names}: {text}" if len(alike) > 1 else text)
         lines += summary.lines("", _bounds_text(summary, accounts[0]))
     return lines
 
 
+def _titles(summary: _Summary, account: Account) -> list[str]:
+    return [title_of(summary.evidence.study, name) for name in account.annotators]
+
+
 def _notes(summary: _Summary) -> list[str]:
     lines = []
     study, agreements = summary.evidence.study, agreements_of(summary.findings)
+    if any(rate.has_shares for rate in _leading(summary)):
+        lines += summary.lines("Shares", summary.screen.words.short("pool_share"))
     lines += _account_lines(summary)
     lines += summary.lines("Unlabelled", _unlabelled_text(summary))
     for guideline in study.guidelines:

@@ -7,27 +7,29 @@ from collections.abc import Sequence
 
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.annotator import REFERENCE, Annotator
-from theodolite.domain.estimate import Findings
+from theodolite.domain.estimate import Findings, Undefined
 from theodolite.domain.estimate_subject import Measure
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.study import Study
 from theodolite.reporting.found.agreements import (
     Agreement,
+    agreement_text,
     among_people,
     coefficients_text,
     counts_text,
     is_tried,
     judges_of,
-    people_of,
+    opponent_text,
     percents_text,
     plain_agreement,
+    subject_text,
     undefined_text,
     unreadable_cases,
     with_people,
 )
 from theodolite.reporting.found.cases import Case, title_of
-from theodolite.reporting.found.corrections import certificate_note, corrections_of, own_words
+from theodolite.reporting.found.corrections import Correction, certificate_note, corrections_to_tell, own_words
 from theodolite.reporting.found.rates import Rate, rates_for, rates_of
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.rules import short_phrase
@@ -41,9 +43,11 @@ def people_text(study: Study, guideline: Guideline, agreements: Sequence[Agreeme
     kappa = among_people(study, agreements, guideline, Measure.FLEISS_KAPPA)
     if not any(agreement.estimate for agreement in exact):
         reason = undefined_text(exact or kappa)
-        return f"agreement is undefined: {reason}" if _has_unreadable(exact or kappa) else ""
+        unknown = f"{subject_text(study, guideline)}agreement is undefined: {reason}"
+        return unknown if _has_unreadable(exact or kappa) else ""
     inside = [percents_text(exact), f"Fleiss' kappa {coefficients_text(kappa)}" if kappa else ""]
-    return f"agree on {counts_text(exact)} ({'; '.join(text for text in inside if text)})"
+    notes = "; ".join(text for text in inside if text)
+    return f"{subject_text(study, guideline)}agree on {counts_text(exact)} ({notes})"
 
 
 def _has_unreadable(agreements: Sequence[Agreement]) -> bool:
@@ -53,40 +57,62 @@ def _has_unreadable(agreements: Sequence[Agreement]) -> bool:
 def judges_text(
     evidence: Evidence, guideline: Guideline, agreements: Sequence[Agreement], cases: Sequence[Case], findings: Findings
 ) -> str:
-    """Return how far each judge agrees with people, if it has a certificate, and what it alone would have shown."""
+    """Return how far each judge agrees with the final labels or people, and what the first one alone would show."""
     study = evidence.study
     tried = [j for j in judges_of(study, guideline.name) if is_tried(study, agreements, guideline, j.name)]
     tried.sort(key=lambda judge: judge.kind is not AnnotatorKind.MODEL)
-    sentences = []
-    for place, judge in enumerate(tried):
+    if not tried:
+        return ""
+    parts: list[str] = []
+    for judge in tried:
         exact = with_people(study, agreements, guideline, judge.name, Measure.EXACT_AGREEMENT)
         name = judge.title or judge.name
-        if place:
-            sentences.append(f"{name} {counts_text(exact).split(' of ')[0]}.")
+        if parts:
+            parts.append(f"{name} on {agreement_text(exact).split(' of ')[0]}")
             continue
-        inside = [percents_text(exact, with_unreadable=True), _unparseable_text(cases, guideline, judge)]
-        notes = "; ".join(text for text in inside if text)
-        opponent = "people" if people_of(study, guideline.name) else "the final labels"
+        unparseable = _unparseable_text(cases, guideline, judge)
         noted = f"{name} ({certificate_note(evidence, judge.name)})"
-        counts = counts_text(exact, with_unreadable=True)
-        sentences.append(f"{noted} agrees with {opponent} on {counts}{f' ({notes})' if notes else ''}.")
-        sentences.append(_alone_text(study, guideline, judge, rates_of(findings)))
-    return " ".join(sentence for sentence in sentences if sentence)
+        amount = agreement_text(exact, unparseable)
+        parts.append(f"{subject_text(study, guideline)}{noted} agrees with {opponent_text(exact)} on {amount}")
+    alone = _alone_text(study, guideline, tried[0], rates_of(findings, study), is_named=len(tried) > 1)
+    return f"{'; '.join(parts)}.{f' {alone}' if alone else ''}"
 
 
 def corrected_text(evidence: Evidence, guideline: Guideline, findings: Findings) -> str:
     """Return what the judges' rates become by the labels of people; empty where nobody labelled a sample."""
-    found = corrections_of(findings, guideline)
-    several = len(guideline.defect_rules) > 1
+    study, rates = evidence.study, rates_of(findings, evidence.study)
+    found = corrections_to_tell(study, findings, guideline)
+    defined = [one for one in found if one.is_defined]
     texts = []
-    for one in found[:_MOST_CORRECTED]:
-        own = own_words(one, findings, rates_of(findings))
-        subject = one.measurement.application + (f" {one.measurement.subject.rule}".rstrip() if several else "")
-        alone = f"; {title_of(evidence.study, one.judge)} alone {own}" if own else ""
-        known = ", errors as on" if one.is_transported else " by"
-        texts.append(f"{subject} {one.text}{known} {title_of(evidence.study, one.by)}{alone}.")
-    rest = len(found) - _MOST_CORRECTED
-    return " ".join([*texts, f"{rest} more in the report."] if rest > 0 else texts)
+    for one in defined[:_MOST_CORRECTED]:
+        own = own_words(one, findings, rates)
+        by = title_of(study, one.by).removesuffix(".")
+        known = f", with the errors found on {by}" if one.is_transported else f" by {by}"
+        alone = f"; {title_of(study, one.judge)} alone {own}" if own else ""
+        texts.append(f"{_corrected_subject(guideline, one)} {one.text}{known}{alone}.")
+    rest = len(defined) - _MOST_CORRECTED
+    texts += [f"{rest} more in the report."] if rest > 0 else []
+    return " ".join([*texts, *_undefined_corrections(study, guideline, found)])
+
+
+def _corrected_subject(guideline: Guideline, one: Correction) -> str:
+    several = len(guideline.defect_rules) > 1
+    return one.measurement.application + (f" {one.measurement.subject.rule}".rstrip() if several else "")
+
+
+def _undefined_corrections(study: Study, guideline: Guideline, found: Sequence[Correction]) -> list[str]:
+    """Return why rates have no correction: one sentence a reason, whoever labelled."""
+    alike: dict[str, list[Correction]] = {}
+    for one in found:
+        if isinstance(one.result, Undefined):
+            alike.setdefault(one.result.reason.rstrip("."), []).append(one)
+    texts = []
+    for reason, own in alike.items():
+        subjects = ", ".join(dict.fromkeys(_corrected_subject(guideline, one) for one in own))
+        people = dict.fromkeys(title_of(study, one.by).removesuffix(".") for one in own)
+        by = next(iter(people)) if len(people) == 1 else f"{len(people)} people"
+        texts.append(f"{subjects} by {by}: undefined. {reason}.")
+    return texts
 
 
 def _unparseable_text(cases: Sequence[Case], guideline: Guideline, judge: Annotator) -> str:
@@ -102,14 +128,17 @@ def _unparseable_text(cases: Sequence[Case], guideline: Guideline, judge: Annota
     return f"its {' and '.join(told)}{where} count as not agreeing"
 
 
-def _alone_text(study: Study, guideline: Guideline, judge: Annotator, rates: tuple[Rate, ...]) -> str:
+def _alone_text(
+    study: Study, guideline: Guideline, judge: Annotator, rates: tuple[Rate, ...], *, is_named: bool
+) -> str:
     """Return where the judge and the reference differ most, one application a rule."""
     if study.reference is None or study.reference.guideline != guideline.name:
         return ""
     gaps = [gap for rule in _sides(guideline) if (gap := _widest_gap(rates, guideline, rule, judge.name)) is not None]
     verbs = (" would show", "")
     contrasts = [f"{application}{verb} {contrast}" for (application, contrast), verb in zip(gaps, verbs, strict=False)]
-    return f"By it alone {', and '.join(contrasts)}." if contrasts else ""
+    by = (judge.title or judge.name) if is_named else "it"
+    return f"By {by} alone {', and '.join(contrasts)}." if contrasts else ""
 
 
 def _sides(guideline: Guideline) -> tuple[DefectRule, ...]:

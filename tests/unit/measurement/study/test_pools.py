@@ -60,13 +60,74 @@ def test_people_without_a_readable_label_have_no_rate():
     assert isinstance(found[PEOPLE].result, Undefined)
 
 
-def test_beside_a_judge_people_are_no_pool():
+def test_a_pool_stands_for_its_members():
     evidence = pooled_evidence()
     sources = annotators_of(evidence.study, evidence.study.guidelines[0], "bot")
 
     assert [source.name for source in sources.headline] == [PEOPLE]
     assert sources.pool is not None
     assert [source.name for source in sources.counted] == ["ann", "ben", "cleo", "dan", "eve"]
+
+
+JUDGED = {"d1": "yes", "d2": "yes", "d3": "no", "d4": "no", "d5": "yes", "d6": "no"}
+
+
+def test_beside_a_judge_a_pool_has_a_headline_row_of_its_own():
+    evidence = pooled_evidence(judged=JUDGED)
+    found = [
+        (one.subject.rule, one.subject.annotator, one.result.n)
+        for one in measure_study(evidence).measurements
+        if one.measure is Measure.DEFECT_RATE and one.subject.annotator in {"words", PEOPLE}
+    ]
+
+    assert found == [("defect", "words", 6), ("defect", PEOPLE, 5), ("harmful", PEOPLE, 0)]
+    text = summary_text(evidence, measure_study(evidence), facts(), words())
+    assert "3 of 6" in text
+    assert "1.5 of 5" in text
+    assert "cleo" not in text
+
+
+def test_beside_a_judge_a_pool_has_a_disposition_of_its_own():
+    evidence = pooled_evidence(judged=JUDGED)
+
+    accounts = accounts_of(evidence.study, cases_of(evidence.answers))
+
+    assert [account_text(account) for account in accounts] == [
+        "6 planned = 6 judged + 0 failed + 0 missing",
+        "6 planned = 5 labelled by people + 1 missing",
+    ]
+
+
+def test_people_who_label_what_a_judge_drew_are_no_pool():
+    evidence = pooled_evidence(judged=JUDGED, is_representative=False)
+
+    assert PEOPLE not in rates(evidence)
+    assert [one.annotators for one in accounts_of(evidence.study, cases_of(evidence.answers))] == [("words",)]
+
+
+def test_a_judge_agrees_with_a_pool_by_the_share_of_its_labels():
+    evidence = pooled_evidence(judged=JUDGED)
+    (agreement,) = (one for one in measure_study(evidence).measurements if one.subject.annotators == (PEOPLE, "words"))
+
+    # d1 2 of 2, d2 1 of 2, d3 and d4 2 of 2, d5 0 of 1
+    assert agreement.measure is Measure.EXACT_AGREEMENT
+    assert (agreement.result.value, agreement.result.n) == (pytest.approx(3.5 / 5), 5)
+    assert agreement.result.low < agreement.result.value < agreement.result.high
+    text = " ".join(summary_text(evidence, measure_study(evidence), facts(), words()).split())
+    assert "label: words (no certificate) agrees with people on 3.5 of 5 dialogues." in text
+
+
+def test_a_tree_takes_each_answer_of_judge_and_pool_once():
+    evidence = pooled_evidence(judged=JUDGED)
+    design = grown(TreeOutline(name="t", topology="six-levels"), Soil(guidelines=evidence.study.guidelines))
+    leaves = [
+        (leaf.by, leaf.outcome.value)
+        for leaf in tree_leaves(evidence, design, evidence.study.applications[0])
+        if leaf.question == "polite.label"
+    ]
+
+    assert sum(name == "words" for name, _ in leaves) == 6
+    assert sum(name != "words" and outcome == "answered" for name, outcome in leaves) == 9
 
 
 def test_the_dialogue_is_listed_by_the_label_that_is_a_defect():

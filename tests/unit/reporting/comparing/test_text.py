@@ -10,7 +10,7 @@ from theodolite.domain.guideline import Violation
 from theodolite.measurement.comparison.sides import compare_by_mitigation, compare_sides
 from theodolite.reporting.comparing.document import comparison_document
 from theodolite.reporting.comparing.page import comparison_html
-from theodolite.reporting.comparing.text import comparison_text
+from theodolite.reporting.comparing.text import comparison_text, leading
 
 
 def compared(first=None, second=None):
@@ -72,6 +72,57 @@ def test_the_reference_leads_and_others_stand_in_the_data():
 
     assert "1 rate by annotators beside the reference, in the data" in flat(comparison)
     assert len(comparison_document([comparison])["comparisons"][0]["rates"]) == 2
+
+
+def single(one, name):
+    return replace(limited(one, annotators=(name,), instruments={f"annotator {name}": "0"}), is_single=True)
+
+
+def pool(one):
+    return limited(one, annotators=("all people",), instruments={"annotator all people": "0"})
+
+
+def test_single_people_stand_in_the_data_where_their_pool_leads():
+    first = [pool(ruling({1})), *(single(ruling(set(), n=0), f"p{number}") for number in range(26))]
+    comparison = compared(side("a", *first), side("b", *first))
+
+    text = flat(comparison)
+
+    assert "g, defects by at least one person" not in text  # one annotator of one rule needs no name
+    assert "Also 26 rates by single people, in the data" in text
+    assert "p7" not in text
+    assert "Same plan p, people, run 1" in text
+    assert [rate.ruling.subject.annotator for rate in leading(comparison)] == ["all people"]
+
+
+def test_rates_without_a_pair_share_one_line_that_says_why():
+    one = [ruling(set(), n=6, missing=set(range(6)), rule=f"r{number}") for number in range(7)]
+    comparison = compared(side("a", *one), side("b", *one))
+
+    text = flat(comparison)
+
+    assert "No pairs 7 rates: none of 6 pairs has a label on both sides" in text
+    assert text.endswith("Next nothing could be compared: none of 6 pairs has a label on both sides")
+    assert "0 -> 0" not in text
+
+
+def test_sides_without_a_common_rate_could_not_be_compared():
+    text = flat(compared(side("a", ruling({1})), side("b", ruling({1}, rule="other"))))
+
+    assert text.endswith("Next nothing could be compared: no rule and annotator is on both sides")
+
+
+def test_people_are_named_without_hashes():
+    named = [
+        limited(ruling({1}), annotators=(name,), instruments={f"annotator {name}": "5eea"}) for name in ("h-g", "i")
+    ]
+    people = {"people": frozenset({"h-g", "i"}), "titles": {"h-g": "h"}}
+    comparison = compared(replace(side("a", *named), **people), replace(side("b", *named), **people))
+
+    text = flat(comparison)
+
+    assert "Same plan p, h, i, run 1" in text
+    assert "g, h 1 -> 1 defects" in text
 
 
 def test_mitigations_are_told_by_side_of_the_guardrail():

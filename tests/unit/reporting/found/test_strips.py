@@ -2,14 +2,14 @@ from dataclasses import replace
 
 import pytest
 
-from tests.fakes.report import findings_named
+from tests.fakes.report import evidence_named, findings_named
 from theodolite.domain.estimate import Estimate
 from theodolite.reporting.found.rates import rates_of
 from theodolite.reporting.found.strips import axis_end
 
 
 def rate(low, value, high):
-    plain = rates_of(findings_named("live"))[0]
+    plain = rates_of(findings_named("live"), evidence_named("live").study)[0]
     result = Estimate(value=value, low=low, high=high, confidence=0.95, n=100, unit="fraction", method="wilson")
     return replace(plain, measurement=replace(plain.measurement, result=result))
 

@@ -36,7 +36,7 @@ def test_a_dialogue_whose_texts_are_shown_goes_before_one_whose_texts_are_withhe
 
 
 def test_where_rules_rest_on_several_questions_the_answer_to_each_is_named():
-    judge = SimpleNamespace(name="judge", guideline="guardrail", title="signs")
+    judge = SimpleNamespace(name="judge", guideline="guardrail", title="signs", answers=lambda _question: True)
     rules = tuple(SimpleNamespace(question=question) for question in ("withheld", "released", "released"))
     study = SimpleNamespace(guidelines=(SimpleNamespace(name="guardrail", defect_rules=rules),), annotators=(judge,))
     said = {"withheld": "no", "released": "yes"}

@@ -1,8 +1,12 @@
 from __future__ import annotations
 
-from tests.fakes.evidence import live_evidence
+from dataclasses import replace
+
+from tests.fakes.builders import by_hand, guideline
+from tests.fakes.builders import study as live_study
+from tests.fakes.evidence import annotation_of, live_evidence
 from theodolite.domain.annotating.label_sample import KeptLabels
-from theodolite.reporting.terminal.labels import kept_text, plan_text, sample_text
+from theodolite.reporting.terminal.labels import kept_text, labelled_text, plan_text, sample_text
 from theodolite.usecases.label_requests import LabelRequest
 from theodolite.usecases.sampling_labels import draw_labels
 
@@ -23,6 +27,29 @@ def test_what_was_read_is_told_apart_from_what_was_stored():
 
     assert kept_text(kept, n_open=28, stored=True, study="s").startswith("Stored   labels of 0 dialogues: 0 new")
     assert "the same command without --check" in kept_text(kept, n_open=0, stored=False, study="s")
+
+
+def kept_of(*people):
+    anna = by_hand()
+    study = live_study(annotators=(anna,), guidelines=(guideline(),))
+    plain = annotation_of(study, anna, "d1", ())
+    new = tuple(replace(plain, annotator=name, dialogue=dialogue) for name in people for dialogue in ("d1", "d2"))
+    return KeptLabels(new=new, revised=(), unchanged=0)
+
+
+def test_people_are_named_without_their_guideline_and_many_are_counted():
+    few = kept_text(kept_of("h-polite", "i-polite"), n_open=0, stored=True, study="s")
+    many = kept_text(kept_of(*(f"h{number}-polite" for number in range(30))), n_open=0, stored=True, study="s")
+
+    assert "labels of 2 dialogues by h, i: 4 new" in few
+    assert "labels of 2 dialogues by 30 people: 60 new" in many
+
+
+def test_without_a_judge_the_next_step_is_to_measure():
+    text = kept_text(kept_of("h"), n_open=0, stored=True, study="s", has_judge=False)
+
+    assert text.endswith("theodolite measure s")
+    assert labelled_text(n=1, n_open=0, study="s", by="me", has_judge=False).endswith("theodolite measure s")
 
 
 def test_a_plan_says_what_is_unknown_now():

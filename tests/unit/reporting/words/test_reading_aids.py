@@ -14,6 +14,7 @@ WANTED = {
     "unparseable",
     "judge_untried",
     "judge_tried",
+    "pool_share",
     "agreement_undefined",
     "defect_rare",
     "difference_spans_zero",
