@@ -46,6 +46,44 @@ def decode(encoded: Any) -> Any:
     return ForeignObject(str(encoded.get("object")), bool(encoded.get("truth")), str(encoded.get("text", "")))
 
 
+_RAISED: dict[str, Any] = {
+    "type": str,
+    "text": str,
+    "place": str,
+    "refused": bool,
+    "relative": bool,
+    "missing": str | None,
+}
+_CONTENTS: dict[str, type] = {
+    "loaded": dict,
+    "unusable": dict,
+    "raised": dict,
+    "odd_piece": str,
+    "blocked": bool,
+    "identity": int,
+    "returned": object,
+}
+
+
+def require_form(answer: Mapping[str, Any]) -> None:
+    """Refuse an answer of another form than the worker sends: the code that runs there can write answers as well.
+
+    Raises:
+        ValueError: If it has no content, or content of another form.
+        TypeError: Likewise.
+        RecursionError: If it is nested too deeply.
+    """
+    contents = [name for name in _CONTENTS if name in answer]
+    if not contents or not all(isinstance(answer[name], _CONTENTS[name]) for name in contents):
+        message = "the answer of a process has no content, or one of another form"
+        raise ValueError(message)
+    raised = answer.get("raised")
+    if raised is not None and not all(isinstance(raised.get(name), kind) for name, kind in _RAISED.items()):
+        message = "what a process says that its code raised has another form"
+        raise ValueError(message)
+    decode(answer.get("returned"))
+
+
 def type_of(value: object) -> str:
     """Return the name of a decoded value's class."""
     return value.type_name if isinstance(value, ForeignObject) else type(value).__name__

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from theodolite.domain.errors import InputError
+from theodolite.gateways.applications.worker_answers import require_form
 from theodolite.ports.application import OnChunk
 
 WORKER_FILE = Path(__file__).with_name("worker.py")
@@ -36,6 +37,14 @@ ABANDON_S = 2.0
 
 ABANDON = "abandon"
 """Operation by which a worker drops a call."""
+
+_CONTENTS = {
+    "new": {"identity", "raised"},
+    "call": {"returned", "odd_piece", "raised"},
+    "method": {"returned", "raised"},
+    ABANDON: {"blocked"},
+}
+"""What an answer to each operation holds, one of these at least."""
 
 LARGEST_LINE = 64 * 2**20
 """Bytes of one answer of a process."""
@@ -196,7 +205,7 @@ class WorkerChannel(ABC):
         self._write({"id": number, "operation": operation, **fields})
         try:
             async with asyncio.timeout(limit_s):
-                return _unless_ended(await future)
+                answer = _unless_ended(await future)
         except TimeoutError:
             if operation == ABANDON:
                 raise CallTimedOut(is_blocked=False, is_stuck=True) from None
@@ -207,6 +216,10 @@ class WorkerChannel(ABC):
         finally:
             self._pending.pop(number, None)
             self._end_when_idle()
+        if not answer.keys() & _CONTENTS.get(operation, answer.keys()):
+            self.kill(f"its process answered `{operation}` with something else")
+            raise ProcessEnded(self.ended)
+        return answer
 
     def tell(self, operation: str, **fields: Any) -> None:
         """Send a request that has no answer."""
@@ -233,15 +246,16 @@ class WorkerChannel(ABC):
     def _receive(self, answer: dict[str, Any]) -> None:
         """Hand an answer to whoever waits for it; called from any thread."""
         if "network" in answer:
-            self._observe(answer["network"], answer["name"])
+            self._observe(_text(answer["network"]), _text(answer["name"]))
             return
         pending = self._pending.get(answer["id"])
         if pending is None:  # nobody waits any more
             return
         if "piece" in answer:
             if pending.hear is not None:
-                pending.hear(answer["piece"])
+                pending.hear(_text(answer["piece"]))
             return
+        require_form(answer)
         self._pending.pop(answer["id"], None)
         pending.deliver(answer)
 
@@ -348,7 +362,8 @@ class WorkerProcess(WorkerChannel):
 
     def _read(self) -> None:
         """Hand on answers until the process ends."""
-        with contextlib.suppress(ValueError, KeyError, TypeError, OSError):  # what is no answer ends the process
+        # What is no answer ends the process: the code that runs in it can write into the pipe as well.
+        with contextlib.suppress(ValueError, KeyError, TypeError, OSError, RecursionError):
             while (line := self._answers.readline(LARGEST_LINE)).endswith(b"\n"):
                 self._receive(json.loads(line))
         self._kill_group()
@@ -388,6 +403,13 @@ class WorkerProcess(WorkerChannel):
             log.seek(max(self._log_start, path.stat().st_size - 4096))
             lines = log.read().decode(errors="replace").split("\n")
         return next((line.strip() for line in reversed(lines) if line.strip()), "")
+
+
+def _text(found: object) -> str:
+    if not isinstance(found, str):
+        message = f"a text was expected; got a {type(found).__name__}"
+        raise TypeError(message)
+    return found
 
 
 def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
