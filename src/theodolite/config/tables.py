@@ -43,6 +43,9 @@ _SAMPLE = 50
 
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
 
+MOST_UNPACKED = 2_000_000_000
+"""Bytes of a file with rows at most, once it is unpacked."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
@@ -90,6 +93,12 @@ def read_table(path: Path, file: str, *, on_rows: OnRows | None = None) -> Table
     return table_of(stored, file, on_rows=on_rows)
 
 
+def _unpacked(stored: bytes) -> bytes:
+    """Return the content of a gzip file, and hardly more than is read at most: some megabytes may hold terabytes."""
+    with gzip.GzipFile(fileobj=io.BytesIO(stored)) as packed:
+        return packed.read(MOST_UNPACKED + 1)
+
+
 def table_of(stored: bytes, file: str, *, on_rows: OnRows | None = None) -> Table:
     """Return the rows of a file's bytes; what is wrong with them stands in `faults`.
 
@@ -100,9 +109,11 @@ def table_of(stored: bytes, file: str, *, on_rows: OnRows | None = None) -> Tabl
     """
     sha256 = hashlib.sha256(stored).hexdigest()
     try:
-        raw = gzip.decompress(stored) if stored[:2] == b"\x1f\x8b" else stored
+        raw = _unpacked(stored) if stored[:2] == b"\x1f\x8b" else stored
     except (OSError, EOFError, zlib.error):
         return _broken(file, "is cut off or is no gzip file; write it anew")
+    if len(raw) > MOST_UNPACKED:
+        return _broken(file, f"unpacks to more than {MOST_UNPACKED // 1_000_000:,} MB; cut it in parts")
     plain, encoding = _as_utf8(raw)
     if re.search(rb"\S", plain) is None:
         return _broken(file, "is empty; expected a line of column names and rows")

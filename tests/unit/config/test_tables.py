@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import gzip
 import json
+import tracemalloc
 
 import pytest
 
+from theodolite.config import tables
 from theodolite.config.tables import delimiter_of, read_table
 
 ROWS = [{"name": "Zoë", "wish": "a refund; now, please"}, {"name": "Bo", "wish": 'the "blue"\none'}]
@@ -44,6 +46,20 @@ def test_a_packed_file_is_read_like_a_plain_one(tmp_path, packed, ending):
     path.write_bytes(gzip.compress(lines.encode()) if packed else lines.encode())
 
     assert list(read_table(path, path.name).rows) == ROWS
+
+
+def test_a_packed_file_that_grows_beyond_all_bounds_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "MOST_UNPACKED", 1_000_000)
+    path = tmp_path / "rows.csv.gz"
+    path.write_bytes(gzip.compress(b"a,b\n" + bytes(50_000_000)))
+    tracemalloc.start()
+
+    table = read_table(path, "rows.csv.gz")
+
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert "unpacks to more than 1 MB" in table.faults[0].message
+    assert peak < 10_000_000
 
 
 def test_lines_are_those_of_the_file_even_after_quoted_line_ends(tmp_path):
