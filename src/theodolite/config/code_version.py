@@ -26,7 +26,10 @@ IGNORED_FILES = ("*.pyc", "*.pyo", "*.log", "*.tmp", "*.swp", "*~", "*.db-wal", 
 """Files that belong to no version; hidden ones do not either."""
 
 STUDY_FOLDERS = frozenset(
-    {"guidelines", "schemas", "questionnaires", "trees", "translations", "personas", "parameters", "scenarios"}
+    {
+        *("guidelines", "schemas", "questionnaires", "trees", "translations", "personas", "parameters", "scenarios"),
+        *("series", "taxonomies"),
+    }
 )
 """Folders of a study's own material: where an application lies beside its study, they are none of its code."""
 
@@ -36,6 +39,9 @@ OUTPUTS = (
     *("argilla*.json", "argilla*.jsonl"),
 )
 """Files that commands write beside a study."""
+
+OUTPUT_FOLDERS = ("series-report*",)
+"""Folders that commands write beside a study."""
 
 MOST_FILES = 20_000
 """Files of one application's folder."""
@@ -193,8 +199,11 @@ class CodeReader:
             return False
         if (folder / "pyvenv.cfg").exists() or (folder / "study.yaml").exists():
             return False
+        if (folder / "report.html").exists() and (folder / "results.json").exists():  # made by `--out`
+            return False
         is_loop = folder.is_symlink() and folder.resolve() in {*folder.parents, root}
-        return not is_loop and not (folder.parent == study and folder.name in STUDY_FOLDERS)
+        is_study_s = folder.name in STUDY_FOLDERS or _matches(Path(folder.name), OUTPUT_FOLDERS)
+        return not is_loop and not (folder.parent == study and is_study_s)
 
     def _is_own(self, path: Path, study: Path) -> bool:
         """Tell whether a file is the application's; beside the study lie the study's own files, and what it wrote."""

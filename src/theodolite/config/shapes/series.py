@@ -25,6 +25,8 @@ class SeriesShape(Shape):
     """Team to the applications that it takes part with."""
     scenarios: list[Filled] = Field(default_factory=list)
     """Scenarios that all applications meet."""
+    studies: list[Filled] = Field(default_factory=list)
+    """Files of its studies, for `theodolite report`; those that say `series: NAME` where left out."""
     requirements: str = ""
     """What an application needs in order to be tested."""
     criteria: str = ""

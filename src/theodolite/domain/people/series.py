@@ -85,6 +85,35 @@ class Series:
             found += [f"risk `{name}` is none of those that it announced" for name in unknown]
         return tuple(found)
 
+    def untested(
+        self, *, pairs: Collection[tuple[str, str]], risks: Collection[str], user_types: Collection[str]
+    ) -> tuple[str, ...]:
+        """Return in words what of the plan none of the series' studies tests.
+
+        Args:
+            pairs: Application and scenario of all studies, where they meet.
+            risks: What the risks of all studies go by: names and identifiers.
+            user_types: Types of users that any study calls for.
+        """
+        return (
+            *_untested_pairs(self, pairs),
+            *(f"risk `{name}` is in no study" for name in self.risks if name not in risks),
+            *(f"no study calls for users of type `{kind.value}`" for kind in self.user_types if kind not in user_types),
+        )
+
+
+def _untested_pairs(series: Series, pairs: Collection[tuple[str, str]]) -> Iterator[str]:
+    applications = [name for team in series.teams for name in team.applications]
+    scenarios = series.plan.scenarios
+    absent = [name for name in applications if all(tested != name for tested, _ in pairs)]
+    left_out = [name for name in scenarios if all(tested != name for _, tested in pairs)]
+    yield from (f"application `{name}` is in no study" for name in absent)
+    yield from (f"scenario `{name}` is in no study" for name in left_out)
+    for application in applications:
+        for scenario in scenarios:
+            if application not in absent and scenario not in left_out and (application, scenario) not in pairs:
+                yield f"application `{application}` meets scenario `{scenario}` in no study"
+
 
 def _beyond(
     noun: str, held: Collection[str], announced: Collection[str], words: str = "is none of those that it announced"

@@ -159,3 +159,16 @@ def interval_words(rate: Rate) -> str:
     if rate.defects == 0:
         return f"at most {figures.points(rate.ceiling if rate.ceiling is not None else estimate.high)}"
     return figures.span(estimate.low, estimate.high)
+
+
+def unmeasured_words(rate: Rate) -> str:
+    """Return what a rate could not see, e.g. `2 failed, 1 unparseable`."""
+    outcomes = rate.measurement.outcomes
+    parts = {
+        "failed": outcomes.failed,
+        "unparseable": outcomes.unparseable,
+        "refused": outcomes.refused,
+        "missing": outcomes.missing,
+        "not applicable": outcomes.not_applicable,
+    }
+    return ", ".join(f"{figures.count(n)} {name}" for name, n in parts.items() if n)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from theodolite.domain.annotator import PEOPLE
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.reporting.found.cases import title_of
-from theodolite.reporting.found.rates import Rate, interval_words
+from theodolite.reporting.found.rates import Rate, interval_words, unmeasured_words
 from theodolite.reporting.found.strips import strip_of
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.words import figures
@@ -81,19 +81,6 @@ def rate_view(subject: Subject, rate: Rate, end: float, *, column: Sequence[Rate
         n_unmeasured=rate.measurement.outcomes.unmeasured,
         mark=_mark(rate, end) if enough else None,
     )
-
-
-def unmeasured_words(rate: Rate) -> str:
-    """Return what a rate could not see, e.g. `2 failed, 1 unparseable`."""
-    outcomes = rate.measurement.outcomes
-    parts = {
-        "failed": outcomes.failed,
-        "unparseable": outcomes.unparseable,
-        "refused": outcomes.refused,
-        "missing": outcomes.missing,
-        "not applicable": outcomes.not_applicable,
-    }
-    return ", ".join(f"{figures.count(n)} {name}" for name, n in parts.items() if n)
 
 
 def _mark(rate: Rate, end: float) -> StripMark:

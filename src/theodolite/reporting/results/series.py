@@ -11,11 +11,12 @@ def series_entry(study: Study) -> dict[str, Json] | None:
     """Return the series of a study as the results file has it; None where it belongs to none."""
     if not study.series:
         return None
-    published = _published(study.announced) if study.announced else None
+    published = published_entry(study.announced) if study.announced else None
     return {"name": study.series, "published": published, "deviations": list(departures_of(study))}
 
 
-def _published(series: Series) -> dict[str, Json]:
+def published_entry(series: Series) -> dict[str, Json]:
+    """Return what a series has published."""
     plan = series.plan
     return {
         "ai_type": series.ai_type.value,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from theodolite.domain.people.series import Series
 from theodolite.domain.study import Study, departures_of
 
 
@@ -10,6 +11,12 @@ def series_facts(study: Study) -> tuple[tuple[str, str], ...]:
     series = study.announced
     if series is None:
         return (("Series", f"{study.series}; its plan is not written down here"),) if study.series else ()
+    departures = "; ".join(departures_of(study)) or "none: all that was tested had been published"
+    return (*published_facts(series), ("Departures", departures))
+
+
+def published_facts(series: Series) -> tuple[tuple[str, str], ...]:
+    """Return what a series has published as pairs of name and text."""
     plan = series.plan
     teams = (f"{team.name} with {', '.join(team.applications) or 'nothing yet'}" for team in series.teams)
     facts = {
@@ -22,6 +29,5 @@ def series_facts(study: Study) -> tuple[tuple[str, str], ...]:
         "Criteria": plan.criteria,
         "Expected behaviour": plan.expected_behaviour,
         "Methods": plan.methods,
-        "Departures": "; ".join(departures_of(study)) or "none: all that was tested had been published",
     }
     return tuple((name, text) for name, text in facts.items() if text)

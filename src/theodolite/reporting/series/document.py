@@ -1,0 +1,107 @@
+"""The studies of a series as one JSON document: each study's results whole, and what stands beside what."""
+
+from __future__ import annotations
+
+from theodolite.domain.identity import Json
+from theodolite.reporting.results.series import published_entry
+from theodolite.reporting.results.subjects import subject_entry
+from theodolite.reporting.results.trees import node_entry
+from theodolite.reporting.series.sides import (
+    SeriesResults,
+    SeriesStudy,
+    deviations,
+    rule_tables,
+    tree_tables,
+)
+
+SCHEMA_VERSION = "1.0"
+"""Version of the document's form; the first number rises when readers break."""
+
+
+def series_document(results: SeriesResults) -> dict[str, Json]:
+    """Return a series as plain values; `results` of a study equals its own results.json."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "series": {
+            "name": results.name,
+            "published": published_entry(results.announced) if results.announced else None,
+            "deviations": [{"study": study, "deviation": words} for study, words in deviations(results)],
+            "untested": list(results.untested()),
+        },
+        "package": {"name": "theodolite", "version": results.package_version},
+        "generated": results.generated.isoformat(),
+        "coverage": _coverage(results),
+        "rates": _rates(results),
+        "trees": _trees(results),
+        "studies": [_study(one) for one in results.studies],
+    }
+
+
+def _coverage(results: SeriesResults) -> list[Json]:
+    return [
+        {
+            "application": application,
+            "scenario": scenario,
+            "studies": [
+                {"study": one.study.name, "levels": list(one.levels)}
+                for one in results.studies_of(application, scenario)
+            ],
+        }
+        for application in results.applications
+        for scenario in results.scenarios
+    ]
+
+
+def _rates(results: SeriesResults) -> list[Json]:
+    """Return rates by rule; `estimate` is the position in `estimates` of the study's results."""
+    entries: list[Json] = []
+    for table in rule_tables(results):
+        for row in table.rows:
+            subject = {name: value for name, value in subject_entry(row.subject).items() if name != "application"}
+            for application, rate in row.rates.items():
+                found = row.study.results["estimates"][rate.place]
+                entries.append(
+                    {
+                        "study": row.study.study.name,
+                        "scenarios": list(row.study.scenarios),
+                        "application": application,
+                        "subject": subject,
+                        "versions": dict(row.versions),
+                        "estimate": rate.place,
+                        **{key: found[key] for key in ("value", "low", "high", "n", "method", "undefined_reason")},
+                        "outcomes": found["outcomes"],
+                    }
+                )
+    return entries
+
+
+def _trees(results: SeriesResults) -> list[Json]:
+    return [
+        {
+            "tree": table.design.name,
+            "edition": table.design.edition,
+            "version": table.design.method_version,
+            "columns": [
+                {
+                    "study": one.study.name,
+                    "application": finding.application,
+                    "scenarios": list(finding.scenarios),
+                    "nodes": [node_entry(node) for node in finding.nodes],
+                }
+                for one, finding in table.columns
+            ],
+        }
+        for table in tree_tables(results)
+    ]
+
+
+def _study(one: SeriesStudy) -> dict[str, Json]:
+    return {
+        "name": one.study.name,
+        "file": one.path,
+        "finished": one.is_finished,
+        "report": one.report,
+        "levels": list(one.levels),
+        "scenarios": list(one.scenarios),
+        "results": dict(one.results),
+    }

@@ -1,0 +1,257 @@
+"""The studies of a series as one HTML page, in the style of each study's own report."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from jinja2 import DictLoader, Environment, StrictUndefined
+
+from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.people.series import Series
+from theodolite.domain.trees.finding import NodeFinding
+from theodolite.reporting.found.cases import title_of
+from theodolite.reporting.found.rates import Rate, interval_words, unmeasured_words
+from theodolite.reporting.series.sides import (
+    RateRow,
+    RuleTable,
+    SeriesResults,
+    SeriesStudy,
+    TreeTable,
+    deviations,
+    node_names,
+    rule_tables,
+    tree_tables,
+)
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.series import published_facts
+from theodolite.reporting.words.trees import basis_words, value_words
+
+TEMPLATE = "series.html"
+
+_SHORT = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """A figure in words, what it lacks, and where its own report shows it.
+
+    Attributes:
+        words: The figure.
+        interval: Its interval; empty for none.
+        missing: What it could not see; empty for nothing.
+        is_undefined: Whether there is no figure, and `words` say why.
+    """
+
+    words: str
+    interval: str = ""
+    missing: str = ""
+    is_undefined: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A table with a heading.
+
+    Attributes:
+        title: The heading.
+        about: What it is about; empty for nothing.
+        notes: What the reader must know before comparing.
+        columns: Headings of the columns.
+        rows: First cell, what stands below it, depth, and the other cells; None where nothing was tested.
+    """
+
+    title: str
+    about: str
+    notes: tuple[str, ...]
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, str, int, tuple[Cell | None, ...]], ...]
+
+
+def series_html(results: SeriesResults, assets: Mapping[str, str], *, absent: Sequence[str] = ()) -> str:
+    """Return the page; it asks nothing of any host and runs no script.
+
+    Args:
+        results: The studies.
+        assets: Path below `resources/report` to text.
+        absent: Files of studies that have not been run.
+    """
+    style = "\n".join(assets[name].strip() for name in sorted(assets) if name.startswith("css/"))
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    environment = Environment(
+        loader=DictLoader({name: text for name, text in assets.items() if name.endswith(".html")}),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(TEMPLATE).render(
+        name=results.name,
+        policy=f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'",
+        style=style,
+        generated=f"{results.generated:%Y-%m-%d}",
+        package=results.package_version,
+        badges=_badges(results),
+        unfinished=[one.study.name for one in results.studies if not one.is_finished],
+        absent=absent,
+        plan=published_facts(results.announced) if isinstance(results.announced, Series) else (),
+        deviations=deviations(results),
+        untested=results.untested(),
+        coverage=_coverage(results),
+        rates=[_rate_table(table, results) for table in rule_tables(results)],
+        sessions=_sessions(results),
+        trees=[_tree_table(table) for table in tree_tables(results)],
+        studies=[(one, _facts(one)) for one in results.studies],
+    )
+
+
+def _badges(results: SeriesResults) -> list[str]:
+    completed = sum(one.results["run"]["completed_dialogues"] for one in results.studies)
+    planned = sum(one.results["run"]["planned_dialogues"] for one in results.studies)
+    return [
+        figures.number_of(len(results.studies), "study", "studies"),
+        figures.number_of(len(results.applications), "application"),
+        figures.number_of(len(results.scenarios), "scenario"),
+        f"{figures.count(completed)} of {figures.count(planned)} dialogues completed",
+    ]
+
+
+def _coverage(results: SeriesResults) -> Table:
+    rows = []
+    for application in results.applications:
+        found = [results.studies_of(application, scenario) for scenario in results.scenarios]
+        cells = [Cell(words="; ".join(_where(one) for one in studies)) if studies else None for studies in found]
+        rows.append((application, "", 0, tuple(cells)))
+    return Table(
+        title="Applications and scenarios",
+        about="The studies, with their levels of testing, in which an application meets a scenario.",
+        notes=(),
+        columns=("Application", *results.scenarios),
+        rows=tuple(rows),
+    )
+
+
+def _where(one: SeriesStudy) -> str:
+    return f"{one.study.name} ({', '.join(one.levels)})"
+
+
+def _rate_table(table: RuleTable, results: SeriesResults) -> Table:
+    is_versioned = len(table.versions) > 1
+    note = (
+        f"The studies hold {len(table.versions)} versions of guideline `{table.guideline}`. Rates by different"
+        " versions are different measures: compare them only within one version."
+    )
+    return Table(
+        title=f"{table.guideline}: {table.rule}" if table.rule else table.guideline,
+        about=f"Dialogues with {table.condition}.",
+        notes=(note,) if is_versioned else (),
+        columns=("Study", *results.applications),
+        rows=tuple(_rate_row(row, table, results, is_versioned=is_versioned) for row in table.rows),
+    )
+
+
+def _rate_row(
+    row: RateRow, table: RuleTable, results: SeriesResults, *, is_versioned: bool
+) -> tuple[str, str, int, tuple[Cell | None, ...]]:
+    cells = [_rate_cell(row.rates[name]) if name in row.rates else None for name in results.applications]
+    version = row.versions.get(f"guideline {table.guideline}", "")[:_SHORT] if is_versioned else ""
+    parts = [*_conditions(row), f"version {version}" if version else ""]
+    return row.study.study.name, "; ".join(part for part in parts if part), int(row.subject.is_part), tuple(cells)
+
+
+def _conditions(row: RateRow) -> Iterator[str]:
+    """Yield what limits the rates of a row: scenarios, level and tester, split, annotator."""
+    subject, one = row.subject, row.study
+    yield subject.scenario or ", ".join(one.scenarios)
+    yield subject.test_setting or ", ".join(one.levels)
+    for group in (*subject.among, *filter(None, (subject.group, subject.annotator_group))):
+        yield f"{group.name} {group.value}"
+    yield "by " + ", ".join(title_of(one.study, name) for name in subject.annotators) if subject.annotators else ""
+
+
+def _rate_cell(rate: Rate) -> Cell:
+    result, missing = rate.measurement.result, unmeasured_words(rate)
+    if isinstance(result, Undefined):
+        return Cell(words=f"not defined: {result.reason}", missing=missing, is_undefined=True)
+    words = f"{rate.defects_text} of {figures.count(result.n)}"
+    if result.n < figures.FEW:
+        return Cell(words=words, missing=missing)
+    return Cell(words=f"{words}, {figures.percent(result.value)}", interval=interval_words(rate), missing=missing)
+
+
+def _sessions(results: SeriesResults) -> Table:
+    rows = []
+    for one in results.studies:
+        for entry in one.results["applications"]:
+            failed = sum(kind["n"] for kind in entry["failed"]) + entry["failed_by_others"]
+            causes = ", ".join(f"{kind['n']} {kind['what']}" for kind in entry["failed"])
+            numbers = (entry["planned"], entry["completed"], entry["filtered"], failed, entry["open"])
+            cells = [Cell(words=figures.count(number)) for number in numbers]
+            cells[3] = Cell(words=figures.count(failed), missing=causes)
+            rows.append((one.study.name, entry["name"], 0, tuple(cells)))
+    return Table(
+        title="Sessions",
+        about="The disposition of every planned session. A reply that the application's own filter withheld counts as"
+        " completed.",
+        notes=(),
+        columns=("Study and application", "Planned", "Completed", "With a withheld reply", "Failed", "Open"),
+        rows=tuple(rows),
+    )
+
+
+def _tree_table(table: TreeTable) -> Table:
+    design = table.design
+    rows = []
+    for name, depth in node_names(design):
+        found = [finding.node(name) for _, finding in table.columns]
+        if any(node.outcomes.used for node in found):
+            rows.append((design.by_name[name].title or name, "", depth, tuple(_node_cell(node) for node in found)))
+    columns = [f"{finding.application} in {one.study.name}" for one, finding in table.columns]
+    notes = [] if rows else ["No study has data for any node of this tree."]
+    if differing := _differing(table):
+        notes.append(
+            f"The columns rest on different versions of {', '.join(differing)}: compare only those of one version."
+        )
+    return Table(
+        title=f"{design.name} {design.edition}".strip(),
+        about=f"{design.about} Version {design.method_version[:_SHORT]}. Nodes without data are left out.",
+        notes=tuple(notes),
+        columns=("Node", *columns),
+        rows=tuple(rows),
+    )
+
+
+def _differing(table: TreeTable) -> list[str]:
+    """Return the instruments of which the columns hold different versions."""
+    versions: dict[str, set[str]] = {}
+    for _, finding in table.columns:
+        for name, version in finding.versions.items():
+            versions.setdefault(name, set()).add(version)
+    return [name for name, found in versions.items() if len(found) > 1]
+
+
+def _node_cell(node: NodeFinding) -> Cell:
+    is_undefined = not isinstance(node.result, Estimate)
+    return Cell(words=value_words(node), missing=basis_words(node), is_undefined=is_undefined)
+
+
+def _facts(one: SeriesStudy) -> Sequence[tuple[str, str]]:
+    run, study = one.results["run"], one.study
+    facts = {
+        "File": one.path,
+        "Run": f"{run['number']}, {run['state']}; plan {run['plan_version'][:_SHORT]}, seed {run['seed']}",
+        "Time": " to ".join(
+            filter(None, (str(run[key] or "")[:16].replace("T", " ") for key in ("started", "finished")))
+        ),
+        "Study version": one.results["study"]["version"][:_SHORT],
+        "Program": f"theodolite {one.results['package']['version']}",
+        "Levels": ", ".join(one.levels),
+        "Scenarios": ", ".join(one.scenarios),
+        "Applications": ", ".join(application.name for application in study.applications),
+        "Guidelines": ", ".join(guideline.name for guideline in study.guidelines),
+        "Annotators": ", ".join(annotator.name for annotator in study.annotators),
+        "Trees": ", ".join(f"{design.name} {design.edition}".strip() for design in study.trees),
+    }
+    return [(name, text) for name, text in facts.items() if text]

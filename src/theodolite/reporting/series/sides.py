@@ -1,0 +1,217 @@
+"""The studies of a series, and what stands beside what: rates by rule, nodes by tree, sessions by application."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from theodolite.domain.estimate import Findings
+from theodolite.domain.estimate_subject import EstimateSubject
+from theodolite.domain.people.series import Series
+from theodolite.domain.study import Study
+from theodolite.domain.trees.finding import TreeFinding
+from theodolite.domain.trees.tree import TreeDesign
+from theodolite.reporting.found.rates import Rate, rates_of
+
+MODEL_TESTING = "model testing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeriesStudy:
+    """One study of a series with its own results.
+
+    Attributes:
+        path: Its file, relative to the series' folder.
+        study: The study.
+        findings: What was measured on its latest run.
+        results: The same as its results.json.
+        is_finished: Whether the run is finished.
+        report: Its own report, relative to the series' report.
+    """
+
+    path: str
+    study: Study
+    findings: Findings
+    results: Mapping[str, Any]
+    is_finished: bool
+    report: str
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """Names of its levels of testing; one that names none is model testing."""
+        return tuple(plan.level.value for plan in self.study.levels) or (MODEL_TESTING,)
+
+    @property
+    def scenarios(self) -> tuple[str, ...]:
+        """Names of its scenarios."""
+        return tuple(scenario.name for scenario in self.study.scenarios)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeriesResults:
+    """All studies of a series.
+
+    Attributes:
+        name: The series.
+        announced: Its plan; None where it is not written down.
+        studies: Its studies, in order.
+        generated: When this was put together.
+        package_version: Version of the program.
+    """
+
+    name: str
+    announced: Series | None
+    studies: tuple[SeriesStudy, ...]
+    generated: datetime
+    package_version: str
+
+    @property
+    def applications(self) -> tuple[str, ...]:
+        """Names of all applications, in order of the plan and then of the studies."""
+        planned = [name for team in self.announced.teams for name in team.applications] if self.announced else []
+        tested = [application.name for one in self.studies for application in one.study.applications]
+        return tuple(dict.fromkeys([*(name for name in planned if name in tested), *tested]))
+
+    @property
+    def scenarios(self) -> tuple[str, ...]:
+        """Names of all scenarios, in order of the plan and then of the studies."""
+        planned = self.announced.plan.scenarios if self.announced else ()
+        return tuple(dict.fromkeys([*planned, *(name for one in self.studies for name in one.scenarios)]))
+
+    def untested(self) -> tuple[str, ...]:
+        """Return in words what of the plan no study tests."""
+        if self.announced is None:
+            return ()
+        studies = [one.study for one in self.studies]
+        return self.announced.untested(
+            pairs={
+                (application.name, scenario.name)
+                for study in studies
+                for application in study.applications
+                for scenario in study.scenarios
+                if application.is_tested_in(scenario.name)
+            },
+            risks={name for study in studies for risk in study.risks for name in (risk.name, risk.taxonomy)},
+            user_types={kind for study in studies for plan in study.levels for kind in plan.quotas},
+        )
+
+    def studies_of(self, application: str, scenario: str) -> tuple[SeriesStudy, ...]:
+        """Return the studies in which an application is tested in a scenario."""
+        return tuple(
+            one
+            for one in self.studies
+            if scenario in one.scenarios
+            and any(own.name == application and own.is_tested_in(scenario) for own in one.study.applications)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateRow:
+    """One rule's rates in one study, by one annotator, of one level and split: a cell for each application.
+
+    Attributes:
+        study: The study.
+        subject: What the rates have in common.
+        versions: Content hashes of guideline and annotators, by name.
+        rates: Name of an application to its rate.
+    """
+
+    study: SeriesStudy
+    subject: EstimateSubject
+    versions: Mapping[str, str]
+    rates: Mapping[str, Rate]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleTable:
+    """All rates by one rule of one guideline.
+
+    Attributes:
+        guideline: Name of the guideline.
+        rule: Name of the rule.
+        condition: The rule as written.
+        rows: The rows, in order of the studies.
+        versions: Versions of the guideline that the rows rest on.
+    """
+
+    guideline: str
+    rule: str
+    condition: str
+    rows: tuple[RateRow, ...]
+    versions: tuple[str, ...]
+
+
+def rule_tables(results: SeriesResults) -> tuple[RuleTable, ...]:
+    """Return a table for each rule, in the order in which studies bring them."""
+    rows: dict[tuple[str, str, str], list[RateRow]] = {}
+    for one in results.studies:
+        for row in _rows(one):
+            rows.setdefault((row.subject.guideline, row.subject.rule, row.subject.condition), []).append(row)
+    return tuple(
+        RuleTable(
+            guideline=guideline,
+            rule=rule,
+            condition=condition,
+            rows=tuple(found),
+            versions=tuple(dict.fromkeys(row.versions.get(f"guideline {guideline}", "") for row in found)),
+        )
+        for (guideline, rule, condition), found in rows.items()
+    )
+
+
+def _rows(one: SeriesStudy) -> Iterator[RateRow]:
+    found: dict[EstimateSubject, list[Rate]] = {}
+    for rate in rates_of(one.findings):
+        found.setdefault(replace(rate.measurement.subject, application=""), []).append(rate)
+    for subject, rates in found.items():
+        versions = {name: value for rate in rates for name, value in rate.measurement.versions.items()}
+        by_application = {rate.measurement.application: rate for rate in rates}
+        yield RateRow(study=one, subject=subject, versions=versions, rates=by_application)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeTable:
+    """What one version of a tree came to for each application of each study.
+
+    Attributes:
+        design: The tree.
+        columns: Study and finding, in order of the studies.
+    """
+
+    design: TreeDesign
+    columns: tuple[tuple[SeriesStudy, TreeFinding], ...]
+
+
+def tree_tables(results: SeriesResults) -> tuple[TreeTable, ...]:
+    """Return a table for each version of each tree: values of two versions never share one."""
+    columns: dict[tuple[str, str], list[tuple[SeriesStudy, TreeFinding]]] = {}
+    for one in results.studies:
+        for finding in one.findings.trees:
+            columns.setdefault((finding.design.name, finding.design.method_version), []).append((one, finding))
+    return tuple(TreeTable(design=found[0][1].design, columns=tuple(found)) for found in columns.values())
+
+
+def node_names(design: TreeDesign) -> Iterator[tuple[str, int]]:
+    """Yield each node of a tree once with its depth, roots first and children below their parent."""
+    seen: set[str] = set()
+
+    def below(names: Iterable[str], depth: int) -> Iterator[tuple[str, int]]:
+        for name in names:
+            if name not in seen:
+                seen.add(name)
+                yield name, depth
+                yield from below(design.by_name[name].children, depth + 1)
+
+    yield from below(design.roots, 0)
+
+
+def deviations(results: SeriesResults) -> Sequence[tuple[str, str]]:
+    """Return what studies test that the series has not published: study and words."""
+    return [(one.study.name, words) for one in results.studies for words in _deviations_of(one)]
+
+
+def _deviations_of(one: SeriesStudy) -> Sequence[str]:
+    entry = one.results.get("series") or {}
+    return [str(words) for words in entry.get("deviations", ())]

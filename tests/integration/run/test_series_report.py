@@ -1,0 +1,184 @@
+"""The report over a series shows each study's own figures side by side, and what the plan and the studies lack."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fakes.terminal import theodolite as command
+
+pytestmark = pytest.mark.integration
+
+PLAN = """scenarios: [cinema, kitchen, museum]
+user_types: [everyday]
+teams: {one: [blue, red], two: [absent]}
+"""
+CODE = {
+    "blue.py": "def reply(prompt):\n    return 'He dies.' if 'plot' in prompt else 'No.'\n",
+    "red.py": "def reply(prompt):\n    if 'crash' in prompt:\n        raise ValueError('no')\n    return 'No.'\n",
+}
+STUDY = """study: NAME
+series: spring
+applications:
+APPLICATIONS
+scenarios:
+  SCENARIO: {scripts: {a: the plot, b: [tell, crash], c: c, d: d, e: e, f: f, g: g, h: h, i: i, j: the plot of j, k: k}}
+judges:
+  spoils: {ask: "QUESTION", defect: "== yes", rule: {any: [dies], then: yes, else: no}}
+tree: by-guideline
+"""
+BLUE, RED = '  blue: {kind: python, call: "blue.py:reply"}', '  red: {kind: python, call: "red.py:reply"}'
+PURPLE = '  purple: {kind: python, call: "red.py:reply"}'
+
+
+def written(name: str, scenario: str, *applications: str, question: str = "Is the end told?") -> str:
+    text = STUDY.replace("NAME", name).replace("SCENARIO", scenario).replace("QUESTION", question)
+    return text.replace("APPLICATIONS", "\n".join(applications))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("THEODOLITE_ALLOW_CODE", "1")
+    (tmp_path / "series").mkdir()
+    (tmp_path / "series" / "spring.yaml").write_text(PLAN)
+    for name, text in CODE.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "cinema.yaml").write_text(written("cinema-study", "cinema", BLUE, RED))
+    (tmp_path / "kitchen.yaml").write_text(written("kitchen-study", "kitchen", BLUE, PURPLE, question="Is it told?"))
+    (tmp_path / "other.yaml").write_text(written("other", "cinema", RED).replace("series: spring\n", ""))
+    return tmp_path
+
+
+@pytest.fixture
+def run(folder: Path) -> Path:
+    for name in ("cinema", "kitchen"):
+        assert command("run", folder / f"{name}.yaml").code == 0
+    return folder
+
+
+def reported(folder: Path) -> tuple[dict[str, Any], str]:
+    ended = command("report", folder / "series" / "spring.yaml")
+    assert ended.code == 0, ended.err
+    out = folder / "series-report-spring"
+    return json.loads((out / "series.json").read_text()), (out / "series.html").read_text()
+
+
+def test_each_figure_is_that_of_the_study_s_own_results(run: Path) -> None:
+    document, _ = reported(run)
+
+    for one in document["studies"]:
+        assert command("report", run / one["file"], "--out", run / "own").code == 0
+        own = json.loads((run / "own" / "results.json").read_text())
+        assert {**one["results"], "generated": ""} == {**own, "generated": ""}
+    rates = {(rate["study"], rate["application"]): rate for rate in document["rates"]}
+    assert set(rates) == {
+        ("cinema-study", "blue"),
+        ("cinema-study", "red"),
+        ("kitchen-study", "blue"),
+        ("kitchen-study", "purple"),
+    }
+    for (study, application), rate in rates.items():
+        results = next(one["results"] for one in document["studies"] if one["name"] == study)
+        found = results["estimates"][rate["estimate"]]
+        assert found["subject"]["application"] == application
+        assert [rate[key] for key in ("value", "low", "high", "n")] == [
+            found[key] for key in ("value", "low", "high", "n")
+        ]
+
+
+def test_trees_stand_side_by_side_with_the_values_of_each_study(run: Path) -> None:
+    document, _ = reported(run)
+
+    (table,) = document["trees"]
+    assert [(column["study"], column["application"]) for column in table["columns"]] == [
+        ("cinema-study", "blue"),
+        ("cinema-study", "red"),
+        ("kitchen-study", "blue"),
+        ("kitchen-study", "purple"),
+    ]
+    for column in table["columns"]:
+        results = next(one["results"] for one in document["studies"] if one["name"] == column["study"])
+        (tree,) = results["trees"]
+        own = next(each for each in tree["applications"] if each["application"] == column["application"])
+        assert column["nodes"] == own["nodes"]
+
+
+def test_what_the_plan_lacks_and_what_the_studies_lack_is_told(run: Path) -> None:
+    document, page = reported(run)
+
+    series = document["series"]
+    assert series["deviations"] == [
+        {"study": "kitchen-study", "deviation": "application `purple` belongs to none of its teams"}
+    ]
+    assert series["untested"] == [
+        "application `absent` is in no study",
+        "scenario `museum` is in no study",
+        "application `red` meets scenario `kitchen` in no study",
+        "no study calls for users of type `everyday`",
+    ]
+    assert "application purple belongs to none of its teams" in page
+
+
+def test_the_page_words_rates_as_the_study_s_own_report_does(run: Path) -> None:
+    _, page = reported(run)
+
+    text = " ".join(page.split())
+    assert "2 of 11, 18.2 %" in text
+    assert "5.1 to 47.7" in text
+    assert "1 failed" in text
+    assert "The studies hold 2 versions of guideline spoils" in text
+    assert 'href="cinema-study/report.html"' in text
+    assert "<script" not in text
+
+
+def test_a_report_changes_no_version_of_code_beside_the_study(run: Path) -> None:
+    reported(run)
+
+    again = command("report", run / "cinema.yaml")
+
+    assert "has changed since its last run" not in again.err
+    assert again.code == 0
+
+
+def test_a_study_that_was_not_run_is_named_and_left_out_on_demand(folder: Path) -> None:
+    assert command("run", folder / "cinema.yaml").code == 0
+    path = folder / "series" / "spring.yaml"
+
+    refused = command("report", path)
+    partial = command("report", path, "--partial", "--json")
+
+    assert (refused.code, "`kitchen-study` has not been run" in refused.err) == (2, True)
+    assert (partial.code, json.loads(partial.out)["not_run"]) == (0, ["kitchen.yaml"])
+    assert "Not run, and not in this report: kitchen.yaml" in (folder / "series-report-spring/series.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("plan", "words"),
+    [
+        ("studies: [../secret.yaml]\n", "lies outside of the series' folder"),
+        ("studies: [gone.yaml]\n", "there is no study file `gone.yaml`"),
+        ("studies: [cinema.yaml, other.yaml]\n", "`other.yaml` belongs to series `none`"),
+        ("studies: [cinema.yaml, cinema.yaml]\n", "two studies of series `spring` are called `cinema-study`"),
+        ("studis: [cinema.yaml]\n", "meant `studies`?"),
+    ],
+    ids=["outside", "gone", "another", "twice", "misspelt"],
+)
+def test_what_cannot_be_reported_says_what_to_do(run: Path, plan: str, words: str) -> None:
+    (run / "series" / "spring.yaml").write_text(plan)
+
+    ended = command("report", run / "series" / "spring.yaml")
+
+    assert ended.code == 2
+    assert words in " ".join(ended.err.split())
+
+
+def test_a_series_without_studies_says_how_studies_join(folder: Path) -> None:
+    (folder / "series" / "autumn.yaml").write_text("ai_type: generative\n")
+
+    ended = command("report", folder / "series" / "autumn.yaml")
+
+    assert ended.code == 2
+    assert "says `series: autumn`. Add that line to each study" in " ".join(ended.err.split())
