@@ -22,7 +22,6 @@ EXCEPTIONS = {
     "plugins/test_strategies.py",
     "reporting/test_claims.py",
     "reporting/test_codings.py",
-    "reporting/test_series.py",
     "reporting/test_trees.py",
     "reporting/test_turn_level.py",
     "testing/test_attacks.py",

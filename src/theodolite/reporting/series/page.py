@@ -35,7 +35,7 @@ _SHORT = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
+class FigureCell:
     """A figure in words, what it lacks, and where its own report shows it.
 
     Attributes:
@@ -67,7 +67,7 @@ class Table:
     about: str
     notes: tuple[str, ...]
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, str, int, tuple[Cell | None, ...]], ...]
+    rows: tuple[tuple[str, str, int, tuple[FigureCell | None, ...]], ...]
 
 
 def series_html(results: SeriesResults, assets: Mapping[str, str], *, absent: Sequence[str] = ()) -> str:
@@ -122,7 +122,7 @@ def _coverage(results: SeriesResults) -> Table:
     rows = []
     for application in results.applications:
         found = [results.studies_of(application, scenario) for scenario in results.scenarios]
-        cells = [Cell(words="; ".join(_where(one) for one in studies)) if studies else None for studies in found]
+        cells = [FigureCell(words="; ".join(_where(one) for one in studies)) if studies else None for studies in found]
         rows.append((application, "", 0, tuple(cells)))
     return Table(
         title="Applications and scenarios",
@@ -154,7 +154,7 @@ def _rate_table(table: RuleTable, results: SeriesResults) -> Table:
 
 def _rate_row(
     row: RateRow, table: RuleTable, results: SeriesResults, *, is_versioned: bool
-) -> tuple[str, str, int, tuple[Cell | None, ...]]:
+) -> tuple[str, str, int, tuple[FigureCell | None, ...]]:
     cells = [_rate_cell(row.rates[name]) if name in row.rates else None for name in results.applications]
     version = row.versions.get(f"guideline {table.guideline}", "")[:_SHORT] if is_versioned else ""
     parts = [*_conditions(row), f"version {version}" if version else ""]
@@ -171,14 +171,14 @@ def _conditions(row: RateRow) -> Iterator[str]:
     yield "by " + ", ".join(title_of(one.study, name) for name in subject.annotators) if subject.annotators else ""
 
 
-def _rate_cell(rate: Rate) -> Cell:
+def _rate_cell(rate: Rate) -> FigureCell:
     result, missing = rate.measurement.result, unmeasured_words(rate)
     if isinstance(result, Undefined):
-        return Cell(words=f"not defined: {result.reason}", missing=missing, is_undefined=True)
+        return FigureCell(words=f"not defined: {result.reason}", missing=missing, is_undefined=True)
     words = f"{rate.defects_text} of {figures.count(result.n)}"
     if result.n < figures.FEW:
-        return Cell(words=words, missing=missing)
-    return Cell(words=f"{words}, {figures.percent(result.value)}", interval=interval_words(rate), missing=missing)
+        return FigureCell(words=words, missing=missing)
+    return FigureCell(words=f"{words}, {figures.percent(result.value)}", interval=interval_words(rate), missing=missing)
 
 
 def _sessions(results: SeriesResults) -> Table:
@@ -188,8 +188,8 @@ def _sessions(results: SeriesResults) -> Table:
             failed = sum(kind["n"] for kind in entry["failed"]) + entry["failed_by_others"]
             causes = ", ".join(f"{kind['n']} {kind['what']}" for kind in entry["failed"])
             numbers = (entry["planned"], entry["completed"], entry["filtered"], failed, entry["open"])
-            cells = [Cell(words=figures.count(number)) for number in numbers]
-            cells[3] = Cell(words=figures.count(failed), missing=causes)
+            cells = [FigureCell(words=figures.count(number)) for number in numbers]
+            cells[3] = FigureCell(words=figures.count(failed), missing=causes)
             rows.append((one.study.name, entry["name"], 0, tuple(cells)))
     return Table(
         title="Sessions",
@@ -232,9 +232,9 @@ def _differing(table: TreeTable) -> list[str]:
     return [name for name, found in versions.items() if len(found) > 1]
 
 
-def _node_cell(node: NodeFinding) -> Cell:
+def _node_cell(node: NodeFinding) -> FigureCell:
     is_undefined = not isinstance(node.result, Estimate)
-    return Cell(words=value_words(node), missing=basis_words(node), is_undefined=is_undefined)
+    return FigureCell(words=value_words(node), missing=basis_words(node), is_undefined=is_undefined)
 
 
 def _facts(one: SeriesStudy) -> Sequence[tuple[str, str]]:
