@@ -163,7 +163,7 @@ def rule_tables(results: SeriesResults) -> tuple[RuleTable, ...]:
 
 def _rows(one: SeriesStudy) -> Iterator[RateRow]:
     found: dict[EstimateSubject, list[Rate]] = {}
-    for rate in rates_of(one.findings):
+    for rate in rates_of(one.findings, one.study):
         found.setdefault(replace(rate.measurement.subject, application=""), []).append(rate)
     for subject, rates in found.items():
         versions = {name: value for rate in rates for name, value in rate.measurement.versions.items()}
