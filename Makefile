@@ -19,7 +19,7 @@ ARGS :=
 unexport PYTHONDONTWRITEBYTECODE
 
 help: ## Show what there is
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
 demo: $(STAMPS)/package ## Run the two shipped studies; writes theodolite-demo/report.html and results.json
 	@$(VENV)/bin/theodolite demo --out $(OUT)

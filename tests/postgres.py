@@ -19,6 +19,9 @@ import psycopg
 import pytest
 
 USER = "theodolite"
+PATIENCE_S = 300
+"""How long the server may take to start; seconds. Machines may be busy, and one that died is noticed at once."""
+
 MISSING = "PostgreSQL's server programs are needed by these tests and were not found; type: apt-get install postgresql"
 
 
@@ -93,7 +96,7 @@ def running_server() -> Iterator[PostgresServer]:
 
 
 def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    for _ in range(300):
+    for _ in range(PATIENCE_S * 10):
         assert process.poll() is None, log.read_text()
         try:
             psycopg.connect(f"postgresql://{USER}@127.0.0.1:{port}/postgres").close()
@@ -101,4 +104,4 @@ def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
             time.sleep(0.1)
         else:
             return
-    pytest.fail(f"PostgreSQL did not answer within 30 s:\n{log.read_text()}")
+    pytest.fail(f"PostgreSQL did not answer within {PATIENCE_S} s:\n{log.read_text()}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -22,15 +23,31 @@ ARGUMENTS = [
 ]
 
 
-@pytest.fixture(scope="module")  # while it is open, its event loop keeps others from running
-def browser() -> Iterator[Browser]:
-    """Debian's Chromium; a missing one is a failure with the line to type."""
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """Debian's Chromium, one for all tests of a process; a missing one is a failure with the line to type.
+
+    Its event loop is marked as running only while the tests of a file use it: others run loops of their own.
+    """
     if not CHROMIUM.exists():
         pytest.fail(f"expected Chromium at {CHROMIUM}; type: apt-get install chromium", pytrace=False)
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
+        loop = asyncio.get_running_loop()
+        asyncio._set_running_loop(None)
         yield launched
+        asyncio._set_running_loop(loop)
         launched.close()
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: Browser) -> Iterator[Browser]:
+    """The browser, for the tests of one file; windows that they left open are closed."""
+    asyncio._set_running_loop(chromium._impl_obj._loop)
+    yield chromium
+    for context in chromium.contexts:
+        context.close()
+    asyncio._set_running_loop(None)
 
 
 @pytest.fixture(scope="session")

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from theodolite.bootstrap.demo import lay_out_event
-from theodolite.bootstrap.rehearsal.annotating import MOST_SITTINGS
+from theodolite.demo.studies import lay_out_event
+from theodolite.rehearsal.annotating import MOST_SITTINGS
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 

@@ -96,7 +96,7 @@ def _expire() -> dict[str, Any]:
 
 def _study() -> Study:
     """Return the invented study with a judge."""
-    from theodolite.web.annotator.seeding import invented_study
+    from theodolite.demo.annotation import invented_study
 
     study = invented_study()
     return replace(study, annotators=(*study.annotators, JUDGE), models=(*study.models, MODEL))
@@ -187,8 +187,8 @@ def _certify() -> dict[str, Any]:
 
 def _make(passes: int) -> dict[str, Any]:
     from theodolite.annotation.queues import add_dialogues, open_queue
+    from theodolite.demo.annotation import design_of, keep_dialogues
     from theodolite.web.annotator.desk import library
-    from theodolite.web.annotator.seeding import design_of, keep_dialogues
     from theodolite.web.models import HostedStudy
 
     hosted = HostedStudy.objects.create(name="series", title="Orrery Bay", state=HostedStudy.State.OPEN)
@@ -217,7 +217,7 @@ def _cookie(name: str, role: str, hosted: Any) -> dict[str, str]:
 def _clear(library: Any, queue: str, passes: int) -> None:
     """Let Ben and Cara in; Anna goes the whole way; of two passes, Ben's first category is left to a senior."""
     from theodolite.annotation.training import admit
-    from theodolite.web.annotator.seeding import let_begin
+    from theodolite.demo.annotation import let_begin
 
     for name in ("ben", "cara"):
         let_begin(queue, name)

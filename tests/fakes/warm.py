@@ -102,7 +102,7 @@ class WarmProcess:
         assert self._process.stdout is not None
         self._process.stdin.close()
         self._process.stdout.close()
-        self._process.wait(timeout=20)
+        self._process.wait(timeout=120)
 
 
 @functools.cache

@@ -33,9 +33,10 @@ EXCEPTIONS = {
 
 
 def mirrors(test: Path) -> bool:
-    """Tell whether a test has the place and name of a module or of a package."""
-    place = PACKAGE / test.relative_to(UNIT).with_name(test.stem.removeprefix("test_"))
-    return place.is_dir() or place.with_suffix(".py").is_file()
+    """Tell whether a test has the place and name of a module or package, or stands in a folder named for a module."""
+    folder = PACKAGE / test.relative_to(UNIT).parent
+    place = folder / test.stem.removeprefix("test_")
+    return place.is_dir() or place.with_suffix(".py").is_file() or folder.with_suffix(".py").is_file()
 
 
 def strangers() -> set[str]:
@@ -43,7 +44,7 @@ def strangers() -> set[str]:
 
 
 def test_each_unit_test_has_the_name_of_what_it_tests():
-    assert sorted(strangers() - EXCEPTIONS) == [], "name the file test_MODULE.py, in the folder of the module"
+    assert sorted(strangers() - EXCEPTIONS) == [], "expected FOLDER/test_MODULE.py or FOLDER/MODULE/test_SUBJECT.py"
 
 
 def test_the_list_of_exceptions_names_no_file_that_needs_none():

@@ -16,8 +16,7 @@ from importlib import import_module
 from pathlib import Path
 
 from theodolite.bootstrap.database import configure_django, database_settings, make_workspace
-from theodolite.bootstrap.demo import lay_out_event
-from theodolite.bootstrap.web_settings import WEB, machine_names, serving_settings
+from theodolite.bootstrap.web_settings import DEMO, WEB, machine_names, serving_settings
 from theodolite.config.private_files import made_secret
 from theodolite.config.serving import LOOPBACK, ServingSettings
 from theodolite.domain.errors import InputError, StorageUnavailable
@@ -107,10 +106,11 @@ def serve(serving: Serving, tell: Callable[[str], None]) -> None:
     """
     _write_for_the_operator_alone()
     open_server(serving)
+    lines: tuple[str, ...]
     if serving.demo:
-        lay_out_event(serving.workspace.parent)
-    hosted = str(serving.workspace.parent) if serving.demo else serving.study
-    lines: tuple[str, ...] = import_module(f"{WEB}.opening").opening_lines(demo=serving.demo, study=hosted)
+        lines = import_module(f"{DEMO}.event").opening_lines(str(serving.workspace.parent))
+    else:
+        lines = import_module(f"{WEB}.opening").opening_lines(serving.study)
     listen(serving, lines, tell)
 
 

@@ -17,7 +17,6 @@ globals().update(_SETTINGS)
 
 # What our own code reads is named, so that its types are known.
 STATIC_FOLDERS = _SETTINGS["STATIC_FOLDERS"]
-ONE_CLICK_ACCOUNTS = _SETTINGS["ONE_CLICK_ACCOUNTS"]
 WORKSPACE: Path | None = _SETTINGS["WORKSPACE"]
 DATABASE_URL: str | None = _SETTINGS["DATABASE_URL"]
 ADDRESS: str = _SETTINGS["ADDRESS"]

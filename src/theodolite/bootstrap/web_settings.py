@@ -19,6 +19,9 @@ from theodolite.config.serving import LOOPBACK, Mail, ServingSettings
 WEB = "theodolite.web"
 """The package of the web side."""
 
+DEMO = "theodolite.demo"
+"""The package of the seeded event; it stands above the web side."""
+
 YEAR_S = 31_536_000
 """How long browsers are to keep to https, once they have seen it; seconds."""
 
@@ -63,11 +66,10 @@ def serving_settings(
         "SECRET_KEY": secret_key,
         "INSTALLED_APPS": [*store["INSTALLED_APPS"], *_APPLICATIONS],
         "MIDDLEWARE": _MIDDLEWARE,
-        "ROOT_URLCONF": f"{WEB}.urls",
+        "ROOT_URLCONF": f"{DEMO}.doors" if demo else f"{WEB}.urls",
         "TEMPLATES": [_TEMPLATES],
         "STATIC_URL": static_address(folders),
         "STATIC_FOLDERS": folders,
-        "ONE_CLICK_ACCOUNTS": demo,
         "APPLICATION_CLASSES": (KIT_CLASS,) if demo else serving.teams.classes,
         "OPERATOR_KEY": serving.teams.operator_key,
         "ALLOW_PRIVATE": serving.teams.allows_private,

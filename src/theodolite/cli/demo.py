@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
-from theodolite.bootstrap.demo import DEMO_STUDIES, DemoStudy, lay_out_demo
 from theodolite.bootstrap.reports import write_reports
 from theodolite.bootstrap.study_context import open_study
 from theodolite.cli.outcome import present_results
 from theodolite.cli.progress import PlainProgress
 from theodolite.cli.running import run_interactively
+from theodolite.demo.studies import DEMO_STUDIES, DemoStudy, lay_out_demo
 from theodolite.usecases.running import RunOptions
 
 

@@ -12,8 +12,8 @@ from theodolite.cli.arguments import json_option, study_argument
 from theodolite.cli.permission import permission_options, permit_paths, permit_run
 
 if TYPE_CHECKING:
-    from theodolite.bootstrap.rehearsal.counting import Trouble
-    from theodolite.bootstrap.rehearsal.playing import Rehearsed
+    from theodolite.rehearsal.counting import Trouble
+    from theodolite.rehearsal.playing import Rehearsed
 
 WIDTH = 80
 """Columns of the summary; count."""
@@ -54,9 +54,9 @@ def dry_run(study: str, *, people: int | None, out: str, no_pictures: bool, as_j
       theodolite dry-run spoilers
       theodolite dry-run spoilers --people 2 --out first-try
     """  # noqa: D301 - click's mark for "keep these lines"
-    from theodolite.bootstrap.rehearsal.playing import rehearse as play
     from theodolite.bootstrap.shelves import plugin_shelves
     from theodolite.config.loading import load_study
+    from theodolite.rehearsal.playing import rehearse as play
 
     permit_paths(study)
     permit_run(load_study(study, shelves=plugin_shelves()))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from django.conf import settings
 from django.urls import URLPattern, URLResolver, include, path
 
-from theodolite.web import demo, errors, static_files
+from theodolite.web import errors, static_files
 from theodolite.web.accounts import code_entry, comfort, home, joining, second_factor
 from theodolite.web.annotator import door
 from theodolite.web.organiser import studies
@@ -32,5 +31,3 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("label/<slug:token>/", door.enter, name="label_door"),
     path("static/<slug:version>/<path:path>", static_files.static_file, name="static"),
 ]
-if settings.ONE_CLICK_ACCOUNTS:
-    urlpatterns += [path("demo/", demo.doors, name="demo"), path("demo/as/<slug:role>/", demo.enter, name="demo_enter")]

@@ -4,26 +4,34 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 from django.conf import settings
 from django.test import Client
+from filelock import FileLock
 from playwright.sync_api import Browser, Page
 
 from tests.browser_pages import Visitor
-from tests.e2e.conftest import browser  # noqa: F401 - a fixture
+from tests.e2e.conftest import browser, chromium  # noqa: F401 - fixtures
 from theodolite.bootstrap.database import configure_django, database_settings
-from theodolite.bootstrap.demo import lay_out_event
 from theodolite.bootstrap.migration import migrate
-from theodolite.config.workspace import workspace_for
+from theodolite.config.workspace import WORKSPACE_NAME, workspace_for
+from theodolite.demo.event import seed
+from theodolite.demo.studies import lay_out_event
 from theodolite.domain.people.role import Role
-from theodolite.web.demo import seed
 from theodolite.web.models import Account, HostedStudy
+
+DEMO_FOLDER = "theodolite-event"
+"""Folder of the event, in the folder in which `serve --demo` is started."""
+
+SEEDING = "seeding"
+"""Folder in which the event is seeded."""
 
 
 @contextmanager
@@ -36,14 +44,45 @@ def demo_server(folder: Path) -> Iterator[str]:
     line = process.stdout.readline()
     yield line.split()[-1].removesuffix("/demo/")
     process.terminate()
-    process.wait(timeout=20)
+    process.wait(timeout=120)
     process.stdout.close()
 
 
 @pytest.fixture(scope="session")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def seeded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the seeded event, made once for all processes of this run; to be copied."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "seeded"
+    with FileLock(f"{folder}.lock"):
+        if not folder.exists():
+            making = folder.with_name(SEEDING)
+            making.mkdir()
+            with demo_server(making):
+                pass
+            making.rename(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def seeded_copy(seeded: Path) -> Callable[[Path], Path]:
+    """Return a function that copies the seeded event into a folder, so that a server finds nothing left to make."""
+
+    def copy(folder: Path) -> Path:
+        shutil.copytree(seeded, folder, dirs_exist_ok=True)
+        (database,) = folder.glob(f"{DEMO_FOLDER}/{WORKSPACE_NAME}/*.db")
+        moved = (str(seeded.with_name(SEEDING)), str(folder))
+        with closing(sqlite3.connect(database)) as connection, connection:
+            table = HostedStudy._meta.db_table
+            connection.execute(f"UPDATE {table} SET folder = replace(folder, ?, ?)", moved)  # noqa: S608 - our table
+        return folder
+
+    return copy
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory, seeded_copy: Callable[[Path], Path]) -> Iterator[str]:
     """Address of a running server with the seeded event; one for all tests of a process."""
-    with demo_server(tmp_path_factory.mktemp("served")) as address:
+    with demo_server(seeded_copy(tmp_path_factory.mktemp("served"))) as address:
         yield address
 
 

@@ -52,14 +52,14 @@ class Server(AbstractContextManager["Server"]):
     def stop(self) -> int:
         """End it as Ctrl-C does, and return its exit code."""
         self._process.terminate()
-        code = self._process.wait(timeout=20)
+        code = self._process.wait(timeout=120)
         if self._process.stdout is not None:
             self._process.stdout.close()
         return code
 
     def get(self, path: str, **headers: str) -> http.client.HTTPResponse:
         """Return the answer to a plain request; header names are written with underscores."""
-        line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         line.request("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
         answer = line.getresponse()
         answer.body = answer.read().decode()  # type: ignore[attr-defined]

@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 
 from tests.browser_pages import Visitor, assert_accessible
 from tests.integration.web.server import Server
-from theodolite.bootstrap.demo import lay_out_event
+from theodolite.demo.studies import lay_out_event
 
 pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(300)]
 

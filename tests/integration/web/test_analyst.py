@@ -17,12 +17,12 @@ from tests.fakes.read_event import (
     let_annotators_wait,
     let_two_label,
 )
+from theodolite.demo.testers import load_combined_review
 from theodolite.domain.annotating.case import CaseAct
 from theodolite.domain.codings.coded import CodedState
 from theodolite.domain.people.role import Role
 from theodolite.measurement.study.risks import COMBINED, risk_findings
 from theodolite.reporting.results.risks import risk_entry
-from theodolite.web.analyst.seeding import seed_combined_review
 from theodolite.web.models import AuditEntry, Membership
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
@@ -258,7 +258,7 @@ def test_each_risk_says_what_identifies_it(event, client_as):
 def test_each_way_of_looking_makes_records_that_results_hold(event, client_as):
     let_two_label(event)
     for _ in range(2):
-        seed_combined_review(event)
+        load_combined_review(event)
     evidence = desk_of(event).evidence()
     entries = [risk_entry(found) for found in risk_findings(evidence)]
     records = {

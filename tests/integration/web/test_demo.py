@@ -14,12 +14,13 @@ from django.test import Client, RequestFactory
 from theodolite.annotation import cases, review, threads
 from theodolite.annotation.calibration import rooms
 from theodolite.bootstrap.event_results import event_bench
+from theodolite.demo.doors import enter
+from theodolite.demo.event import furnish
 from theodolite.domain.people.role import Role
 from theodolite.reporting.found.cases import title_of
 from theodolite.reporting.found.rates import rates_for, rates_of
 from theodolite.store.models.annotating import QueueRow
 from theodolite.web.accounts.inviting import accept
-from theodolite.web.demo import enter, furnish
 from theodolite.web.models import Account, HostedStudy, Invitation
 from theodolite.web.venues import server_store, venue_of
 

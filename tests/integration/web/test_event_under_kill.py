@@ -14,12 +14,12 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from theodolite.bootstrap.rehearsal import walking
-from theodolite.bootstrap.rehearsal.organising import OrganiserBot
-from theodolite.bootstrap.rehearsal.scratch import lay_out_scratch, rehearsal_environ
-from theodolite.bootstrap.rehearsal.visitor import HttpVisitor
 from theodolite.config.loading import load_study
 from theodolite.domain.dialogue import Level
+from theodolite.rehearsal import walking
+from theodolite.rehearsal.organising import OrganiserBot
+from theodolite.rehearsal.scratch import lay_out_scratch, rehearsal_environ
+from theodolite.rehearsal.visitor import HttpVisitor
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
 

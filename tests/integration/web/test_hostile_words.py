@@ -12,6 +12,7 @@ from django.urls import reverse
 from tests.fakes.annotated_event import answer_everything, participant_of, queue_token
 from theodolite.annotation import assignment
 from theodolite.annotation.training import admit
+from theodolite.demo.annotation import let_begin
 from theodolite.domain.dialogue import Level, TurnState
 from theodolite.domain.identity import version_of
 from theodolite.domain.live import LiveEnding
@@ -21,7 +22,6 @@ from theodolite.store.models.annotating import QueueRow
 from theodolite.usecases.people.sitting import begin_session, end_session, prepare_session
 from theodolite.usecases.people.talking import finish, say
 from theodolite.web.annotator.desk import library
-from theodolite.web.annotator.seeding import let_begin
 from theodolite.web.editions import publish, study_in_files
 from theodolite.web.models import Membership
 from theodolite.web.senior.filling import fill_queue

@@ -6,16 +6,18 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser_pages import assert_accessible
+from tests.fakes.tester import BrowserVisitor, bot_with
 from tests.integration.web.conftest import demo_server
+from theodolite.domain.dialogue import Level
 from theodolite.domain.people.role import Role
 
 pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(300)]
 
 
 @pytest.fixture
-def served(tmp_path):
+def served(tmp_path, seeded_copy):
     """A server of its own: on the shared one, other tests have led people further than their first pages."""
-    with demo_server(tmp_path) as address:
+    with demo_server(seeded_copy(tmp_path)) as address:
         yield address
 
 
@@ -25,3 +27,14 @@ def test_everybody_comes_in_with_one_click_and_meets_no_barrier(page_as):
 
         expect(page.locator("h1")).to_have_count(1)
         assert_accessible(page)
+
+
+def test_the_bot_of_rehearsals_walks_from_consent_to_the_last_page_in_a_browser(page_as, served):
+    page = page_as(Role.FIELD_TESTER)
+    event = page.url.partition("/s/")[2].partition("/")[0]
+    bot = bot_with(BrowserVisitor(served, page), event, Level.FIELD_TESTING, sessions=2)
+    bot.walk()
+
+    assert bot.is_through
+    assert bot.sheets == 2
+    assert page.url.endswith("/done/")

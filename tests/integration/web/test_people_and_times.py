@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -12,8 +13,11 @@ from django.core.mail.backends.base import BaseEmailBackend
 from django.test import override_settings
 from django.utils import timezone
 
+from tests.fakes.tester import ClientVisitor, bot_with
 from tests.integration.web.editing import add, change, published
+from theodolite.domain.dialogue import Level
 from theodolite.domain.people.role import Role
+from theodolite.rehearsal.walking import Part, Stuck
 from theodolite.store.models.people import LiveTurnRow
 from theodolite.web.accounts.codes import code_path, hand_out_codes
 from theodolite.web.models import Account, AuditEntry, Booking, Membership, Screening, TimeSlot
@@ -27,6 +31,7 @@ SCREENING = """screening:
   - {ask: Are you 18 or older?, wanted: yes}
   - {ask: Do you work for one of the teams?, wanted: no}"""
 YES_NO = {"q1": "yes", "q2": "no"}
+LETS_IN = (True, False)
 
 
 def pool_says(client, event) -> str:
@@ -42,13 +47,11 @@ def on(client, event):
 
 
 def walk(client, event, steps: int) -> str:
-    """Go some steps by agreeing to everything, and return the page on which one ends."""
-    for _ in range(steps):
-        page = client.get(f"/s/{event.token}/test/", follow=True)
-        text, path = page.content.decode(), page.request["PATH_INFO"]
-        boxes = dict(re.findall(r'type="checkbox" name="(\w+)" value="(\w+)"', text))
-        version = dict(re.findall(r'type="hidden" name="(version)" value="(\w+)"', text))
-        client.post(path, {**boxes, **version, "skip": "yes", **YES_NO})
+    """Go some steps as the bot of rehearsals does, where a page leads on; return the page on which one ends."""
+    visitor = ClientVisitor(client)
+    with suppress(Stuck):
+        for _ in range(steps):
+            bot_with(visitor, event.token, Level.RED_TEAMING, Part(screening=LETS_IN)).step()
     return on(client, event)[0]
 
 

@@ -9,8 +9,8 @@ from django.db import DatabaseError, connection, transaction
 
 from tests.databases import postgres_server  # noqa: F401 - a fixture
 from theodolite.bootstrap.database import configure_django, database_settings
-from theodolite.bootstrap.demo import lay_out_event
 from theodolite.bootstrap.migration import migrate
+from theodolite.demo.studies import lay_out_event
 from theodolite.domain.people.role import Role
 from theodolite.web.accounts.inviting import accept, invite
 from theodolite.web.hosting import host_study

@@ -7,8 +7,8 @@ from playwright.sync_api import expect
 
 from tests.browser_pages import assert_accessible, assert_free_at_every_height, barriers
 from tests.integration.web.conftest import demo_server
-from theodolite.bootstrap.demo import lay_out_event
 from theodolite.config.packs import pack_names
+from theodolite.demo.studies import lay_out_event
 from theodolite.domain.people.role import Role
 
 pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(300)]

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.urls import reverse
 
 from tests.browser_pages import assert_accessible
-from theodolite.bootstrap.demo import lay_out_event
+from theodolite.demo.studies import lay_out_event
 from theodolite.domain.dialogue import Level, TurnState
 from theodolite.domain.live import LiveEnding
 from theodolite.domain.people.role import Role

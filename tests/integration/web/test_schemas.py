@@ -16,7 +16,7 @@ from tests.fakes.annotated_event import a_draft
 from tests.integration.web.editing import published
 from tests.integration.web.test_results import hold_dialogue
 from theodolite.assessment.sitting import annotation_by, person_of
-from theodolite.bootstrap.demo import lay_out_event
+from theodolite.demo.studies import lay_out_event
 from theodolite.domain.annotating.thread import AnchorKind, ThreadEnd
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.identity import digest

@@ -6,7 +6,7 @@ import pytest
 
 from tests.fakes.terminal import theodolite
 from tests.integration.web.server import Server
-from theodolite.bootstrap.demo import lay_out_event
+from theodolite.demo.studies import lay_out_event
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 

@@ -8,7 +8,7 @@ import pytest
 from django.conf import settings
 
 from tests.integration.web.editing import change
-from theodolite.bootstrap.demo import lay_out_event
+from theodolite.demo.studies import lay_out_event
 from theodolite.domain.people.role import Role
 from theodolite.web.models import AuditEntry, Edition, HostedStudy
 from theodolite.web.venues import forget_venue, venue_of

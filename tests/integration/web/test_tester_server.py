@@ -7,12 +7,14 @@ import http.client
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
@@ -24,6 +26,8 @@ pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
 UNBLINDING = ("careful-toy", "leaky-toy", "careful", "leaky", "tellers", "teller at", "varn-event", "8443", "python")
 """Names of the event's applications, of their module and host, and of the study."""
+
+STORED = "SELECT count(*) FROM store_live_turn WHERE prompt = ? AND response LIKE ?"
 
 
 class Server:
@@ -49,8 +53,8 @@ class Server:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    server = Server(tmp_path_factory.mktemp("event"))
+def server(tmp_path_factory: pytest.TempPathFactory, seeded_copy: Callable[[Path], Path]) -> Iterator[Server]:
+    server = Server(seeded_copy(tmp_path_factory.mktemp("event")))
     yield server
     server.kill()
 
@@ -61,13 +65,21 @@ def say_in_vain(tester: HttpTester, text: str) -> None:
         tester.send("/say/", text=text)
 
 
+def wait_until_stored(server: Server, prompt: str, words: str) -> None:
+    """Wait until the server has stored words of the reply to a prompt."""
+    (file,) = server.folder.glob("theodolite-event/.theodolite/*.db")
+    with closing(sqlite3.connect(file, timeout=60)) as database:
+        while not database.execute(STORED, (prompt, f"%{words}%")).fetchone()[0]:
+            time.sleep(0.05)
+
+
 def test_a_killed_server_has_kept_the_prompt_and_what_was_shown(server: Server) -> None:
     tester = HttpTester(server.base)
     tester.enter("red teamer")
     chat = tester.agree().path
     saying = threading.Thread(target=say_in_vain, args=(tester, "Tell me everything"))
     saying.start()
-    time.sleep(4)
+    wait_until_stored(server, "Tell me everything", "Let me begin with the island.")
     server.kill()
     saying.join()
     server.start()

@@ -9,6 +9,7 @@ import pytest
 
 from tests.integration.web.editing import change, published
 from theodolite.annotation.queues import add_dialogues, open_queue
+from theodolite.demo.annotation import design_of
 from theodolite.domain.dialogue import Level
 from theodolite.domain.people.role import Role
 from theodolite.store.models import DialogueRow
@@ -16,7 +17,6 @@ from theodolite.testing.assigning import seat_design
 from theodolite.testing.topics import n_avoided
 from theodolite.usecases.people.talking import say
 from theodolite.web.annotator.desk import library
-from theodolite.web.annotator.seeding import design_of
 from theodolite.web.models import Account, Membership
 from theodolite.web.venues import server_store, venue_of
 

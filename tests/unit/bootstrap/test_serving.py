@@ -8,12 +8,12 @@ import pytest
 from django.http.request import split_domain_port, validate_host
 
 from theodolite.bootstrap.database import database_settings
-from theodolite.bootstrap.demo import lay_out_event
 from theodolite.bootstrap.serving import Serving, secret_key_of
 from theodolite.bootstrap.serving_check import _of_workspace
 from theodolite.bootstrap.web_settings import serving_settings, static_address
 from theodolite.config.loading import load_study
 from theodolite.config.serving import ServingSettings
+from theodolite.demo.studies import lay_out_event
 from theodolite.domain.errors import InputError, StorageUnavailable
 
 NOWHERE = database_settings(Path("/nonexistent"))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from tests.fakes.store import FakeStore
-from theodolite.bootstrap.demo import lay_out_event
 from theodolite.bootstrap.venues import open_venue
+from theodolite.demo.studies import lay_out_event
 from theodolite.domain.flow import SayToApplication
 
 

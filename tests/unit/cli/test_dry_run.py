@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from theodolite.bootstrap.rehearsal.counting import CellTally, Trouble
-from theodolite.bootstrap.rehearsal.playing import Rehearsed
 from theodolite.cli.dry_run import summary_of
 from theodolite.domain.failure import Party
+from theodolite.rehearsal.counting import CellTally, Trouble
+from theodolite.rehearsal.playing import Rehearsed
 
 WELL = Rehearsed(
     people={"red teaming": 2, "field testing": 2},

@@ -18,8 +18,8 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
 from theodolite.assessment.unblinding import SecretWord, plain_names, secrets_for_annotators, secrets_for_testers
-from theodolite.bootstrap.rehearsal.blindness import Lookout, PageLeak
-from theodolite.bootstrap.rehearsal.visitor import PageAnswer
+from theodolite.bootstrap.blindness import Lookout, PageLeak
+from theodolite.bootstrap.page_reading import PageAnswer
 from theodolite.domain.people.role import Role
 from theodolite.store.models.annotating import ReservationRow, WorkItemRow
 from theodolite.usecases.people.venue import Venue

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
+from theodolite.demo.annotation import keep_dialogues
 from theodolite.domain.identity import version_of
 from theodolite.domain.people.role import Role
 from theodolite.store.models.annotating import QueueRow, WorkItemRow
-from theodolite.web.annotator.seeding import keep_dialogues
 from theodolite.web.editions import publish, study_in_files
 from theodolite.web.models import HostedStudy, Membership
 from theodolite.web.published import last_edition, study_of

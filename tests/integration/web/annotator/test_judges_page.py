@@ -11,6 +11,7 @@ from django.urls import reverse
 from tests.fakes.annotated_event import queue_token
 from theodolite.annotation.judges import promoted
 from theodolite.annotation.queues import open_queue
+from theodolite.demo.annotation import design_of, invented_study
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import Annotator, ModelJudge
 from theodolite.domain.certificate import Certificate
@@ -19,7 +20,6 @@ from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.people.role import Role
 from theodolite.store.filing import file_record
 from theodolite.web.annotator.desk import library
-from theodolite.web.annotator.seeding import design_of, invented_study
 from theodolite.web.models import AuditEntry
 
 pytestmark = pytest.mark.integration

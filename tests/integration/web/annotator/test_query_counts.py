@@ -10,12 +10,12 @@ from django.urls import reverse
 from tests.fakes.annotated_event import answer_everything, queue_token
 from theodolite.annotation import assignment, cases, submission, threads
 from theodolite.annotation.quality import make_gold
+from theodolite.demo.annotation import let_begin
 from theodolite.domain.annotating.case import Flag, FlagKind
 from theodolite.domain.annotating.thread import Anchor, AnchorKind
 from theodolite.domain.people.role import Role
 from theodolite.store.models.annotating import GoldRow, WorkItemRow
 from theodolite.web.annotator.desk import library
-from theodolite.web.annotator.seeding import let_begin
 from theodolite.web.models import Account, Membership
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]

@@ -14,12 +14,12 @@ from tests.integration.web.test_results import hold_dialogue
 from theodolite.annotation import assignment, submission
 from theodolite.bootstrap.event_results import event_bench
 from theodolite.bootstrap.trees import tree_file_pieces
+from theodolite.demo.annotation import let_begin
 from theodolite.domain.findings.number import Estimate
 from theodolite.domain.identity import version_of
 from theodolite.store.models import AnswerRow, DialogueRow, TurnRow
 from theodolite.store.models.annotating import QueueRow
 from theodolite.web.annotator.desk import library
-from theodolite.web.annotator.seeding import let_begin
 from theodolite.web.editions import publish, study_in_files
 from theodolite.web.senior.filling import fill_queue
 from theodolite.web.venues import forget_venue, server_store, venue_of

@@ -7,10 +7,10 @@ import secrets
 from collections.abc import Sequence
 from html import unescape
 
-from theodolite.bootstrap.rehearsal.visitor import HttpVisitor
-from theodolite.bootstrap.rehearsal.walking import Stuck
 from theodolite.domain.dialogue import Level
 from theodolite.domain.people.role import Role
+from theodolite.rehearsal.visitor import Visitor
+from theodolite.rehearsal.walking import Stuck
 
 ROLE_OF = {Level.RED_TEAMING: Role.RED_TEAMER, Level.FIELD_TESTING: Role.FIELD_TESTER}
 """What people of a level are called on the pages."""
@@ -29,7 +29,7 @@ class OrganiserBot:
         visitor: Its eyes and hands.
     """
 
-    def __init__(self, visitor: HttpVisitor) -> None:
+    def __init__(self, visitor: Visitor) -> None:
         """Sit down."""
         self.visitor = visitor
         self._home = ""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from theodolite.assessment.unblinding import SecretWord
-from theodolite.bootstrap.rehearsal.blindness import Lookout, without_said
-from theodolite.bootstrap.rehearsal.visitor import PageAnswer
+from theodolite.bootstrap.blindness import Lookout, without_said
+from theodolite.bootstrap.page_reading import PageAnswer
 
 SECRETS = (SecretWord("bot-1", "an application"), SecretWord("qwen-7", "a model"))
 

@@ -1,20 +1,11 @@
-"""A visitor without a browser: forms and links over HTTP, as a browser without scripts sends them."""
+"""Pages of the web side as a program reads them: forms, fields and links."""
 
 from __future__ import annotations
 
-import http.cookiejar
-import urllib.error
 import urllib.parse
-import urllib.request
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from html.parser import HTMLParser
-
-from theodolite.domain.errors import NotFound
-
-PATIENCE_S = 180.0
-"""How long a visitor waits for a page; seconds. A reply of an application may be slow."""
 
 
 @dataclass
@@ -106,61 +97,3 @@ class PageAnswer:
         reader = _Reader()
         reader.feed(self.text)
         return reader
-
-
-class HttpVisitor:
-    """Somebody at a browser without scripts.
-
-    Attributes:
-        base: Address of the server.
-        jar: Cookies.
-        page: What is open.
-    """
-
-    def __init__(self, base: str, seen: Callable[[PageAnswer], None] | None = None) -> None:
-        """Sit down.
-
-        Args:
-            base: Address of the server.
-            seen: Told of every page that comes back; nobody where None.
-        """
-        self.base = base
-        self.jar = http.cookiejar.CookieJar()
-        self._opener = urllib.request.build_opener(
-            urllib.request.ProxyHandler({}), urllib.request.HTTPCookieProcessor(self.jar)
-        )
-        self._seen = seen
-        self.page = PageAnswer("", 0, "", "")
-
-    def get(self, path: str) -> PageAnswer:
-        """Open a page.
-
-        Raises:
-            OSError: If the server cannot be reached.
-        """
-        return self._open(urllib.request.Request(urllib.parse.urljoin(self.page.url or self.base, path)))  # noqa: S310
-
-    def send(self, ending: str, **fields: str) -> PageAnswer:
-        """Send the form of the page whose action ends so, or the one without any, with some fields filled in.
-
-        Raises:
-            NotFound: If the page has no such form.
-            OSError: If the server cannot be reached.
-        """
-        form = self.page.form(ending)
-        if form is None:
-            message = f"the page {self.page.path} has no form `{ending}`"
-            raise NotFound(message)
-        data = urllib.parse.urlencode({**form.fields, **fields}).encode()
-        url = urllib.parse.urljoin(self.page.url, form.action)
-        return self._open(urllib.request.Request(url, data=data, headers={"Referer": self.page.url}))  # noqa: S310
-
-    def _open(self, request: urllib.request.Request) -> PageAnswer:
-        try:
-            with self._opener.open(request, timeout=PATIENCE_S) as answer:
-                self.page = PageAnswer(answer.url, answer.status, str(answer.headers), answer.read().decode())
-        except urllib.error.HTTPError as error:
-            self.page = PageAnswer(error.url, error.code, str(error.headers), error.read().decode())
-        if self._seen is not None:
-            self._seen(self.page)
-        return self.page

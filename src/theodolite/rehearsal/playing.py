@@ -11,16 +11,9 @@ from http.client import HTTPException
 from pathlib import Path
 
 from theodolite.assessment.unblinding import secrets_for_annotators, secrets_for_testers
+from theodolite.bootstrap.blindness import Lookout
 from theodolite.bootstrap.clock import SystemClock
 from theodolite.bootstrap.permission import require_code_permission, require_key_permission
-from theodolite.bootstrap.rehearsal.annotating import Annotated, let_annotate
-from theodolite.bootstrap.rehearsal.blindness import Lookout
-from theodolite.bootstrap.rehearsal.counting import CellTally, Trouble, tally, troubles_of
-from theodolite.bootstrap.rehearsal.gallery import Gallery, browser, draw
-from theodolite.bootstrap.rehearsal.organising import ROLE_OF, OrganiserBot
-from theodolite.bootstrap.rehearsal.scratch import Scratch, ScratchServer, lay_out_scratch
-from theodolite.bootstrap.rehearsal.visitor import HttpVisitor
-from theodolite.bootstrap.rehearsal.walking import Part, Stuck, TesterBot
 from theodolite.bootstrap.reports import write_reports
 from theodolite.bootstrap.shelves import plugin_shelves
 from theodolite.bootstrap.study_context import open_study
@@ -32,6 +25,13 @@ from theodolite.domain.errors import InputError, NotFound
 from theodolite.domain.failure import Party
 from theodolite.domain.people.event import AnnotationProcess, LevelPlan
 from theodolite.domain.study import Study
+from theodolite.rehearsal.annotating import Annotated, let_annotate
+from theodolite.rehearsal.counting import CellTally, Trouble, tally, troubles_of
+from theodolite.rehearsal.gallery import Gallery, browser, draw
+from theodolite.rehearsal.organising import ROLE_OF, OrganiserBot
+from theodolite.rehearsal.scratch import Scratch, ScratchServer, lay_out_scratch
+from theodolite.rehearsal.visitor import HttpVisitor
+from theodolite.rehearsal.walking import Part, Stuck, TesterBot
 from theodolite.testing.assigning import people_levels, planned_seats
 
 AT_ONCE = 16

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from theodolite.bootstrap.demo import lay_out_event
-from theodolite.bootstrap.rehearsal.scratch import lay_out_scratch, rehearsal_environ
 from theodolite.bootstrap.shelves import plugin_shelves
 from theodolite.config.consent import lacks_of
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.config.workspace import workspace_for
+from theodolite.demo.studies import lay_out_event
 from theodolite.domain.errors import InputError
+from theodolite.rehearsal.scratch import lay_out_scratch, rehearsal_environ
 
 BARE = """\
 study: bare

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from theodolite.bootstrap.rehearsal.visitor import HttpVisitor, PageAnswer
+from theodolite.bootstrap.page_reading import PageAnswer
 from theodolite.domain.errors import NotFound
+from theodolite.rehearsal.visitor import HttpVisitor
 
 PAGE = """
 <form method="post" action="/out/"><input type="hidden" name="token" value="x"></form>

@@ -1,4 +1,4 @@
-"""The demos: shipped studies, laid out as anybody's own."""
+"""The demos: shipped studies, copied as anybody's own."""
 
 from __future__ import annotations
 

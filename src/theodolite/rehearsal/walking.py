@@ -7,9 +7,10 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from theodolite.bootstrap.rehearsal.visitor import Form, HttpVisitor
+from theodolite.bootstrap.page_reading import Form
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import NotFound
+from theodolite.rehearsal.visitor import Visitor
 
 TURNS = 2
 """Prompts of one dialogue; count."""
@@ -69,7 +70,7 @@ class TesterBot:
         sheets: Questionnaires that it handed in; count.
     """
 
-    def __init__(self, visitor: HttpVisitor, level: Level, seat: int, sessions: int, part: Part | None = None) -> None:
+    def __init__(self, visitor: Visitor, level: Level, seat: int, sessions: int, part: Part | None = None) -> None:
         """Take a seat.
 
         Args:
@@ -97,16 +98,27 @@ class TesterBot:
             OSError: If the server cannot be reached.
         """
         for _ in range(self._most):
-            page = self.visitor.page
-            self._look()
-            if page.path.endswith("/done/"):
-                self.is_through = True
+            self.step()
+            if self.is_through:
                 return
-            try:
-                self._step(page.path.partition("/test/")[2])
-            except NotFound as error:
-                raise Stuck(page.path, str(error)) from error
         raise Stuck(self.visitor.page.path, f"no end after {self._most} pages")
+
+    def step(self) -> None:
+        """Do what the open page asks for; at the last page of the event there is nothing to do.
+
+        Raises:
+            Stuck: If the page does not lead on.
+            OSError: If the server cannot be reached.
+        """
+        page = self.visitor.page
+        self._look()
+        if page.path.endswith("/done/"):
+            self.is_through = True
+            return
+        try:
+            self._do(page.path.partition("/test/")[2])
+        except NotFound as error:
+            raise Stuck(page.path, str(error)) from error
 
     def _look(self) -> None:
         page = self.visitor.page
@@ -115,7 +127,7 @@ class TesterBot:
         if page.status >= _REFUSED and page.status != _INCOMPLETE:
             raise Stuck(page.path, f"refused with status {page.status}")
 
-    def _step(self, step: str) -> None:
+    def _do(self, step: str) -> None:
         """Do what one page asks for; `step` is its path below those of testers."""
         if step == "before/":
             let_in = enumerate(self._part.screening, start=1)

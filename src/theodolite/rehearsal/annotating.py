@@ -8,10 +8,11 @@ import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from theodolite.bootstrap.rehearsal.organising import OrganiserBot
-from theodolite.bootstrap.rehearsal.visitor import Form, HttpVisitor, PageAnswer
-from theodolite.bootstrap.rehearsal.walking import WRITTEN, Stuck
+from theodolite.bootstrap.page_reading import Form, PageAnswer
 from theodolite.domain.people.role import Role
+from theodolite.rehearsal.organising import OrganiserBot
+from theodolite.rehearsal.visitor import Visitor
+from theodolite.rehearsal.walking import WRITTEN, Stuck
 
 MOST_SITTINGS = 8
 """Dialogues that one bot annotates by one category each, at most; count."""
@@ -37,7 +38,7 @@ class Annotated:
 
 
 def let_annotate(
-    organiser: OrganiserBot, sit_down: Callable[[str], HttpVisitor], passes: int, told: Callable[[str], None]
+    organiser: OrganiserBot, sit_down: Callable[[str], Visitor], passes: int, told: Callable[[str], None]
 ) -> Annotated:
     """Ask a senior annotator and as many annotators in as a dialogue needs, and let them work.
 
@@ -88,7 +89,7 @@ class _Somebody:
         visitor: Its eyes and hands.
     """
 
-    def __init__(self, visitor: HttpVisitor, group: str) -> None:
+    def __init__(self, visitor: Visitor, group: str) -> None:
         self.visitor, self.home = visitor, ""
         self._group = group
 
@@ -128,7 +129,7 @@ class _Somebody:
 class SeniorBot(_Somebody):
     """Whoever opens the queue and looks on."""
 
-    def __init__(self, visitor: HttpVisitor) -> None:
+    def __init__(self, visitor: Visitor) -> None:
         """Sit down."""
         super().__init__(visitor, "review")
 
@@ -170,7 +171,7 @@ class AnnotatorBot(_Somebody):
         is_tested: Whether a test stands before the queue.
     """
 
-    def __init__(self, visitor: HttpVisitor, seat: int) -> None:
+    def __init__(self, visitor: Visitor, seat: int) -> None:
         """Take a seat; its number decides what the bot answers."""
         super().__init__(visitor, "annotate")
         self.sittings, self.is_tested = 0, False

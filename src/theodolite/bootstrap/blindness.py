@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html.parser import HTMLParser
 
 from theodolite.assessment.unblinding import SecretWord, Told, told_in
-from theodolite.bootstrap.rehearsal.visitor import PageAnswer
+from theodolite.bootstrap.page_reading import PageAnswer
 
 GUESSING = "/guess/"
 """End of the path of the one page on which names of applications stand: there they are to be guessed."""

@@ -1,4 +1,4 @@
-"""Something to annotate in the seeded event: invented dialogues in a queue of its study."""
+"""Something to annotate and to review in the seeded event: invented dialogues, some of them answered already."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.db import transaction
 
-from theodolite.annotation import training
+from theodolite.annotation import assignment, calibration, cases, submission, threads, training
 from theodolite.annotation.cases import suspect
 from theodolite.annotation.queues import add_dialogues, designed, open_queue
 from theodolite.annotation.training import BACKGROUND
@@ -20,9 +21,15 @@ from theodolite.config.loading import load_study
 from theodolite.config.shipped import shipped, shipped_bytes
 from theodolite.config.workspace import WORKSPACE_NAME
 from theodolite.config.yaml_source import read_yaml, typed
+from theodolite.demo.people import account_of, address_of
+from theodolite.domain.annotating.case import Flag, FlagKind
+from theodolite.domain.annotating.thread import Anchor, AnchorKind
 from theodolite.domain.annotating.work import QueueDesign
+from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, Turn
+from theodolite.domain.errors import InputError
 from theodolite.domain.identity import digest, version_of
+from theodolite.domain.instrument import OpenQuestion
 from theodolite.domain.people.event import AnnotationProcess
 from theodolite.domain.people.role import Role
 from theodolite.domain.run import Run, Unit, UnitKind
@@ -32,7 +39,7 @@ from theodolite.store.models.annotating import QueueRow
 from theodolite.testing.planning import draw_plan
 from theodolite.web.annotator.desk import library
 from theodolite.web.annotator.rules import RULES
-from theodolite.web.models import HostedStudy, Membership
+from theodolite.web.models import Account, HostedStudy, Membership
 
 FOLDER = "demo/annotation"
 """Place of study and dialogues among the shipped resources."""
@@ -43,7 +50,7 @@ READING = (
 )
 
 
-def seed_annotation(hosted: HostedStudy) -> None:
+def load_queue(hosted: HostedStudy) -> None:
     """Keep the invented dialogues and open a queue of them, where there is none; must not run in a transaction."""
     if QueueRow.objects.filter(name=hosted.token).exists():
         return
@@ -157,3 +164,75 @@ def _unit(dialogue: Dialogue, number: int) -> Unit:
         label=dialogue.label,
         application=dialogue.application,
     )
+
+
+FIRST = 100
+"""Number of the first of these dialogues: behind all that wait for annotators."""
+
+
+def load_review(hosted: HostedStudy) -> None:
+    """Let two invented annotators have answered, flagged and asked; must not run in a transaction."""
+    told = invented("finished.yaml")
+    if account_of(told["annotators"][0].lower()) is not None:
+        return
+    queue = str(QueueRow.objects.get(name=hosted.token).token)
+    keys = keep_dialogues(invented_study(), told["dialogues"], first=FIRST)
+    suspect(library(), queue, keys)
+    add_dialogues(library(), queue, keys)
+    people = {name: _annotator(hosted, queue, name) for name in told["annotators"]}
+    claims = {
+        (number, category, name): _answered(queue, people[name], key, category, values)
+        for number, (key, dialogue) in enumerate(zip(keys, told["dialogues"], strict=True), start=1)
+        for category, answers in dialogue["answers"].items()
+        for name, values in answers.items()
+    }
+    for flag in told["flags"]:
+        claim = claims[flag["dialogue"], flag["category"], flag["by"]]
+        raised = Flag(kind=FlagKind(flag["kind"]), turn=flag["turn"], note=flag["note"])
+        cases.flag(claim, people[flag["by"]], raised)
+    for thread in told["threads"]:
+        _ask(queue, people[thread["by"]], claims[thread["dialogue"], thread["category"], thread["by"]], thread)
+    senior = Membership.objects.get(hosted=hosted, role=Role.SENIOR.value).participant
+    calibration.open_room(library(), queue, keys[told["room"]["dialogue"] - 1], told["room"]["category"], by=senior)
+
+
+def _annotator(hosted: HostedStudy, queue: str, name: str) -> str:
+    """Make an annotator who has gone the way to the queue; return their key."""
+    with transaction.atomic():
+        account = Account.objects.create_user(address_of(name.lower()), name=name)
+        held = Membership.objects.create(account=account, hosted=hosted, role=Role.ANNOTATOR.value)
+        let_begin(queue, held.participant)
+    return held.participant
+
+
+def _ask(queue: str, participant: str, claim: str, thread: dict[str, Any]) -> None:
+    anchor = Anchor(
+        kind=AnchorKind.TURN,
+        category=thread["category"],
+        question=thread["question"],
+        turn=thread["turn"],
+        reservation=claim,
+    )
+    threads.begin_thread(library(), queue, participant, anchor, thread["text"])
+
+
+def _answered(queue: str, participant: str, dialogue: str, category: str, values: dict[str, Any]) -> str:
+    """Take one item, answer all of it and submit it; return the token of the reservation."""
+    assignment.offer(queue, [(dialogue, category)], participant)
+    work = assignment.next_work(library(), queue, participant, category=category)
+    if work is None:
+        message = f"the demonstration offered {category} of {dialogue} to somebody who cannot take it"
+        raise InputError(message)
+    sitting = submission.sitting(library(), work.token, participant)
+    while sitting.open:
+        _give(work.token, participant, sitting.open, values)
+        sitting = submission.sitting(library(), work.token, participant)
+    submission.submit(library(), work.token, participant)
+    return work.token
+
+
+def _give(claim: str, participant: str, left: Sequence[OpenQuestion], values: dict[str, Any]) -> None:
+    for place in left:
+        said = values[place.question] if place.turn is None else values[place.question][place.turn - 1]
+        answer = Answer(question=place.question, outcome=Outcome.ANSWERED, value=str(said), turn=place.turn)
+        submission.save_answer(claim, participant, answer)

@@ -8,9 +8,9 @@ import pytest
 
 from tests.e2e.conftest import CHROMIUM
 from theodolite.assessment.unblinding import SecretWord
-from theodolite.bootstrap.rehearsal.blindness import Lookout
-from theodolite.bootstrap.rehearsal.gallery import Gallery, draw, kind_of
-from theodolite.bootstrap.rehearsal.visitor import PageAnswer
+from theodolite.bootstrap.blindness import Lookout
+from theodolite.bootstrap.page_reading import PageAnswer
+from theodolite.rehearsal.gallery import Gallery, draw, kind_of
 
 PATHS = {
     "/": "home",

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
+import csv
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 
+from theodolite.bootstrap.api import Silent
 from theodolite.bootstrap.database import open_store
+from theodolite.bootstrap.event_results import event_bench
+from theodolite.bootstrap.exchange import import_labels
+from theodolite.bootstrap.running import run_study
+from theodolite.bootstrap.study_context import StudyContext
 from theodolite.bootstrap.venues import open_venue
+from theodolite.config.brought.label_imports import ImportColumns
 from theodolite.config.shipped import shipped_bytes
 from theodolite.config.workspace import WORKSPACE_NAME
 from theodolite.config.yaml_source import read_yaml, typed
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.choices import Impact, UserType
 from theodolite.domain.codings.coding import Code, Codebook, OpenAnswer
-from theodolite.domain.dialogue import Level, TurnState
+from theodolite.domain.dialogue import Dialogue, HeldBy, Level, TurnState
 from theodolite.domain.findings.risks import CombinedReview
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.instrument import Question
@@ -28,6 +37,7 @@ from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
 from theodolite.domain.strategy import Strategy
 from theodolite.domain.study import Study
 from theodolite.domain.tried import TRIED
+from theodolite.execution.clients import Clients
 from theodolite.ports.store import Store
 from theodolite.testing.people import scenario_sight
 from theodolite.usecases.codebooks import keep_codebook
@@ -36,6 +46,7 @@ from theodolite.usecases.people.sitting import begin_session, end_session
 from theodolite.usecases.people.talking import finish, say
 from theodolite.usecases.people.venue import Venue
 from theodolite.usecases.reviewing_risks import keep_review, reviews_of
+from theodolite.usecases.running import RunOptions
 from theodolite.web.models import HostedStudy, Membership
 from theodolite.web.tester.notes import Unreadable, with_note
 
@@ -53,19 +64,25 @@ BEYOND = 1000
 
 Told = Mapping[str, Any]
 
+_GUIDELINE = "risk-assessment"
 
-def seed_testers(hosted: HostedStudy) -> None:
+_FLAGS = ("released", "withheld")
+
+_COLUMNS = ImportColumns(dialogue="dialogue", annotator="annotator")
+
+
+def load_testers(hosted: HostedStudy) -> None:
     """Keep the sessions, answers and codings, where there are none; must not run in a transaction."""
     workspace = settings.WORKSPACE or Path(WORKSPACE_NAME)
     store = open_store(workspace, settings.DATABASE_URL)
     try:
         if not store.sessions(hosted.name):
-            _seed(hosted, open_venue(hosted.folder, store, workspace=Path(workspace)).venue, store)
+            _load(hosted, open_venue(hosted.folder, store, workspace=Path(workspace)).venue, store)
     finally:
         store.disconnect()
 
 
-def _seed(hosted: HostedStudy, venue: Venue, store: Store) -> None:
+def _load(hosted: HostedStudy, venue: Venue, store: Store) -> None:
     told = told_of_testers()
     sessions = {
         (number, application): _session_held(venue, store, told, tester, number, application)
@@ -75,7 +92,7 @@ def _seed(hosted: HostedStudy, venue: Venue, store: Store) -> None:
     _code(hosted, venue, store, told, sessions)
 
 
-def seed_combined_review(hosted: HostedStudy) -> None:
+def load_combined_review(hosted: HostedStudy) -> None:
     """Let somebody have read one of the sessions together with its answers, where nobody has."""
     workspace = settings.WORKSPACE or Path(WORKSPACE_NAME)
     store = open_store(workspace, settings.DATABASE_URL)
@@ -248,3 +265,53 @@ def _about(response: QuestionnaireResponse) -> OpenAnswer:
 
 def _participant(hosted: HostedStudy, role: Role) -> str:
     return Membership.objects.get(hosted=hosted, role=role.value).participant
+
+
+def load_labels(hosted: HostedStudy) -> None:
+    """Run the scripts of the event's study and take the labels in; what is there already is not asked again."""
+    workspace = Path(settings.WORKSPACE or WORKSPACE_NAME)
+    store = open_store(workspace, settings.DATABASE_URL)
+    try:
+        context = event_bench(hosted.folder, workspace, store)
+        if not context.is_finished():
+            asyncio.run(_held(context))
+            _labelled(context)
+    finally:
+        store.disconnect()
+
+
+async def _held(context: StudyContext) -> None:
+    await run_study(context, RunOptions(), progress=Silent(), before_asking=_ask_nobody)
+
+
+async def _ask_nobody(context: StudyContext, clients: Clients, options: RunOptions) -> None:
+    """Let the run begin: its applications are functions of this package, so that no endpoint can be asleep."""
+
+
+def _labelled(context: StudyContext) -> None:
+    told = told_of_testers()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "labels.csv"
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["dialogue", "annotator", "guideline", "question", "answer"])
+            writer.writerows(
+                row for dialogue in context.evidence().archive.dialogues() for row in _rows(told, dialogue)
+            )
+        import_labels(context, path, _COLUMNS)
+
+
+def _rows(told: Told, dialogue: Dialogue) -> Iterator[tuple[str, ...]]:
+    """Yield what both said of a dialogue that people held."""
+    if dialogue.held_by is not HeldBy.PERSON:
+        return
+    heard = {name for turn in dialogue.turns for name, (_, text) in told["replies"].items() if text == turn.response}
+    for annotator, seen in told["labels"].items():
+        answers: dict[str, str] = dict.fromkeys(_FLAGS, "no")
+        for reply in sorted(heard & set(seen)):
+            answers |= _said(seen[reply])
+        yield from ((dialogue.label, annotator, _GUIDELINE, question, answer) for question, answer in answers.items())
+
+
+def _said(answers: Mapping[str, object]) -> dict[str, str]:
+    return {question: str(answer) for question, answer in answers.items()}

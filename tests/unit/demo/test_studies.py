@@ -1,11 +1,11 @@
 import pytest
 
-from theodolite.bootstrap.demo import DEMO_STUDIES, lay_out_demo
 from theodolite.bootstrap.permission import code_request
 from theodolite.bootstrap.shelves import plugin_shelves
 from theodolite.config.loading import load_study
 from theodolite.config.permissions import ALLOW_CODE
 from theodolite.config.study_code import named_code
+from theodolite.demo.studies import DEMO_STUDIES, lay_out_demo
 from theodolite.domain.errors import StorageUnavailable
 
 

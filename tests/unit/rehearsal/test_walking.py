@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from theodolite.bootstrap.rehearsal import walking
-from theodolite.bootstrap.rehearsal.visitor import HttpVisitor, PageAnswer
-from theodolite.bootstrap.rehearsal.walking import Stuck
+from theodolite.bootstrap.page_reading import PageAnswer
 from theodolite.domain.dialogue import Level
+from theodolite.rehearsal import walking
+from theodolite.rehearsal.visitor import HttpVisitor
+from theodolite.rehearsal.walking import Stuck
 
 CASES = {
     "a page that nobody foresaw": ("odd/", 200, "/s/t/test/odd/: a page from which a bot knows no way on"),

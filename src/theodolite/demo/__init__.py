@@ -1,0 +1,1 @@
+"""The demonstration: shipped studies and a seeded event, loaded from shipped files."""

@@ -1,0 +1,46 @@
+"""The seeded event of `serve --demo`: shipped files are loaded through the services that people's pages use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from theodolite.demo.annotation import load_queue, load_review
+from theodolite.demo.people import load_gate, load_kitchen, load_members
+from theodolite.demo.studies import kitchen_of, lay_out_event
+from theodolite.demo.testers import load_combined_review, load_labels, load_testers
+from theodolite.usecases.people.recovery import recover
+from theodolite.web.models import HostedStudy
+from theodolite.web.venues import server_store
+
+
+def opening_lines(folder: str) -> tuple[str, ...]:
+    """Lay the studies out, load the events, and return the lines for the operator; `{address}` is filled in later.
+
+    Args:
+        folder: Where the studies go.
+    """
+    recover(server_store())  # nobody waits any more for what an earlier process left under way
+    lay_out_event(Path(folder))
+    furnish(seed(folder))
+    return ("A seeded event, one click for each role:  {address}/demo/",)
+
+
+def seed(folder: str) -> HostedStudy:
+    """Make the event with one person for each role, where it is not there yet.
+
+    Args:
+        folder: Where the event's study was laid out.
+    """
+    hosted = load_members(folder)
+    load_queue(hosted)
+    load_testers(hosted)
+    return hosted
+
+
+def furnish(hosted: HostedStudy) -> None:
+    """Load answers, flags, questions, labels and people who came before, and the second event."""
+    load_review(hosted)
+    load_labels(hosted)
+    load_combined_review(hosted)
+    load_gate(hosted)
+    load_kitchen(kitchen_of(Path(hosted.folder)))
