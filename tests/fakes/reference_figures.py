@@ -116,7 +116,7 @@ class ReferenceFigures:
         if (label, "") in self.drawn.failures or any((label, name) in self.drawn.failures for name in counted):
             return "failed"
         outcomes = {self.unit(label, name, guideline, *deciding_rules(session, guideline)).outcome for name in counted}
-        order = (Outcome.UNPARSEABLE, Outcome.REFUSED, Outcome.MISSING, Outcome.NOT_APPLICABLE)
+        order = (Outcome.MISSING, Outcome.REFUSED, Outcome.NOT_APPLICABLE, Outcome.UNPARSEABLE)
         return next((outcome.value.replace(" ", "_") for outcome in order if outcome in outcomes), "labelled")
 
     def dispositions(self, guideline: Guideline) -> Counter[str]:
