@@ -52,6 +52,7 @@ def open_clients(
             accounts=accounts,
             starts=workspace / STARTS_NAME,
             caching=caching,
+            folder=loaded.folder,
         )
         for endpoint in study.models
     }

@@ -52,7 +52,7 @@ async def examine_application(
     clock, connection = SystemClock(), application.connection
     needed = connection.model if isinstance(connection, PromptedModel) else ""
     models = {
-        endpoint.name: open_model(endpoint, environ=environ, clock=clock)
+        endpoint.name: open_model(endpoint, environ=environ, clock=clock, folder=loaded.folder)
         for endpoint in loaded.study.models
         if endpoint.name == needed
     }

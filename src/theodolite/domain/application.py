@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from theodolite.domain.address import refuse_userinfo
 from theodolite.domain.bounds import require_counts
+from theodolite.domain.network_settings import NetworkSettings
 
 HTTP_SLOTS = ("prompt", "session", "turn", "context", "history")
 """What the templates of an HTTP application's requests may name."""
@@ -188,6 +189,7 @@ class HttpEndpoint:
         timeout_s: Patience for one reply; seconds.
         public_only: Whether private networks and this machine are not called, whatever the address leads to.
         parallel: Calls in flight at most; count. It decides no reply, so it is no part of the version.
+        network: Proxy and certificates of its calls; they decide no reply.
     """
 
     url: str
@@ -204,6 +206,7 @@ class HttpEndpoint:
     timeout_s: float = 60.0
     public_only: bool = False
     parallel: int = field(default=256, compare=False)
+    network: NetworkSettings = field(default_factory=NetworkSettings, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse a password in the address, and a limit under which no call could be made."""

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from theodolite.domain.address import refuse_userinfo
 from theodolite.domain.bounds import require_counts, require_positive
 from theodolite.domain.identity import version_of
+from theodolite.domain.network_settings import NetworkSettings
 
 Param: TypeAlias = str | int | float | bool | Mapping[str, object] | Sequence[object] | None
 """One further field of a request; None takes a field out that would be sent otherwise."""
@@ -84,6 +85,7 @@ class ModelEndpoint:
         structured: Whether answer schemas are sent: None for where the endpoint takes them,
             True for a failure where it does not, False for never.
         stream: Whether replies are asked for piece by piece even where nobody listens.
+        network: Proxy and certificates of its calls; they decide no reply.
     """
 
     name: str
@@ -104,6 +106,7 @@ class ModelEndpoint:
     structured: bool | None = None
     stream: bool = False
     key_header: str = ""
+    network: NetworkSettings = field(default_factory=NetworkSettings, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse limits under which no call could be made, and a password in the address."""

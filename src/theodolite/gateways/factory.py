@@ -20,6 +20,7 @@ from theodolite.domain.application import (
 from theodolite.domain.errors import InputError
 from theodolite.domain.model import CacheUse, ModelEndpoint, ModelKind
 from theodolite.gateways.applications.prompted import PromptedModelApplication
+from theodolite.gateways.http.proxies import NetworkContext, route_of
 from theodolite.gateways.http.wire import checked_address, host_of
 from theodolite.gateways.limits.account import Accounts
 from theodolite.gateways.limits.pace import Pace
@@ -70,6 +71,7 @@ def open_model(
     accounts: Accounts | None = None,
     starts: Path | None = None,
     caching: Caching | None = None,
+    folder: Path = Path(),
 ) -> ChatModel | InspectModel | CachedModel | ScriptedModel:
     """Return the gateway to a model; nothing is sent yet.
 
@@ -83,15 +85,16 @@ def open_model(
         accounts: Shared with other models; one of its own unless given.
         starts: Folder that remembers starts for limits per minute; None to forget them.
         caching: How replies are kept; None for not at all.
+        folder: The study's folder, for files of certificates.
 
     Raises:
-        InputError: If address or key cannot be used.
+        InputError: If address, key, proxy or certificates cannot be used.
     """
     if endpoint.is_scripted or not (endpoint.url or endpoint.kind is ModelKind.INSPECT):
         from theodolite.gateways.scripted import ScriptedModel
 
         return ScriptedModel(endpoint)
-    model = _live(endpoint, environ, clock, accounts or Accounts(clock), starts)
+    model = _live(endpoint, NetworkContext(environ=environ, folder=folder), clock, accounts or Accounts(clock), starts)
     if caching is None or not (caching.always or endpoint.cache is not CacheUse.NO):
         return model
     from theodolite.gateways.models.cached_model import CachedModel
@@ -102,17 +105,23 @@ def open_model(
 
 
 def _live(
-    endpoint: ModelEndpoint, environ: Mapping[str, str], clock: Clock, accounts: Accounts, starts: Path | None
+    endpoint: ModelEndpoint, context: NetworkContext, clock: Clock, accounts: Accounts, starts: Path | None
 ) -> ChatModel | InspectModel:
-    key = environ.get(endpoint.key)
+    key = context.environ.get(endpoint.key)
     if endpoint.url:
         checked_address(endpoint.url, what=f"model `{endpoint.name}`")
     if endpoint.kind is ModelKind.INSPECT:
         from theodolite.gateways.models.inspect_model import InspectModel
 
         return InspectModel(endpoint, key=key, clock=clock, pace=_pace(endpoint, accounts, clock, starts))
-    dialect = _dialect_of(endpoint.kind)
-    return ChatModel(endpoint, key=key, clock=clock, dialect=dialect, pace=_pace(endpoint, accounts, clock, starts))
+    return ChatModel(
+        endpoint,
+        key=key,
+        clock=clock,
+        dialect=_dialect_of(endpoint.kind),
+        pace=_pace(endpoint, accounts, clock, starts),
+        route=route_of(endpoint.network, context, what=f"model `{endpoint.name}`"),
+    )
 
 
 def _dialect_of(kind: ModelKind) -> Dialect:
@@ -179,7 +188,7 @@ def open_application(
         case PromptedModel():
             return PromptedModelApplication(name, connection, model=_model(connection.model, models, what))
         case HttpEndpoint():
-            return _http(name, connection, environ, clock, accounts)
+            return _http(name, connection, NetworkContext(environ=environ, folder=folder), clock, accounts)
         case PythonCallable():
             from theodolite.gateways.applications.runtime import Surroundings
 
@@ -256,7 +265,7 @@ def _credentials(connection: AriaClass, environ: Mapping[str, str]) -> Credentia
 
 
 def _http(
-    name: str, connection: HttpEndpoint, environ: Mapping[str, str], clock: Clock, accounts: Accounts | None
+    name: str, connection: HttpEndpoint, context: NetworkContext, clock: Clock, accounts: Accounts | None
 ) -> HttpApplication:
     from theodolite.gateways.applications.http_application import HttpApplication
     from theodolite.gateways.applications.http_form import checked_template
@@ -265,7 +274,15 @@ def _http(
     account = (accounts or Accounts(clock)).of(
         host_of(connection.url.partition("{")[0]), connection.key, parallel=connection.parallel
     )
-    return HttpApplication(name, connection, key=environ.get(connection.key), clock=clock, pace=Pace(account, clock))
+    what = f"application `{name}`"
+    return HttpApplication(
+        name,
+        connection,
+        key=context.environ.get(connection.key),
+        clock=clock,
+        pace=Pace(account, clock),
+        route=route_of(connection.network, context, what=what, public_only=connection.public_only),
+    )
 
 
 def _model(name: str, models: Mapping[str, Model], what: str) -> Model:

@@ -11,6 +11,7 @@ import socket
 import ssl
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from http import HTTPStatus
 
 from theodolite.domain.errors import (
     ContentRefused,
@@ -98,11 +99,27 @@ class NoConnection(OSError):
 
     Attributes:
         reason: What the system said.
+        proxy: Host of the proxy that could not be reached; empty where the host itself could not.
     """
 
-    def __init__(self, reason: OSError) -> None:
+    def __init__(self, reason: OSError, *, proxy: str = "") -> None:
         super().__init__(*reason.args)
         self.reason = reason
+        self.proxy = proxy
+
+
+class ProxyRefused(OSError):
+    """A proxy does not pass the call on.
+
+    Attributes:
+        status: HTTP status of its answer.
+        proxy: Its host.
+    """
+
+    def __init__(self, status: int, *, proxy: str) -> None:
+        super().__init__(status)
+        self.status = status
+        self.proxy = proxy
 
 
 class BrokenOff(OSError):
@@ -142,6 +159,7 @@ TRANSLATIONS: dict[type[BaseException], Trouble] = {
     PackedOtherwise: Trouble(kind=MalformedReply, words="the answer is packed otherwise than by gzip or deflate"),
     NoAddress: Trouble(kind=Rejected, words="the address cannot be used; expected `http://host:port/path`"),
     TimeoutError: Trouble(kind=TimedOut, words="no answer in time", again=Again.ONCE),
+    ProxyRefused: _nobody("the proxy refuses"),
     OSError: Trouble(kind=ServerFault, words="the connection broke off", again=Again.UNTIL_SPENT),
     ValueError: Trouble(kind=MalformedReply, words="the answer is not HTTP as agreed"),
 }
@@ -160,9 +178,27 @@ _ERRNO = {
 
 def translate(error: BaseException) -> Trouble:
     """Return the trouble that a foreign exception means."""
+    if isinstance(error, ProxyRefused):
+        return _refused_by_proxy(error)
     if not isinstance(error, NoConnection):
         return next(TRANSLATIONS[kind] for kind in type(error).__mro__ if kind in TRANSLATIONS)
-    reason = error.reason
+    trouble = _unconnected(error.reason)
+    return replace(trouble, words=f"the proxy {error.proxy}: {trouble.words}") if error.proxy else trouble
+
+
+_STATUSES = frozenset(map(int, HTTPStatus))
+
+
+def _refused_by_proxy(error: ProxyRefused) -> Trouble:
+    """Return the trouble of a proxy that answers and does not pass the call on; 5xx may pass."""
+    advice = "; put user and password into its address in `HTTPS_PROXY`" if error.status == 407 else ""
+    phrase = HTTPStatus(error.status).phrase if error.status in _STATUSES else ""
+    words = f"the proxy {error.proxy} refuses: {error.status} {phrase}".rstrip()
+    return _nobody(words + advice, Again.UNTIL_SPENT if error.status >= 500 else Again.NEVER)
+
+
+def _unconnected(reason: OSError) -> Trouble:
+    """Return the trouble of a connection that could not be made."""
     if reason.errno in _ERRNO and not isinstance(reason, ssl.SSLError | socket.gaierror):
         return _nobody(_ERRNO[reason.errno])
     trouble = next(REASONS[kind] for kind in type(reason).__mro__ if kind in REASONS)

@@ -26,7 +26,7 @@ from theodolite.domain.errors import (
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import AskModel, Message, Speaker
 from theodolite.domain.model import ModelEndpoint
-from theodolite.gateways.http.pool import HttpPool
+from theodolite.gateways.http.transport import HttpTransport
 from theodolite.gateways.models.chat_model import ChatModel
 
 pytestmark = pytest.mark.integration
@@ -167,7 +167,7 @@ async def test_whatever_a_server_does_ends_in_an_error_of_ours(fault: str) -> No
                 await model.reply(ASK)
 
     assert len(str(caught.value)) < 300
-    assert "httptools" not in str(caught.value)
+    assert "aiohttp" not in str(caught.value)
 
 
 @pytest.mark.parametrize("fault", ["hang", "drip"])
@@ -291,6 +291,6 @@ async def test_every_foreign_exception_ends_in_an_error_of_ours(monkeypatch: pyt
         raise ConnectionResetError
 
     async with opened("http://127.0.0.1:1/v1", attempts=1) as model:
-        monkeypatch.setattr(HttpPool, "request", broken)
+        monkeypatch.setattr(HttpTransport, "send", broken)
         with pytest.raises(ServerFault, match="connection broke off"):
             await model.reply(ASK)

@@ -8,10 +8,11 @@ import ssl
 from contextlib import asynccontextmanager
 
 import pytest
+from aiohttp.abc import AbstractResolver
 
-from tests.integration.gateways.test_http_pool import ANSWER, ask, certified
-from theodolite.gateways.http import pool as http_pool
-from theodolite.gateways.http.pool import HttpPool
+from tests.integration.gateways.test_http_transport import ANSWER, ask, certified
+from theodolite.gateways.http.proxies import Route
+from theodolite.gateways.http.transport import HttpTransport
 from theodolite.gateways.trouble import BrokenOff, CutShort, NoConnection, translate
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
@@ -55,11 +56,11 @@ async def lying(*scenes, host="127.0.0.1", **secure):
 
 async def asked_of(*scenes, **changes):
     async with lying(*scenes) as (_, port):
-        pool = HttpPool({})
+        transport = HttpTransport({})
         try:
-            return await ask(pool, f"http://127.0.0.1:{port}/", **changes)
+            return await ask(transport, f"http://127.0.0.1:{port}/", **changes)
         finally:
-            await pool.close()
+            await transport.close()
 
 
 @pytest.mark.parametrize(
@@ -88,20 +89,20 @@ async def test_a_server_that_hangs_up_is_told_by_how_far_it_came(scene, error):
 
 async def test_a_connection_that_ended_between_two_calls_is_not_used_and_costs_no_call():
     async with lying([ANSWER, None], [ANSWER]) as (liar, port):
-        pool = HttpPool({})
+        transport = HttpTransport({})
         for _ in range(2):
-            assert (await ask(pool, f"http://127.0.0.1:{port}/")).body == b"{}"
+            assert (await ask(transport, f"http://127.0.0.1:{port}/")).body == b"{}"
             await asyncio.sleep(0.05)
-        await pool.close()
+        await transport.close()
 
     assert len(liar.asked) == 2
 
 
 async def test_an_answer_behind_an_answer_is_not_given_to_the_next_who_asks():
     async with lying([ANSWER + b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"], [ANSWER]) as (_, port):
-        pool = HttpPool({})
-        bodies = [(await ask(pool, f"http://127.0.0.1:{port}/")).body for _ in range(2)]
-        await pool.close()
+        transport = HttpTransport({})
+        bodies = [(await ask(transport, f"http://127.0.0.1:{port}/")).body for _ in range(2)]
+        await transport.close()
 
     assert bodies == [b"{}", b"{}"]
 
@@ -123,39 +124,62 @@ async def test_proxies_of_the_environment_are_not_asked(monkeypatch):
     assert proxy.asked == []
 
 
+class Resolver(AbstractResolver):
+    """Leads every name to this machine, and remembers the names."""
+
+    def __init__(self):
+        self.sought = []
+
+    async def resolve(self, host, port=0, family=socket.AF_INET):
+        self.sought.append(host)
+        found = {"hostname": host, "host": "127.0.0.1", "port": port, "family": socket.AF_INET, "proto": 0, "flags": 0}
+        return [found]
+
+    async def close(self):
+        pass
+
+
 async def test_a_name_in_other_letters_is_looked_up_in_those_of_the_network():
-    sought = []
-
-    async def look_up(host, port):
-        sought.append(host)
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
-
+    resolver = Resolver()
     async with lying([ANSWER]) as (liar, port):
-        pool = HttpPool({}, look_up=look_up)
-        await ask(pool, f"http://b\u00fccher.example:{port}/")
-        await pool.close()
+        transport = HttpTransport({}, resolver=resolver)
+        await ask(transport, f"http://b\u00fccher.example:{port}/")
+        await transport.close()
 
-    assert sought == ["xn--bcher-kva.example"]
+    assert resolver.sought == ["xn--bcher-kva.example"]
     assert f"Host: xn--bcher-kva.example:{port}\r\n".encode() in liar.asked[0]
+
+
+@pytest.mark.parametrize("host", ["team.example", "127.0.0.1"])
+async def test_an_address_is_checked_where_the_connection_is_made(host):
+    async with lying([ANSWER]) as (liar, port):
+        transport = HttpTransport({}, resolver=Resolver(), route=Route(public_only=True))
+        with pytest.raises(NoConnection) as caught:
+            await ask(transport, f"http://{host}:{port}/")
+        await transport.close()
+
+    assert translate(caught.value).words == "no public address"
+    assert liar.asked == []
 
 
 @pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="this machine has no IPv6")
 async def test_an_address_of_six_bytes_pairs_is_met():
     async with lying([ANSWER], host="::1") as (liar, port):
-        pool = HttpPool({})
-        assert (await ask(pool, f"http://[::1]:{port}/")).body == b"{}"
-        await pool.close()
+        transport = HttpTransport({})
+        assert (await ask(transport, f"http://[::1]:{port}/")).body == b"{}"
+        await transport.close()
 
     assert f"Host: [::1]:{port}\r\n".encode() in liar.asked[0]
 
 
-async def test_a_certificate_of_another_name_is_refused_and_says_why(tmp_path, monkeypatch):
+async def test_a_certificate_of_another_name_is_refused_and_says_why(tmp_path):
     path = certified(tmp_path)
     own = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     own.load_cert_chain(path)
-    monkeypatch.setattr(http_pool, "_trusting", lambda: ssl.create_default_context(cafile=str(path)))
     async with lying([ANSWER], ssl=own) as (_, port):
+        transport = HttpTransport({}, route=Route(tls=ssl.create_default_context(cafile=str(path))))
         with pytest.raises(NoConnection) as caught:
-            await ask(HttpPool({}), f"https://127.0.0.1:{port}/")
+            await ask(transport, f"https://127.0.0.1:{port}/")
+        await transport.close()
 
     assert "not valid for '127.0.0.1'" in translate(caught.value).words

@@ -13,6 +13,7 @@ from theodolite.domain.flow import Reply, SayToApplication
 from theodolite.domain.run import Spending
 from theodolite.gateways.applications.http_form import RequestForm
 from theodolite.gateways.http.event_stream import EventStream
+from theodolite.gateways.http.proxies import Route
 from theodolite.gateways.http.public_network import require_public_host
 from theodolite.gateways.http.reply_path import ReplyPlace, find_in, parse_path
 from theodolite.gateways.http.wire import GoodAnswer, Wire
@@ -87,6 +88,7 @@ class HttpApplication:
         patience: Patience | None = None,
         knock_s: float = KNOCK_S,
         pace: Pace | None = None,
+        route: Route | None = None,
     ) -> None:
         """Parse all templates; nothing is sent.
 
@@ -99,6 +101,7 @@ class HttpApplication:
                 where the request may have been worked on, unless given.
             knock_s: Deadline of a knock; seconds.
             pace: Says when an attempt may begin; an account of its own unless given.
+            route: How calls leave this machine; directly unless given.
 
         Raises:
             InputError: If address, key, body or reply path cannot be used, or the address must be public and is not.
@@ -119,7 +122,7 @@ class HttpApplication:
             patience=patience or Patience(timeout_s=connection.timeout_s, attempts_once=1, refusals=5 * REFUSALS),
             parallel=connection.parallel,
             pace=pace or Pace(Account(clock, parallel=connection.parallel), clock),
-            public_only=connection.public_only,
+            route=route or Route(public_only=connection.public_only),
         )
 
     def __repr__(self) -> str:

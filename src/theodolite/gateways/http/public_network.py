@@ -11,8 +11,6 @@ import ipaddress
 from urllib.parse import urlsplit
 
 from theodolite.domain.errors import InputError
-from theodolite.gateways.http.pool import Found, LookUp, look_up_host
-from theodolite.gateways.trouble import PrivateAddress
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _TRANSLATED = ipaddress.ip_network("64:ff9b::/96")
@@ -88,20 +86,3 @@ def require_public_host(url: str, *, what: str) -> None:
     if not is_public(host):
         message = f"{what} stands at `{host}`, which is no public address; name one that the Internet can reach"
         raise InputError(message)
-
-
-async def look_up_public_host(host: str, port: int, *, look_up: LookUp = look_up_host) -> Found:
-    """Return the public addresses of a host, and none of the others.
-
-    Args:
-        host: Name or number.
-        port: Port.
-        look_up: Finds all its addresses.
-
-    Raises:
-        PrivateAddress: If it has none.
-    """
-    public = [one for one in await look_up(host, port) if is_public(str(one[4][0]))]
-    if not public:
-        raise PrivateAddress
-    return public

@@ -7,13 +7,12 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from theodolite.domain.address import refuse_userinfo
 from theodolite.domain.errors import InputError, Rejected, TimedOut
 from theodolite.gateways.complaint import read_complaint
-from theodolite.gateways.http.connection import HttpAnswer
-from theodolite.gateways.http.pool import HttpPool, look_up_host
-from theodolite.gateways.http.public_network import look_up_public_host
+from theodolite.gateways.http.proxies import Route
 from theodolite.gateways.limits.insisting import GivenUp, insist
 from theodolite.gateways.limits.pace import Pace
 from theodolite.gateways.limits.patience import Patience, asked_wait_s
@@ -21,6 +20,9 @@ from theodolite.gateways.secrecy import Secret
 from theodolite.gateways.trouble import FOREIGN, Again, Trouble, of_status, translate, withheld
 from theodolite.gateways.web_address import NoAddress, web_address
 from theodolite.ports.clock import Clock
+
+if TYPE_CHECKING:  # aiohttp loads with the first call
+    from theodolite.gateways.http.transport import HttpTransport, RawResponse
 
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([^\s"';]+)""", re.IGNORECASE)
 
@@ -93,7 +95,7 @@ class _Lines:
     """What belongs to one event loop."""
 
     loop: asyncio.AbstractEventLoop
-    pool: HttpPool
+    transport: HttpTransport
     slots: asyncio.Semaphore
 
 
@@ -115,7 +117,7 @@ class Wire:
         pace: Pace,
         weigh: Weigh | None = None,
         heed: Heed | None = None,
-        public_only: bool = False,
+        route: Route | None = None,
     ) -> None:
         """Keep what every call needs.
 
@@ -128,7 +130,7 @@ class Wire:
             pace: Says when an attempt may begin: limits shared with others, limits per minute.
             weigh: Tells what a call has taken; None where nobody counts tokens.
             heed: Hears what is wrong with a good answer and may pass; None where every good answer counts.
-            public_only: Whether names that lead into a private network are not met.
+            route: How calls leave this machine; directly, with the system's authorities, unless given.
         """
         self.endpoint = endpoint
         self.secret = secret
@@ -138,7 +140,7 @@ class Wire:
         self._pace = pace
         self._weigh = weigh
         self._heed = heed
-        self._public_only = public_only
+        self._route = route
         self._lines: _Lines | None = None
 
     async def call(self, outgoing: Outgoing) -> GoodAnswer:
@@ -176,13 +178,15 @@ class Wire:
         """Let go of the connections; a later call opens new ones."""
         lines, self._lines = self._lines, None
         if lines is not None and not lines.loop.is_closed():
-            await lines.pool.close()
+            await lines.transport.close()
 
     def _open(self) -> _Lines:
         loop = asyncio.get_running_loop()
         if self._lines is None or self._lines.loop is not loop:
-            pool = HttpPool(self.secret.headers(), look_up=look_up_public_host if self._public_only else look_up_host)
-            self._lines = _Lines(loop, pool, asyncio.Semaphore(self._parallel))
+            from theodolite.gateways.http.transport import HttpTransport
+
+            transport = HttpTransport(self.secret.headers(), route=self._route)
+            self._lines = _Lines(loop, transport, asyncio.Semaphore(self._parallel))
         return self._lines
 
     async def _in_slot(self, outgoing: Outgoing, patience: Patience, spent_s: float) -> _Ended:
@@ -207,14 +211,14 @@ class Wire:
         begun = self.clock.monotonic_s()
         hear = _Ear(outgoing.hear) if outgoing.hear is not None else None
         try:
-            answer = await self._open().pool.request(
+            answer = await self._open().transport.send(
                 outgoing.method,
                 outgoing.url,
                 body=outgoing.body,
                 headers=outgoing.headers,
                 timeout_s=timeout_s,
                 connect_s=patience.connect_s,
-                hear=hear,
+                on_piece=hear,
             )
         except FOREIGN as error:
             trouble = translate(error)
@@ -230,7 +234,7 @@ class Wire:
             return GoodAnswer(body=answer.body, content_type=kind, latency_s=self.clock.monotonic_s() - begun)
         return self._complain(answer, outgoing.doubtful)
 
-    def _complain(self, answer: HttpAnswer, doubtful: tuple[str, ...]) -> Trouble:
+    def _complain(self, answer: RawResponse, doubtful: tuple[str, ...]) -> Trouble:
         complaint, status = read_complaint(answer.body), answer.status
         words = self.secret.scrub(complaint.words)
         if any(field in complaint.words for field in doubtful):

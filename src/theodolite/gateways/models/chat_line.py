@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from theodolite.domain.flow import AskModel, Reply
 from theodolite.domain.model import ModelEndpoint
+from theodolite.gateways.http.proxies import Route
 from theodolite.gateways.http.wire import GoodAnswer, Outgoing, Wire, checked_address, host_of
 from theodolite.gateways.limits.account import Account
 from theodolite.gateways.limits.insisting import GivenUp
@@ -136,7 +137,15 @@ class ChatLine:
         return read_model_names(answer) if isinstance(answer, GoodAnswer) else ()
 
 
-def open_line(endpoint: ModelEndpoint, dialect: Dialect, *, key: str, clock: Clock, pace: Pace | None) -> ChatLine:
+def open_line(
+    endpoint: ModelEndpoint,
+    dialect: Dialect,
+    *,
+    key: str,
+    clock: Clock,
+    pace: Pace | None,
+    route: Route | None = None,
+) -> ChatLine:
     """Return the line to an endpoint; nothing is opened before the first call.
 
     Raises:
@@ -145,12 +154,7 @@ def open_line(endpoint: ModelEndpoint, dialect: Dialect, *, key: str, clock: Clo
     url = checked_address(endpoint.url, what=f"model `{endpoint.name}`")
     secret = Secret(key, variable=endpoint.key, header=endpoint.key_header or dialect.key_header)
     wishes = StreamWishes(dialect.streaming.wishes, endpoint.params)
-    wire = _wire(endpoint, secret, clock, pace)
-    return ChatLine(endpoint=endpoint, dialect=dialect, url=url, wire=wire, wishes=wishes)
-
-
-def _wire(endpoint: ModelEndpoint, secret: Secret, clock: Clock, pace: Pace | None) -> Wire:
-    return Wire(
+    wire = Wire(
         endpoint=endpoint.name,
         secret=secret,
         clock=clock,
@@ -159,4 +163,6 @@ def _wire(endpoint: ModelEndpoint, secret: Secret, clock: Clock, pace: Pace | No
         pace=pace or Pace(Account(clock, parallel=endpoint.parallel), clock),
         weigh=tokens_taken if endpoint.tpm is not None else None,
         heed=lambda body: passing_trouble(body, secret),
+        route=route,
     )
+    return ChatLine(endpoint=endpoint, dialect=dialect, url=url, wire=wire, wishes=wishes)

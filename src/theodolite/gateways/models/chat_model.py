@@ -6,6 +6,7 @@ import json
 
 from theodolite.domain.flow import AskModel, Reply
 from theodolite.domain.model import ModelEndpoint
+from theodolite.gateways.http.proxies import Route
 from theodolite.gateways.http.wire import host_of
 from theodolite.gateways.limits.pace import Pace
 from theodolite.gateways.models.chat_form import CHAT_COMPLETIONS
@@ -30,6 +31,7 @@ class ChatModel:
         dialect: Dialect = CHAT_COMPLETIONS,
         knock_s: float = KNOCK_S,
         pace: Pace | None = None,
+        route: Route | None = None,
     ) -> None:
         """Prepare the wire; nothing is opened before the first call.
 
@@ -40,11 +42,12 @@ class ChatModel:
             dialect: How it wants to be asked.
             knock_s: Deadline of a knock; seconds.
             pace: Says when an attempt may begin; an account of its own unless given.
+            route: How calls leave this machine; directly unless given.
 
         Raises:
             InputError: If the address or the key cannot be used.
         """
-        self._line = open_line(endpoint, dialect, key=key or "", clock=clock, pace=pace)
+        self._line = open_line(endpoint, dialect, key=key or "", clock=clock, pace=pace, route=route)
         self._schemas = SchemaOffer(endpoint, is_set=dialect.sets_form(endpoint.params))
         self._knocking = ChatKnock(self._line, knock_s=knock_s)
 

@@ -12,8 +12,9 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from theodolite.gateways.http import pool as http_pool
-from theodolite.gateways.http.pool import HttpPool
+from theodolite.gateways.http import transport as http_transport
+from theodolite.gateways.http.proxies import Route
+from theodolite.gateways.http.transport import HttpTransport
 from theodolite.gateways.trouble import BrokenOff, NoConnection
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
@@ -59,20 +60,20 @@ async def standing(site, **secure):
         await asyncio.sleep(0)
 
 
-async def ask(pool, url, **changes):
+async def ask(transport, url, **changes):
     given = {"body": None, "headers": {}, "timeout_s": 5.0, "connect_s": 5.0, **changes}
-    return await pool.request("GET", url, **given)
+    return await transport.send("GET", url, **given)
 
 
 async def test_one_connection_serves_one_call_after_the_other_and_two_serve_two():
     site = Site()
     async with standing(site) as port:
-        pool, url = HttpPool({"Authorization": "Bearer k"}), f"http://localhost:{port}/x"
+        transport, url = HttpTransport({"Authorization": "Bearer k"}), f"http://localhost:{port}/x"
         for _ in range(3):
-            await ask(pool, url)
+            await ask(transport, url)
         alone = site.connections
-        await asyncio.gather(ask(pool, url), ask(pool, url))
-        await pool.close()
+        await asyncio.gather(ask(transport, url), ask(transport, url))
+        await transport.close()
 
     assert (alone, site.connections) == (1, 2)
     assert b"Authorization: Bearer k\r\n" in site.heads[0]
@@ -80,13 +81,14 @@ async def test_one_connection_serves_one_call_after_the_other_and_two_serve_two(
 
 
 async def test_a_connection_that_was_idle_for_long_is_not_used_again(monkeypatch):
-    monkeypatch.setattr(http_pool, "KEPT_IDLE_S", -1.0)
+    monkeypatch.setattr(http_transport, "IDLE_S", 0.001)
     site = Site()
     async with standing(site) as port:
-        pool = HttpPool({})
+        transport = HttpTransport({})
         for _ in range(2):
-            await ask(pool, f"http://127.0.0.1:{port}/")
-        await pool.close()
+            await ask(transport, f"http://127.0.0.1:{port}/")
+            await asyncio.sleep(0.05)
+        await transport.close()
 
     assert site.connections == 2
 
@@ -94,12 +96,12 @@ async def test_a_connection_that_was_idle_for_long_is_not_used_again(monkeypatch
 async def test_a_call_that_takes_too_long_ends_and_leaves_no_connection_behind():
     site = Site(is_silent=True)
     async with standing(site) as port:
-        pool = HttpPool({})
+        transport = HttpTransport({})
         with pytest.raises(TimeoutError):
-            await ask(pool, f"http://127.0.0.1:{port}/", timeout_s=0.05)
+            await ask(transport, f"http://127.0.0.1:{port}/", timeout_s=0.05)
         with pytest.raises(TimeoutError):
-            await ask(pool, f"http://127.0.0.1:{port}/", timeout_s=0.05)
-        await pool.close()
+            await ask(transport, f"http://127.0.0.1:{port}/", timeout_s=0.05)
+        await transport.close()
 
     assert site.connections == 2
 
@@ -107,33 +109,34 @@ async def test_a_call_that_takes_too_long_ends_and_leaves_no_connection_behind()
 async def test_a_call_that_is_broken_off_leaves_no_connection_behind():
     site = Site(is_silent=True)
     async with standing(site) as port:
-        pool = HttpPool({})
+        transport = HttpTransport({})
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.05):
-                await ask(pool, f"http://127.0.0.1:{port}/")
+                await ask(transport, f"http://127.0.0.1:{port}/")
         site.is_silent = False
-        assert (await ask(pool, f"http://127.0.0.1:{port}/")).body == b"{}"
-        await pool.close()
+        assert (await ask(transport, f"http://127.0.0.1:{port}/")).body == b"{}"
+        await transport.close()
 
     assert site.connections == 2
 
 
 async def test_a_server_that_hangs_up_is_told_from_one_that_is_not_there():
     async with standing(Site(hangs_up=True)) as port:
-        pool = HttpPool({})
+        transport = HttpTransport({})
         with pytest.raises(BrokenOff):
-            await ask(pool, f"http://127.0.0.1:{port}/")
+            await ask(transport, f"http://127.0.0.1:{port}/")
     with pytest.raises(NoConnection):
-        await ask(pool, f"http://127.0.0.1:{port}/")
+        await ask(transport, f"http://127.0.0.1:{port}/")
+    await transport.close()
 
 
 async def test_what_follows_from_a_request_is_not_said_by_its_headers():
     site = Site()
     async with standing(site) as port:
-        pool = HttpPool({})
+        transport = HttpTransport({})
         given = {"host": "elsewhere", "Content-Length": "9", "Transfer-Encoding": "chunked", "X-Own": "1"}
-        await ask(pool, f"http://127.0.0.1:{port}/", headers=given)
-        await pool.close()
+        await ask(transport, f"http://127.0.0.1:{port}/", headers=given)
+        await transport.close()
 
     (head,) = site.heads
     assert b"X-Own: 1\r\n" in head
@@ -141,8 +144,10 @@ async def test_what_follows_from_a_request_is_not_said_by_its_headers():
 
 
 async def test_a_header_cannot_be_ended_by_its_value():
+    transport = HttpTransport({})
     with pytest.raises(ValueError, match="line break"):
-        await ask(HttpPool({}), "http://127.0.0.1:9/", headers={"X": "a\r\nY: b"})
+        await ask(transport, "http://127.0.0.1:9/", headers={"X": "a\r\nY: b"})
+    await transport.close()
 
 
 def certified(folder):
@@ -162,16 +167,18 @@ def certified(folder):
     return path
 
 
-async def test_a_certificate_that_nobody_trusts_is_refused_and_a_trusted_one_is_not(tmp_path, monkeypatch):
+async def test_a_certificate_that_nobody_trusts_is_refused_and_a_trusted_one_is_not(tmp_path):
     path = certified(tmp_path)
     own = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     own.load_cert_chain(path)
     async with standing(Site(), ssl=own) as port:
-        pool, url = HttpPool({}), f"https://localhost:{port}/"
+        url = f"https://localhost:{port}/"
+        stranger = HttpTransport({})
         with pytest.raises(NoConnection) as caught:
-            await ask(pool, url)
+            await ask(stranger, url)
+        await stranger.close()
         assert isinstance(caught.value.reason, ssl.SSLCertVerificationError)
 
-        monkeypatch.setattr(http_pool, "_trusting", lambda: ssl.create_default_context(cafile=str(path)))
-        assert (await ask(pool, url)).body == b"{}"
-        await pool.close()
+        transport = HttpTransport({}, route=Route(tls=ssl.create_default_context(cafile=str(path))))
+        assert (await ask(transport, url)).body == b"{}"
+        await transport.close()

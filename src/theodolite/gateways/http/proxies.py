@@ -1,0 +1,274 @@
+"""Proxies and certificates: which proxy passes a call on, whom TLS trusts, and which certificate we present.
+
+Settings of the study come first, then the variables of the environment that curl, pip and
+requests read as well: `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`.
+"""
+
+from __future__ import annotations
+
+import base64
+import ipaddress
+import re
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from theodolite.domain.errors import InputError
+from theodolite.domain.network_settings import NO_PROXY, NetworkSettings
+from theodolite.gateways.web_address import NoAddress, WebAddress, web_address
+
+CA_FILE = "THEODOLITE_CA_FILE"
+"""Environment variable with a PEM file of certificate authorities to trust beside those of the system."""
+
+CLIENT_CERT = "THEODOLITE_CLIENT_CERT"
+"""Environment variable with the PEM file of the certificate that this side presents."""
+
+CLIENT_KEY = "THEODOLITE_CLIENT_KEY"
+"""Environment variable with the PEM file of its private key."""
+
+CLIENT_KEY_PASSWORD = "THEODOLITE_CLIENT_KEY_PASSWORD"  # noqa: S105 - the name of a variable
+"""Environment variable with the passphrase of the private key."""
+
+_SEPARATORS = re.compile(r"[,\s]+")
+_AUTHORIZATION = "Proxy-Authorization"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proxy:
+    """A proxy that passes calls on.
+
+    Attributes:
+        url: Its address, without user and password.
+        headers: The header that authenticates us at it; empty where it asks for none.
+        source: The setting that names it, for messages: `proxy`, or an environment variable.
+    """
+
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    source: str = "proxy"
+
+    @property
+    def host(self) -> str:
+        """Host and port."""
+        return web_address(self.url).authority
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """How calls to one endpoint leave this machine.
+
+    Attributes:
+        proxies: Scheme of an address to the proxy that passes calls to it on.
+        direct: Hosts that are called directly all the same.
+        tls: What certificates are checked by; None for the system's authorities and no certificate of ours.
+        is_loopback_direct: Whether this machine's own addresses are called directly.
+        public_only: Whether only addresses of the public Internet are connected to.
+    """
+
+    proxies: Mapping[str, Proxy] = field(default_factory=dict)
+    direct: tuple[str, ...] = ()
+    tls: ssl.SSLContext | None = None
+    is_loopback_direct: bool = True
+    public_only: bool = False
+
+    def proxy_for(self, address: WebAddress) -> Proxy | None:
+        """Return the proxy that passes calls to an address on; None for a direct connection."""
+        proxy = self.proxies.get(address.scheme)
+        if proxy is None or (self.is_loopback_direct and _is_loopback(address.host)):
+            return None
+        return None if any(_names(entry, address) for entry in self.direct) else proxy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkContext:
+    """Where network settings are read.
+
+    Attributes:
+        environ: Environment variables.
+        folder: The study's folder, which its paths begin in.
+    """
+
+    environ: Mapping[str, str] = field(default_factory=dict)
+    folder: Path = field(default_factory=Path)
+
+
+def route_of(network: NetworkSettings, context: NetworkContext, *, what: str, public_only: bool = False) -> Route:
+    """Return how calls to one endpoint leave this machine.
+
+    Calls to a host that must be public are direct: a proxy would look the name up
+    itself, and might reach what stands behind our own walls. They also present no
+    certificate of the environment, which names the operator.
+
+    Args:
+        network: What the study says.
+        context: Where the settings are read.
+        what: Whose settings they are, for messages: "model `app`".
+        public_only: Whether only addresses of the public Internet are connected to.
+
+    Raises:
+        InputError: If a proxy or a certificate cannot be used.
+    """
+    tls = _tls_of(network, context, what=what, with_environment=not public_only)
+    if public_only or network.proxy == NO_PROXY:
+        return Route(tls=tls, public_only=public_only)
+    if network.proxy:
+        proxy = _proxy(network.proxy, source=f"`proxy` of {what}")
+        return Route(
+            proxies={"http": proxy, "https": proxy}, direct=network.no_proxy, tls=tls, is_loopback_direct=False
+        )
+    direct = _entries(_variable(context.environ, "no_proxy")[1])
+    return Route(proxies=_proxies_of(context.environ), direct=(*direct, *network.no_proxy), tls=tls)
+
+
+def _proxies_of(environ: Mapping[str, str]) -> dict[str, Proxy]:
+    """Return the proxies that the environment names, by the scheme of the addresses that they are for."""
+    found: dict[str, Proxy] = {}
+    for scheme in ("http", "https"):
+        name, value = _variable(environ, f"{scheme}_proxy")
+        if not value:
+            name, value = _variable(environ, "all_proxy")
+        if value:
+            found[scheme] = _proxy(value if "://" in value else f"http://{value}", source=f"variable `{name}`")
+    return found
+
+
+def _variable(environ: Mapping[str, str], name: str) -> tuple[str, str]:
+    """Return name and value of a variable that is written in small or in capital letters; small ones go first."""
+    return next(((form, environ[form]) for form in (name, name.upper()) if environ.get(form)), (name, ""))
+
+
+def _proxy(url: str, *, source: str) -> Proxy:
+    """Return a proxy by its address, which is not repeated in a message: it may hold a password."""
+    try:
+        parts = urlsplit(url)
+        scheme, userinfo = parts.scheme, parts.netloc.rpartition("@")[0]
+        plain = f"{scheme}://{parts.netloc.rpartition('@')[2]}"
+        if scheme.startswith("socks"):
+            message = (
+                f"{source} names a SOCKS proxy; expected an HTTP proxy such as `http://proxy.example:3128`."
+                " Ask for its HTTP address, or write `proxy: none` where the host can be reached directly."
+            )
+            raise InputError(message)
+        web_address(plain)
+    except (NoAddress, ValueError):
+        message = f"{source} is no address of a proxy; expected one such as `http://proxy.example:3128`"
+        raise InputError(message) from None
+    user, _, password = userinfo.partition(":")
+    token = base64.b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode("ascii")
+    return Proxy(url=plain, headers={_AUTHORIZATION: f"Basic {token}"} if userinfo else {}, source=source)
+
+
+def _entries(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, _SEPARATORS.split(text)))
+
+
+@cache
+def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
+    try:
+        return ipaddress.ip_network(text.strip("[]"), strict=False)
+    except ValueError:
+        return None
+
+
+def _names(entry: str, address: WebAddress) -> bool:
+    """Tell whether an entry such as `*`, `.example.org`, `host:8000` or `10.0.0.0/8` covers an address."""
+    if entry == "*":
+        return True
+    host = _network(address.host)
+    network = _network(entry)
+    if network is not None:
+        return host is not None and host.version == network.version and host.network_address in network
+    name, _, port = entry.lower().removeprefix("*").removeprefix(".").partition(":")
+    is_port = not port or port == str(address.port)
+    return is_port and (address.host.lower() == name or address.host.lower().endswith(f".{name}"))
+
+
+def _is_loopback(host: str) -> bool:
+    network = _network(host)
+    return host.lower() == "localhost" or (network is not None and network.is_loopback)
+
+
+def _tls_of(
+    network: NetworkSettings, context: NetworkContext, *, what: str, with_environment: bool
+) -> ssl.SSLContext | None:
+    """Return what certificates are checked by; None where neither study nor environment says anything."""
+    environ = context.environ
+    password = environ.get(network.client_key_password, "") if network.client_key_password else ""
+    authorities = [(context.folder / network.ca, f"`ca` of {what}")] if network.ca else []
+    if environ.get(CA_FILE):
+        authorities.append((Path(environ[CA_FILE]), f"variable `{CA_FILE}`"))
+    certificate: _Certificate | None = None
+    if network.client_cert:
+        key = context.folder / network.client_key if network.client_key else None
+        hint = "name the environment variable with its passphrase as `client_key_password`"
+        certificate = _Certificate(
+            context.folder / network.client_cert, key, password, f"`client_cert` of {what}", hint
+        )
+    elif environ.get(CLIENT_CERT) and with_environment:
+        key = Path(environ[CLIENT_KEY]) if environ.get(CLIENT_KEY) else None
+        password, hint = environ.get(CLIENT_KEY_PASSWORD, ""), f"set `{CLIENT_KEY_PASSWORD}` to its passphrase"
+        certificate = _Certificate(Path(environ[CLIENT_CERT]), key, password, f"variable `{CLIENT_CERT}`", hint)
+    return _tls_context(tuple(authorities), certificate) if authorities or certificate else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Certificate:
+    """A certificate that this side presents; `hint` says where the passphrase of its key is named."""
+
+    file: Path
+    key: Path | None
+    password: str = field(repr=False)
+    source: str
+    hint: str
+
+
+@cache
+def _tls_context(authorities: tuple[tuple[Path, str], ...], certificate: _Certificate | None) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    for file, source in authorities:
+        _require_file(file, source)
+        try:
+            context.load_verify_locations(cafile=file)
+        except (ssl.SSLError, OSError):
+            message = f"{source}: `{file}` holds no certificate; expected a PEM file with `BEGIN CERTIFICATE`"
+            raise InputError(message) from None
+    if certificate is not None:
+        _load_certificate(context, certificate)
+    return context
+
+
+def _load_certificate(context: ssl.SSLContext, certificate: _Certificate) -> None:
+    for file in filter(None, (certificate.file, certificate.key)):
+        _require_file(file, certificate.source)
+    was_asked: list[bool] = []
+
+    def password() -> str:  # OpenSSL would ask at the terminal otherwise
+        was_asked.append(True)
+        return certificate.password
+
+    try:
+        context.load_cert_chain(certificate.file, certificate.key, password=password)
+    except (ssl.SSLError, OSError, ValueError) as error:
+        message = f"{certificate.source}: {_why_unusable(error, certificate, was_asked=bool(was_asked))}"
+        raise InputError(message) from None
+
+
+def _why_unusable(error: Exception, certificate: _Certificate, *, was_asked: bool) -> str:
+    """Return why a certificate and its key cannot be used, and what to do."""
+    key = certificate.key or certificate.file
+    if was_asked and not certificate.password:
+        return f"the private key in `{key}` is encrypted; {certificate.hint}"
+    if was_asked:
+        return f"the passphrase does not open the private key in `{key}`; {certificate.hint}"
+    if "KEY_VALUES_MISMATCH" in str(error):
+        return f"the private key in `{key}` does not belong to the certificate in `{certificate.file}`"
+    return f"`{certificate.file}` and `{key}` hold no certificate with its private key; expected PEM files with both"
+
+
+def _require_file(file: Path, source: str) -> None:
+    if not file.is_file():
+        message = f"{source}: there is no file `{file}`; expected a PEM file"
+        raise InputError(message)
