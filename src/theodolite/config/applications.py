@@ -8,9 +8,11 @@ import os
 import re
 import shutil
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from theodolite.config.connections import network_settings
 from theodolite.config.endpoints import check_key, header_problem, url_problem
 from theodolite.config.http_bodies import check_body, said_body, texts_in
 from theodolite.config.lookup import Desk, Entry
@@ -41,6 +43,7 @@ from theodolite.domain.application import (
     Runtime,
 )
 from theodolite.domain.fault import did_you_mean
+from theodolite.domain.network_settings import NetworkSettings
 
 A = TypeVar("A", bound=ApplicationShape)
 
@@ -50,7 +53,12 @@ _REPLY = re.compile(r"\$(?:\.[A-Za-z_][\w-]*|\[\d+\]|\['[^']+'\]|\[\"[^\"]+\"\])
 
 
 def live_application(
-    entry: Entry[Any], desk: Desk, *, models: tuple[str, ...], environ: Mapping[str, str] | None
+    entry: Entry[Any],
+    desk: Desk,
+    *,
+    models: tuple[str, ...],
+    environ: Mapping[str, str] | None,
+    network: NetworkSettings | None = None,
 ) -> Application | None:
     """Return a live application; None for a recorded one, which its file describes.
 
@@ -59,13 +67,15 @@ def live_application(
         desk: Takes the faults.
         models: Names of the study's models.
         environ: The environment, to see which keys are there.
+        network: Proxy and certificates of the study's calls; none unless given.
     """
     shape = entry.shape
     connection: Connection | None = None
     if isinstance(shape, PromptedModelShape):
         connection = _prompted(entry, shape, desk, models)
     elif isinstance(shape, HttpShape):
-        connection = _http(entry, shape, desk, environ)
+        settings = network_settings(entry, desk, environ, network)
+        connection = replace(_http(entry, shape, desk, environ), network=settings)
     elif isinstance(shape, PythonShape):
         connection = _callable(entry, shape, desk)
     elif isinstance(shape, AriaShape):

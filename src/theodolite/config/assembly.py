@@ -11,6 +11,7 @@ from theodolite.config import crosschecks
 from theodolite.config.applications import is_recorded, live_application
 from theodolite.config.asked import Asked, asked_of
 from theodolite.config.attacks import red_teaming_of
+from theodolite.config.connections import network_settings
 from theodolite.config.endpoints import endpoint_of
 from theodolite.config.labelling.annotation_schemas import Written, written_schemas
 from theodolite.config.labelling.annotators import (
@@ -43,6 +44,7 @@ from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import RecordedLabels
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.model import ModelEndpoint
+from theodolite.domain.network_settings import NetworkSettings
 from theodolite.domain.scenario import Scenario, Task
 from theodolite.domain.study import Budget, Sampling, Study
 
@@ -71,9 +73,10 @@ def assemble(
     """
     pack = read_packs(entry, desk)
     series, series_entry = series_of(entry, desk)
-    models, names = _models(entry, desk, environ)
+    network = network_settings(entry, desk, environ)
+    models, names = _models(entry, desk, environ, network)
     risks = _risks(entry, pack, desk)
-    parts = _tested(entry, pack, desk, names, risks=risks, environ=environ)
+    parts = _tested(entry, pack, desk, names, risks=risks, environ=environ, network=network)
     written = written_schemas(entry, pack, desk)
     shelf = _read_labels(parts, pack, written, desk, names)
     asked = asked_of(parts, pack, written, shelf, desk)
@@ -127,11 +130,14 @@ def _label_columns(parts: Parts) -> tuple[str, ...]:
 
 
 def _models(
-    entry: Entry[StudyShape], desk: Desk, environ: Mapping[str, str] | None
+    entry: Entry[StudyShape], desk: Desk, environ: Mapping[str, str] | None, network: NetworkSettings
 ) -> tuple[tuple[ModelEndpoint, ...], tuple[str, ...]]:
     """Return the models, and the names of all that the study has, those that could not be read included."""
     prices = price_book(desk)
-    models = tuple(endpoint_of(model, desk, environ, prices) for model in section(entry, "models"))
+    models = tuple(
+        endpoint_of(model, desk, environ, prices, network=network_settings(model, desk, environ, network))
+        for model in section(entry, "models")
+    )
     return models, tuple(model.name for model in models) + dropped(entry, "models")
 
 
@@ -207,9 +213,10 @@ def _tested(
     *,
     risks: tuple[Risk, ...],
     environ: Mapping[str, str] | None,
+    network: NetworkSettings,
 ) -> Parts:
     """Return what has been read of the study once testers and applications have: scenarios, scripts, personas."""
-    parts = Parts(entry=entry)
+    parts = Parts(entry=entry, network=network)
     own = [*_scenario_files(desk), *section(parts.entry, "scenarios")]
     entries = _latest([*pack.scenarios, *own])
     risk_names = (*(risk.name for risk in risks), *dropped(parts.entry, "risks"))
@@ -259,7 +266,7 @@ def _read_applications(parts: Parts, desk: Desk, models: tuple[str, ...], enviro
             parts.recorded.append((entry, recorded))
             parts.applications += recorded.applications
             continue
-        application = live_application(entry, desk, models=models, environ=environ)
+        application = live_application(entry, desk, models=models, environ=environ, network=parts.network)
         if application is not None:
             parts.applications.append(application)
             parts.live.append(entry.name)

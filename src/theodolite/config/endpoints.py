@@ -15,6 +15,7 @@ from theodolite.config.yaml_source import Scalar, typed
 from theodolite.domain.address import WORDS, userinfo_of, without_userinfo
 from theodolite.domain.fault import Severity
 from theodolite.domain.model import ModelEndpoint, ModelKind, Param, Price
+from theodolite.domain.network_settings import NetworkSettings
 from theodolite.domain.secret_shapes import is_variable_name
 
 _TEMPLATE = re.compile(r"\{\{.*?\}\}")
@@ -26,7 +27,12 @@ _CALLS = ("/chat/completions", "/completions", "/messages", "/responses", "/mode
 
 
 def endpoint_of(
-    entry: Entry[ModelShape], desk: Desk, environ: Mapping[str, str] | None, prices: PriceBook
+    entry: Entry[ModelShape],
+    desk: Desk,
+    environ: Mapping[str, str] | None,
+    prices: PriceBook,
+    *,
+    network: NetworkSettings,
 ) -> ModelEndpoint:
     """Return the model that an entry describes; what is wrong with it becomes faults.
 
@@ -35,6 +41,7 @@ def endpoint_of(
         desk: Takes the faults.
         environ: The environment, to see which keys are there; None where nobody asks.
         prices: What models cost where the entry does not say it.
+        network: Proxy and certificates of its calls.
     """
     shape = entry.shape
     problem = (url_problem(shape.url) or _call_problem(shape.url)) if shape.url else ""
@@ -61,6 +68,7 @@ def endpoint_of(
         structured=shape.structured,
         stream=shape.stream,
         key_header=_key_header(entry, desk),
+        network=network,
     )
 
 
@@ -120,19 +128,27 @@ def header_problem(name: str) -> str:
     return "" if _HEADER.fullmatch(name) else f"`key_header` is `{name}`; expected the name of a header: `X-Api-Key`"
 
 
-def check_key(entry: Entry[Any], *, key: str, desk: Desk, environ: Mapping[str, str] | None, at: str = "key") -> None:
+def check_key(
+    entry: Entry[Any],
+    *,
+    key: str,
+    desk: Desk,
+    environ: Mapping[str, str] | None,
+    at: str | tuple[str, ...] = "key",
+) -> None:
     """Add a fault where a key was pasted, and a note where its variable is not set; `at` is the entry's key."""
+    keys = (at,) if isinstance(at, str) else at
     if not key or getattr(key, "tag", "") == "secret" or set(key) == {"*"}:
         return
     if not is_variable_name(key):
         message = (
-            f"`{at}` must be the name of an environment variable, e.g. OPENAI_API_KEY; what stands here"
+            f"`{keys[-1]}` must be the name of an environment variable, e.g. OPENAI_API_KEY; what stands here"
             " may be the key itself and is not repeated"
         )
-        desk.complaints.add(entry.fault(at, message=message))
+        desk.complaints.add(entry.fault(*keys, message=message))
     elif environ is not None and not environ.get(key):
         message = f"variable `{key}` is not set in this environment; it is needed before a run"
-        desk.complaints.add(entry.fault(at, message=message, severity=Severity.NOTE))
+        desk.complaints.add(entry.fault(*keys, message=message, severity=Severity.NOTE))
 
 
 def _params(entry: Entry[ModelShape], desk: Desk) -> dict[str, Param]:

@@ -10,6 +10,7 @@ from theodolite.domain.annotator import ModelJudge, PythonLabeller
 from theodolite.domain.application import AriaClass, HttpEndpoint, PromptedModel, PythonCallable
 from theodolite.domain.model import ModelEndpoint, ModelKind
 from theodolite.domain.network import NetworkUse
+from theodolite.domain.network_settings import NO_PROXY, NetworkSettings
 from theodolite.domain.study import Study
 
 
@@ -19,7 +20,7 @@ class Host:
 
     Attributes:
         name: Host, with the port where the address names one.
-        roles: `application`, `simulated user`, `judge`.
+        roles: `application`, `simulated user`, `judge`, `proxy`.
     """
 
     name: str
@@ -64,6 +65,7 @@ def hosts_of(study: Study) -> tuple[str, ...]:
 
 def _calls(study: Study) -> Iterator[tuple[str, str]]:
     hosts_by_model = {model.name: _host_of(model) for model in study.models}
+    yield from ((_netloc(settings.proxy), "proxy") for settings in _networks(study) if settings.proxy != NO_PROXY)
     for application in study.applications:
         connection = application.connection
         if isinstance(connection, HttpEndpoint):
@@ -76,6 +78,14 @@ def _calls(study: Study) -> Iterator[tuple[str, str]]:
     for annotator in study.annotators:
         if isinstance(annotator.labelling, ModelJudge):
             yield hosts_by_model.get(annotator.labelling.model, ""), "judge"
+
+
+def _networks(study: Study) -> Iterator[NetworkSettings]:
+    """Yield how calls of the study leave this machine."""
+    yield from (model.network for model in study.models)
+    for application in study.applications:
+        if isinstance(application.connection, HttpEndpoint):
+            yield application.connection.network
 
 
 def _host_of(model: ModelEndpoint) -> str:

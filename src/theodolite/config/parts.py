@@ -12,6 +12,7 @@ from theodolite.config.shapes.scenarios import ScenarioShape
 from theodolite.config.shapes.study import StudyShape
 from theodolite.domain.annotator import Annotator
 from theodolite.domain.application import Application
+from theodolite.domain.network_settings import NetworkSettings
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Reference
 
@@ -24,6 +25,7 @@ class Parts:
     """What has been read of a study so far, for the checks that look across sections."""
 
     entry: Entry[StudyShape]
+    network: NetworkSettings = field(default_factory=NetworkSettings)
     applications: list[Application] = field(default_factory=list)
     live: list[str] = field(default_factory=list)
     recorded: list[tuple[Entry[Any], Recorded]] = field(default_factory=list)

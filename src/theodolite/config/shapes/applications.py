@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import Discriminator, Field, Tag
 
 from theodolite.config.shapes.base import KIND, Filled, Shape, YesNo, form_of
+from theodolite.config.shapes.connection import ConnectionShape
 from theodolite.domain.application import BodyFormat, ClaimKind, GuardrailSite, Isolation, Markup
 
 
@@ -133,6 +134,8 @@ class HttpShape(ApplicationShape):
     """Patience for one reply; seconds."""
     public_only: YesNo = False
     """Whether private networks and this machine are not called, whatever the address leads to."""
+    connection: ConnectionShape | None = None
+    """Proxy and certificates of its calls, in place of those of the study."""
     parallel: int = Field(default=256, ge=1)
     """Calls in flight at most; how many the host bears is found out below that."""
 

@@ -8,6 +8,7 @@ from pydantic import Field, field_validator, model_validator
 
 from theodolite.config.shapes.applications import AnyApplication
 from theodolite.config.shapes.base import Filled, OneOrMore, Shape, Word, YesNo
+from theodolite.config.shapes.connection import ConnectionShape
 from theodolite.config.shapes.guidelines import AnnotatorShape, GuidelineShape, JudgeShape
 from theodolite.config.shapes.instruments import QuestionnaireShape, SchemaShape
 from theodolite.config.shapes.scenarios import LevelName, PersonasShape, ScenarioShape
@@ -69,6 +70,8 @@ class ModelShape(Shape):
     """Whether replies are asked for piece by piece, for endpoints that give none in one piece."""
     cache: CacheUse = CacheUse.NO
     """Whether equal requests are answered from the cache: `yes`, `no`, or `all` (as an application under test too)."""
+    connection: ConnectionShape | None = None
+    """Proxy and certificates of its calls, in place of those of the study."""
     script: list[Filled] = Field(default_factory=list)
     """Replies given in turn in place of a model's; results are labelled as scripted."""
 
@@ -93,6 +96,12 @@ class ModelShape(Shape):
         provider, _, name = self.name.partition("/")
         if not (provider and name):
             message = "is asked through Inspect and needs a `name` with its provider, e.g. `google/gemini-2.5-pro`"
+            raise ValueError(message)
+        if self.connection:
+            message = (
+                "is asked through Inspect, which makes its own connections; leave `connection` out, and set"
+                " `HTTPS_PROXY` or `SSL_CERT_FILE` in the environment"
+            )
             raise ValueError(message)
         if self.key_header:
             message = "is asked through Inspect, which chooses the header of the key; leave `key_header` out"
@@ -340,6 +349,8 @@ class StudyShape(Shape):
     """Evaluation series that the study belongs to: a name (`series/<name>.yaml`), or the series written out."""
     pack: OneOrMore | None = None
     """Scenario pack or packs that the study builds on, e.g. `aria/tv-spoilers`."""
+    connection: ConnectionShape | None = None
+    """Proxy and certificates of all calls to models and HTTP applications."""
     models: dict[str, ModelShape] = Field(default_factory=dict)
     """Language models by name."""
     applications: dict[str, AnyApplication] = Field(default_factory=dict)

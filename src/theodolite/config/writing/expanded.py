@@ -33,6 +33,7 @@ from theodolite.domain.application import (
     RecordedFile,
 )
 from theodolite.domain.model import ModelEndpoint, ModelKind
+from theodolite.domain.network_settings import NetworkSettings
 from theodolite.domain.people.event import AnnotationProcess
 from theodolite.domain.persona import PersonaGroup
 from theodolite.domain.scenario import Scenario
@@ -128,6 +129,7 @@ def _model(model: ModelEndpoint) -> dict[str, Any]:
         cache=model.cache.value,
         structured=model.structured,
         stream=model.stream or None,
+        connection=_network(model.network),
         script=list(model.script),
     )
 
@@ -192,7 +194,19 @@ def _http(connection: HttpEndpoint) -> dict[str, Any]:
         key=connection.key,
         key_header=connection.key_header,
         timeout=connection.timeout_s,
+        connection=_network(connection.network),
         parallel=connection.parallel,
+    )
+
+
+def _network(network: NetworkSettings) -> dict[str, Any]:
+    return _filled(
+        proxy=network.proxy,
+        no_proxy=list(network.no_proxy),
+        ca=network.ca,
+        client_cert=network.client_cert,
+        client_key=network.client_key,
+        client_key_password=network.client_key_password,
     )
 
 

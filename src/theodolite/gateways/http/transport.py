@@ -221,18 +221,9 @@ _LINE_ENDS = re.compile(r"[\r\n\0]")
 
 async def _read(response: aiohttp.ClientResponse, on_piece: OnPiece | None) -> RawResponse:
     """Read a response to its end, unless it is larger than any that is meant."""
-    status = response.status
-    if status < 200:  # an upgrade that nobody asked for
-        raise NotHttp
-    headers = {name.lower(): value for name, value in response.headers.items()}
-    length = headers.get("content-length", "")
-    if length.isdigit() and int(length) > LARGEST_ANSWER:
-        raise TooLarge
-    packing = headers.get("content-encoding", "").strip().lower()
-    if packing not in _PACKED | _UNPACKED:
-        raise PackedOtherwise
-    unpacking = _Unpacking() if packing in _PACKED else None
-    if on_piece is not None and not 200 <= status < 300:
+    status, headers = response.status, {name.lower(): value for name, value in response.headers.items()}
+    unpacking = _unpacking_of(status, headers)
+    if status >= 300:
         on_piece = None
     pieces: list[bytes] = []
     n_raw = n_body = 0
@@ -247,6 +238,21 @@ async def _read(response: aiohttp.ClientResponse, on_piece: OnPiece | None) -> R
     if unpacking is not None:
         unpacking.end()
     return RawResponse(status=status, headers=headers, body=pieces[0] if len(pieces) == 1 else b"".join(pieces))
+
+
+def _unpacking_of(status: int, headers: Mapping[str, str]) -> _Unpacking | None:
+    """Return what unpacks a body; None where it is not packed. Refuses what its headers already rule out."""
+    if status < 200:  # an upgrade that was not asked for
+        raise NotHttp
+    length = headers.get("content-length", "")
+    if length.isdigit() and int(length) > LARGEST_ANSWER:
+        raise TooLarge
+    packing = headers.get("content-encoding", "").strip().lower()
+    if packing in _UNPACKED:
+        return None
+    if packing not in _PACKED:
+        raise PackedOtherwise
+    return _Unpacking()
 
 
 class _Unpacking:
