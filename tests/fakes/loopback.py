@@ -26,6 +26,7 @@ import argparse
 import asyncio
 import hashlib
 import json
+import ssl
 import subprocess
 import sys
 import threading
@@ -73,8 +74,8 @@ class Call:
 class Loopback:
     """The server in a thread of this process."""
 
-    def __init__(self, **knobs: Any) -> None:
-        self.knobs = Knobs(**knobs)
+    def __init__(self, *, tls: ssl.SSLContext | None = None, **knobs: Any) -> None:
+        self.knobs, self._tls = Knobs(**knobs), tls
         self.calls: list[Call] = []
         self.n_models = self.in_flight = self.max_in_flight = self.port = 0
         self._ready = threading.Event()
@@ -132,7 +133,7 @@ class Loopback:
         app.router.add_post("/knobs", self._knobs)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1, handler_cancellation=True)
         await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", port)
+        site = web.TCPSite(runner, "127.0.0.1", port, ssl_context=self._tls)
         await site.start()
         self.port = runner.addresses[0][1]
         if announce:

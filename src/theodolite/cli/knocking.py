@@ -64,10 +64,10 @@ def _row(start: str, words: str) -> list[str]:
 
 
 def _on_proxies(environ: Mapping[str, str]) -> list[str]:
-    """Say that a proxy is not asked where one is set: `curl` asks it, and would get through."""
+    """Name the proxy variable that is set: it may be the reason why nobody was reached."""
     for name in _PROXIES:
         if environ.get(name) or environ.get(name.lower()):
-            return [f"  `{name}` is set and not read: calls go straight to the host that the study names."]
+            return [f"  `{name}` is set: calls go through that proxy, except to hosts in `NO_PROXY` and this machine."]
     return []
 
 

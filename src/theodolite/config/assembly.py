@@ -73,8 +73,7 @@ def assemble(
     """
     pack = read_packs(entry, desk)
     series, series_entry = series_of(entry, desk)
-    network = network_settings(entry, desk, environ)
-    models, names = _models(entry, desk, environ, network)
+    models, names = _models(entry, desk, environ, network := network_settings(entry, desk, environ))
     risks = _risks(entry, pack, desk)
     parts = _tested(entry, pack, desk, names, risks=risks, environ=environ, network=network)
     written = written_schemas(entry, pack, desk)

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from theodolite.domain.application import AriaClass, HttpEndpoint, PythonCallable
 from theodolite.domain.model import ModelEndpoint, ModelKind
+from theodolite.domain.network_settings import NO_PROXY, NetworkSettings
 from theodolite.domain.study import Study
 
 _AZURE = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
@@ -91,7 +92,7 @@ def _keys_of_models(study: Study) -> Iterator[tuple[str, str, bool, str]]:
         if model.kind is ModelKind.INSPECT:
             uses = _keys_through_inspect(model)
         elif model.key and model.url and not model.is_scripted:
-            uses = ((model.key, host_shown(model.url), not is_own_host(model.key, model.url)),)
+            uses = (_use(model.key, model.url, model.network),)
         else:
             continue
         yield from ((*use, f"model {model.name}") for use in uses)
@@ -112,11 +113,21 @@ def _keys_of_applications(study: Study) -> Iterator[tuple[str, str, bool, str]]:
     for application in study.applications:
         connection, user = application.connection, f"application {application.name}"
         if isinstance(connection, HttpEndpoint) and connection.key:
-            url = connection.url
-            yield connection.key, host_shown(url), not is_own_host(connection.key, url), user
+            yield (*_use(connection.key, connection.url, connection.network), user)
         elif isinstance(connection, PythonCallable | AriaClass):
             for variable in code_variables(connection):
                 yield variable, f"the code {connection.target}", False, user
+
+
+def _use(variable: str, url: str, network: NetworkSettings) -> tuple[str, str, bool]:
+    """Return a key, its receiver, and whether it needs permission.
+
+    An authority that only the study trusts can speak for every host, so that it takes part in the receiver.
+    """
+    through = f", through the proxy {host_shown(network.proxy)}" if network.proxy not in {"", NO_PROXY} else ""
+    trusting = f", trusting {network.ca}" if network.ca else ""
+    is_known = is_own_host(variable, url) and not network.ca
+    return variable, f"{host_shown(url)}{through}{trusting}", not is_known
 
 
 def code_variables(connection: PythonCallable | AriaClass) -> tuple[str, ...]:

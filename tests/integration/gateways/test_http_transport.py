@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from theodolite.gateways.http import transport as http_transport
-from theodolite.gateways.http.proxies import Route
+from theodolite.gateways.http.proxies import CallRoute
 from theodolite.gateways.http.transport import HttpTransport
 from theodolite.gateways.trouble import BrokenOff, NoConnection
 
@@ -179,6 +179,6 @@ async def test_a_certificate_that_nobody_trusts_is_refused_and_a_trusted_one_is_
         await stranger.close()
         assert isinstance(caught.value.reason, ssl.SSLCertVerificationError)
 
-        transport = HttpTransport({}, route=Route(tls=ssl.create_default_context(cafile=str(path))))
+        transport = HttpTransport({}, route=CallRoute(tls=ssl.create_default_context(cafile=str(path))))
         assert (await ask(transport, url)).body == b"{}"
         await transport.close()

@@ -11,7 +11,7 @@ import pytest
 from aiohttp.abc import AbstractResolver
 
 from tests.integration.gateways.test_http_transport import ANSWER, ask, certified
-from theodolite.gateways.http.proxies import Route
+from theodolite.gateways.http.proxies import CallRoute
 from theodolite.gateways.http.transport import HttpTransport
 from theodolite.gateways.trouble import BrokenOff, CutShort, NoConnection, translate
 
@@ -153,7 +153,7 @@ async def test_a_name_in_other_letters_is_looked_up_in_those_of_the_network():
 @pytest.mark.parametrize("host", ["team.example", "127.0.0.1"])
 async def test_an_address_is_checked_where_the_connection_is_made(host):
     async with lying([ANSWER]) as (liar, port):
-        transport = HttpTransport({}, resolver=Resolver(), route=Route(public_only=True))
+        transport = HttpTransport({}, resolver=Resolver(), route=CallRoute(public_only=True))
         with pytest.raises(NoConnection) as caught:
             await ask(transport, f"http://{host}:{port}/")
         await transport.close()
@@ -177,7 +177,7 @@ async def test_a_certificate_of_another_name_is_refused_and_says_why(tmp_path):
     own = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     own.load_cert_chain(path)
     async with lying([ANSWER], ssl=own) as (_, port):
-        transport = HttpTransport({}, route=Route(tls=ssl.create_default_context(cafile=str(path))))
+        transport = HttpTransport({}, route=CallRoute(tls=ssl.create_default_context(cafile=str(path))))
         with pytest.raises(NoConnection) as caught:
             await ask(transport, f"https://127.0.0.1:{port}/")
         await transport.close()

@@ -59,8 +59,8 @@ async def test_a_dead_endpoint_is_shown_as_in_the_handbook():
 
 
 @pytest.mark.parametrize("name", ["HTTPS_PROXY", "http_proxy"])
-async def test_a_proxy_that_is_set_and_not_read_is_named_where_nobody_is_reached(name):
-    with pytest.raises(RunStopped, match=f"`{name.upper()}` is set and not read"):
+async def test_a_proxy_of_the_environment_is_named_where_nobody_is_reached(name):
+    with pytest.raises(RunStopped, match=f"`{name.upper()}` is set: calls go through that proxy"):
         await knock_first(context(DEAD, **{name: "http://proxy.example:3128"}), None, frozenset(UnitKind), quiet=False)
 
 

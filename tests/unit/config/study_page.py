@@ -14,6 +14,7 @@ from pydantic_core import PydanticUndefined
 from theodolite.config.described import describe_shapes
 from theodolite.config.shapes import (
     applications,
+    connection,
     guidelines,
     instruments,
     prices,
@@ -28,6 +29,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "reference" / "study-file.md"
 TABLES: dict[str, type[Shape]] = {
     "study": study.StudyShape,
     "model": study.ModelShape,
+    "connection": connection.ConnectionShape,
     "price": study.PriceShape,
     "listed price": prices.ListedPriceShape,
     "series": series.SeriesShape,

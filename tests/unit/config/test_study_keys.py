@@ -28,6 +28,24 @@ def test_a_key_for_a_foreign_host_needs_permission(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("connection", "shown", "needed"),
+    [
+        ("{proxy: 'http://p.example:1'}", "OPENAI_API_KEY to api.openai.com, through the proxy p.example:1", False),
+        ("{ca: own.py}", "OPENAI_API_KEY to api.openai.com, trusting own.py", True),
+        ("{proxy: none}", "OPENAI_API_KEY to api.openai.com", False),
+    ],
+)
+def test_an_authority_of_the_study_can_read_every_key(tmp_path, connection, shown, needed):
+    text = (
+        f"connection: {connection}\n"
+        "models: {m: {url: 'https://api.openai.com/v1', name: x, key: OPENAI_API_KEY}}\n"
+        "applications: {app: {kind: model, model: m}}\n"
+    )
+
+    assert keys_of(tmp_path, text, files=["own.py"]) == [(shown, ("model m",), needed)]
+
+
+@pytest.mark.parametrize(
     ("variable", "url"),
     [
         ("OPENAI_API_KEY", "https://api.openai.com/v1"),

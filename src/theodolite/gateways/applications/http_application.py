@@ -13,7 +13,7 @@ from theodolite.domain.flow import Reply, SayToApplication
 from theodolite.domain.run import Spending
 from theodolite.gateways.applications.http_form import RequestForm
 from theodolite.gateways.http.event_stream import EventStream
-from theodolite.gateways.http.proxies import Route
+from theodolite.gateways.http.proxies import CallRoute
 from theodolite.gateways.http.public_network import require_public_host
 from theodolite.gateways.http.reply_path import ReplyPlace, find_in, parse_path
 from theodolite.gateways.http.wire import GoodAnswer, Wire
@@ -88,7 +88,7 @@ class HttpApplication:
         patience: Patience | None = None,
         knock_s: float = KNOCK_S,
         pace: Pace | None = None,
-        route: Route | None = None,
+        route: CallRoute | None = None,
     ) -> None:
         """Parse all templates; nothing is sent.
 
@@ -122,7 +122,7 @@ class HttpApplication:
             patience=patience or Patience(timeout_s=connection.timeout_s, attempts_once=1, refusals=5 * REFUSALS),
             parallel=connection.parallel,
             pace=pace or Pace(Account(clock, parallel=connection.parallel), clock),
-            route=route or Route(public_only=connection.public_only),
+            route=route or CallRoute(public_only=connection.public_only),
         )
 
     def __repr__(self) -> str:

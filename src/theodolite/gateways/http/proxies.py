@@ -37,7 +37,7 @@ _AUTHORIZATION = "Proxy-Authorization"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proxy:
+class HttpProxy:
     """A proxy that passes calls on.
 
     Attributes:
@@ -57,7 +57,7 @@ class Proxy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Route:
+class CallRoute:
     """How calls to one endpoint leave this machine.
 
     Attributes:
@@ -68,13 +68,13 @@ class Route:
         public_only: Whether only addresses of the public Internet are connected to.
     """
 
-    proxies: Mapping[str, Proxy] = field(default_factory=dict)
+    proxies: Mapping[str, HttpProxy] = field(default_factory=dict)
     direct: tuple[str, ...] = ()
     tls: ssl.SSLContext | None = None
     is_loopback_direct: bool = True
     public_only: bool = False
 
-    def proxy_for(self, address: WebAddress) -> Proxy | None:
+    def proxy_for(self, address: WebAddress) -> HttpProxy | None:
         """Return the proxy that passes calls to an address on; None for a direct connection."""
         proxy = self.proxies.get(address.scheme)
         if proxy is None or (self.is_loopback_direct and _is_loopback(address.host)):
@@ -95,7 +95,7 @@ class NetworkContext:
     folder: Path = field(default_factory=Path)
 
 
-def route_of(network: NetworkSettings, context: NetworkContext, *, what: str, public_only: bool = False) -> Route:
+def route_of(network: NetworkSettings, context: NetworkContext, *, what: str, public_only: bool = False) -> CallRoute:
     """Return how calls to one endpoint leave this machine.
 
     Calls to a host that must be public are direct: a proxy would look the name up
@@ -113,19 +113,19 @@ def route_of(network: NetworkSettings, context: NetworkContext, *, what: str, pu
     """
     tls = _tls_of(network, context, what=what, with_environment=not public_only)
     if public_only or network.proxy == NO_PROXY:
-        return Route(tls=tls, public_only=public_only)
+        return CallRoute(tls=tls, public_only=public_only)
     if network.proxy:
         proxy = _proxy(network.proxy, source=f"`proxy` of {what}")
-        return Route(
+        return CallRoute(
             proxies={"http": proxy, "https": proxy}, direct=network.no_proxy, tls=tls, is_loopback_direct=False
         )
     direct = _entries(_variable(context.environ, "no_proxy")[1])
-    return Route(proxies=_proxies_of(context.environ), direct=(*direct, *network.no_proxy), tls=tls)
+    return CallRoute(proxies=_proxies_of(context.environ), direct=(*direct, *network.no_proxy), tls=tls)
 
 
-def _proxies_of(environ: Mapping[str, str]) -> dict[str, Proxy]:
+def _proxies_of(environ: Mapping[str, str]) -> dict[str, HttpProxy]:
     """Return the proxies that the environment names, by the scheme of the addresses that they are for."""
-    found: dict[str, Proxy] = {}
+    found: dict[str, HttpProxy] = {}
     for scheme in ("http", "https"):
         name, value = _variable(environ, f"{scheme}_proxy")
         if not value:
@@ -140,7 +140,7 @@ def _variable(environ: Mapping[str, str], name: str) -> tuple[str, str]:
     return next(((form, environ[form]) for form in (name, name.upper()) if environ.get(form)), (name, ""))
 
 
-def _proxy(url: str, *, source: str) -> Proxy:
+def _proxy(url: str, *, source: str) -> HttpProxy:
     """Return a proxy by its address, which is not repeated in a message: it may hold a password."""
     try:
         parts = urlsplit(url)
@@ -158,7 +158,7 @@ def _proxy(url: str, *, source: str) -> Proxy:
         raise InputError(message) from None
     user, _, password = userinfo.partition(":")
     token = base64.b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode("ascii")
-    return Proxy(url=plain, headers={_AUTHORIZATION: f"Basic {token}"} if userinfo else {}, source=source)
+    return HttpProxy(url=plain, headers={_AUTHORIZATION: f"Basic {token}"} if userinfo else {}, source=source)
 
 
 def _entries(text: str) -> tuple[str, ...]:

@@ -15,13 +15,14 @@ import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from http.client import PROXY_AUTHENTICATION_REQUIRED
 from typing import Any
 
 import aiohttp
 from aiohttp.abc import AbstractResolver
 from yarl import URL
 
-from theodolite.gateways.http.proxies import Proxy, Route
+from theodolite.gateways.http.proxies import CallRoute, HttpProxy
 from theodolite.gateways.http.public_network import is_public
 from theodolite.gateways.trouble import (
     LARGEST_ANSWER,
@@ -108,7 +109,7 @@ class HttpTransport:
     """Connections to a few hosts; belongs to one event loop."""
 
     def __init__(
-        self, headers: Mapping[str, str], *, route: Route | None = None, resolver: AbstractResolver | None = None
+        self, headers: Mapping[str, str], *, route: CallRoute | None = None, resolver: AbstractResolver | None = None
     ) -> None:
         """Open nothing yet.
 
@@ -117,7 +118,7 @@ class HttpTransport:
             route: How calls leave this machine; directly, with the system's authorities, unless given.
             resolver: Finds the addresses of a host; the machine's own resolver unless given.
         """
-        self._route = route or Route()
+        self._route = route or CallRoute()
         self._headers = {"Accept": "*/*", "Accept-Encoding": "gzip, deflate", "User-Agent": "theodolite", **headers}
         self._prepared: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
         self._session = aiohttp.ClientSession(
@@ -180,6 +181,8 @@ class HttpTransport:
                     **options,
                 )
                 try:
+                    if proxy is not None and response.status == PROXY_AUTHENTICATION_REQUIRED:
+                        raise ProxyRefused(response.status, proxy=proxy.host)
                     return await _read(response, on_piece)
                 finally:
                     response.close()  # does nothing to a response that was read to its end
@@ -190,7 +193,7 @@ class HttpTransport:
         """Close all connections."""
         await self._session.close()
 
-    def _options(self, address: WebAddress, headers: Mapping[str, str], proxy: Proxy | None) -> dict[str, Any]:
+    def _options(self, address: WebAddress, headers: Mapping[str, str], proxy: HttpProxy | None) -> dict[str, Any]:
         """Return what a request is sent with beside its body: headers, and the proxy where there is one."""
         if proxy is None:
             return {"headers": self._complete(headers)}
@@ -332,7 +335,7 @@ def _public_socket(found: Any) -> socket.socket:
     return socket.socket(family, kind, protocol)
 
 
-def _translated(error: aiohttp.ClientError, proxy: Proxy | None) -> Exception:
+def _translated(error: aiohttp.ClientError, proxy: HttpProxy | None) -> Exception:
     """Return what an exception of aiohttp means in our words; it is not chained, since it may hold the key."""
     match error:
         case aiohttp.ClientHttpProxyError():

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from theodolite.domain.address import refuse_userinfo
 from theodolite.domain.errors import InputError, Rejected, TimedOut
 from theodolite.gateways.complaint import read_complaint
-from theodolite.gateways.http.proxies import Route
+from theodolite.gateways.http.proxies import CallRoute
 from theodolite.gateways.limits.insisting import GivenUp, insist
 from theodolite.gateways.limits.pace import Pace
 from theodolite.gateways.limits.patience import Patience, asked_wait_s
@@ -117,7 +117,7 @@ class Wire:
         pace: Pace,
         weigh: Weigh | None = None,
         heed: Heed | None = None,
-        route: Route | None = None,
+        route: CallRoute | None = None,
     ) -> None:
         """Keep what every call needs.
 

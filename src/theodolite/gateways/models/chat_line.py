@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from theodolite.domain.flow import AskModel, Reply
 from theodolite.domain.model import ModelEndpoint
-from theodolite.gateways.http.proxies import Route
+from theodolite.gateways.http.proxies import CallRoute
 from theodolite.gateways.http.wire import GoodAnswer, Outgoing, Wire, checked_address, host_of
 from theodolite.gateways.limits.account import Account
 from theodolite.gateways.limits.insisting import GivenUp
@@ -144,7 +144,7 @@ def open_line(
     key: str,
     clock: Clock,
     pace: Pace | None,
-    route: Route | None = None,
+    route: CallRoute | None = None,
 ) -> ChatLine:
     """Return the line to an endpoint; nothing is opened before the first call.
 

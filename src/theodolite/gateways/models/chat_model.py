@@ -6,7 +6,7 @@ import json
 
 from theodolite.domain.flow import AskModel, Reply
 from theodolite.domain.model import ModelEndpoint
-from theodolite.gateways.http.proxies import Route
+from theodolite.gateways.http.proxies import CallRoute
 from theodolite.gateways.http.wire import host_of
 from theodolite.gateways.limits.pace import Pace
 from theodolite.gateways.models.chat_form import CHAT_COMPLETIONS
@@ -31,7 +31,7 @@ class ChatModel:
         dialect: Dialect = CHAT_COMPLETIONS,
         knock_s: float = KNOCK_S,
         pace: Pace | None = None,
-        route: Route | None = None,
+        route: CallRoute | None = None,
     ) -> None:
         """Prepare the wire; nothing is opened before the first call.
 
