@@ -12,6 +12,7 @@ import pytest
 from django.db import connections
 from hypothesis import settings
 
+from tests.fresh_stores import close_fresh_stores
 from theodolite.bootstrap.database import configure_django, database_settings
 from theodolite.bootstrap.web_settings import serving_settings
 
@@ -46,6 +47,13 @@ def no_connection_left():
         asyncio.get_running_loop()
     except RuntimeError:
         connections.close_all()
+
+
+@pytest.fixture(autouse=True)
+def no_fresh_store_left():
+    """Close and delete the stores that a test has opened."""
+    yield
+    close_fresh_stores()
 
 
 def _refused(report):

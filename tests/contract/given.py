@@ -26,7 +26,7 @@ from theodolite.domain.replay import JournalEntry
 from theodolite.domain.run import Run, Unit, UnitKind
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Study
-from theodolite.ports.store import Store
+from theodolite.store.django_store import DjangoStore
 
 ANA = Persona(
     key="customers-1",
@@ -219,7 +219,7 @@ def a_person_session(run: Run, **changes: object) -> Session:
     return Session(**(known | changes))  # type: ignore[arg-type]
 
 
-def an_active_session(store: Store, run: Run, **changes: object) -> Session:
+def an_active_session(store: DjangoStore, run: Run, **changes: object) -> Session:
     session = a_person_session(run, **changes)
-    store.keep_session(session)
-    return store.revise_session(session.key, lambda known: known.begun(NOW, "de"))
+    store.events.sessions.add(session)
+    return store.events.sessions.update(session.key, lambda known: known.begun(NOW, "de"))

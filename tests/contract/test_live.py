@@ -11,7 +11,7 @@ from theodolite.domain.application import AriaClass
 from theodolite.domain.dialogue import TurnState
 from theodolite.domain.failure import FailureKind
 from theodolite.domain.flow import Exchange, SayToApplication
-from theodolite.execution.live import LiveReplies, Pacing
+from theodolite.execution.live_replies import LiveReplies, Pacing
 from theodolite.gateways.secrecy import Credentials
 
 QUICK = Pacing(least_wait_s=0.0, beat_s=0.001, keep_s=0.01)

@@ -152,7 +152,7 @@ class Venue:
     @contextmanager
     def bound(self) -> Iterator[None]:
         """Bind the calling thread to the database, as a server's threads are."""
-        from theodolite.store.desk import bind_thread, unbind_thread
+        from theodolite.store.executor import bind_thread, unbind_thread
 
         bind_thread(database_settings(self.database.workspace, self.database.url, patience_s=20 * PATIENCE_S))
         try:

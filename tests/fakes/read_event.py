@@ -17,26 +17,26 @@ from theodolite.store.ledger import database_now
 from theodolite.store.models import DialogueRow
 from theodolite.store.models.annotating import CaseRow, CaseStepRow, RedactionRow
 from theodolite.web.access import Here
-from theodolite.web.analyst.beside import KIND
 from theodolite.web.analyst.codebook import book_token
-from theodolite.web.analyst.desk import ReadingDesk
+from theodolite.web.analyst.context import AnalystContext
+from theodolite.web.analyst.reviews import KIND
 from theodolite.web.annotator.desk import library
+from theodolite.web.events import event_of
 from theodolite.web.models import HostedStudy
-from theodolite.web.venues import venue_of
 
 
-def desk_of(hosted: HostedStudy, role: Role = Role.ANALYST) -> ReadingDesk:
+def desk_of(hosted: HostedStudy, role: Role = Role.ANALYST) -> AnalystContext:
     """Return the desk of the reader of a role."""
     membership = hosted.memberships.get(role=role.value)
-    return ReadingDesk(
-        here=Here(account=membership.account, hosted=hosted, membership=membership), venue=venue_of(hosted)
+    return AnalystContext(
+        here=Here(account=membership.account, hosted=hosted, membership=membership), event=event_of(hosted)
     )
 
 
 def a_disputed_answer(hosted: HostedStudy) -> str:
     """Return what addresses call an answer that was coded differently."""
     desk = desk_of(hosted)
-    room = desk.room()
+    room = desk.coding_project()
     first = next(one for one in room.differing() if one.state is CodedState.DISPUTED)
     return desk.token_of_text(room.text_of(first.answer))
 
@@ -44,7 +44,7 @@ def a_disputed_answer(hosted: HostedStudy) -> str:
 def a_named_codebook(hosted: HostedStudy) -> str:
     """Return what addresses call the codebook of what red teamers noted."""
     desk = desk_of(hosted)
-    return book_token(desk, desk.room().work.current["ways of attack"])
+    return book_token(desk, desk.coding_project().work.current["ways of attack"])
 
 
 def a_session_to_review(hosted: HostedStudy) -> str:
@@ -83,7 +83,7 @@ def add_step(case: CaseRow, act: CaseAct) -> None:
 def let_two_label(hosted: HostedStudy) -> None:
     """Let two people have labelled what leaky replies released in field testing; one sees less than the other."""
     desk = desk_of(hosted)
-    if list(desk.store.labels(desk.venue.run)):
+    if list(desk.store.labels(desk.event.run)):
         return
     guideline = desk.study.guideline("risk-assessment")
     leaky = [one for one in desk.responses() if one.application == "leaky-toy" and one.level is Level.FIELD_TESTING]
@@ -103,7 +103,7 @@ def let_annotators_wait(hosted: HostedStudy) -> None:
     add_dialogues(library(), queue, [key for one in desk.evidence().responses for key in one.dialogues])
 
 
-def _settled_response(desk: ReadingDesk) -> QuestionnaireResponse:
+def _settled_response(desk: AnalystContext) -> QuestionnaireResponse:
     evidence = desk.evidence()
     labelled = {one.dialogue for one in evidence.archive.annotations()}
     return next(one for one in evidence.responses if labelled & set(one.dialogues))

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from tests.fakes.coding import FakeCoding
-from tests.fakes.people import FakeEvent, FakePeople
 from theodolite.bootstrap.clock import SystemClock
 from theodolite.domain.annotation import Adjudication, Annotation
 from theodolite.domain.dialogue import Dialogue
@@ -19,6 +17,7 @@ from theodolite.domain.failure import Failure
 from theodolite.domain.findings.schema_tally import SchemaTally
 from theodolite.domain.flow import SchemaUse
 from theodolite.domain.identity import Record, digest, version_of
+from theodolite.domain.people.participant import PersonProfile
 from theodolite.domain.plan import Plan
 from theodolite.domain.replay import JournalEntry
 from theodolite.domain.run import Lease, Run, RunState, Spending, Unit, UnitKind, UnitState
@@ -40,7 +39,7 @@ class _Kept:
     journal: list[JournalEntry] = field(default_factory=list)
 
 
-class FakeStore(FakeCoding, FakePeople):
+class FakeStore:
     """Implements `ports.store.Store` with dictionaries; every write is at once."""
 
     def __init__(self) -> None:
@@ -57,7 +56,16 @@ class FakeStore(FakeCoding, FakePeople):
         self.files: dict[str, list[str]] = {}
         self.moments: list[tuple[str, str, datetime]] = []
         self.started = False
-        self.event = FakeEvent()
+        self.profiles: dict[str, list[PersonProfile]] = {}
+
+    def profile(self, participant: str) -> PersonProfile | None:
+        """Return the latest revision of a participant's profile."""
+        return self.profiles.get(participant, [None])[-1]
+
+    def add_profile(self, participant: str, profile: PersonProfile, *, now: datetime) -> int:
+        """Store another revision of a participant's profile."""
+        self.profiles.setdefault(participant, []).append(profile)
+        return len(self.profiles[participant])
 
     async def start(self) -> None:
         self._must(not self.started, "the store was started before")

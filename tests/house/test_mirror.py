@@ -9,7 +9,6 @@ from tests.house.tree import PACKAGE, ROOT
 UNIT = ROOT / "tests" / "unit"
 
 EXCEPTIONS = {
-    "bootstrap/test_venue_settings.py",
     "cli/test_init_from_study.py",
     "config/test_bound_scenarios.py",
     "config/test_hostile_studies.py",
@@ -26,7 +25,6 @@ EXCEPTIONS = {
     "reporting/test_turn_level.py",
     "testing/test_attacks.py",
     "testing/test_bound_applications.py",
-    "usecases/people/test_answering.py",
     "usecases/test_going_on.py",
 }
 """Tests of a behaviour that several modules share. This list only shrinks: merge a file into the test of its module."""

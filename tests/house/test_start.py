@@ -55,7 +55,14 @@ scenarios: {hours: {task: chat, scripts: {hello: hello}}}
 """
 
 UNUSED = {
-    "store": ["models.people", "models.annotating", "models.coding", "people.sessions", "annotating"],
+    "store": [
+        "models.people",
+        "models.annotating",
+        "models.coding",
+        "events.sessions",
+        "events.event_repository",
+        "annotating",
+    ],
     "domain": [
         "live",
         "brought",

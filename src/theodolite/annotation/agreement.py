@@ -47,9 +47,9 @@ from theodolite.measurement.queue_answers import AnnotationFacts, AnswerGroup, Q
 from theodolite.measurement.spread import rater_agreements, spreads
 from theodolite.store.annotating.queues import queue_of
 from theodolite.store.annotating.reservations import BY_JUDGE, SUBMITTED
+from theodolite.store.events.participants import profiles_of
 from theodolite.store.models import AnnotationRow, AnswerRow
 from theodolite.store.models.annotating import QueueRow, ReservationRow, WorkItemRow
-from theodolite.store.people.persons import profiles
 from theodolite.store.statements import fetched
 
 _MICROSECONDS, _SECOND = 1_000_000, 2
@@ -287,7 +287,7 @@ def attributes(queue: str) -> dict[str, dict[str, str]]:
     rows = ReservationRow.objects.filter(item__queue__token=queue, state=SUBMITTED)
     people = sorted(set(rows.values_list("participant__key", flat=True)))
     found: dict[str, dict[str, str]] = defaultdict(dict)
-    for person, profile in profiles(people).items():
+    for person, profile in profiles_of(people).items():
         for name, value in profile.attributes.items():
             found[name][person] = value
     return found

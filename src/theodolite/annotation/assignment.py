@@ -35,6 +35,7 @@ from theodolite.store.annotating.reservations import (
     reservation_of,
     reserve,
 )
+from theodolite.store.events.participants import avoided_topics_of
 from theodolite.store.ledger import database_now, one_at_a_time
 from theodolite.store.models.annotating import (
     DraftRow,
@@ -44,7 +45,6 @@ from theodolite.store.models.annotating import (
     RoomVoteRow,
     WorkItemRow,
 )
-from theodolite.store.people.persons import avoided_by
 
 
 def order_of_next(library: Library, design: QueueDesign, item: WorkItemRow, participant: str) -> ShownOrder:
@@ -90,7 +90,7 @@ def from_the_end(queue: QueueRow, participant: str, process: AnnotationProcess) 
 
 def avoided_scenarios(library: Library, queue: QueueRow, participant: str) -> frozenset[str]:
     """Return the scenarios that touch what an annotator would rather not meet."""
-    return scenarios_of(library.study(queue.study_content_id).topics, avoided_by(queue.study, participant))
+    return scenarios_of(library.study(queue.study_content_id).topics, avoided_topics_of(queue.study, participant))
 
 
 def is_after(queue: QueueRow, participant: str, heavy: Collection[str]) -> bool:

@@ -16,8 +16,8 @@ from theodolite.config.loading import StudyFaults
 from theodolite.config.places import PlacedFault
 from theodolite.config.tables import table_of, unreadable
 from theodolite.domain.brought import BroughtIn
-from theodolite.usecases.bringing import bring_in
-from theodolite.usecases.people.venue import Venue
+from theodolite.events.context import EventContext
+from theodolite.events.imports import import_dialogues
 
 _NOTHING_STORED = "Nothing was stored."
 
@@ -42,26 +42,26 @@ class Looked:
 
 
 def look_into(
-    stored: bytes, name: str, venue: Venue, means: BringColumns | None = None, voices: Voices | None = None
+    stored: bytes, name: str, event: EventContext, means: BringColumns | None = None, voices: Voices | None = None
 ) -> Looked:
     """Return what a file would bring, its faults, and what its columns mean; guessed where nobody says.
 
     Args:
-        stored: The bytes of a table (CSV, TSV, JSON Lines), of a corpus of ConvoKit, or of Label Studio's tasks.
+        stored: The bytes of a table (CSV, TSV, JSON Clients), of a corpus of ConvoKit, or of Label Studio's tasks.
         name: Its name, as people are shown it; its ending tells tasks.
-        venue: The study.
+        event: The study.
         means: What its columns mean.
         voices: Who speaks for the application, where the file is no table; guessed as far as it does not say.
     """
     remarks = _remarks_in(stored, name)
     if remarks is None:
         table = table_of(stored, name)
-        columns = means or guessed_columns(table, venue.study)
-        return Looked(read=read_brought(table, columns, venue.study), means=columns)
+        columns = means or guessed_columns(table, event.study)
+        return Looked(read=read_brought(table, columns, event.study), means=columns)
     speaking = with_guess(voices or Voices(), remarks)
     told = turns_of(remarks, speaking)
-    columns = means or guessed_columns(told.table, venue.study)
-    read = read_brought(told.table, columns, venue.study)
+    columns = means or guessed_columns(told.table, event.study)
+    read = read_brought(told.table, columns, event.study)
     return Looked(read=read, means=columns, remarks=remarks, voices=speaking, notes=told.notes)
 
 
@@ -98,12 +98,12 @@ def stored_of(path: Path) -> bytes:
     return archive.getvalue()
 
 
-def bring_looked(looked: Looked, venue: Venue, *, store: bool = True) -> BroughtIn:
+def bring_looked(looked: Looked, event: EventContext, *, store: bool = True) -> BroughtIn:
     """Bring the dialogues of a file in, all or nothing.
 
     Args:
         looked: What the file holds.
-        venue: The study.
+        event: The study.
         store: Whether to keep them; else the file is only checked.
 
     Raises:
@@ -112,4 +112,4 @@ def bring_looked(looked: Looked, venue: Venue, *, store: bool = True) -> Brought
     """
     if looked.read.faults:
         raise StudyFaults(looked.read.faults, ending=_NOTHING_STORED)
-    return bring_in(venue, looked.read.dialogues, store=store)
+    return import_dialogues(event, looked.read.dialogues, store=store)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from theodolite.domain.errors import InputError, StorageUnavailable
+from theodolite.domain.identity import Record
 
 if TYPE_CHECKING:
     from theodolite.store.django_store import DjangoStore
@@ -267,3 +269,40 @@ def open_store_to_read(workspace: Path, database_url: str | None = None) -> Djan
     from theodolite.store.django_store import DjangoStore
 
     return DjangoStore(workspace, database) if has_tables(workspace, database) else None
+
+
+def store_on(workspace: Path, database: Mapping[str, Any]) -> DjangoStore:
+    """Return the store of a workspace whose tables are up to date, as the server's are.
+
+    Args:
+        workspace: Folder of the workspace.
+        database: See `database_settings`.
+    """
+    from theodolite.store.django_store import DjangoStore
+
+    return DjangoStore(workspace, database)
+
+
+def bind_thread(database: Mapping[str, Any]) -> None:
+    """Make a database the default one of the calling thread, and of no other.
+
+    Args:
+        database: See `database_settings`.
+    """
+    from theodolite.store.executor import bind_thread as bind
+
+    bind(database)
+
+
+def keep_record(workspace: Path, record: Record) -> str:
+    """Store a record by its content hash on the connection of the calling thread, and return the hash.
+
+    Args:
+        workspace: Folder of the workspace.
+        record: The record.
+    """
+    from theodolite.store.contents import Contents, content_of
+
+    content = content_of(record)
+    Contents(workspace / "blobs").keep([content])
+    return content.version

@@ -8,16 +8,19 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from theodolite.bootstrap.database import DATABASE_VARIABLE, open_store
+from theodolite.bootstrap.events import open_event
 from theodolite.bootstrap.reports import Written, write_reports
 from theodolite.bootstrap.study_context import StudyContext
-from theodolite.bootstrap.venues import open_venue
 from theodolite.domain.errors import InputError, TheodoliteError
 from theodolite.domain.study import Study
-from theodolite.ports.store import Store
 from theodolite.testing.people import event_sessions
 from theodolite.testing.planning import draw_plan
+
+if TYPE_CHECKING:  # tables can be loaded only when Django knows the database
+    from theodolite.store.django_store import DjangoStore
 
 
 def event_results(folder: str, workspace: Path, out: Path, edition: str, database_url: str | None = None) -> Written:
@@ -35,10 +38,8 @@ def event_results(folder: str, workspace: Path, out: Path, edition: str, databas
     """
     store = open_store(workspace, database_url)
     try:
-        from theodolite.store.contents import Contents, record_of  # tables: only once Django knows the database
-
-        study = record_of(Study, Contents(workspace / "blobs").texts([edition])[edition])
-        context = event_bench(folder, workspace, store, study)
+        study = store.study(edition)
+        context = event_study_context(folder, workspace, store, study)
         evidence = context.evidence()
         if not evidence.answers.n_completed:
             message = "nothing can be measured yet: no dialogue has ended"
@@ -49,8 +50,8 @@ def event_results(folder: str, workspace: Path, out: Path, edition: str, databas
         store.disconnect()
 
 
-def event_bench(folder: str, workspace: Path, store: Store, study: Study | None = None) -> StudyContext:
-    """Return the context of a study as it was published, with what people have held of it by now.
+def event_study_context(folder: str, workspace: Path, store: DjangoStore, study: Study | None = None) -> StudyContext:
+    """Return the context of a study as it was published, with the dialogues of its participants so far.
 
     Args:
         folder: Where the study's files are.
@@ -58,12 +59,12 @@ def event_bench(folder: str, workspace: Path, store: Store, study: Study | None 
         store: Of that workspace.
         study: The study as it was published; None for what the files say.
     """
-    opened = open_venue(folder, store, workspace=workspace, study=study)
-    told = opened.venue.study
+    opened = open_event(folder, store, workspace=workspace, study=study)
+    told = opened.event.study
     plan, planned = draw_plan(told, opened.loaded.recordings)
-    sessions = event_sessions(told, planned, store.held(told.name))
+    sessions = event_sessions(told, planned, store.events.dialogues.summaries(told.name))
     return StudyContext(
-        loaded=opened.loaded, plan=plan, sessions=sessions, path=folder, store=store, chosen=opened.venue.run
+        loaded=opened.loaded, plan=plan, sessions=sessions, path=folder, store=store, chosen=opened.event.run
     )
 
 

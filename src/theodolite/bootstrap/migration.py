@@ -18,7 +18,7 @@ from filelock import FileLock
 from theodolite.domain.errors import WrongSchema
 from theodolite.store import migrations
 from theodolite.store.apps import load_all_tables
-from theodolite.store.desk import desk_for
+from theodolite.store.executor import database_thread
 from theodolite.store.translation import Place
 
 if TYPE_CHECKING:  # who finds everything in place waits for nothing that makes or changes tables
@@ -54,7 +54,7 @@ def migrate(workspace: Path, database: dict[str, Any], *, whole: bool = False) -
         WrongSchema: If the database was written by a newer version of this program.
     """
     place = Place(database, workspace)
-    with desk_for(database) as desk:
+    with database_thread(database) as desk:
         desk.call(lambda: _bring_up_to_date(workspace, place, database, whole=whole))
 
 
@@ -74,7 +74,7 @@ def has_tables(workspace: Path, database: dict[str, Any]) -> bool:
         WrongSchema: If an older or newer version of this program wrote it.
     """
     place = Place(database, workspace)
-    with desk_for(database) as desk:
+    with database_thread(database) as desk:
         return desk.call(lambda: _has_tables(place))
 
 

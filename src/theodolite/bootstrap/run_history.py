@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from theodolite.bootstrap.study_context import StudyContext
+from theodolite.bootstrap.study_context import StudyContext, dialogue_summaries
 from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.errors import InputError
 from theodolite.domain.identity import version_of
 from theodolite.domain.live import HeldDialogue
 from theodolite.domain.run import Run
-from theodolite.ports.store import Store
 from theodolite.testing.people import event_sessions
 from theodolite.testing.planning import draw_plan
+
+if TYPE_CHECKING:  # tables can be loaded only when Django knows the database
+    from theodolite.store.django_store import DjangoStore
 
 
 def context_of_run(context: StudyContext, number: int) -> StudyContext:
@@ -46,9 +49,9 @@ def context_of_run(context: StudyContext, number: int) -> StudyContext:
     return replace(context, loaded=loaded, plan=plan, sessions=sessions, chosen=run)
 
 
-def _held_by_then(store: Store, run: Run) -> list[HeldDialogue]:
+def _held_by_then(store: DjangoStore, run: Run) -> list[HeldDialogue]:
     """Return the dialogues of people up to the last one that a run has."""
-    held = store.held(run.study)
+    held = dialogue_summaries(store, run.study)
     if not held:
         return []
     theirs = {dialogue.key for dialogue in store.dialogues(run) if dialogue.held_by is HeldBy.PERSON}

@@ -30,7 +30,6 @@ from theodolite.gateways.retrieval import searches_of
 from theodolite.ports.clock import Clock
 from theodolite.ports.endpoint import Endpoint
 from theodolite.ports.progress import Progress
-from theodolite.ports.store import Store
 from theodolite.testing.people import event_sessions
 from theodolite.testing.planning import draw_plan
 from theodolite.usecases.placing import latest_run
@@ -38,7 +37,9 @@ from theodolite.usecases.running import Runner
 
 if TYPE_CHECKING:  # slow imports, needed for measurement only
     from theodolite.domain.estimate import Findings
-    from theodolite.domain.evidence import Archive, Evidence
+    from theodolite.domain.evidence import Archive, EventEvidence, Evidence
+    from theodolite.domain.live import HeldDialogue
+    from theodolite.store.django_store import DjangoStore
     from theodolite.store.response_cache import ResponseCache
 
 
@@ -62,7 +63,7 @@ class StudyContext:
     plan: Plan
     sessions: Sessions
     path: str
-    store: Store
+    store: DjangoStore
     clock: Clock = field(default_factory=SystemClock)
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
     owner: str = field(default_factory=lambda: secrets.token_hex(8))
@@ -138,6 +139,7 @@ class StudyContext:
             owner=self.owner,
             searches=searches_of(self.loaded.study.scenarios),
             approaches=strategy_catalogue(),
+            people=dialogue_summaries(self.store, self.loaded.study.name),
         )
 
     def is_finished(self) -> bool:
@@ -157,8 +159,9 @@ class StudyContext:
         from theodolite.config.role_break_rules import role_break_rules
         from theodolite.usecases.measuring import evidence_of
 
+        study, event = self.loaded.study, event_evidence_in(self.store, self.loaded.study)
         return evidence_of(
-            self.store, self.loaded.study, self.sessions, self._run(), role_break_rules=role_break_rules()
+            self.store, study, self.sessions, self._run(), role_break_rules=role_break_rules(), event=event
         )
 
     def archive(self) -> Archive:
@@ -170,7 +173,9 @@ class StudyContext:
         """
         from theodolite.usecases.measuring import StoredArchive
 
-        return StoredArchive(store=self.store, study=self.loaded.study, run=self._run(), sessions=self.sessions)
+        study = self.loaded.study
+        people = dialogue_summaries(self.store, study.name)
+        return StoredArchive(store=self.store, study=study, run=self._run(), sessions=self.sessions, people=people)
 
     def _run(self) -> Run:
         if self.chosen is not None:
@@ -215,11 +220,27 @@ def open_study(path: str, *, environ: Mapping[str, str] | None = None) -> StudyC
     loaded = load_study(Path(path), shelves=plugin_shelves()).with_held_recordings()
     plan, sessions = draw_plan(loaded.study, loaded.recordings)
     store = open_store(workspace_for(loaded.folder), variables.get(DATABASE_VARIABLE))
-    sessions = event_sessions(loaded.study, sessions, store.held(loaded.study.name))
+    sessions = event_sessions(loaded.study, sessions, dialogue_summaries(store, loaded.study.name))
     environ = with_team_keys(variables, store, loaded.study.name)
     return StudyContext(
         loaded=loaded, plan=plan, sessions=sessions, path=shlex.quote(path), store=store, environ=environ
     )
+
+
+def dialogue_summaries(store: DjangoStore, study: str) -> list[HeldDialogue]:
+    """Return the dialogues of participants in a study; the tables of events are loaded only if there are any."""
+    return store.events.dialogues.summaries(study) if store.has_event_sessions(study) else []
+
+
+def event_evidence_in(store: DjangoStore, study: Study) -> EventEvidence:
+    """Return what participants contributed to a study; the tables of events are loaded only if there is anything."""
+    if not study.topics and not store.has_event_sessions(study.name):
+        from theodolite.usecases.measuring import NO_EVENT
+
+        return NO_EVENT
+    from theodolite.events.results import event_evidence  # tables of events
+
+    return event_evidence(store, study)
 
 
 def users_of(study: Study, name: str) -> str:

@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 
 from theodolite.bootstrap.bringing import bring_looked, columns_for, look_into, stored_of
+from theodolite.bootstrap.events import open_event
 from theodolite.bootstrap.exchange import import_labels
 from theodolite.bootstrap.labels import read_labels
 from theodolite.bootstrap.study_context import StudyContext, open_study
-from theodolite.bootstrap.venues import open_venue
 from theodolite.cli.arguments import json_option, study_argument
 from theodolite.cli.json_ending import as_line
 from theodolite.cli.renamed import Group
@@ -114,12 +114,12 @@ def dialogues(
     means = BringColumns(**columns, **constants, **{name: said[f"{name}_column"] for name in named})
     context = open_study(study)
     try:
-        venue = open_venue(study, context.store, workspace=context.loaded.folder).venue
+        event = open_event(study, context.store, workspace=context.loaded.folder).event
         path = Path(file)
         stored = stored_of(path)
         meant = columns_for(stored, path.name, means)
-        looked = look_into(stored, path.name, venue, meant, _voices(replies, left_out, ways))
-        found = bring_looked(looked, venue, store=not check)
+        looked = look_into(stored, path.name, event, meant, _voices(replies, left_out, ways))
+        found = bring_looked(looked, event, store=not check)
         if as_json:
             counts = {"new": list(found.new), "known": found.known, "notes": list(looked.notes)}
             click.echo(as_line({"exit_code": 0, "stored": not check, **counts}))

@@ -8,9 +8,8 @@ from theodolite.demo.annotation import load_queue, load_review
 from theodolite.demo.people import load_gate, load_kitchen, load_members
 from theodolite.demo.studies import kitchen_of, lay_out_event
 from theodolite.demo.testers import load_combined_review, load_labels, load_testers
-from theodolite.usecases.people.recovery import recover
+from theodolite.web.events import server_store
 from theodolite.web.models import HostedStudy
-from theodolite.web.venues import server_store
 
 
 def opening_lines(folder: str) -> tuple[str, ...]:
@@ -19,7 +18,7 @@ def opening_lines(folder: str) -> tuple[str, ...]:
     Args:
         folder: Where the studies go.
     """
-    recover(server_store())  # nobody waits any more for what an earlier process left under way
+    server_store().events.dialogues.interrupt_all()  # nobody waits any more for what an earlier process left under way
     lay_out_event(Path(folder))
     furnish(seed(folder))
     return ("A seeded event, one click for each role:  {address}/demo/",)

@@ -17,13 +17,13 @@ from theodolite.config.shipped import shipped_bytes
 from theodolite.config.yaml_source import read_yaml, typed
 from theodolite.domain.application import GuardrailSite
 from theodolite.domain.people.role import Role
+from theodolite.events.allocation import slot_choice
+from theodolite.events.consent import save_avoided_topics
 from theodolite.testing.assigning import people_levels
-from theodolite.usecases.people.seating import seat_choice
-from theodolite.usecases.people.topics import keep_choice
 from theodolite.web.accounts.inviting import invite, join
 from theodolite.web.approvals import TESTERS
 from theodolite.web.booking import book
-from theodolite.web.editions import study_in_files
+from theodolite.web.events import event_of, server_store
 from theodolite.web.hosting import host_study
 from theodolite.web.models import (
     Account,
@@ -35,9 +35,9 @@ from theodolite.web.models import (
     Submission,
     TimeSlot,
 )
+from theodolite.web.releases import study_in_files
 from theodolite.web.teams.terms import terms_version
 from theodolite.web.tester.texts import screening_version
-from theodolite.web.venues import server_store, venue_of
 
 FILE = "demo/people.yaml"
 """Who takes part, among the shipped resources."""
@@ -177,7 +177,9 @@ def load_kitchen(folder: Path) -> None:
 
 def _seat(hosted: HostedStudy, participant: str, topics: tuple[str, ...]) -> None:
     """Let a tester choose topics and take the seat that suits best."""
-    venue, store = venue_of(hosted), server_store()
-    keep_choice(store, venue.study, participant, topics, now=venue.clock.now())
-    for plan in people_levels(venue.study):
-        store.take_seat(venue.study.name, participant, plan.level, choose=seat_choice(venue, participant, plan.level))
+    event, store = event_of(hosted), server_store()
+    save_avoided_topics(event.participants, event.study, participant, topics, now=event.clock.now())
+    for plan in people_levels(event.study):
+        store.events.sessions.allocate(
+            event.study.name, participant, plan.level, choose=slot_choice(event, participant, plan.level)
+        )

@@ -13,11 +13,11 @@ from django.conf import settings
 
 from theodolite.bootstrap.api import Silent
 from theodolite.bootstrap.database import open_store
-from theodolite.bootstrap.event_results import event_bench
+from theodolite.bootstrap.event_results import event_study_context
+from theodolite.bootstrap.events import open_event
 from theodolite.bootstrap.exchange import import_labels
 from theodolite.bootstrap.running import run_study
 from theodolite.bootstrap.study_context import StudyContext
-from theodolite.bootstrap.venues import open_venue
 from theodolite.config.brought.label_imports import ImportColumns
 from theodolite.config.shipped import shipped_bytes
 from theodolite.config.workspace import WORKSPACE_NAME
@@ -37,14 +37,20 @@ from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
 from theodolite.domain.strategy import Strategy
 from theodolite.domain.study import Study
 from theodolite.domain.tried import TRIED
+from theodolite.events.chat import finish_turn, send_prompt
+from theodolite.events.coding import (
+    coding_project,
+    notes_in,
+    release_quote,
+    resolve_disagreement,
+    save_codebook,
+    save_coding,
+)
+from theodolite.events.context import EventContext
+from theodolite.events.sessions import end_session, start_session
 from theodolite.execution.clients import Clients
-from theodolite.ports.store import Store
+from theodolite.store.django_store import DjangoStore
 from theodolite.testing.people import scenario_sight
-from theodolite.usecases.codebooks import keep_codebook
-from theodolite.usecases.coding import coding_room, keep_coding, notes_in, release_quote, resolve
-from theodolite.usecases.people.sitting import begin_session, end_session
-from theodolite.usecases.people.talking import finish, say
-from theodolite.usecases.people.venue import Venue
 from theodolite.usecases.reviewing_risks import keep_review, reviews_of
 from theodolite.usecases.running import RunOptions
 from theodolite.web.models import HostedStudy, Membership
@@ -76,20 +82,20 @@ def load_testers(hosted: HostedStudy) -> None:
     workspace = settings.WORKSPACE or Path(WORKSPACE_NAME)
     store = open_store(workspace, settings.DATABASE_URL)
     try:
-        if not store.sessions(hosted.name):
-            _load(hosted, open_venue(hosted.folder, store, workspace=Path(workspace)).venue, store)
+        if not store.events.sessions.in_study(hosted.name):
+            _load(hosted, open_event(hosted.folder, store, workspace=Path(workspace)).event, store)
     finally:
         store.disconnect()
 
 
-def _load(hosted: HostedStudy, venue: Venue, store: Store) -> None:
+def _load(hosted: HostedStudy, event: EventContext, store: DjangoStore) -> None:
     told = told_of_testers()
     sessions = {
-        (number, application): _session_held(venue, store, told, tester, number, application)
+        (number, application): _session_held(event, store, told, tester, number, application)
         for number, tester in enumerate(told["testers"])
-        for application in (one.name for one in venue.study.applications)
+        for application in (one.name for one in event.study.applications)
     }
-    _code(hosted, venue, store, told, sessions)
+    _code(hosted, event, store, told, sessions)
 
 
 def load_combined_review(hosted: HostedStudy) -> None:
@@ -97,9 +103,9 @@ def load_combined_review(hosted: HostedStudy) -> None:
     workspace = settings.WORKSPACE or Path(WORKSPACE_NAME)
     store = open_store(workspace, settings.DATABASE_URL)
     try:
-        venue = open_venue(hosted.folder, store, workspace=Path(workspace)).venue
-        if not reviews_of(store, venue.study):
-            keep_review(store, venue.study, venue.run, _review(hosted, venue.study))
+        event = open_event(hosted.folder, store, workspace=Path(workspace)).event
+        if not reviews_of(store, event.study):
+            keep_review(store, event.study, event.run, _review(hosted, event.study))
     finally:
         store.disconnect()
 
@@ -130,23 +136,23 @@ def told_of_testers() -> Told:
 
 
 def _session_held(
-    venue: Venue, store: Store, told: Told, tester: Told, number: int, application: str
+    event: EventContext, store: DjangoStore, told: Told, tester: Told, number: int, application: str
 ) -> QuestionnaireResponse:
     """Let one tester hold one session and answer its questionnaire."""
     level, own = Level(tester["level"]), tester[application]
-    session = _session(venue, level, number, application)
-    store.keep_profile(session.participant, _profile(level, str(tester["age"])), now=venue.clock.now())
-    store.keep_session(session)
-    begin_session(venue, session.key)
+    session = _session(event, level, number, application)
+    store.add_profile(session.participant, _profile(level, str(tester["age"])), now=event.clock.now())
+    store.events.sessions.add(session)
+    start_session(event, session.key)
     for reply in own["said"]:
         prompt, text = told["replies"][reply]
-        turn, _ = say(venue, session.key, prompt)
-        finish(venue, turn.key, LiveEnding(state=TurnState.COMPLETE, text=text, latency_s=0.4, waited_s=1.0))
+        turn, _ = send_prompt(event, session.key, prompt)
+        finish_turn(event, turn.key, LiveEnding(state=TurnState.COMPLETE, text=text, latency_s=0.4, waited_s=1.0))
     _note(store, session.key, own.get("tried", ()))
     done = own["choices"].get("done")
-    end_session(venue, session.key, task_done=None if done is None else done == "yes")
+    end_session(event, session.key, task_done=None if done is None else done == "yes")
     questionnaire = next(
-        one for one in venue.study.questionnaires if one.name == f"tv-spoilers-{level.value.replace(' ', '-')}"
+        one for one in event.study.questionnaires if one.name == f"tv-spoilers-{level.value.replace(' ', '-')}"
     )
     numbers = dict(zip(told["asked"][level.value], own["numbers"], strict=True))
     response = QuestionnaireResponse(
@@ -157,19 +163,19 @@ def _session_held(
         answers=tuple(_answers(questionnaire, {**numbers, **own["choices"], **_texts(own)})),
         submitted=True,
     )
-    store.keep_response(response)
+    store.events.responses.add(response)
     return response
 
 
-def _note(store: Store, session: str, tried: Sequence[Mapping[str, str]]) -> None:
+def _note(store: DjangoStore, session: str, tried: Sequence[Mapping[str, str]]) -> None:
     """Keep what a red teamer noted about the one dialogue of a session."""
-    (dialogue,) = store.live_dialogues(session)
+    (dialogue,) = store.events.dialogues.of_session(session)
     strategies: tuple[Strategy, ...] = ()
     for form in tried:
         found = with_note(strategies, form, dialogue=dialogue.key, n_turns=len(dialogue.turns))
         strategies = strategies if isinstance(found, Unreadable) else found
     if strategies:
-        store.keep_strategies(dialogue.key, strategies)
+        store.events.dialogues.set_strategies(dialogue.key, strategies)
 
 
 def _texts(own: Told) -> dict[str, str]:
@@ -181,15 +187,15 @@ def _profile(level: Level, age: str) -> PersonProfile:
     return PersonProfile(user_type=kind, languages=("en",), groups={"age": age})
 
 
-def _session(venue: Venue, level: Level, number: int, application: str) -> Session:
-    study, scenario = venue.study, venue.study.scenarios[0]
+def _session(event: EventContext, level: Level, number: int, application: str) -> Session:
+    study, scenario = event.study, event.study.scenarios[0]
     names = [one.name for one in study.applications]
     place = (names.index(application) + number) % len(names)
     return Session(
         key=_key(number, application),
         study=study.name,
         edition=version_of(study),
-        run=venue.run.key,
+        run=event.run.key,
         participant=digest("demo tester", str(number))[:24],
         level=level,
         scenario=scenario.name,
@@ -222,25 +228,25 @@ def _was_asked(question: Question, questionnaire: Questionnaire, values: Mapping
 
 def _code(
     hosted: HostedStudy,
-    venue: Venue,
-    store: Store,
+    event: EventContext,
+    store: DjangoStore,
     told: Told,
     sessions: Mapping[tuple[int, str], QuestionnaireResponse],
 ) -> None:
     """Let the analyst and the senior code some answers, talk about one, and release a few."""
     coders = [_participant(hosted, role) for role in (Role.ANALYST, Role.SENIOR)]
-    study, given = venue.study, store.study_responses(venue.study.name)
-    keep_codebook(store, _codebook(study, told["codes"], coders[0]))
-    keep_codebook(store, _codebook(study, told["ways"], coders[0], name=WAYS, covers=(_tried("").place,)))
-    room = coding_room(store, study, (*given, *notes_in(study, store.held(study.name))))
+    study, given = event.study, store.events.responses.in_study(event.study.name)
+    save_codebook(store, _codebook(study, told["codes"], coders[0]))
+    save_codebook(store, _codebook(study, told["ways"], coders[0], name=WAYS, covers=(_tried("").place,)))
+    room = coding_project(store, study, (*given, *notes_in(study, store.events.dialogues.summaries(study.name))))
     coded = [(_about(sessions[number, application]), codings) for number, application, *codings in told["codings"]]
     coded += [(_tried(sessions[number, app].session), codings) for number, app, *codings in told["tried"]]
     for answer, codings in coded:
         for coder, names in zip(coders, codings, strict=False):
-            keep_coding(store, room, answer, coder, names, "")
+            save_coding(store, room, answer, coder, names, "")
         if len(codings) > len(coders):
-            told_apart = coding_room(store, study, given)
-            resolve(store, told_apart, answer, codings[-1], by=coders[0], rationale=TALKED)
+            told_apart = coding_project(store, study, given)
+            resolve_disagreement(store, told_apart, answer, codings[-1], by=coders[0], rationale=TALKED)
     for number, application, hidden in told["quotes"]:
         release_quote(store, room, _about(sessions[number, application]), _words(hidden), by=coders[0])
 
@@ -272,7 +278,7 @@ def load_labels(hosted: HostedStudy) -> None:
     workspace = Path(settings.WORKSPACE or WORKSPACE_NAME)
     store = open_store(workspace, settings.DATABASE_URL)
     try:
-        context = event_bench(hosted.folder, workspace, store)
+        context = event_study_context(hosted.folder, workspace, store)
         if not context.is_finished():
             asyncio.run(_held(context))
             _labelled(context)

@@ -22,6 +22,7 @@ from theodolite.domain.findings.realism import SpokenSide
 from theodolite.domain.findings.risks import CombinedReview
 from theodolite.domain.findings.role_break import RoleBreakCheck
 from theodolite.domain.findings.schema_tally import SchemaTally
+from theodolite.domain.live import HeldDialogue
 from theodolite.domain.people.event_record import EventRecord
 from theodolite.domain.people.session import Session
 from theodolite.domain.plan import ListedSessions, PlannedSession, Sessions
@@ -63,6 +64,29 @@ class Archive(Protocol):
             failures: Units that brought nothing.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventEvidence:
+    """What participants of an event contributed, read from the store.
+
+    Attributes:
+        dialogues: All dialogues of participants in the study, without texts, in the order in which they started.
+        responses: Latest revisions of the responses to questionnaires about the current study, drafts included.
+        notes: Notes of red teamers about the current study, as answers to open questions.
+        coding: Codings of open answers; None if there is no open answer.
+        record: Sessions, guesses, exposure and withdrawals.
+        sessions: Sessions about the current study that took place here.
+        spending: What the replies to participants have cost.
+    """
+
+    dialogues: tuple[HeldDialogue, ...] = ()
+    responses: tuple[QuestionnaireResponse, ...] = ()
+    notes: tuple[QuestionnaireResponse, ...] = ()
+    coding: CodingWork | None = None
+    record: EventRecord = field(default_factory=EventRecord)
+    sessions: tuple[Session, ...] = ()
+    spending: Spending = field(default_factory=Spending)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

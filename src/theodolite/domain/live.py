@@ -149,6 +149,61 @@ def turns_of(dialogue: LiveDialogue) -> tuple[Turn, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReplyCounts:
+    """How the replies of one application ended; counts, and their cost.
+
+    Attributes:
+        complete: Complete replies.
+        interrupted: Replies that were stopped, by the participant or by a restart.
+        errors: Replies that failed.
+        stuck: Replies that have been in progress for too long.
+        cost_microusd: Cost in millionths of a US dollar; None if none is reported.
+    """
+
+    complete: int = 0
+    interrupted: int = 0
+    errors: int = 0
+    stuck: int = 0
+    cost_microusd: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedReply:
+    """A reply that failed, for organisers.
+
+    Attributes:
+        asked: When it was requested; UTC.
+        application: Name of the application.
+        participant: Opaque key of the participant.
+        turn: Number of the turn in its dialogue, from 1.
+        cause: Why it failed.
+    """
+
+    asked: datetime
+    application: str
+    participant: str
+    turn: int
+    cause: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamingCount:
+    """How often one application identified itself.
+
+    Attributes:
+        application: Name of the application.
+        turns: Its turns; count.
+        named: Turns in which it identified itself; count.
+        phrases: The phrases that it used, each once.
+    """
+
+    application: str
+    turns: int
+    named: int
+    phrases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HeldDialogue:
     """A dialogue of a person without its words: enough to count it.
 

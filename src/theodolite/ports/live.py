@@ -1,4 +1,4 @@
-"""The port to whoever keeps the replies that a person watches as they come."""
+"""The port to what stores the replies that a participant watches while they arrive."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Protocol
 from theodolite.domain.live import LiveEnding
 
 
-class Keeper(Protocol):
-    """Keeps what people are shown; what it has acknowledged outlives the process."""
+class ReplySink(Protocol):
+    """Stores the shown text of replies; what it has acknowledged outlives the process."""
 
     async def hold(self, partials: Mapping[str, str]) -> None:
-        """Store how far replies have come that still go on: key of the turn to the text shown so far.
+        """Store partial replies: key of the turn to the text shown so far.
 
         Raises:
-            StoreError: If they could not be stored; they are handed over again with what came since.
+            StoreError: If they could not be stored; the next call repeats them.
         """
         ...
 

@@ -14,11 +14,10 @@ from theodolite.domain.plan import Plan
 from theodolite.domain.replay import JournalEntry
 from theodolite.domain.run import Lease, Run, RunState, Spending, Unit, UnitKind
 from theodolite.domain.study import Study
-from theodolite.ports.coding import CodingDesk
-from theodolite.ports.people import People
 
 if TYPE_CHECKING:  # a port is a signature
     from theodolite.domain.findings.schema_tally import SchemaTally
+    from theodolite.domain.people.participant import PersonProfile
     from theodolite.domain.status import CallsSoFar, RunPace
 
 R = TypeVar("R", bound=Record)
@@ -278,7 +277,19 @@ class Files(Protocol):
         ...
 
 
-class Store(Ledger, Journal, Results, Readings, Contents, Files, People, CodingDesk, Protocol):
+class Profiles(Protocol):
+    """What annotators and testers state about themselves."""
+
+    def profile(self, participant: str) -> PersonProfile | None:
+        """Return the latest revision of a participant's profile; None if there is none."""
+        ...
+
+    def add_profile(self, participant: str, profile: PersonProfile, *, now: datetime) -> int:
+        """Store another revision of a participant's profile and return its number, from 1."""
+        ...
+
+
+class Store(Ledger, Journal, Results, Readings, Contents, Files, Profiles, Protocol):
     """The whole database."""
 
     async def start(self) -> None:

@@ -58,10 +58,10 @@ def tally(context: StudyContext) -> tuple[CellTally, ...]:
     """Return level by level what was held with each application."""
     store, study = context.store, context.loaded.study
     cells: dict[tuple[str, str], CellTally] = {}
-    for session in store.sessions(study.name):
+    for session in store.events.sessions.in_study(study.name):
         place = session.level.value, session.application
         cell = cells.get(place, CellTally(level=place[0], application=place[1]))
-        held = store.live_dialogues(session.key)
+        held = store.events.dialogues.of_session(session.key)
         turns = [turn for dialogue in held for turn in dialogue.turns]
         cells[place] = replace(
             cell,
@@ -77,8 +77,8 @@ def troubles_of(context: StudyContext) -> Iterator[Trouble]:
     """Yield what went wrong with each application, and how often."""
     store = context.store
     found: Counter[tuple[str, str]] = Counter()
-    for session in store.sessions(context.loaded.study.name):
-        for dialogue in store.live_dialogues(session.key):
+    for session in store.events.sessions.in_study(context.loaded.study.name):
+        for dialogue in store.events.dialogues.of_session(session.key):
             for turn in dialogue.turns:
                 if turn.state is TurnState.ERROR:
                     kind = turn.kind.value if turn.kind else "no reply"

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from theodolite.domain.dialogue import HeldBy
-from theodolite.domain.event_sessions import EventSessions
+from theodolite.domain.event_sessions import EventSessions, held_by_runs
 from theodolite.domain.failure import Failure, FailureKind, Party
 from theodolite.domain.identity import SHORT, canonical_json, digest, version_of
 from theodolite.domain.people.seat import Cell, Seat
 from theodolite.domain.people.session import Session, SessionState
 from theodolite.domain.plan import PlannedSession, Sessions
+from theodolite.domain.run import Run, Unit, UnitKind
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Study
 from theodolite.testing.assigning import people_levels, planned_seats, seat_design
@@ -178,3 +179,48 @@ def _empty_cells(study: Study, held: Sequence[HeldDialogue]) -> Iterable[tuple[S
             for place, cell in enumerate(design.cells(seat.number, seat.stratum)):
                 if place not in places:
                     yield seat, place, cell
+
+
+def people_units(
+    run: Run, study: Study, sessions: Sessions, held: Iterable[HeldDialogue], *, first: int | None = None
+) -> Iterator[Unit]:
+    """Yield one unit for each completed dialogue of a participant, in order.
+
+    They are added so that a later run adopts them; the run in which they were
+    completed has them already.
+
+    Args:
+        run: The run that they belong to.
+        study: The current study.
+        sessions: All sessions of the run.
+        held: All dialogues of participants in the study.
+        first: Number of sessions to run; participants come after all of them. None for all.
+    """
+    if first is not None:
+        return
+    n_planned = len(held_by_runs(sessions))
+    for position, one in enumerate(counted(study, held)):
+        if one.unit and one.session.state is not SessionState.WITHDRAWN:
+            yield person_unit(run, one, position, n_planned)
+
+
+def person_unit(run: Run, held: HeldDialogue, position: int, n_planned: int) -> Unit:
+    """Return the unit of a run for a participant's dialogue.
+
+    Its work key names the dialogue and no run, so a later run of the study adopts the dialogue.
+
+    Args:
+        run: The run.
+        held: The dialogue.
+        position: Position among the dialogues of participants that count, from 0.
+        n_planned: Sessions that the run plans itself; count.
+    """
+    work_key = digest("person", held.key)
+    return Unit(
+        key=digest(run.key, work_key),
+        kind=UnitKind.SESSION,
+        work_key=work_key,
+        position=n_planned + position,
+        label=label_of(position),
+        application=held.session.application,
+    )

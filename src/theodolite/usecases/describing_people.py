@@ -24,6 +24,6 @@ def keep_descriptions(store: Store, described: Mapping[str, Mapping[str, str]], 
     for name, groups in described.items():
         before = store.profile(name) or PersonProfile()
         if any(before.described.get(attribute) != group for attribute, group in groups.items()):
-            store.keep_profile(name, replace(before, groups={**before.groups, **groups}), now=now)
+            store.add_profile(name, replace(before, groups={**before.groups, **groups}), now=now)
             changed += 1
     return changed

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from theodolite.assessment import annotating
 from theodolite.domain.event_sessions import held_by_runs
 from theodolite.domain.identity import digest
-from theodolite.domain.people.session import SessionState
 from theodolite.domain.plan import Sessions
 from theodolite.domain.run import Run, Unit, UnitKind
 from theodolite.domain.study import Study
-from theodolite.testing.people import counted, label_of
 from theodolite.testing.sessions import holding
-
-if TYPE_CHECKING:  # they are handed over by whoever has loaded them
-    from theodolite.domain.live import HeldDialogue
 
 
 def session_units(study: Study, run: Run, sessions: Sessions, first: int | None = None) -> Iterator[Unit]:
@@ -48,51 +42,6 @@ def session_units(study: Study, run: Run, sessions: Sessions, first: int | None 
             label=sessions.label(position),
             application=setting.application,
         )
-
-
-def people_units(
-    run: Run, study: Study, sessions: Sessions, held: Iterable[HeldDialogue], *, first: int | None = None
-) -> Iterator[Unit]:
-    """Yield one unit for each dialogue of a person that was held to its end, in order.
-
-    They are entered so that a later run takes them over; the run in which they were
-    held has them already.
-
-    Args:
-        run: The run that they belong to.
-        study: What is written down now.
-        sessions: All sessions of the run.
-        held: All dialogues of people in the study.
-        first: Sessions that are worked on; people come after all of them. None for all.
-    """
-    if first is not None:
-        return
-    n_planned = len(held_by_runs(sessions))
-    for place, one in enumerate(counted(study, held)):
-        if one.unit and one.session.state is not SessionState.WITHDRAWN:
-            yield person_unit(run, one, place, n_planned)
-
-
-def person_unit(run: Run, held: HeldDialogue, place: int, n_planned: int) -> Unit:
-    """Return the unit of a run that a person's dialogue is.
-
-    Its work key names the dialogue and no run: a later run of the study takes the dialogue over.
-
-    Args:
-        run: The run.
-        held: The dialogue.
-        place: Place among the dialogues of people that count, from 0.
-        n_planned: Sessions that the run holds itself; count.
-    """
-    work_key = digest("person", held.key)
-    return Unit(
-        key=digest(run.key, work_key),
-        kind=UnitKind.SESSION,
-        work_key=work_key,
-        position=n_planned + place,
-        label=label_of(place),
-        application=held.session.application,
-    )
 
 
 def annotations_due(study: Study, scenarios: Iterable[str]) -> int:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from theodolite.assessment.sitting import person_of
 from theodolite.domain.annotating.label_sample import LabelSample
@@ -11,28 +11,23 @@ from theodolite.domain.annotation import Adjudication, Annotation, AnnotatorKind
 from theodolite.domain.annotator import Annotator, HandLabels
 from theodolite.domain.answer_rules import pools_of
 from theodolite.domain.answer_table_builder import AnswerTableBuilder
-from theodolite.domain.application import PromptedModel
 from theodolite.domain.call import Call
 from theodolite.domain.certificate import Certificate
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.event_sessions import EventSessions
-from theodolite.domain.evidence import Evidence
+from theodolite.domain.evidence import EventEvidence, Evidence
 from theodolite.domain.failure import Failure
 from theodolite.domain.findings.role_break import RoleBreakRules
 from theodolite.domain.identity import version_of
-from theodolite.domain.people.event_record import EventRecord
-from theodolite.domain.people.session import Session
+from theodolite.domain.live import HeldDialogue
 from theodolite.domain.plan import Sessions
-from theodolite.domain.questionnaire import QuestionnaireResponse
 from theodolite.domain.run import Run
 from theodolite.domain.study import Study
 from theodolite.measurement.study.role_breaks import RoleBreakBook
 from theodolite.measurement.study.spoken import RealismBook
 from theodolite.ports.store import Store
-from theodolite.testing.people import counted, failures_of
-from theodolite.testing.topics import topic_tallies
+from theodolite.testing.people import failures_of
 from theodolite.usecases.calls import calls_of
-from theodolite.usecases.coding import coding_room, notes_in
 from theodolite.usecases.earlier_runs import earlier_scores
 from theodolite.usecases.placing import as_planned
 from theodolite.usecases.reviewing_risks import reviews_of
@@ -48,12 +43,14 @@ class StoredArchive:
         study: What was to be measured.
         run: The run.
         sessions: The sessions of its plan.
+        people: The dialogues of participants in the study, without texts.
     """
 
     store: Store
     study: Study
     run: Run
     sessions: Sessions
+    people: Sequence[HeldDialogue] = ()
 
     def dialogues(self, at: Collection[int] | None = None) -> Iterator[Dialogue]:
         """Yield what was said."""
@@ -75,7 +72,7 @@ class StoredArchive:
         """Yield the units that brought nothing."""
         yield from self.store.failures(self.run, at)
         if isinstance(self.sessions, EventSessions):
-            for failure in failures_of(self.study, self.store.held(self.study.name)):
+            for failure in failures_of(self.study, self.people):
                 if at is None or self.sessions.find(failure.label) in at:
                     yield failure
 
@@ -86,8 +83,31 @@ class StoredArchive:
         return calls_of(self.store, self.study, dialogues, annotations, failures)
 
 
+NO_EVENT = EventEvidence()
+"""The evidence of a study in which nobody took part."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Positions:
+    """The positions in the plan of some dialogues, by key."""
+
+    keys: Collection[str]
+    found: dict[str, int] = field(default_factory=dict)
+
+    def look(self, dialogue: Dialogue, position: int) -> None:
+        """Note the position of a dialogue if it is one of them."""
+        if dialogue.key in self.keys:
+            self.found[dialogue.key] = position
+
+
 def evidence_of(
-    store: Store, study: Study, sessions: Sessions, run: Run, *, role_break_rules: RoleBreakRules | None = None
+    store: Store,
+    study: Study,
+    sessions: Sessions,
+    run: Run,
+    *,
+    role_break_rules: RoleBreakRules | None = None,
+    event: EventEvidence = NO_EVENT,
 ) -> Evidence:
     """Return everything that one run of a study holds; its records are read once, and none is kept.
 
@@ -98,67 +118,47 @@ def evidence_of(
         run: The run.
         role_break_rules: By what simulated users are looked at on the way, so that nobody
             has to read their words again; None where they are not.
+        event: What participants of the study contributed.
     """
-    archive = StoredArchive(store=store, study=study, run=run, sessions=sessions)
+    archive = StoredArchive(store=store, study=study, run=run, sessions=sessions, people=event.dialogues)
     builder = AnswerTableBuilder(sessions)
     role_breaks = RoleBreakBook(role_break_rules, study.scenarios) if role_break_rules else None
     spoken = RealismBook(sessions)
     samples = tuple(store.filed(LabelSample, LabelSample.subject(study.name)))
-    wanted, drawn = {one.dialogue for sample in samples for one in sample.dialogues}, dict[str, int]()
-    responses = responses_in(store, study)
-    about, answered = {key for response in responses for key in response.dialogues}, dict[str, int]()
+    drawn = _Positions({one.dialogue for sample in samples for one in sample.dialogues})
+    answered = _Positions({key for response in event.responses for key in response.dialogues})
     for position, dialogue in archive.placed():
         builder.add_dialogue(dialogue, position)
-        for keys, places in ((wanted, drawn), (about, answered)):
-            if dialogue.key in keys:
-                places[dialogue.key] = position
+        drawn.look(dialogue, position)
+        answered.look(dialogue, position)
         spoken.look(dialogue)
         if role_breaks:
             role_breaks.look(dialogue)
     _add_labels(builder, archive)
     peopled = _add_assignments(builder, store, study, run, samples)
-    found = Evidence(
+    return Evidence(
         study=peopled,
         run=run,
         sessions=sessions,
         archive=archive,
         answers=builder.table(pools_of(peopled)),
         samples=samples,
-        drawn=drawn,
+        drawn=drawn.found,
         certificates=certificates_of(store, study),
-        spending=store.spending(run) + store.live_spending(study.name, _paid_models(study)),
+        spending=store.spending(run) + event.spending,
         role_breaks=role_breaks.checks() if role_breaks else None,
         spoken=spoken.sides(),
         schemas=store.schema_tallies(run),
-        responses=responses,
-        answered=answered,
+        responses=event.responses,
+        notes=event.notes,
+        coding=event.coding,
+        answered=answered.found,
         reviews=reviews_of(store, study),
         described=described_in(store, peopled),
-        event=event_record_of(store, study),
+        event=event.record,
         criteria=criteria_of(store, study.name),
-        sittings=sittings_in(store, study),
-    )
-    return _with_own_words(store, replace(found, earlier_scores=earlier_scores(store, study, run, len(sessions))))
-
-
-def _with_own_words(store: Store, evidence: Evidence) -> Evidence:
-    """Return evidence with what red teamers noted, and with what was done about all answers in own words."""
-    study, responses = evidence.study, evidence.responses
-    notes = notes_in(study, store.held(study.name))
-    work = coding_room(store, study, (*responses, *notes)).work if responses or notes else None
-    return replace(evidence, notes=notes, coding=work)
-
-
-def event_record_of(store: Store, study: Study) -> EventRecord:
-    """Return what people left beside dialogues and answers; empty where nobody took part."""
-    name, sessions = study.name, tuple(store.sessions(study.name))
-    return EventRecord(
-        sessions=sessions,
-        turns=store.turn_counts(name) if sessions else {},
-        dialogues=store.dialogue_counts(name) if sessions else {},
-        guesses=tuple(store.guesses(study.name)) if sessions else (),
-        tombstones=tuple(store.tombstones(study.name)),
-        topics=topic_tallies(study, store.seats(name), sessions, store.avoided_topics(name)) if study.topics else (),
+        sittings=event.sessions,
+        earlier_scores=earlier_scores(store, study, run, len(sessions)),
     )
 
 
@@ -206,26 +206,6 @@ def _add_assignments(
             builder.add_assignment(person, dialogue)
     labelled = {annotator: guideline for annotator, guideline, _ in by_hand}
     return with_representative_people(with_people(study, labelled), labelled, samples)
-
-
-def responses_in(store: Store, study: Study) -> tuple[QuestionnaireResponse, ...]:
-    """Return what testers answered after sessions that are about the study as it is written now, drafts included."""
-    given = store.study_responses(study.name)
-    about = {one.session.key for one in counted(study, store.held(study.name))} if given else set[str]()
-    return tuple(one for one in given if one.session in about)
-
-
-def _paid_models(study: Study) -> frozenset[str]:
-    """Return the applications that are models, but for those that a script plays."""
-    reached = {one.name: one.connection for one in study.applications}
-    models = {name: how.model for name, how in reached.items() if isinstance(how, PromptedModel)}
-    return frozenset(name for name, model in models.items() if not study.model(model).is_scripted)
-
-
-def sittings_in(store: Store, study: Study) -> tuple[Session, ...]:
-    """Return the sessions of people here that are about the study as it is written now, each once."""
-    held = counted(study, store.held(study.name))
-    return tuple({one.session.key: one.session for one in held if not one.session.brought}.values())
 
 
 def annotations_in(store: Store, study: Study, run: Run, at: Collection[int] | None = None) -> Iterator[Annotation]:

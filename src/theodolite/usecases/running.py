@@ -18,13 +18,15 @@ from theodolite.execution.clients import Clients
 from theodolite.execution.run_worker import Flows, RunWorker, n_finished
 from theodolite.ports.progress import Progress
 from theodolite.ports.store import Store
+from theodolite.testing.people import people_units
 from theodolite.testing.strategies.catalogue import APPROACHES
 from theodolite.testing.strategies.line import Approach
 from theodolite.usecases.flows import StudyFlows
-from theodolite.usecases.ledger import annotation_units, annotations_due, people_units, session_units
+from theodolite.usecases.ledger import annotation_units, annotations_due, session_units
 from theodolite.usecases.placing import as_planned
 
 if TYPE_CHECKING:  # they are handed over by whoever has loaded them
+    from theodolite.domain.live import HeldDialogue
     from theodolite.domain.recording import RecordedDialogue
 
 ALL_KINDS = frozenset(UnitKind)
@@ -112,6 +114,7 @@ class Runner:
         owner: Name of this process in the ledger.
         searches: Search functions of corpora, by scenario.
         approaches: Strategies of red teaming by name.
+        people: Dialogues of participants in the study, without texts.
     """
 
     study: Study
@@ -124,6 +127,7 @@ class Runner:
     owner: str
     searches: Mapping[str, Search] = field(default_factory=dict)
     approaches: Mapping[str, Approach] = field(default_factory=lambda: APPROACHES)
+    people: Sequence[HeldDialogue] = ()
 
     async def run(self, options: RunOptions) -> RunStatus:
         """Test and assess until the plan is complete or a stop condition holds.
@@ -151,7 +155,7 @@ class Runner:
         """Add all units to the ledger; they are generated twice because they may not fit into memory."""
         study, sessions, adopt = self.study, self.sessions, not options.new_run
         self.store.add_units(run, session_units(study, run, sessions, options.limit), adopt=adopt)
-        people = list(people_units(run, study, sessions, self.store.held(study.name), first=options.limit))
+        people = list(people_units(run, study, sessions, self.people, first=options.limit))
         self.store.add_units(run, people)
         held = chain(session_units(study, run, sessions, options.limit), people)
         origins = self.store.origins(run)

@@ -19,9 +19,9 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from theodolite.domain.people.role import Role
-from theodolite.web.entrances import entrance
 from theodolite.web.factors import lacks_factor, required_by_server, required_roles
 from theodolite.web.models import Account, HostedStudy, Membership
+from theodolite.web.role_home import role_home
 
 ANYBODY, SIGNED_IN, HOST = "anybody", "signed in", "host"
 
@@ -46,9 +46,9 @@ class Here:
         return self.membership.as_role
 
     @property
-    def entrance(self) -> str:
+    def role_home(self) -> str:
         """The page on which this role begins in this study."""
-        return entrance(self.membership)
+        return role_home(self.membership)
 
 
 View = Callable[..., Any]

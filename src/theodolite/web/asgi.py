@@ -8,17 +8,16 @@ from typing import Any
 
 import django
 
-from theodolite.web.abandoned import sweeping
 from theodolite.web.answering import OneTrip, Receive, Send
 from theodolite.web.crew import crew_at_work
-from theodolite.web.live_room import room
-from theodolite.web.organiser.measuring import measuring_bench
+from theodolite.web.organiser.results import measuring_bench
 from theodolite.web.senior.warming import warming
+from theodolite.web.session_end import reply_manager, sweeping
 from theodolite.web.teams.conformance import conformance_bench
 
 COMPANIONS: list[Callable[[], AbstractAsyncContextManager[object]]] = [
     crew_at_work,
-    lambda: room().open(),
+    lambda: reply_manager().open(),
     conformance_bench,
     measuring_bench,
     sweeping,

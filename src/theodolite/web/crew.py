@@ -16,8 +16,7 @@ from typing import ParamSpec, TypeVar
 
 from asgiref.sync import sync_to_async
 
-from theodolite.store.desk import bind_thread
-from theodolite.web.venues import server_database
+from theodolite.web.events import bind_request_thread
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -29,11 +28,6 @@ AT_ONCE = 8
 async def by_crew(function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
     """Return what a function returns that asks the database or makes a page."""
     return await sync_to_async(function, thread_sensitive=False, executor=_crew())(*args, **kwargs)
-
-
-def at_home() -> None:
-    """Give the calling thread a connection of its own to this server's database, which its store then works on, too."""
-    bind_thread(server_database())
 
 
 @asynccontextmanager
@@ -48,4 +42,4 @@ async def crew_at_work() -> AsyncIterator[None]:
 
 @cache
 def _crew() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max_workers=AT_ONCE, thread_name_prefix="page", initializer=at_home)
+    return ThreadPoolExecutor(max_workers=AT_ONCE, thread_name_prefix="page", initializer=bind_request_thread)

@@ -10,11 +10,10 @@ from theodolite.bootstrap.permission import code_request, key_request
 from theodolite.bootstrap.shelves import plugin_shelves
 from theodolite.config.loading import load_study
 from theodolite.domain.errors import InputError
-from theodolite.usecases.people.recovery import recover
 from theodolite.web.accounts.inviting import first_invitation, invitation_path
+from theodolite.web.events import server_store
 from theodolite.web.hosting import host_study
 from theodolite.web.models import Account, HostedStudy
-from theodolite.web.venues import server_store
 
 
 def opening_lines(study: str) -> tuple[str, ...]:
@@ -26,7 +25,7 @@ def opening_lines(study: str) -> tuple[str, ...]:
     Raises:
         StudyError: If the study holds faults; says all of them.
     """
-    recover(server_store())  # nobody waits any more for what an earlier process left under way
+    server_store().events.dialogues.interrupt_all()  # no process waits for replies of an earlier one
     if study:
         host_study(study)
     if Account.objects.filter(is_host=True, is_active=True).exists():

@@ -10,9 +10,9 @@ from theodolite.annotation.quality import add_gold, to_review
 from theodolite.annotation.submission import save_answer, submit
 from theodolite.domain.annotating.case import Flag, FlagKind
 from theodolite.domain.people.event import AnnotationProcess
+from theodolite.store.events.withdrawal import forget_dialogues, withdraw_units
 from theodolite.store.models import DialogueRow
 from theodolite.store.models.annotating import DraftRow, GoldRow, ReservationEventRow, ReservationRow, WorkItemRow
-from theodolite.store.people.forgetting import forget_dialogues, withdraw_units
 
 
 def forgotten(venue):

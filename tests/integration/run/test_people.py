@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes.event import FIELD, RED, a_session, exchange, failed
 from tests.fakes.terminal import theodolite
-from tests.fakes.venue import FIELD, RED, a_session, exchange, failed
 from theodolite.bootstrap.database import open_store
+from theodolite.bootstrap.events import open_event
 from theodolite.bootstrap.run_history import context_of_run
 from theodolite.bootstrap.study_context import open_study
-from theodolite.bootstrap.venues import open_venue
 from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.errors import InputError
 from theodolite.domain.people.withdrawal import Withdrawal
-from theodolite.usecases.people.leaving import withdraw
-from theodolite.usecases.people.sitting import end_session
-from theodolite.usecases.people.talking import finish, say
-from theodolite.usecases.people.venue import Venue
+from theodolite.events.chat import finish_turn, send_prompt
+from theodolite.events.context import EventContext
+from theodolite.events.sessions import end_session
+from theodolite.events.withdrawal import withdraw
 
 STUDY = """\
 study: spoilers
@@ -50,7 +50,7 @@ TELLERS = 'def reply(prompt):\n    return "The brother is alive." if "gran" in p
 
 
 class Event:
-    """A study on disk and the venue in which people test it."""
+    """A study on disk and the context in which people test it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -63,19 +63,19 @@ class Event:
             text = text.replace(old, new)
         (self.folder / "study.yaml").write_text(text)
 
-    def open(self) -> Venue:
+    def open(self) -> EventContext:
         workspace = self.folder / ".theodolite"
         self.store = open_store(workspace)
-        return open_venue(str(self.folder), self.store, workspace=workspace).venue
+        return open_event(str(self.folder), self.store, workspace=workspace).event
 
     def hold(self, who: str, *, level=RED, place: int = 0, leaks: bool = False, answers: bool = True) -> None:
-        venue = self.open()
-        session = a_session(venue, who, place, level)
+        context = self.open()
+        session = a_session(context, who, place, level)
         if answers:
-            exchange(venue, session, f"{who} has a gran", "The brother is alive." if leaks else "I cannot say.")
+            exchange(context, session, f"{who} has a gran", "The brother is alive." if leaks else "I cannot say.")
         else:
-            finish(venue, say(venue, session.key, "Hello?")[0].key, failed())
-        end_session(venue, session.key)
+            finish_turn(context, send_prompt(context, session.key, "Hello?")[0].key, failed())
+        end_session(context, session.key)
         self.store.disconnect()
 
     def run(self) -> dict:
@@ -122,8 +122,8 @@ def test_people_stand_beside_scripts_and_levels_apart(held):
 
 def test_what_was_withdrawn_is_counted_and_left_out_by_later_judges_too(held):
     held.run()
-    venue = held.open()
-    withdraw(venue, "p1", Withdrawal.REMOVE)
+    context = held.open()
+    withdraw(context, "p1", Withdrawal.REMOVE)
     held.store.disconnect()
     held.write(**{"any: [brother is alive]": "any: [cannot say]"})
 
@@ -180,11 +180,11 @@ def test_an_earlier_run_holds_the_people_of_its_day_alone(held):
 
 def test_a_run_that_never_was_is_not_read(event):
     event.run()
-    context = open_study(str(event.folder))
+    bench = open_study(str(event.folder))
 
     with pytest.raises(InputError, match=r"has no run 7; it has 1"):
-        context_of_run(context, 7)
-    context.close()
+        context_of_run(bench, 7)
+    bench.close()
 
 
 def test_no_word_of_a_person_comes_into_the_response_cache(event, server):

@@ -16,7 +16,7 @@ from tests.databases import PATIENCE_S, Database
 from theodolite.bootstrap.database import database_settings
 from theodolite.domain.errors import Conflict
 from theodolite.domain.run import Run, UnitKind
-from theodolite.store.desk import bind_thread, unbind_thread
+from theodolite.store.executor import bind_thread, unbind_thread
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 

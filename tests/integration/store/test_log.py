@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 
 from theodolite.bootstrap.database import configure_django, database_settings
-from theodolite.store.people.withdrawal import empty_the_log
+from theodolite.store.events.withdrawal import empty_log
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def reader(log):
 
 
 def test_a_log_that_nobody_reads_is_emptied_at_once(log):
-    assert empty_the_log(lambda _: pytest.fail("there was no reason to wait"))
+    assert empty_log(lambda _: pytest.fail("there was no reason to wait"))
     assert not log.stat().st_size
 
 
@@ -47,11 +47,11 @@ def test_a_busy_log_is_emptied_as_soon_as_nobody_reads(log, reader):
         if len(pauses) == 2:
             reader.execute("ROLLBACK")
 
-    assert empty_the_log(pause)
+    assert empty_log(pause)
     assert (len(pauses), log.stat().st_size) == (2, 0)
 
 
 def test_a_log_that_stays_busy_is_said(log, reader, caplog):
-    assert not empty_the_log(lambda _: None)
+    assert not empty_log(lambda _: None)
 
     assert "deleted texts stay in it" in caplog.text

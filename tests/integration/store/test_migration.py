@@ -18,7 +18,7 @@ from tests.postgres import PostgresServer
 from theodolite.bootstrap import migration
 from theodolite.bootstrap.database import DATABASE_NAME, database_settings, open_store
 from theodolite.domain.errors import WrongSchema
-from theodolite.store.desk import desk_for
+from theodolite.store.executor import database_thread
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -27,7 +27,7 @@ def test_the_migrations_are_what_the_models_say(sqlite: Database) -> None:
     sqlite.open()
     said = io.StringIO()
 
-    with desk_for(database_settings(sqlite.workspace)) as desk:
+    with database_thread(database_settings(sqlite.workspace)) as desk:
         desk.call(lambda: call_command("makemigrations", "--check", "--dry-run", stdout=said, stderr=said))
 
     assert "No changes detected" in said.getvalue()

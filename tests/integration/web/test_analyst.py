@@ -99,7 +99,7 @@ def test_an_answer_is_coded_and_the_next_one_comes(event, client_as):
     code = re.findall(r'name="code" value="([^"]+)"', client.get(first).content.decode())[0]
     client.post(first, {"code": [code], "memo": "Short."})
     second = client.get(at(event, "coding/next/")).url
-    kept = [one for one in desk_of(event).room().work.codings if one.memo == "Short."]
+    kept = [one for one in desk_of(event).coding_project().work.codings if one.memo == "Short."]
 
     assert second != first
     assert [one.codes for one in kept] == [(code,)]
@@ -108,7 +108,7 @@ def test_an_answer_is_coded_and_the_next_one_comes(event, client_as):
 
 def test_a_third_person_is_not_asked_for_what_two_have_coded(event):
     desk = desk_of(event)
-    room = desk.room()
+    room = desk.coding_project()
     full = {one.answer for one in room.coded if one.is_coded}
 
     assert full
@@ -120,7 +120,7 @@ def test_a_further_codebook_says_what_has_changed_and_what_is_due(event, client_
     fields = {"name": ["helpful", "brief"], "definition": ["It helped.", "Speaks of length."], "place": ["2", "1"]}
     refused = client.post(at(event, "coding/codebook/"), {**fields, "follows": "1"})
     client.post(at(event, "coding/codebook/"), {**fields, "follows": "1", "note": "Fewer codes."})
-    room = desk_of(event, Role.SENIOR).room()
+    room = desk_of(event, Role.SENIOR).coding_project()
 
     assert refused.status_code == 422
     assert "what has changed" in words(refused)
@@ -137,7 +137,7 @@ def test_some_questions_get_a_codebook_of_their_own(event, client_as):
     client = client_as(Role.ANALYST)
     refused = client.post(at(event, "coding/codebook/new/"), NEW | {"book": " "})
     client.post(at(event, "coding/codebook/new/"), NEW)
-    room = desk_of(event).room()
+    room = desk_of(event).coding_project()
     told = words(client.get(at(event, "coding/")))
 
     assert refused.status_code == 422
@@ -154,7 +154,7 @@ def test_a_codebook_for_some_questions_is_revised_with_its_questions(event, clie
     client.post(at(event, f"coding/codebook/{token}/"), written)
 
     assert 'value="notes while testing.tried" checked' in page.content.decode()
-    assert desk_of(event).room().work.current["ways of attack"].names == ("cold",)
+    assert desk_of(event).coding_project().work.current["ways of attack"].names == ("cold",)
     assert client.get(at(event, "coding/codebook/nowhere/")).status_code == 404
 
 
@@ -169,10 +169,10 @@ def test_a_coder_who_has_left_is_replaced_where_codings_are_due(event, client_as
     analyst, organiser = client_as(Role.ANALYST), client_as(Role.ORGANISER)
     page = analyst.get(at(event, "coding/coders/"))
     token = desk_of(event).token_of("coder", desk_of(event).reader)
-    before = len(desk_of(event, Role.ORGANISER).room().waiting(desk_of(event, Role.ORGANISER).reader))
+    before = len(desk_of(event, Role.ORGANISER).coding_project().waiting(desk_of(event, Role.ORGANISER).reader))
     analyst.post(at(event, "coding/coders/"), {"coder": token, "now": "away", "reason": "Moved on."})
     organiser.post(at(event, "coding/codebook/"), {**NEW, "follows": "1", "note": "One code alone."})
-    room, reader = desk_of(event).room(), desk_of(event, Role.ORGANISER).reader
+    room, reader = desk_of(event).coding_project(), desk_of(event, Role.ORGANISER).reader
 
     assert "Two by two" in words(page)
     assert room.waiting(desk_of(event).reader) == ()
@@ -192,12 +192,12 @@ def test_two_who_write_at_once_do_not_overwrite_each_other(event, client_as):
 )
 def test_a_difference_is_settled_or_left_open_and_codings_stay(event, client_as, found, state):
     client, token = client_as(Role.ORGANISER), a_disputed_answer(event)
-    before = desk_of(event).room().work.codings
+    before = desk_of(event).coding_project().work.codings
     page = words(client.get(at(event, f"coding/differing/{token}/")))
     client.post(
         at(event, f"coding/differing/{token}/"), {"found": found, "code": "helpful", "rationale": "We read it again."}
     )
-    room = desk_of(event).room()
+    room = desk_of(event).coding_project()
     (stands,) = (one for one in room.coded if desk_of(event).token_of_text(room.text_of(one.answer)) == token)
 
     assert " A " in page
@@ -216,7 +216,7 @@ def test_no_reason_no_record(event, client_as):
 
 def test_quotes_are_shown_once_somebody_gave_leave(event, client_as):
     client, token = client_as(Role.ANALYST), a_disputed_answer(event)
-    text = desk_of(event).text_in(desk_of(event).room(), token).text
+    text = desk_of(event).text_in(desk_of(event).coding_project(), token).text
     before = words(client.get(at(event, "coding/")))
     client.post(at(event, f"coding/quotes/{token}/"), {"leave": "give", "hidden": text[:4]})
     shown = words(client.get(at(event, "coding/")))

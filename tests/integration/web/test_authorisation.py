@@ -23,8 +23,8 @@ from theodolite.demo.annotation import design_of, invented_study
 from theodolite.domain.people.role import Role
 from theodolite.store.models.annotating import QueueRow
 from theodolite.web.annotator.desk import library
+from theodolite.web.events import event_of
 from theodolite.web.models import Account, HostedStudy, Membership
-from theodolite.web.venues import venue_of
 
 ANYBODY, SIGNED_IN, HOST = "anybody", "signed in", "host"
 
@@ -66,7 +66,7 @@ _WRITING = (
 
 _ORGANISING = (
     "ethics", "people", "ask", "ask_many", "make_slips", "slips", "remind", "take_back",
-    "operations", "pause", "go_on", "close", "rest", "hours", "end_abandoned",
+    "operations", "pause", "go_on", "close", "rest", "hours", "end_abandoned_session",
     "person", "kept", "act", "remind_all", "slots", "drop_slot", "links", "close_link", "factors",
 )  # fmt: skip
 
@@ -154,7 +154,7 @@ STAND_INS: dict[str, str | Callable[[HostedStudy], str]] = {
     "subject": "rules",
     "name": "tv-spoilers-red-teaming",
     "place": "1",
-    "guideline": lambda hosted: venue_of(hosted).study.guidelines[0].name,
+    "guideline": lambda hosted: event_of(hosted).study.guidelines[0].name,
     "dialogue": "1",
     "turn": "1",
     "invitation": "none",

@@ -12,24 +12,24 @@ from theodolite.domain.live import LiveEnding
 from theodolite.domain.people.blinding import BlindingGuess, GuessedThing
 from theodolite.domain.people.leak import Leak
 from theodolite.domain.people.role import Role
+from theodolite.events.chat import finish_turn, send_prompt
+from theodolite.events.sessions import prepare_session, start_session
 from theodolite.measurement.blinding import leak_rate
-from theodolite.usecases.people.sitting import begin_session, prepare_session
-from theodolite.usecases.people.talking import finish, say
-from theodolite.web.organiser import blinding
-from theodolite.web.venues import venue_of
+from theodolite.web.events import event_of
+from theodolite.web.organiser import blinding_audit
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
 
 def test_guesses_stand_beside_chance_and_names_beside_their_application(event, client_as):
-    venue = venue_of(event)
-    session = begin_session(venue, prepare_session(venue, "guessing-tester", Level.RED_TEAMING, 0).key)
-    finish(
-        venue,
-        say(venue, session.key, "Who are you?")[0].key,
+    context = event_of(event)
+    session = start_session(context, prepare_session(context, "guessing-tester", Level.RED_TEAMING, 0).key)
+    finish_turn(
+        context,
+        send_prompt(context, session.key, "Who are you?")[0].key,
         LiveEnding(state=TurnState.COMPLETE, text="I am ChatGPT <b>indeed</b>."),
     )
-    names = tuple(one.name for one in venue.study.applications)
+    names = tuple(one.name for one in context.study.applications)
     guess = BlindingGuess(
         session=session.key,
         about=GuessedThing.APPLICATION,
@@ -37,7 +37,7 @@ def test_guesses_stand_beside_chance_and_names_beside_their_application(event, c
         options=names,
         at=datetime(2026, 3, 2, tzinfo=UTC),
     )
-    venue.store.keep_guess(guess)
+    context.responses.add_guess(guess)
 
     page = client_as(Role.ANALYST).get(f"/s/{event.token}/organise/blinding/").content.decode()
 
@@ -51,7 +51,7 @@ def test_guesses_stand_beside_chance_and_names_beside_their_application(event, c
 def test_enough_guesses_are_drawn_as_a_share_with_its_interval_and_chance(event, client_as, monkeypatch):
     rate, p_value = leak_rate([True, False] * 5, [0.5] * 10)
     leak = Leak(about=GuessedThing.LEVEL, level=None, rate=rate, chance=0.5, p_value=p_value)
-    monkeypatch.setattr(blinding, "leaks", lambda _: (leak,))
+    monkeypatch.setattr(blinding_audit, "leaks", lambda _: (leak,))
 
     page = client_as(Role.ANALYST).get(f"/s/{event.token}/organise/blinding/").content.decode()
 

@@ -17,8 +17,8 @@ from tests.integration.web.editing import published
 from theodolite.domain.people.role import Role
 from theodolite.store.models import DialogueRow, TurnRow
 from theodolite.store.models.annotating import QueueRow, WorkItemRow
+from theodolite.web.events import event_of
 from theodolite.web.models import AuditEntry
-from theodolite.web.venues import venue_of
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -33,7 +33,7 @@ def at(event):
 
 @pytest.fixture
 def means(event):
-    study = venue_of(event).study
+    study = event_of(event).study
     return MEANS | {
         "of_application": study.applications[0].name,
         "of_scenario": study.scenarios[0].name,

@@ -11,11 +11,11 @@ from tests.fakes.annotated_event import submitted
 from theodolite.domain.dialogue import Level, TurnState
 from theodolite.domain.live import LiveEnding
 from theodolite.domain.people.role import Role
+from theodolite.events.chat import finish_turn, send_prompt
+from theodolite.events.sessions import prepare_session, start_session
 from theodolite.store.models.annotating import ReservationRow
-from theodolite.usecases.people.sitting import begin_session, prepare_session
-from theodolite.usecases.people.talking import finish, say
+from theodolite.web.events import event_of
 from theodolite.web.models import AuditEntry, Membership
-from theodolite.web.venues import venue_of
 
 pytestmark = pytest.mark.integration
 
@@ -23,10 +23,10 @@ pytestmark = pytest.mark.integration
 @pytest.fixture
 def talked(event):
     """The event with a session in which an application names itself, and one submitted sitting."""
-    venue, ravi = venue_of(event), Membership.objects.get(hosted=event, role=Role.RED_TEAMER)
-    session = begin_session(venue, prepare_session(venue, ravi.participant, Level.RED_TEAMING, 0).key)
-    turn, _ = say(venue, session.key, "Are you careful-toy?")
-    finish(venue, turn.key, LiveEnding(state=TurnState.COMPLETE, text="I am leaky-toy by OpenAI."))
+    context, ravi = event_of(event), Membership.objects.get(hosted=event, role=Role.RED_TEAMER)
+    session = start_session(context, prepare_session(context, ravi.participant, Level.RED_TEAMING, 0).key)
+    turn, _ = send_prompt(context, session.key, "Are you careful-toy?")
+    finish_turn(context, turn.key, LiveEnding(state=TurnState.COMPLETE, text="I am leaky-toy by OpenAI."))
     submitted(event)
     return event
 
@@ -39,7 +39,7 @@ def look(client_as, event):
 def test_a_blind_event_is_told_to_be_blind_and_nothing_has_begun(talked, client_as):
     def state():
         return (
-            len(venue_of(talked).store.sessions(talked.name)),
+            len(event_of(talked).store.events.sessions.in_study(talked.name)),
             list(ReservationRow.objects.values_list("state", "until")),
         )
 

@@ -13,7 +13,7 @@ from django.test import Client, RequestFactory
 
 from theodolite.annotation import cases, review, threads
 from theodolite.annotation.calibration import rooms
-from theodolite.bootstrap.event_results import event_bench
+from theodolite.bootstrap.event_results import event_study_context
 from theodolite.demo.doors import enter
 from theodolite.demo.event import furnish
 from theodolite.domain.people.role import Role
@@ -21,8 +21,8 @@ from theodolite.reporting.found.cases import title_of
 from theodolite.reporting.found.rates import rates_for, rates_of
 from theodolite.store.models.annotating import QueueRow
 from theodolite.web.accounts.inviting import accept
+from theodolite.web.events import event_of, server_store
 from theodolite.web.models import Account, HostedStudy, Invitation
-from theodolite.web.venues import server_store, venue_of
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -51,8 +51,8 @@ def test_seniors_find_disputes_a_question_a_case_and_a_room_and_analysts_find_la
 def rates(event):
     """Return level and person to how many dialogues of leaky-toy release something, of how many that they labelled."""
     store = server_store()
-    study = venue_of(event).study
-    context = event_bench(event.folder, Path(str(settings.WORKSPACE)), store, study)
+    study = event_of(event).study
+    context = event_study_context(event.folder, Path(str(settings.WORKSPACE)), store, study)
     evidence = context.evidence()
     found = rates_of(context.findings(evidence), evidence.study)
     return {

@@ -13,12 +13,12 @@ from django.test import override_settings
 from tests.integration.web.editing import change, published
 from theodolite.domain.dialogue import Level
 from theodolite.domain.people.role import Role
-from theodolite.usecases.people.sitting import begin_session, prepare_session
-from theodolite.usecases.people.talking import say
-from theodolite.web import live_room
+from theodolite.events.chat import send_prompt
+from theodolite.events.sessions import prepare_session, start_session
+from theodolite.web.events import event_of, open_event_of, server_store
 from theodolite.web.models import HostedStudy, Membership, Submission
+from theodolite.web.session_end import reply_manager
 from theodolite.web.vault import seal
-from theodolite.web.venues import opened_venue, server_store, venue_of
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -26,10 +26,10 @@ KEY = "quiet harbour under a slow moon"
 
 
 @pytest.fixture
-def fresh_room(monkeypatch):
-    live_room.room.cache_clear()
-    yield live_room.room()
-    live_room.room.cache_clear()
+def fresh_manager(monkeypatch):
+    reply_manager.cache_clear()
+    yield reply_manager()
+    reply_manager.cache_clear()
 
 
 def a_tester(hosted: HostedStudy, role: Role = Role.RED_TEAMER) -> str:
@@ -37,8 +37,8 @@ def a_tester(hosted: HostedStudy, role: Role = Role.RED_TEAMER) -> str:
 
 
 def begun(hosted: HostedStudy, role: Role, level: Level):
-    venue = venue_of(hosted)
-    return begin_session(venue, prepare_session(venue, a_tester(hosted, role), level, 0).key)
+    context = event_of(hosted)
+    return start_session(context, prepare_session(context, a_tester(hosted, role), level, 0).key)
 
 
 def test_a_session_stays_with_its_edition_and_the_next_person_meets_the_new_one(own):
@@ -49,10 +49,10 @@ def test_a_session_stays_with_its_edition_and_the_next_person_meets_the_new_one(
     later = begun(own, Role.FIELD_TESTER, Level.FIELD_TESTING)
 
     assert session.edition != later.edition
-    assert [level.minutes for level in venue_of(own, session.edition).study.levels] == [30, 20]
-    assert [level.minutes for level in venue_of(own).study.levels] == [45, 20]
-    assert venue_of(own, session.edition).run.key == session.run
-    assert venue_of(own, "0" * 64) is venue_of(own)
+    assert [level.minutes for level in event_of(own, session.edition).study.levels] == [30, 20]
+    assert [level.minutes for level in event_of(own).study.levels] == [45, 20]
+    assert event_of(own, session.edition).run.key == session.run
+    assert event_of(own, "0" * 64) is event_of(own)
 
 
 def test_the_page_of_a_session_shows_its_own_edition(own, client_as):
@@ -69,7 +69,7 @@ def test_the_page_of_a_session_shows_its_own_edition(own, client_as):
     assert "30 min left" in tester.get(f"/s/{own.token}/test/1/").content.decode()
 
 
-def test_applications_of_each_edition_are_asked_on_lines_of_their_own(own, client_as, fresh_room):
+def test_applications_of_each_edition_are_asked_on_lines_of_their_own(own, client_as, fresh_manager):
     published(own)
     first = begun(own, Role.RED_TEAMER, Level.RED_TEAMING)
     change(own, '"tellers.py:careful"', '"other.py:reply"')
@@ -79,18 +79,18 @@ def test_applications_of_each_edition_are_asked_on_lines_of_their_own(own, clien
     second = begun(own, Role.FIELD_TESTER, Level.FIELD_TESTING)
 
     async def asked(session) -> str:
-        venue = await sync_to_async(venue_of)(own, session.edition)
-        turn, request = await sync_to_async(say)(venue, session.key, "Who is in it?")
-        opened = await sync_to_async(opened_venue)(own, session.edition)
-        (dialogue,) = await sync_to_async(venue.store.live_dialogues)(session.key)
-        await fresh_room.ask(opened, venue, session, dialogue, turn, request)
-        live = fresh_room.find(turn.key)
+        context = await sync_to_async(event_of)(own, session.edition)
+        turn, request = await sync_to_async(send_prompt)(context, session.key, "Who is in it?")
+        opened = await sync_to_async(open_event_of)(own, session.edition)
+        (dialogue,) = await sync_to_async(context.dialogues.of_session)(session.key)
+        await fresh_manager.ask(opened, context, session, dialogue, turn, request)
+        live = fresh_manager.find(turn.key)
         if live is not None:
             await live.over()
-        return (await sync_to_async(venue.store.live_dialogues)(session.key))[0].turns[0].response
+        return (await sync_to_async(context.dialogues.of_session)(session.key))[0].turns[0].response
 
     async def both() -> list[str]:
-        async with fresh_room.open():
+        async with fresh_manager.open():
             return [await asked(first), await asked(second)]
 
     replies = asyncio.run(both())
@@ -107,8 +107,8 @@ def test_credentials_of_teams_reach_the_lines_and_nothing_that_is_printed(own):
             agreed_by="Tove", sealed=seal("tok-91c4-very-secret"),
         )  # fmt: skip
         published(own)
-        opened = opened_venue(own)
+        opened = open_event_of(own)
 
-    assert opened.environ[kept.key_variable] == "tok-91c4-very-secret"
+    assert opened.connect.keywords["environ"][kept.key_variable] == "tok-91c4-very-secret"
     assert list(server_store().sealed_credentials(own.name)) == [kept.token]
     assert "tok-91c4" not in repr(opened)

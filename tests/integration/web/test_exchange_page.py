@@ -14,8 +14,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from tests.integration.web.test_results import hold_dialogue
 from theodolite.domain.people.role import Role
 from theodolite.store.models import AnnotationRow, AnswerRow, DialogueRow
+from theodolite.web.events import event_of
 from theodolite.web.models import AuditEntry
-from theodolite.web.venues import venue_of
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -36,7 +36,7 @@ def files_of(answer):
 
 
 def take_in(client, at, event, **changes):
-    guideline = venue_of(event).study.guideline("dialogue-utility")
+    guideline = event_of(event).study.guideline("dialogue-utility")
     asked = next(one for one in guideline.instrument.questions if one.level.value == "dialogue")
     label = DialogueRow.objects.exclude(label__contains="/e").order_by("-id")[0].label
     table = f"which,who,what\n{label},zoe,{asked.scale.categories[0]}\n"
@@ -70,7 +70,7 @@ def test_tasks_for_label_studio_are_blind(event, client_as, at):
     tasks = json.loads(packed["tasks.json"])
     assert "May I hear the end?" in [task["data"]["dialogue"][0]["text"] for task in tasks]
     assert "<View>" in packed["config.xml"]
-    assert not any(one.name in packed["tasks.json"] for one in venue_of(event).study.applications)
+    assert not any(one.name in packed["tasks.json"] for one in event_of(event).study.applications)
 
 
 def test_answers_leave_with_typed_columns_and_for_argilla(event, client_as, at):
@@ -81,7 +81,7 @@ def test_answers_leave_with_typed_columns_and_for_argilla(event, client_as, at):
     assert len(rows) == len(list(csv.DictReader(io.StringIO(told["answers.csv"].decode()))))
     assert {"argilla/dialogue-utility/.argilla/settings.json", "argilla/users.csv"} <= set(told)
     assert not any(
-        one.name.encode() in told["argilla/dialogue-utility/records.json"] for one in venue_of(event).study.applications
+        one.name.encode() in told["argilla/dialogue-utility/records.json"] for one in event_of(event).study.applications
     )
     assert organiser.get(f"{at}answers/?form=xlsx").status_code == 404
 

@@ -17,15 +17,15 @@ from theodolite.domain.dialogue import Level, TurnState
 from theodolite.domain.identity import version_of
 from theodolite.domain.live import LiveEnding
 from theodolite.domain.people.role import Role
+from theodolite.events.chat import finish_turn, send_prompt
+from theodolite.events.sessions import end_session, prepare_session, start_session
 from theodolite.store.annotating.queues import queue_of
 from theodolite.store.models.annotating import QueueRow
-from theodolite.usecases.people.sitting import begin_session, end_session, prepare_session
-from theodolite.usecases.people.talking import finish, say
 from theodolite.web.annotator.desk import library
-from theodolite.web.editions import publish, study_in_files
+from theodolite.web.events import event_of
 from theodolite.web.models import Membership
+from theodolite.web.releases import publish, study_in_files
 from theodolite.web.senior.filling import fill_queue
-from theodolite.web.venues import venue_of
 
 pytestmark = pytest.mark.integration
 
@@ -66,12 +66,12 @@ class Doing(HTMLParser):
 def hostile(event):
     """The event with a dialogue of two turns full of attacks, in its queue, submitted by one annotator."""
     publish(event, event.made_by, version_of(study_in_files(event).study))
-    venue, ravi = venue_of(event), Membership.objects.get(hosted=event, role=Role.RED_TEAMER)
-    session = begin_session(venue, prepare_session(venue, ravi.participant, Level.RED_TEAMING, 0).key)
+    context, ravi = event_of(event), Membership.objects.get(hosted=event, role=Role.RED_TEAMER)
+    session = start_session(context, prepare_session(context, ravi.participant, Level.RED_TEAMING, 0).key)
     for number in (1, 2):
-        turn, _ = say(venue, session.key, f"{number} {EVIL}")
-        finish(venue, turn.key, LiveEnding(state=TurnState.COMPLETE, text=EVIL))
-    end_session(venue, session.key)
+        turn, _ = send_prompt(context, session.key, f"{number} {EVIL}")
+        finish_turn(context, turn.key, LiveEnding(state=TurnState.COMPLETE, text=EVIL))
+    end_session(context, session.key)
     QueueRow.objects.filter(name=event.token).update(name="put away")
     fill_queue(event, by="sami")
     anna = participant_of(event)
@@ -79,7 +79,7 @@ def hostile(event):
     let_begin(queue, anna)
     for category in library().design(queue_of(queue).design_id).categories:
         admit(library(), queue, anna, category.name, by="sami", reason="a test")
-    ended = next(one.unit for one in venue.store.held(event.name) if one.session.key == session.key)
+    ended = next(one.unit for one in context.dialogues.summaries(event.name) if one.session.key == session.key)
     first = library().design(queue_of(queue).design_id).first
     assignment.offer(queue, [(ended, first)], anna)
     work = assignment.next_work(library(), queue, anna)

@@ -6,14 +6,14 @@ import json
 
 import pytest
 
-from tests.fakes.venue import exchange
+from tests.fakes.event import exchange
 from theodolite.domain.dialogue import Level
 from theodolite.domain.people.participant import PersonProfile
 from theodolite.domain.people.role import Role
 from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
-from theodolite.usecases.people.sitting import begin_session, prepare_session
+from theodolite.events.sessions import prepare_session, start_session
+from theodolite.web.events import event_of
 from theodolite.web.models import AuditEntry, Membership
-from theodolite.web.venues import venue_of
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -21,14 +21,14 @@ pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 @pytest.fixture
 def ravi(event) -> Membership:
     """The red teamer, who has said something about himself and held one turn."""
-    member, venue = Membership.objects.get(hosted=event, role=Role.RED_TEAMER.value), venue_of(event)
-    venue.store.keep_profile(member.participant, PersonProfile(expertise="sailor"), now=venue.clock.now())
-    session = prepare_session(venue, member.participant, Level.RED_TEAMING, 0)
-    begin_session(venue, session.key)
-    exchange(venue, session, "Who is <b>in</b> it?", "<script>x</script> **nobody**")
-    dialogue = venue.store.live_dialogues(session.key)[0].key
+    member, context = Membership.objects.get(hosted=event, role=Role.RED_TEAMER.value), event_of(event)
+    context.participants.add_profile(member.participant, PersonProfile(expertise="sailor"), now=context.clock.now())
+    session = prepare_session(context, member.participant, Level.RED_TEAMING, 0)
+    start_session(context, session.key)
+    exchange(context, session, "Who is <b>in</b> it?", "<script>x</script> **nobody**")
+    dialogue = context.dialogues.of_session(session.key)[0].key
     tried = Attempt(description="as a nurse", outcome=AttemptOutcome.WITHHELD, turn=1)
-    venue.store.keep_strategies(dialogue, [Strategy(name="role_play", dialogue=dialogue, attempts=(tried,))])
+    context.dialogues.set_strategies(dialogue, [Strategy(name="role_play", dialogue=dialogue, attempts=(tried,))])
     return member
 
 

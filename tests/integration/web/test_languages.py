@@ -13,8 +13,8 @@ from theodolite.domain.people.consent import AcknowledgedText
 from theodolite.domain.people.role import Role
 from theodolite.domain.wording import localised
 from theodolite.web.accounts.inviting import invitation_path, invite
+from theodolite.web.events import event_of, server_store
 from theodolite.web.models import Account, Comfort, Invitation, Membership, RecruitLink, Screening
-from theodolite.web.venues import server_store, venue_of
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -71,8 +71,8 @@ def test_the_version_that_somebody_agreed_to_is_that_of_the_words_read_and_holds
     client.post(f"{way}before/", {"q1": "yes"}, headers=GERMAN)
     page = client.get(f"{way}consent/", headers=GERMAN).content.decode()
     client.post(f"{way}consent/", ticked(page), headers=GERMAN)
-    given = server_store().acknowledgements(field_tester(event).participant)
-    words = localised(venue_of(event).study, "de").study.event.consent
+    given = server_store().events.participants.acknowledgements(field_tester(event).participant)
+    words = localised(event_of(event).study, "de").study.event.consent
 
     assert "Was Ihnen begegnen kann" in page
     assert {one.subject: one.version for one in given}[AcknowledgedText.CONSENT] == digest(words)
@@ -103,8 +103,12 @@ def test_answers_in_another_language_are_the_same_answers(event, client_as):
     ended = client.post(f"{way}1/end/", {"task": "yes"}, headers=GERMAN)
     sheet = client.get(f"{way}1/questions/1/", headers=GERMAN).content.decode()
     client.post(f"{way}1/questions/1/", {"a:done": "partly", "a:met": "yes", "save": "yes"}, headers=GERMAN)
-    (session,) = [one for one in server_store().sessions_of(member.participant) if one.level is Level.FIELD_TESTING]
-    (given,) = server_store().responses_to(session.key)
+    (session,) = [
+        one
+        for one in server_store().events.sessions.of_participant(member.participant)
+        if one.level is Level.FIELD_TESTING
+    ]
+    (given,) = server_store().events.responses.of_session(session.key)
 
     assert "Ihre Aufgabe: Sie haben die erste Folge" in task
     assert 'data-wait="Warten Sie auf die Antwort, oder halten Sie sie mit Esc an."' in chat

@@ -11,17 +11,17 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from tests.fakes.venue import exchange
+from tests.fakes.event import exchange
 from theodolite.domain.dialogue import Level, TurnState
 from theodolite.domain.live import LiveEnding
 from theodolite.domain.people.role import Role
 from theodolite.domain.people.session import Pauser, SessionState
+from theodolite.events.chat import finish_turn, send_prompt
+from theodolite.events.sessions import prepare_session, start_session
 from theodolite.store.models.people import LiveTurnRow
-from theodolite.usecases.people.sitting import begin_session, prepare_session
-from theodolite.usecases.people.talking import finish, say
+from theodolite.web.events import event_of
 from theodolite.web.models import AuditEntry, EthicsApproval, HostedStudy, Invitation, Membership, PersonalCode
 from theodolite.web.organiser.people import read_list
-from theodolite.web.venues import venue_of
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -44,13 +44,13 @@ def csv(text: str) -> SimpleUploadedFile:
 
 def begun_session(event):
     tester = Membership.objects.get(hosted=event, role=Role.RED_TEAMER.value)
-    venue = venue_of(event)
-    session = prepare_session(venue, tester.participant, Level.RED_TEAMING, 0)
-    return begin_session(venue, session.key)
+    context = event_of(event)
+    session = prepare_session(context, tester.participant, Level.RED_TEAMING, 0)
+    return start_session(context, session.key)
 
 
 def again(event, session):
-    return venue_of(event).store.session(session.key)
+    return event_of(event).store.events.sessions.get(session.key)
 
 
 def test_without_an_approval_no_tester_is_asked_in(event, organiser, at):
@@ -129,7 +129,7 @@ def test_a_pause_stops_the_clocks_of_everybody_and_says_why(event, organiser, at
 
 def test_an_application_rests_alone(event, organiser, at):
     session = begun_session(event)
-    names = [one.name for one in venue_of(event).study.applications]
+    names = [one.name for one in event_of(event).study.applications]
     other = next(name for name in names if name != session.application)
 
     organiser.post(f"{at}operations/rest/", {"application": other, "rest": "yes"})
@@ -155,11 +155,11 @@ def test_operations_show_cells_and_sessions_and_are_written_to_the_log(event, or
 
 def test_closing_ends_sessions_with_what_was_said_in_them(event, organiser, at):
     session = begun_session(event)
-    exchange(venue_of(event), session)
+    exchange(event_of(event), session)
     organiser.post(f"{at}operations/close/")
 
     assert again(event, session).state is SessionState.COMPLETE
-    held = venue_of(event).store.held(event.name)
+    held = event_of(event).store.events.dialogues.summaries(event.name)
     assert [one.unit != "" for one in held if one.session.key == session.key] == [True]
     assert AuditEntry.objects.filter(verb="ended sessions", facts={"n": 1}).exists()
 
@@ -209,9 +209,11 @@ def test_a_pause_ends_whatever_has_run_out_meanwhile(event, organiser, at):
 
 def test_operations_tell_the_cause_of_errors_and_testers_do_not_read_it(event, organiser, at, client_as):
     session = begun_session(event)
-    venue = venue_of(event)
-    turn, _ = say(venue, session.key, "Hello?")
-    finish(venue, turn.key, LiveEnding(state=TurnState.ERROR, text="", cause="teller at tellers.example has no power"))
+    context = event_of(event)
+    turn, _ = send_prompt(context, session.key, "Hello?")
+    finish_turn(
+        context, turn.key, LiveEnding(state=TurnState.ERROR, text="", cause="teller at tellers.example has no power")
+    )
     page = organiser.get(f"{at}operations/").content.decode()
     sheet = client_as(Role.RED_TEAMER).get(f"/s/{event.token}/test/1/").content.decode()
 
@@ -222,7 +224,7 @@ def test_operations_tell_the_cause_of_errors_and_testers_do_not_read_it(event, o
 
 def test_a_reply_that_does_not_come_is_shown_at_its_session(event, organiser, at):
     session = begun_session(event)
-    turn, _ = say(venue_of(event), session.key, "Hello?")
+    turn, _ = send_prompt(event_of(event), session.key, "Hello?")
     LiveTurnRow.objects.filter(key=turn.key).update(asked=timezone.now() - timedelta(seconds=45))
     page = organiser.get(f"{at}operations/").content.decode()
 
@@ -253,7 +255,7 @@ def test_the_first_page_says_what_is_next(event, organiser, at, state, approved,
 
 
 def test_the_first_page_asks_as_often_for_many_people_as_for_few(event, organiser, at):
-    organiser.get(at)  # opens the venue
+    organiser.get(at)  # opens the context
     few = _queries(organiser, at)
     organiser.post(f"{at}people/slips/new/", {"role": "field tester", "n": 30, "first": 1})
 

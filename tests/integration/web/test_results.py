@@ -13,12 +13,12 @@ from theodolite.demo.studies import lay_out_event
 from theodolite.domain.dialogue import Level, TurnState
 from theodolite.domain.live import LiveEnding
 from theodolite.domain.people.role import Role
-from theodolite.usecases.people.sitting import begin_session, end_session, prepare_session
-from theodolite.usecases.people.talking import finish, say
+from theodolite.events.chat import finish_turn, send_prompt
+from theodolite.events.sessions import end_session, prepare_session, start_session
+from theodolite.web.events import event_of
 from theodolite.web.hosting import host_study
 from theodolite.web.models import AuditEntry, HostedStudy, Measurement, Membership
-from theodolite.web.organiser.measuring import CUT_OFF, _strike_unfinished
-from theodolite.web.venues import venue_of
+from theodolite.web.organiser.results import CUT_OFF, _strike_unfinished
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -30,11 +30,15 @@ def at(event):
 
 def hold_dialogue(event: HostedStudy, words: str = "May I hear the end?") -> str:
     """Let the red teamer hold one dialogue; return who that is."""
-    venue = venue_of(event)
+    context = event_of(event)
     who = Membership.objects.get(hosted=event, role=Role.RED_TEAMER.value).participant
-    session = begin_session(venue, prepare_session(venue, who, Level.RED_TEAMING, 0).key)
-    finish(venue, say(venue, session.key, words)[0].key, LiveEnding(state=TurnState.COMPLETE, text="Not from me."))
-    end_session(venue, session.key)
+    session = start_session(context, prepare_session(context, who, Level.RED_TEAMING, 0).key)
+    finish_turn(
+        context,
+        send_prompt(context, session.key, words)[0].key,
+        LiveEnding(state=TurnState.COMPLETE, text="Not from me."),
+    )
+    end_session(context, session.key)
     return who
 
 

@@ -26,8 +26,8 @@ from theodolite.store.contents import content_of
 from theodolite.store.labels import keep_labels
 from theodolite.store.models.annotating import QueueRow, ReservationRow, ThreadRow, WorkItemRow
 from theodolite.web.annotator.desk import library
-from theodolite.web.editions import study_in_files
 from theodolite.web.models import AuditEntry, SchemaDraft, SchemaRevision, SchemaVersion
+from theodolite.web.releases import study_in_files
 from theodolite.web.senior.filling import fill_queue
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]

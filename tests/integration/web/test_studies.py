@@ -10,8 +10,8 @@ from django.conf import settings
 from tests.integration.web.editing import change
 from theodolite.demo.studies import lay_out_event
 from theodolite.domain.people.role import Role
+from theodolite.web.events import event_of, forget_event
 from theodolite.web.models import AuditEntry, Edition, HostedStudy
-from theodolite.web.venues import forget_venue, venue_of
 
 
 @pytest.fixture
@@ -53,14 +53,14 @@ def test_an_edition_names_what_people_meet_and_the_next_shows_what_it_changes(or
 
 
 def test_people_meet_what_was_published_and_not_what_the_files_hold_since(organiser, own):
-    forget_venue(own)
+    forget_event(own)
     publish(organiser, own)
     change(own, "minutes: 30", "minutes: 45")
-    before = [level.minutes for level in venue_of(own).study.levels]
+    before = [level.minutes for level in event_of(own).study.levels]
     publish(organiser, own)
 
     assert before == [30, 20]
-    assert [level.minutes for level in venue_of(own).study.levels] == [45, 20]
+    assert [level.minutes for level in event_of(own).study.levels] == [45, 20]
 
 
 def test_nothing_is_published_twice_nor_unseen(organiser, own):

@@ -12,13 +12,13 @@ from theodolite.annotation.queues import add_dialogues, open_queue
 from theodolite.demo.annotation import design_of
 from theodolite.domain.dialogue import Level
 from theodolite.domain.people.role import Role
+from theodolite.events.chat import send_prompt
 from theodolite.store.models import DialogueRow
 from theodolite.testing.assigning import seat_design
 from theodolite.testing.topics import n_avoided
-from theodolite.usecases.people.talking import say
 from theodolite.web.annotator.desk import library
+from theodolite.web.events import event_of, server_store
 from theodolite.web.models import Account, Membership
-from theodolite.web.venues import server_store, venue_of
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -63,7 +63,7 @@ def test_a_tester_is_told_what_it_is_chooses_and_gets_nothing_of_it(sensitive, c
     assert "in 1 of 2 scenarios" in asked[1]
     assert where == "1/task/"
     assert "Session 1 of" in task
-    assert {one.scenario for one in server_store().sessions_of(ravi(sensitive))} == {"tv-spoilers"}
+    assert {one.scenario for one in server_store().events.sessions.of_participant(ravi(sensitive))} == {"tv-spoilers"}
 
 
 def test_who_is_in_a_session_may_still_choose_when_the_consent_is_worded_anew(sensitive, client_as):
@@ -78,20 +78,20 @@ def test_who_is_in_a_session_may_still_choose_when_the_consent_is_worded_anew(se
 
 
 def test_who_changes_their_mind_in_a_session_on_it_is_out_of_it_without_a_question(sensitive, client_as):
-    tester, venue = client_as(Role.RED_TEAMER), venue_of(sensitive)
-    design = seat_design(venue.study, venue.study.levels[0])
+    tester, context = client_as(Role.RED_TEAMER), event_of(sensitive)
+    design = seat_design(context.study, context.study.levels[0])
     grim = next(number for number in range(4) if n_avoided(design, number, "", {"meal-planner"}))
-    venue.store.take_seat(venue.study.name, ravi(sensitive), Level.RED_TEAMING, choose=lambda _: grim)
+    context.sessions.allocate(context.study.name, ravi(sensitive), Level.RED_TEAMING, choose=lambda _: grim)
     for _ in range(4):  # consent, topics, oneself, the task
         where, chat = step(tester, sensitive)
-    (session,) = venue.store.sessions_of(ravi(sensitive))
-    say(venue, session.key, "What may I eat?")
+    (session,) = context.sessions.of_participant(ravi(sensitive))
+    send_prompt(context, session.key, "What may I eat?")
     answer = tester.post(f"/s/{sensitive.token}/test/topics/", {"topic": "eating"}, follow=True).content.decode()
 
     assert where == "1/"
     assert 'Touches: <span lang="en">eating</span>' in chat
     assert "has ended here" in answer
-    assert venue.store.session(session.key).state.value == "interrupted"
+    assert context.sessions.get(session.key).state.value == "interrupted"
     assert on(tester, sensitive)[0] == "guess/"
 
 
@@ -112,7 +112,7 @@ def test_topics_are_read_in_the_language_in_which_the_warning_is_whole(sensitive
 
 
 def test_operations_counts_what_it_costs_and_names_nobody(sensitive, client_as):
-    server_store().keep_avoided(venue_of(sensitive).study.name, ravi(sensitive), ["eating"])
+    server_store().events.participants.set_avoided_topics(event_of(sensitive).study.name, ravi(sensitive), ["eating"])
     page = client_as(Role.ORGANISER).get(f"/s/{sensitive.token}/organise/operations/").content.decode()
     section = page[page.index('id="topics"') :]
 
@@ -122,13 +122,15 @@ def test_operations_counts_what_it_costs_and_names_nobody(sensitive, client_as):
 
 
 def test_who_finds_no_seat_without_it_is_told_kindly_and_may_choose_otherwise(sensitive, client_as):
-    tester, study = client_as(Role.RED_TEAMER), venue_of(sensitive).study
+    tester, study = client_as(Role.RED_TEAMER), event_of(sensitive).study
     plan = next(one for one in study.levels if one.level is Level.RED_TEAMING)
     design = seat_design(study, plan)
     step(tester, sensitive)
     for number in range(plan.people):
         if n_avoided(design, number, "", {"meal-planner"}) < design.sessions:
-            server_store().take_seat(study.name, f"other {number}", plan.level, choose=lambda _, at=number: at)
+            server_store().events.sessions.allocate(
+                study.name, f"other {number}", plan.level, choose=lambda _, at=number: at
+            )
     step(tester, sensitive, topic="eating")
     where, words = step(tester, sensitive)
 
@@ -139,7 +141,7 @@ def test_who_finds_no_seat_without_it_is_told_kindly_and_may_choose_otherwise(se
 
 
 def test_an_annotator_is_asked_first_and_given_nothing_of_it(sensitive, client_as):
-    study = venue_of(sensitive).study
+    study = event_of(sensitive).study
     account = Account.objects.get(memberships__role=Role.ANNOTATOR.value)
     held = Membership.objects.get(account=account, hosted=sensitive)
     queue = open_queue(library(), sensitive.token, study, design_of(study), by="server")
@@ -151,5 +153,5 @@ def test_an_annotator_is_asked_first_and_given_nothing_of_it(sensitive, client_a
     annotator.post(f"{base}topics/", {"topic": "eating"})
     page = annotator.get(base).content.decode()
     assert 'You would rather not meet: <span lang="en">eating</span>' in page
-    assert server_store().avoided_by(study.name, held.participant) == {"eating"}
+    assert server_store().events.participants.avoided_topics(study.name, held.participant) == {"eating"}
     assert annotator.post(f"{base}next/").headers["Location"] == base

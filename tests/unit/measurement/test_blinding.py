@@ -5,12 +5,12 @@ from datetime import UTC, datetime
 import pytest
 from scipy.stats import binomtest
 
-from tests.fakes.venue import FIELD, RED, a_session, a_venue
+from tests.fakes.event import FIELD, RED, a_session, an_open_event
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
 from theodolite.domain.people.blinding import BlindingGuess, GuessedThing
+from theodolite.events.results import leaks
 from theodolite.measurement.blinding import leak_rate
-from theodolite.usecases.people.blinding import leaks
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 APPLICATION, LEVEL = GuessedThing.APPLICATION, GuessedThing.LEVEL
@@ -47,18 +47,18 @@ def test_each_guess_needs_its_chance(chances: list[float]) -> None:
         leak_rate([True], chances)
 
 
-def guessed(venue, session, guess: str, about=APPLICATION, options=("blue", "green")) -> None:
-    venue.store.keep_guess(BlindingGuess(session=session.key, about=about, guess=guess, options=options, at=NOW))
+def guessed(event, session, guess: str, about=APPLICATION, options=("blue", "green")) -> None:
+    event.responses.add_guess(BlindingGuess(session=session.key, about=about, guess=guess, options=options, at=NOW))
 
 
 def test_the_first_guess_of_each_tester_counts_and_the_rest_is_named() -> None:
-    venue = a_venue()
-    first, second = a_session(venue, "p1"), a_session(venue, "p1", place=1)
-    guessed(venue, first, first.application)
-    guessed(venue, second, second.application)
-    guessed(venue, a_session(venue, "p2"), "")
+    event = an_open_event()
+    first, second = a_session(event, "p1"), a_session(event, "p1", place=1)
+    guessed(event, first, first.application)
+    guessed(event, second, second.application)
+    guessed(event, a_session(event, "p2"), "")
 
-    everybody, red = leaks(venue)
+    everybody, red = leaks(event)
 
     assert (everybody.level, red.level) == (None, RED)
     assert (everybody.rate.value, everybody.rate.n, everybody.chance) == (1.0, 1, 0.5)
@@ -66,9 +66,9 @@ def test_the_first_guess_of_each_tester_counts_and_the_rest_is_named() -> None:
 
 
 def test_levels_are_guessed_by_their_names() -> None:
-    venue = a_venue()
+    event = an_open_event()
     names = (RED.value, FIELD.value)
-    guessed(venue, a_session(venue, "p1"), FIELD.value, LEVEL, names)
-    guessed(venue, a_session(venue, "p2"), RED.value, LEVEL, names)
+    guessed(event, a_session(event, "p1"), FIELD.value, LEVEL, names)
+    guessed(event, a_session(event, "p2"), RED.value, LEVEL, names)
 
-    assert [leak.rate.value for leak in leaks(venue)] == [0.5, 0.5]
+    assert [leak.rate.value for leak in leaks(event)] == [0.5, 0.5]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.fakes.venue import RED, a_session, a_venue, an_event
+from tests.fakes.event import RED, a_session, an_event, an_open_event
 
 from theodolite.domain.choices import TopicWeight
 from theodolite.domain.people.event import LevelPlan
@@ -48,8 +48,8 @@ def test_what_was_not_offered_and_what_nobody_has_are_counted() -> None:
 
 def test_a_session_that_was_begun_before_somebody_chose_was_offered() -> None:
     study = replace(a_study(people=1), scenarios=(Scenario(name="forum"),))
-    venue = a_venue(study)
-    session = a_session(venue)
+    event = an_open_event(study)
+    session = a_session(event)
     seat = Seat(level=RED, number=0, participant="p1")
 
     (tally,) = topic_tallies(study, [seat], [session], {"p1": frozenset({"grim"})})

@@ -30,7 +30,7 @@ def test_the_same_file_again_adds_no_revision():
 def test_what_a_person_said_of_herself_otherwise_stays():
     store = FakeStore()
     own = PersonProfile(user_type=UserType.DOMAIN_EXPERT, languages=("en",), groups={"age": "old"})
-    store.keep_profile("anna", own, now=NOW)
+    store.add_profile("anna", own, now=NOW)
 
     keep_descriptions(store, {"anna": {"first job": "nurse"}}, now=NOW)
 

@@ -118,7 +118,7 @@ class Labelled(FakeStore):
 def test_what_annotators_say_of_themselves_is_found_under_each_of_their_names():
     store, name = FakeStore(), STUDY.guidelines[0].name
     for person, age in (("p1", "old"), ("p2", "young"), ("p3", "young")):
-        store.keep_profile(person, PersonProfile(languages=("de",), groups={"age": age}), now=NOON)
+        store.add_profile(person, PersonProfile(languages=("de",), groups={"age": age}), now=NOON)
     people = by_hand("p1", name), by_hand(f"p2-{name}", name), by_hand("p4", name)
 
     found = described_in(store, replace(STUDY, annotators=(judge("p3"), *people)))

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.fakes.venue import a_venue, an_event
+from tests.fakes.event import an_event, an_open_event
 
 from theodolite.domain.choices import Identification, Impact
 from theodolite.domain.errors import InputError
@@ -18,27 +18,27 @@ FOUND = CombinedReview(
 
 
 @pytest.fixture
-def venue():
-    return a_venue(replace(an_event(), risks=RISKS))
+def event():
+    return an_open_event(replace(an_event(), risks=RISKS))
 
 
-def test_reviews_are_kept_and_none_is_overwritten(venue):
+def test_reviews_are_kept_and_none_is_overwritten(event):
     for review in (FOUND, replace(FOUND, materialised=False, rationale="read again"), FOUND):
-        keep_review(venue.store, venue.study, venue.run, review)
+        keep_review(event.store, event.study, event.run, review)
 
-    kept = reviews_of(venue.store, venue.study)
+    kept = reviews_of(event.store, event.study)
     assert [(one.revision, one.materialised) for one in kept] == [(1, True), (2, False), (3, True)]
 
 
 @pytest.mark.parametrize("risk", ["plain", "unknown"])
-def test_a_risk_that_needs_no_combined_review_gets_none(venue, risk):
+def test_a_risk_that_needs_no_combined_review_gets_none(event, risk):
     with pytest.raises(InputError, match="not identified by questionnaire and dialogue"):
-        keep_review(venue.store, venue.study, venue.run, replace(FOUND, risk=risk))
+        keep_review(event.store, event.study, event.run, replace(FOUND, risk=risk))
 
 
-def test_who_annotates_blindly_reviews_nothing(venue, monkeypatch):
+def test_who_annotates_blindly_reviews_nothing(event, monkeypatch):
     label = type("Label", (), {"annotator": "r-risk-assessment"})
-    monkeypatch.setattr(venue.store, "labels", lambda run: [label])
+    monkeypatch.setattr(event.store, "labels", lambda run: [label])
 
     with pytest.raises(InputError, match="must see no questionnaire"):
-        keep_review(venue.store, venue.study, venue.run, FOUND)
+        keep_review(event.store, event.study, event.run, FOUND)

@@ -18,9 +18,9 @@ from theodolite.web.accounts.codes import come_in, give_code, words_of
 from theodolite.web.accounts.forms import CodeForm, NameForm
 from theodolite.web.accounts.joining import BACKEND
 from theodolite.web.accounts.recruiting import Sent, take_in, take_in_anybody, why_shut
-from theodolite.web.entrances import entrance
 from theodolite.web.languages import choose, chosen, page_languages, speak
 from theodolite.web.models import Account, Membership, RecruitLink
+from theodolite.web.role_home import role_home
 
 _FAILED = "code_failed"
 """What is counted against guessing: failures only, since a whole room may share one address."""
@@ -40,7 +40,7 @@ def code(request: HttpRequest, words: str = "") -> HttpResponse:
     held = come_in(form.cleaned_data["code"]) if form.is_valid() else None
     if held is not None and not is_mfa_enabled(held.account):
         login(request, held.account, backend=BACKEND)
-        return redirect(entrance(held))
+        return redirect(role_home(held))
     ratelimit.consume(request, action=_FAILED)
     form.add_error(
         "code", _("No place has this code. Look at the slip once more, or ask the people who hold the event.")
@@ -73,14 +73,14 @@ def _named(request: HttpRequest, link: RecruitLink) -> HttpResponse:
         return render(request, "web/accounts/recruited.html", {"link": link, "sent": sent})
     held = take_in(link, sent)
     login(request, held.account, backend=BACKEND)
-    return redirect(entrance(held))
+    return redirect(role_home(held))
 
 
 def _anybody(request: HttpRequest, link: RecruitLink) -> HttpResponse:
     if isinstance(request.user, Account):
         here = Membership.objects.filter(account=request.user, recruit__link=link, left_at=None).first()
         if here is not None:
-            return redirect(entrance(here))
+            return redirect(role_home(here))
     shut = why_shut(link)
     if shut:
         raise Conflict(shut)
@@ -91,7 +91,7 @@ def _anybody(request: HttpRequest, link: RecruitLink) -> HttpResponse:
         held = take_in_anybody(link, form.cleaned_data["name"])
         code = words_of(give_code(held))
     login(request, held.account, backend=BACKEND)
-    return render(request, "web/accounts/own_code.html", {"code": code, "onward": entrance(held)})
+    return render(request, "web/accounts/own_code.html", {"code": code, "onward": role_home(held)})
 
 
 def _too_many(request: HttpRequest) -> HttpResponse:

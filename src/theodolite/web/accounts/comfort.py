@@ -17,9 +17,9 @@ from django.utils.translation import gettext_lazy as _
 from theodolite.domain.errors import TheodoliteError
 from theodolite.domain.wording import languages_of
 from theodolite.web.access import account_of, signed_in
+from theodolite.web.events import event_of
 from theodolite.web.languages import choose, language_name, page_languages
 from theodolite.web.models import Account, Comfort, Membership
-from theodolite.web.venues import venue_of
 
 
 class ComfortForm(ModelForm):  # type: ignore[type-arg] # not generic when the program runs
@@ -71,7 +71,7 @@ def _study_languages(account: Account) -> list[str]:
     found: list[str] = []
     for held in Membership.objects.select_related("hosted").filter(account=account, left_at=None):
         with suppress(Http404, TheodoliteError):
-            found += languages_of(venue_of(held.hosted).study)
+            found += languages_of(event_of(held.hosted).study)
     return found
 
 

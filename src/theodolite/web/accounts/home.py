@@ -9,8 +9,8 @@ from django.shortcuts import redirect, render
 
 from theodolite.domain.people.role import Role
 from theodolite.web.access import account_of, signed_in
-from theodolite.web.entrances import entrance
 from theodolite.web.models import Membership
+from theodolite.web.role_home import role_home
 from theodolite.web.roles import role_words
 
 
@@ -38,7 +38,7 @@ class Door:
 def home(request: HttpRequest) -> HttpResponse:
     """Show one's studies; who has one door only goes through it."""
     doors = [
-        Door(str(held.hosted), held.as_role, entrance(held))
+        Door(str(held.hosted), held.as_role, role_home(held))
         for held in Membership.objects.select_related("hosted")
         .filter(account=account_of(request), left_at=None)
         .order_by("hosted__made_at", "id")

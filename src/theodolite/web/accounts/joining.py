@@ -17,10 +17,10 @@ from theodolite.web.accounts.codes import give_code, words_of
 from theodolite.web.accounts.forms import AccountForm, NameForm
 from theodolite.web.accounts.inviting import Standing, accept, invitation_of, invitation_of_words, standing_of
 from theodolite.web.approvals import TESTERS
-from theodolite.web.entrances import entrance
 from theodolite.web.hosting import host_all
 from theodolite.web.languages import choose, chosen, page_languages, speak
 from theodolite.web.models import Account, Invitation, Membership
+from theodolite.web.role_home import role_home
 from theodolite.web.roles import role_words
 
 _STANDINGS = {
@@ -89,8 +89,8 @@ def _let_in(
     if not known:
         login(request, account, backend=BACKEND)
     if code and membership:
-        return render(request, "web/accounts/own_code.html", {"code": code, "onward": entrance(membership)})
-    return redirect(entrance(membership) if membership else "home")
+        return render(request, "web/accounts/own_code.html", {"code": code, "onward": role_home(membership)})
+    return redirect(role_home(membership) if membership else "home")
 
 
 def _code_for(membership: Membership | None) -> str:

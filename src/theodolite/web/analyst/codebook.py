@@ -1,9 +1,9 @@
-"""Codebooks: their codes, the questions they are for, what has changed and why, and a further revision."""
+"""Codebooks, coders and the frequencies of codes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from operator import itemgetter
 
 from django.contrib import messages
@@ -11,14 +11,131 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from theodolite.domain.codings.coded import CodingWork
+from theodolite.domain.codings.coded import CodedState, CodingWork
 from theodolite.domain.codings.coding import Code, Codebook
+from theodolite.domain.codings.finding import CoderPair, CodingFinding, ThemeShare
 from theodolite.domain.errors import Conflict, InputError
+from theodolite.domain.estimate import Estimate
+from theodolite.domain.evidence import listed_evidence
 from theodolite.domain.identity import SHORT
-from theodolite.usecases.codebooks import keep_codebook
-from theodolite.usecases.coding import CodingRoom
-from theodolite.web.analyst.desk import ReadingDesk, at_reading_desk
+from theodolite.domain.tried import TRIED
+from theodolite.events.coding import CodingProject, record_absence, save_codebook
+from theodolite.measurement.study.codings import coding_findings
+from theodolite.reporting.words import figures
+from theodolite.web.analyst.charts import ShareLine, UnitStrip, number_words, share_line, unit_strip
+from theodolite.web.analyst.context import AnalystContext, for_analysts
 from theodolite.web.audit import audit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThemeCell:
+    """One theme on one side.
+
+    Attributes:
+        line: The share as it is drawn where there are enough answers, and in words.
+        strip: Few answers, each as a square; None where they are many, or must not be told of.
+        open: What is not in it, in words; empty for nothing.
+    """
+
+    line: ShareLine
+    strip: UnitStrip | None
+    open: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThemeGrid:
+    """Themes in rows, sides in columns.
+
+    Attributes:
+        title: What the sides differ in.
+        sides: Names of the sides.
+        rows: Name of the theme, and its cells in the order of the sides; None where nobody answered.
+    """
+
+    title: str
+    sides: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[ThemeCell | None, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodedQuestion:
+    """One open question with everything that came of coding it."""
+
+    found: CodingFinding
+    states: tuple[tuple[str, int], ...]
+    alike: str
+    alpha: str
+    codes: tuple[tuple[str, int, str, str], ...]
+    whole: tuple[ThemeGrid, ...]
+    by_group: tuple[ThemeGrid, ...]
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether two have coded any of its answers."""
+        return any(state not in {CodedState.UNCODED, CodedState.ONCE} for state in self.found.states)
+
+
+def findings_of(analyst: AnalystContext, project: CodingProject) -> list[CodingFinding]:
+    """Return what came of coding; nothing of the run but answers, notes and codings is needed for it."""
+    given = {(text.answer.session, text.answer.questionnaire): text.response for text in project.texts}
+    notes = tuple(one for one in given.values() if one.questionnaire == TRIED.name)
+    responses = [one for one in given.values() if one.questionnaire != TRIED.name]
+    evidence = listed_evidence(analyst.study, analyst.event.run, (), responses=responses)
+    return list(coding_findings(replace(evidence, coding=project.work, notes=notes)))
+
+
+def coded_question(found: CodingFinding) -> CodedQuestion:
+    """Return what came of coding one question, as it is shown."""
+    groups = dict.fromkeys((_attribute(one), one.level.value) for one in found.themes if one.group)
+    return CodedQuestion(
+        found=found,
+        states=tuple((state.value, n) for state, n in found.states.items()),
+        alike=number_words(found.alike),
+        alpha=number_words(found.alpha),
+        codes=tuple((one.code, one.n_given, number_words(one.alike), number_words(one.alpha)) for one in found.codes),
+        whole=tuple(
+            _grid(level, [one for one in found.themes if not one.group and one.level.value == level])
+            for level in dict.fromkeys(one.level.value for one in found.themes if not one.group)
+        ),
+        by_group=tuple(
+            _grid(
+                f"{name}, {level}",
+                [one for one in found.themes if (_attribute(one), one.level.value) == (name, level)],
+            )
+            for name, level in groups
+        ),
+    )
+
+
+def _attribute(one: ThemeShare) -> str:
+    """Return by what its group of testers is one; nothing for all testers."""
+    return one.group[0] if one.group else ""
+
+
+def _grid(title: str, shares: Sequence[ThemeShare]) -> ThemeGrid:
+    cells = {(one.code, _side(one)): _cell(one) for one in shares}
+    sides = tuple(sorted({_side(one) for one in shares}))
+    codes = dict.fromkeys(one.code for one in shares)
+    rows = tuple((code, tuple(cells.get((code, side)) for side in sides)) for code in codes)
+    return ThemeGrid(title=title, sides=sides, rows=rows)
+
+
+def _side(one: ThemeShare) -> str:
+    return f"{one.application}, {one.group[1]}" if one.group else one.application
+
+
+def _cell(one: ThemeShare) -> ThemeCell:
+    strip = None
+    if isinstance(one.share, Estimate):
+        n_yes = one.share.count or 0
+        strip = unit_strip(n_yes, one.n - n_yes, one.n_undecided + one.n_uncoded)
+    return ThemeCell(line=share_line(one.share), strip=strip, open=", ".join(_left_out(one)))
+
+
+def _left_out(one: ThemeShare) -> Iterator[str]:
+    counts: Iterable[tuple[int, str]] = ((one.n_undecided, "undecided"), (one.n_uncoded, "not coded by two"))
+    return (f"{figures.count(n)} {why}" for n, why in counts if n)
+
 
 FIELDS = ("name", "definition", "include", "exclude", "example")
 """What is written of a code."""
@@ -83,69 +200,69 @@ class WrittenBook:
         )
 
 
-@at_reading_desk
+@for_analysts
 @require_http_methods(["GET", "POST"])
-def codebook(request: HttpRequest, desk: ReadingDesk, book: str = "") -> HttpResponse:
+def codebook(request: HttpRequest, analyst: AnalystContext, book: str = "") -> HttpResponse:
     """Show a codebook with its history, or keep a further revision of it; the one for all other questions by default.
 
     Args:
         request: The request.
-        desk: Where the reader sits.
+        analyst: Where the reader sits.
         book: What the address calls the codebook; empty for the one without a name.
     """
-    room = desk.room()
-    found = room.work.current.get("") if not book else _meant(desk, room.work, book)
+    project = analyst.coding_project()
+    found = project.work.current.get("") if not book else _meant(analyst, project.work, book)
     written = WrittenBook.of(found) if found else WrittenBook()
     if request.method == "POST":
         written = WrittenBook.posted(request.POST, written.name)
-    return _answered(request, desk, room, written)
+    return _answered(request, analyst, project, written)
 
 
-@at_reading_desk
+@for_analysts
 @require_http_methods(["GET", "POST"])
-def new_codebook(request: HttpRequest, desk: ReadingDesk) -> HttpResponse:
+def new_codebook(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
     """Show an empty codebook for some questions alone, or keep it."""
     written = WrittenBook()
     if request.method == "POST":
         written = WrittenBook.posted(request.POST, " ".join(request.POST.get("book", "").split())[:LONGEST_NAME])
-    return _answered(request, desk, desk.room(), written, is_new=True)
+    return _answered(request, analyst, analyst.coding_project(), written, is_new=True)
 
 
-def book_token(desk: ReadingDesk, book: Codebook) -> str:
+def book_token(analyst: AnalystContext, book: Codebook) -> str:
     """Return what addresses call a codebook that has a name."""
-    return desk.token_of("codebook", book.name)
+    return analyst.token_of("codebook", book.name)
 
 
-def _meant(desk: ReadingDesk, work: CodingWork, token: str) -> Codebook:
+def _meant(analyst: AnalystContext, work: CodingWork, token: str) -> Codebook:
     for book in work.current.values():
-        if book.name and book_token(desk, book) == token:
+        if book.name and book_token(analyst, book) == token:
             return book
     raise Http404
 
 
 def _answered(
-    request: HttpRequest, desk: ReadingDesk, room: CodingRoom, written: WrittenBook, *, is_new: bool = False
+    request: HttpRequest, analyst: AnalystContext, project: CodingProject, written: WrittenBook, *, is_new: bool = False
 ) -> HttpResponse:
     """Keep what was posted and go back to the overview; else show it, with what is wrong."""
     problem = ""
     if request.method == "POST":
         try:
-            _keep(request, desk, written, is_new=is_new)
+            _keep(request, analyst, written, is_new=is_new)
         except (Conflict, InputError) as error:
             problem = str(error)
         else:
-            return redirect(desk.address("coding"))
+            return redirect(analyst.address("coding"))
     context = {
-        "here": desk.here,
+        "here": analyst.here,
         "written": written,
         "is_new": is_new,
-        "book": room.work.current.get(written.name),
+        "book": project.work.current.get(written.name),
         "rows": [*written.rows, *({} for _ in range(SPARE))],
-        "questions": list(_questions(room, written)),
+        "questions": list(_questions(project, written)),
         "problem": problem,
         "history": [
             (version[:SHORT], one)
-            for version, one in reversed(list(room.work.codebooks.items()))
+            for version, one in reversed(list(project.work.codebooks.items()))
             if one.name == written.name and not is_new
         ],
         "longest": LONGEST,
@@ -153,24 +270,26 @@ def _answered(
     return render(request, "web/analyst/codebook.html", context, status=422 if problem else 200)
 
 
-def _questions(room: CodingRoom, written: WrittenBook) -> Iterator[tuple[str, str, bool, str]]:
+def _questions(project: CodingProject, written: WrittenBook) -> Iterator[tuple[str, str, bool, str]]:
     """Yield place and words of each open question, whether the codebook is for it, and which other one is."""
-    others = {place: one.name for one in room.work.current.values() if one.name != written.name for place in one.covers}
-    asked = room.questions | {place: place for place in written.covers if place not in room.questions}
+    others = {
+        place: one.name for one in project.work.current.values() if one.name != written.name for place in one.covers
+    }
+    asked = project.questions | {place: place for place in written.covers if place not in project.questions}
     for place, words in asked.items():
         yield place, words, place in written.covers, others.get(place, "")
 
 
-def _keep(request: HttpRequest, desk: ReadingDesk, written: WrittenBook, *, is_new: bool) -> None:
+def _keep(request: HttpRequest, analyst: AnalystContext, written: WrittenBook, *, is_new: bool) -> None:
     if is_new and not written.name:
         message = "a codebook for some questions alone needs a name"
         raise InputError(message)
-    book = keep_codebook(desk.store, written.as_codebook(desk.study.name, desk.reader))
+    book = save_codebook(analyst.store, written.as_codebook(analyst.study.name, analyst.reader))
     audit(
-        desk.here.account,
+        analyst.here.account,
         "wrote a codebook",
         f"revision {book.revision}",
-        hosted=desk.here.hosted,
+        hosted=analyst.here.hosted,
         name=book.name,
         codes=len(book.codes),
     )
@@ -195,3 +314,108 @@ def _at(column: list[str], at: int) -> str:
 
 def _number(text: str, otherwise: int) -> int:
     return int(text[:4]) if text[:4].isdecimal() else otherwise
+
+
+LONGEST_REASON = 500
+"""Letters of a reason at most; count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoderLine:
+    """One coder.
+
+    Attributes:
+        token: What the form calls them.
+        name: Their name on this server.
+        n_valid: Codings of theirs that hold; count.
+        n_due: Codings that they, or whoever takes their place, must look at again; count.
+        is_away: Whether they have left.
+        is_gone: Whether they have left the study itself, so that nobody can write them back.
+    """
+
+    token: str
+    name: str
+    n_valid: int
+    n_due: int
+    is_away: bool
+    is_gone: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairLine:
+    """Two coders and how far they agree on one question.
+
+    Attributes:
+        question: What was asked.
+        who: Both names.
+        n: Answers that both have coded; count.
+        alike: Share of them with the same codes, in words.
+        alpha: Alpha of whole sets, in words.
+        codes: By code: share of the same, and alpha, in words.
+    """
+
+    question: str
+    who: str
+    n: int
+    alike: str
+    alpha: str
+    codes: tuple[tuple[str, str, str], ...]
+
+
+@for_analysts
+@require_http_methods(["GET", "POST"])
+def coders(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
+    """Show the coders, or write down that one of them has left or is back."""
+    project = analyst.coding_project()
+    if request.method == "POST":
+        _record_absence(request, analyst, project)
+        return redirect(analyst.address("coders"))
+    names = analyst.names_of(one.coder for one in project.work.codings)
+    context = {
+        "here": analyst.here,
+        "coders": list(_lines(analyst, project, names)),
+        "pairs": [
+            _pair(found.text, pair, names) for found in findings_of(analyst, project) for pair in found.pairs if pair.n
+        ],
+        "longest": LONGEST_REASON,
+    }
+    return render(request, "web/analyst/coders.html", context)
+
+
+def _lines(analyst: AnalystContext, project: CodingProject, names: dict[str, str]) -> Iterator[CoderLine]:
+    known = {text.answer for text in project.texts}
+    for key, name in names.items():
+        own = [one for one in project.work.codings if one.coder == key and one.answer in known]
+        n_due = sum(project.work.is_due(one) for one in own)
+        yield CoderLine(
+            token=analyst.token_of("coder", key),
+            name=name,
+            n_valid=len(own) - n_due,
+            n_due=n_due,
+            is_away=key in project.work.away,
+            is_gone=key in analyst.gone(),
+        )
+
+
+def _pair(question: str, pair: CoderPair, names: dict[str, str]) -> PairLine:
+    return PairLine(
+        question=question,
+        who=f"{names[pair.first]} and {names[pair.second]}",
+        n=pair.n,
+        alike=share_line(pair.alike).words,
+        alpha=number_words(pair.alpha),
+        codes=tuple((one.code, share_line(one.alike).words, number_words(one.alpha)) for one in pair.codes),
+    )
+
+
+def _record_absence(request: HttpRequest, analyst: AnalystContext, project: CodingProject) -> None:
+    token, is_away = request.POST.get("coder", ""), request.POST.get("now") == "away"
+    keys = {one.coder for one in project.work.codings}
+    coder = next((key for key in keys if analyst.token_of("coder", key) == token), None)
+    if coder is None:
+        raise Http404
+    reason = request.POST.get("reason", "")[:LONGEST_REASON]
+    record_absence(analyst.store, analyst.study.name, coder, is_away=is_away, by=analyst.reader, reason=reason)
+    verb = "wrote down that a coder left" if is_away else "wrote down that a coder is back"
+    audit(analyst.here.account, verb, f"coder {token}", hosted=analyst.here.hosted)
+    messages.success(request, "Written down. What was coded stays." if is_away else "Written down.")

@@ -1,94 +1,99 @@
-"""Coding: what is to be coded, how far it has come, and one answer after the other."""
+"""Coding of open answers: own codings, disagreements and quotes."""
 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
-from theodolite.domain.codings.coded import CodedState
-from theodolite.domain.codings.coding import Code
-from theodolite.usecases.coding import CodingRoom, OpenText, keep_coding
-from theodolite.web.analyst.codebook import book_token
-from theodolite.web.analyst.desk import ReadingDesk, at_reading_desk
-from theodolite.web.analyst.themes import coded_question, findings_of
+from theodolite.assessment.capture.personal import personal_details
+from theodolite.domain.codings.coded import CodedAnswer, CodedState
+from theodolite.domain.codings.coding import Code, QuoteRelease
+from theodolite.domain.identity import digest
+from theodolite.events.coding import CodingProject, OpenText, release_quote, resolve_disagreement, save_coding
+from theodolite.web.analyst.charts import listed
+from theodolite.web.analyst.codebook import book_token, coded_question, findings_of
+from theodolite.web.analyst.context import AnalystContext, for_analysts
 from theodolite.web.audit import audit
 
 MEMO = 4000
 """Letters of a memo at most; count."""
 
 
-@at_reading_desk
+@for_analysts
 @require_GET
-def coding(request: HttpRequest, desk: ReadingDesk) -> HttpResponse:
+def coding(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
     """Show how far coding has come, agreement, themes, and what may be quoted."""
-    room = desk.room()
-    stands = Counter(one.state for one in room.coded)
+    project = analyst.coding_project()
+    stands = Counter(one.state for one in project.coded)
     context = {
-        "here": desk.here,
-        "n": len(room.texts),
-        "books": _books(desk, room),
-        "uncovered": [words for place, words in room.questions.items() if room.work.codebook_for(place) is None],
-        "is_away": desk.reader in room.work.away,
+        "here": analyst.here,
+        "n": len(project.texts),
+        "books": _books(analyst, project),
+        "uncovered": [words for place, words in project.questions.items() if project.work.codebook_for(place) is None],
+        "is_away": analyst.reader in project.work.away,
         "states": [(state.value, stands[state]) for state in CodedState if stands[state]],
-        "n_waiting": len(room.waiting(desk.reader)),
+        "n_waiting": len(project.waiting(analyst.reader)),
         "n_differing": stands[CodedState.DISPUTED],
-        "questions": [coded_question(one) for one in findings_of(desk, room)],
+        "questions": [coded_question(one) for one in findings_of(analyst, project)],
     }
     return render(request, "web/analyst/coding.html", context)
 
 
-def _books(desk: ReadingDesk, room: CodingRoom) -> list[tuple[str, str, int]]:
+def _books(analyst: AnalystContext, project: CodingProject) -> list[tuple[str, str, int]]:
     """Return address, name and revision of each codebook."""
     return [
         (
-            desk.address("named_codebook", book=book_token(desk, book)) if book.name else desk.address("codebook"),
+            analyst.address("named_codebook", book=book_token(analyst, book))
+            if book.name
+            else analyst.address("codebook"),
             book.name,
             book.revision,
         )
-        for book in room.work.current.values()
+        for book in project.work.current.values()
     ]
 
 
-@at_reading_desk
+@for_analysts
 @require_GET
-def next_answer(request: HttpRequest, desk: ReadingDesk) -> HttpResponse:
+def next_answer(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
     """Lead on to the answer that this coder is to code next."""
-    waiting = desk.room().waiting(desk.reader)
+    waiting = analyst.coding_project().waiting(analyst.reader)
     if not waiting:
         messages.info(request, "Nothing waits for you to be coded.")
-        return redirect(desk.address("coding"))
-    return redirect(desk.address("answer", answer=desk.token_of_text(waiting[0])))
+        return redirect(analyst.address("coding"))
+    return redirect(analyst.address("answer", answer=analyst.token_of_text(waiting[0])))
 
 
-@at_reading_desk
+@for_analysts
 @require_http_methods(["GET", "POST"])
-def answer(request: HttpRequest, desk: ReadingDesk, answer: str) -> HttpResponse:
+def answer(request: HttpRequest, analyst: AnalystContext, answer: str) -> HttpResponse:
     """Show one answer with the codes, or keep what the coder sees in it and go on to the next."""
-    room = desk.room()
-    text = desk.text_in(room, answer)
+    project = analyst.coding_project()
+    text = analyst.text_in(project, answer)
     if request.method == "POST":
         codes = request.POST.getlist("code")
-        keep_coding(desk.store, room, text.answer, desk.reader, codes, request.POST.get("memo", "")[:MEMO])
-        audit(desk.here.account, "coded an answer", f"answer {answer}", hosted=desk.here.hosted, codes=len(codes))
+        save_coding(analyst.store, project, text.answer, analyst.reader, codes, request.POST.get("memo", "")[:MEMO])
+        audit(analyst.here.account, "coded an answer", f"answer {answer}", hosted=analyst.here.hosted, codes=len(codes))
         messages.success(request, "Saved.")
-        return redirect(desk.address("next"))
-    return render(request, "web/analyst/answer.html", _sheet(desk, room, text))
+        return redirect(analyst.address("next"))
+    return render(request, "web/analyst/answer.html", _coding_page(analyst, project, text))
 
 
-def _sheet(desk: ReadingDesk, room: CodingRoom, text: OpenText) -> dict[str, object]:
-    own, book = room.own(text.answer, desk.reader), room.work.codebook_for(text.answer.place)
+def _coding_page(analyst: AnalystContext, project: CodingProject, text: OpenText) -> dict[str, object]:
+    own, book = project.own(text.answer, analyst.reader), project.work.codebook_for(text.answer.place)
     chosen = own.codes if own else ()
-    is_due = own is not None and room.work.is_due(own)
-    (stands,) = room.work.coded([text.answer])
+    is_due = own is not None and project.work.is_due(own)
+    (stands,) = project.work.coded([text.answer])
     codes: tuple[Code, ...] = book.codes if book else ()
     return {
-        "here": desk.here,
+        "here": analyst.here,
         "asked": text.asked,
-        "text": room.mask(text.text),
+        "text": project.mask(text.text),
         "codes": [
             (str(place) if place < 10 else "", code, code.name in chosen) for place, code in enumerate(codes, start=1)
         ],
@@ -96,5 +101,172 @@ def _sheet(desk: ReadingDesk, room: CodingRoom, text: OpenText) -> dict[str, obj
         "own": own,
         "is_due": is_due,
         "is_fixed": own is not None and not is_due and stands.is_coded,
-        "n_waiting": len(room.waiting(desk.reader)),
+        "n_waiting": len(project.waiting(analyst.reader)),
+    }
+
+
+CONSENSUS, NONE = "consensus", "none"
+"""What a talk may come to, as the form says it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisagreementLine:
+    """One answer that was coded differently."""
+
+    token: str
+    asked: str
+    beginning: str
+    state: str
+    only_one: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoderView:
+    """What one coder said, under a letter that is this answer's own."""
+
+    letter: str
+    codes: str
+    memo: str
+
+
+@for_analysts
+@require_GET
+def disagreements(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
+    """List the answers that were coded differently, those that nobody talked about first."""
+    project = analyst.coding_project()
+    lines = [_line(analyst, project, one) for one in project.differing()]
+    return render(request, "web/analyst/differing.html", {"here": analyst.here, "lines": lines})
+
+
+def _line(analyst: AnalystContext, project: CodingProject, one: CodedAnswer) -> DisagreementLine:
+    text = project.text_of(one.answer)
+    book = project.work.codebook_for(one.answer.place)
+    names = book.names if book else ()
+    return DisagreementLine(
+        token=analyst.token_of_text(text),
+        asked=text.asked,
+        beginning=project.mask(text.text)[:80],
+        state=one.state.value,
+        only_one=listed([name for name in names if len({name in coding.codes for coding in one.codings}) > 1]),
+    )
+
+
+@for_analysts
+@require_http_methods(["GET", "POST"])
+def disagreement(request: HttpRequest, analyst: AnalystContext, answer: str) -> HttpResponse:
+    """Show both codings of one answer, or record what came of talking about it."""
+    project = analyst.coding_project()
+    text = analyst.text_in(project, answer)
+    (stands,) = project.work.coded([text.answer])
+    if stands.state not in {CodedState.DISPUTED, CodedState.CONSENSUS, CodedState.NO_CONSENSUS}:
+        raise Http404
+    if request.method == "POST":
+        _record(request, analyst, project, text)
+        messages.success(request, "Recorded. Both codings stay as they are.")
+        return redirect(analyst.address("differing"))
+    return render(request, "web/analyst/difference.html", _difference_page(analyst, project, text, stands))
+
+
+def _record(request: HttpRequest, analyst: AnalystContext, project: CodingProject, text: OpenText) -> None:
+    found = request.POST.get("found", "")
+    if found not in {CONSENSUS, NONE}:
+        raise Http404
+    codes = request.POST.getlist("code") if found == CONSENSUS else None
+    rationale = request.POST.get("rationale", "")[:MEMO]
+    resolve_disagreement(analyst.store, project, text.answer, codes, by=analyst.reader, rationale=rationale)
+    audit(
+        analyst.here.account,
+        "settled a coding",
+        f"answer {analyst.token_of_text(text)}",
+        hosted=analyst.here.hosted,
+        found=found,
+    )
+
+
+def _difference_page(
+    analyst: AnalystContext, project: CodingProject, text: OpenText, stands: CodedAnswer
+) -> dict[str, object]:
+    order = sorted(stands.codings, key=lambda one: digest("voice", text.answer.session, one.coder))
+    agreed = stands.resolution.codes if stands.resolution else None
+    common = [name for name in stands.codings[0].codes if all(name in one.codes for one in stands.codings)]
+    chosen = common if agreed is None else agreed
+    book = project.work.codebook_for(text.answer.place)
+    return {
+        "here": analyst.here,
+        "asked": text.asked,
+        "text": project.mask(text.text),
+        "voices": [
+            CoderView(letter=letter, codes=listed(one.codes), memo=one.memo)
+            for letter, one in zip("ABCDEF", order, strict=False)
+        ],
+        "codes": [(code, code.name in chosen) for code in (book.codes if book else ())],
+        "found": stands.resolution,
+        "agreed": listed(agreed) if agreed is not None else "",
+        "state": stands.state.value,
+    }
+
+
+MOST_WORDS = 50
+"""Stretches that may be hidden at once; count."""
+
+
+@for_analysts
+@require_GET
+def quotes(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
+    """List the answers that two have coded, with what may be shown of each."""
+    project = analyst.coding_project()
+    leave = {one.answer: one for one in project.work.releases}
+    shown = {one.answer: one.text for one in project.work.quotes}
+    coded = {one.answer for one in project.coded if one.is_coded}
+    lines = [
+        (
+            analyst.token_of_text(one),
+            one.asked,
+            shown.get(one.answer) or project.mask(one.text),
+            _state(leave.get(one.answer)),
+        )
+        for one in project.texts
+        if one.answer in coded or one.answer in leave
+    ]
+    return render(request, "web/analyst/quotes.html", {"here": analyst.here, "lines": lines})
+
+
+def _state(leave: QuoteRelease | None) -> str:
+    if leave is None:
+        return "not read for it yet"
+    return "may be shown" if leave.is_given else "must not be shown"
+
+
+@for_analysts
+@require_http_methods(["GET", "POST"])
+def quote(request: HttpRequest, analyst: AnalystContext, answer: str) -> HttpResponse:
+    """Show one answer to be read for being quoted, or record what may be shown of it."""
+    project = analyst.coding_project()
+    text = analyst.text_in(project, answer)
+    if request.method == "POST":
+        is_given = request.POST.get("leave") == "give"
+        hidden = request.POST.get("hidden", "").splitlines()[:MOST_WORDS]
+        release_quote(analyst.store, project, text.answer, hidden, by=analyst.reader, is_given=is_given)
+        audit(
+            analyst.here.account,
+            "gave leave to quote" if is_given else "took leave to quote back",
+            f"answer {answer}",
+            hosted=analyst.here.hosted,
+        )
+        messages.success(request, "It may be shown." if is_given else "It is not shown.")
+        return redirect(analyst.address("quotes"))
+    return render(request, "web/analyst/quote.html", _quote_page(analyst, project, text))
+
+
+def _quote_page(analyst: AnalystContext, project: CodingProject, text: OpenText) -> dict[str, object]:
+    known = next((one for one in project.work.releases if one.answer == text.answer), None)
+    hidden = [text.text[one.start : one.end] for one in known.hidden] if known else []
+    return {
+        "here": analyst.here,
+        "asked": text.asked,
+        "text": text.text,
+        "shown": next((one.text for one in project.work.quotes if one.answer == text.answer), ""),
+        "hidden": "\n".join(hidden),
+        "state": _state(known),
+        "details": [f"{one.kind.value}: {one.words}" for one in personal_details(text.text)],
     }

@@ -21,8 +21,8 @@ from theodolite.measurement.comparison.multiplicity import Adjustment
 from theodolite.measurement.study.side_models import side_model
 from theodolite.measurement.study.sides import compare_sides
 from theodolite.reporting.words import figures
-from theodolite.web.analyst.desk import ReadingDesk, at_reading_desk
-from theodolite.web.analyst.drawing import Histogram, histogram
+from theodolite.web.analyst.charts import Histogram, histogram
+from theodolite.web.analyst.context import AnalystContext, for_analysts
 
 Responses = Sequence[QuestionnaireResponse]
 
@@ -103,13 +103,13 @@ class Choice:
         return self.level in {"", PLAIN["level"](one)} and self.scenario in {"", one.scenario}
 
 
-@at_reading_desk
+@for_analysts
 @require_GET
-def responses(request: HttpRequest, desk: ReadingDesk) -> HttpResponse:
+def responses(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
     """Show the answers to one questionnaire, split by whatever is asked for."""
-    given = [one for one in desk.responses() if one.level is not None]
-    met = [one for one in desk.study.questionnaires if any(each.questionnaire == one.name for each in given)]
-    context: dict[str, object] = {"here": desk.here, "questionnaires": met}
+    given = [one for one in analyst.responses() if one.level is not None]
+    met = [one for one in analyst.study.questionnaires if any(each.questionnaire == one.name for each in given)]
+    context: dict[str, object] = {"here": analyst.here, "questionnaires": met}
     if met:
         choice = _choice(request, met, given)
         context |= _shown(choice, [one for one in given if one.questionnaire == choice.questionnaire.name])

@@ -1,4 +1,4 @@
-"""Combined reviews: a session's dialogues and questionnaire are read together, by people who are not blind."""
+"""Reviews of sessions: dialogue and questionnaire together, and labels beside answers."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
+from theodolite.annotation.review import unsettled
+from theodolite.annotation.rules import letters_for
+from theodolite.domain.annotating.discrepancy import Position
+from theodolite.domain.annotation import Annotation, AnnotatorKind
 from theodolite.domain.choices import Identification, Impact
 from theodolite.domain.errors import InputError
 from theodolite.domain.evidence import Evidence
@@ -23,9 +27,144 @@ from theodolite.measurement.study.risks import COMBINED, risk_findings, signs_of
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.risks import found_words, open_words
 from theodolite.usecases.reviewing_risks import keep_review
-from theodolite.web.analyst.desk import ReadingDesk, at_reading_desk
-from theodolite.web.analyst.session import answered_in, said_in
+from theodolite.web.analyst.context import AnalystContext, answered_in, for_analysts, said_in
+from theodolite.web.annotator.items import worded
+from theodolite.web.annotator.positions import SideBySide, votes_side_by_side
 from theodolite.web.audit import audit
+
+KIND = "both sides"
+"""What makes the tokens of this group's sessions others than those of the rest."""
+
+LabelledSessions = dict[str, list[QuestionnaireResponse]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettledLine:
+    """One session that can be read from both sides."""
+
+    token: str
+    level: str
+    application: str
+    labels: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CategoryLabels:
+    """What annotators said of a dialogue in one category."""
+
+    title: str
+    places: tuple[SideBySide, ...]
+
+
+@for_analysts
+@require_GET
+def comparisons(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
+    """List the sessions whose questionnaire was handed in and about which annotators have nothing left to say."""
+    evidence = analyst.evidence()
+    answered, labelled = _answered(evidence), _labelled(evidence)
+    open_sessions = _settled(analyst, answered, labelled)
+    lines = [_comparison_line(analyst, session, answers, labelled) for session, answers in open_sessions.items()]
+    context = {"here": analyst.here, "lines": lines, "n_closed": len(answered) - len(lines)}
+    return render(request, "web/analyst/settled.html", context)
+
+
+@for_analysts
+@require_GET
+def comparison(request: HttpRequest, analyst: AnalystContext, session: str) -> HttpResponse:
+    """Show a session: what was said, what the tester answered, and what annotators said of it under letters."""
+    evidence = analyst.evidence()
+    labelled = _labelled(evidence)
+    for key, answers in _settled(analyst, _answered(evidence), labelled).items():
+        if analyst.token_of(KIND, key) == session:
+            return render(
+                request, "web/analyst/both_sides.html", _comparison_page(analyst, evidence, answers, labelled)
+            )
+    raise Http404
+
+
+def _answered(evidence: Evidence) -> LabelledSessions:
+    """Return what was handed in, by session."""
+    found: LabelledSessions = defaultdict(list)
+    for one in evidence.responses:
+        if one.submitted and one.dialogues:
+            found[one.session].append(one)
+    return found
+
+
+def _labelled(evidence: Evidence) -> dict[str, list[Annotation]]:
+    """Return what was said of each dialogue that a tester answered about."""
+    found: dict[str, list[Annotation]] = defaultdict(list)
+    for one in evidence.archive.annotations(set(evidence.answered.values())):
+        found[one.dialogue].append(one)
+    return found
+
+
+def _settled(
+    analyst: AnalystContext, answered: LabelledSessions, labelled: dict[str, list[Annotation]]
+) -> LabelledSessions:
+    """Return the sessions of which every dialogue was annotated by a person and waits for nothing."""
+    waiting = unsettled(analyst.study.name)
+    return {
+        session: answers
+        for session, answers in answered.items()
+        if all(_by_people(labelled.get(key, ())) and key not in waiting for key in answers[0].dialogues)
+    }
+
+
+def _by_people(sittings: Sequence[Annotation]) -> bool:
+    """Tell whether a person is among those who annotated; only what programs say is a unit of the run."""
+    return any(not one.unit for one in sittings)
+
+
+def _comparison_line(
+    analyst: AnalystContext,
+    session: str,
+    answers: Sequence[QuestionnaireResponse],
+    labelled: dict[str, list[Annotation]],
+) -> SettledLine:
+    first = answers[0]
+    sittings = [one for key in first.dialogues for one in labelled[key]]
+    return SettledLine(
+        token=analyst.token_of(KIND, session),
+        level=first.level.value if first.level else "",
+        application=first.application,
+        labels=f"{figures.number_of(len(sittings), 'sitting')} in "
+        f"{figures.number_of(len({one.guideline for one in sittings}), 'category', 'categories')}",
+    )
+
+
+def _comparison_page(
+    analyst: AnalystContext,
+    evidence: Evidence,
+    answers: Sequence[QuestionnaireResponse],
+    labelled: dict[str, list[Annotation]],
+) -> dict[str, object]:
+    keys = answers[0].dialogues
+    return {
+        "here": analyst.here,
+        "application": answers[0].application,
+        "level": answers[0].level.value if answers[0].level else "",
+        "dialogues": said_in(analyst, keys),
+        "answers": [line for one in answers for line in answered_in(analyst, one)],
+        "voices": [list(_category_labels(evidence, labelled[key])) for key in keys],
+    }
+
+
+def _category_labels(evidence: Evidence, sittings: Sequence[Annotation]) -> Iterator[CategoryLabels]:
+    """Yield what was said of one dialogue category by category; letters are its own in each."""
+    programs = {one.name for one in evidence.study.annotators if one.kind is not AnnotatorKind.PERSON}
+    for guideline in evidence.study.guidelines:
+        own = [one for one in sittings if one.guideline == guideline.name]
+        letters = letters_for([one.annotator for one in own], f"{evidence.run.key} {guideline.name}")
+        positions = [
+            Position(letter=letters[one.annotator], answer=answer, is_model=one.annotator in programs)
+            for one in sorted(own, key=lambda one: letters[one.annotator])
+            for answer in one.answers
+            if answer.replicate == 1
+        ]
+        if own:
+            yield CategoryLabels(title=worded(guideline.name), places=votes_side_by_side(guideline, positions))
+
 
 LONGEST = 4000
 """Letters of a reason at most; count."""
@@ -72,33 +211,33 @@ class ReviewLine:
     signs: tuple[str, ...] = ()
 
 
-@at_reading_desk
+@for_analysts
 @require_GET
-def reviews(request: HttpRequest, desk: ReadingDesk) -> HttpResponse:
+def reviews(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
     """Show what is to be reviewed, what was, and where each risk became real by which way of looking."""
-    evidence = desk.evidence()
+    evidence = analyst.evidence()
     found = risk_findings(evidence)
     context = {
-        "here": desk.here,
-        "due": [line for one in found for line in _due(desk, evidence, one)],
-        "done": [_done(desk, evidence, one) for one in _latest(evidence).values()],
-        "blocks": list(_blocks(desk, found)),
-        "has_combined": any(one.identified_by is Identification.BOTH for one in desk.study.risks),
+        "here": analyst.here,
+        "due": [line for one in found for line in _due(analyst, evidence, one)],
+        "done": [_done(analyst, evidence, one) for one in _latest(evidence).values()],
+        "blocks": list(_blocks(analyst, found)),
+        "has_combined": any(one.identified_by is Identification.BOTH for one in analyst.study.risks),
     }
     return render(request, "web/analyst/reviews.html", context)
 
 
-def _due(desk: ReadingDesk, evidence: Evidence, found: RiskFinding) -> Iterator[ReviewLine]:
+def _due(analyst: AnalystContext, evidence: Evidence, found: RiskFinding) -> Iterator[ReviewLine]:
     answers: dict[str, list[QuestionnaireResponse]] = defaultdict(list)
     for one in evidence.responses:
         if one.submitted:
             answers[one.session].append(one)
     for session in found.pending:
         yield ReviewLine(
-            token=desk.token_of(found.risk.name, session),
+            token=analyst.token_of(found.risk.name, session),
             risk=found.risk.name,
             level=found.level.value,
-            signs=tuple(_signs(desk.study, found.risk, answers[session])),
+            signs=tuple(_signs(analyst.study, found.risk, answers[session])),
         )
 
 
@@ -115,23 +254,23 @@ def _latest(evidence: Evidence) -> dict[tuple[str, str], CombinedReview]:
     return {(one.risk, one.session): one for one in evidence.reviews}
 
 
-def _done(desk: ReadingDesk, evidence: Evidence, one: CombinedReview) -> ReviewLine:
+def _done(analyst: AnalystContext, evidence: Evidence, one: CombinedReview) -> ReviewLine:
     level = next((each.level for each in evidence.responses if each.session == one.session), None)
     return ReviewLine(
-        token=desk.token_of(one.risk, one.session),
+        token=analyst.token_of(one.risk, one.session),
         risk=one.risk,
         level=level.value if level else "",
         found="became real" if one.materialised else "did not become real",
     )
 
 
-def _blocks(desk: ReadingDesk, findings: Sequence[RiskFinding]) -> Iterator[RiskBlock]:
+def _blocks(analyst: AnalystContext, findings: Sequence[RiskFinding]) -> Iterator[RiskBlock]:
     for risk in dict.fromkeys(one.risk for one in findings):
         yield RiskBlock(
             name=risk.name,
             description=risk.description,
-            shown_by=_shown_by(desk.study, risk),
-            lines=tuple(_line(one) for one in findings if one.risk == risk),
+            shown_by=_shown_by(analyst.study, risk),
+            lines=tuple(_review_line(one) for one in findings if one.risk == risk),
         )
 
 
@@ -150,7 +289,7 @@ def _asked(study: Study, condition: Condition) -> str:
     return f"{study.questionnaire(name).instrument.question(asked).text} {_SAID[condition.operator]} {limits}"
 
 
-def _line(found: RiskFinding) -> RiskLine:
+def _review_line(found: RiskFinding) -> RiskLine:
     return RiskLine(
         where=f"{found.application}, {found.level.value}",
         found=found_words(found),
@@ -171,58 +310,58 @@ def _by(shown_by: str, n_people: int) -> str:
     return f"questionnaire: {shown_by}"
 
 
-@at_reading_desk
+@for_analysts
 @require_http_methods(["GET", "POST"])
-def review(request: HttpRequest, desk: ReadingDesk, due: str) -> HttpResponse:
+def review(request: HttpRequest, analyst: AnalystContext, due: str) -> HttpResponse:
     """Show a session's dialogues beside its answers, or record whether the risk became real in it."""
-    evidence = desk.evidence()
-    risk, session = _meant(desk, evidence, due)
+    evidence = analyst.evidence()
+    risk, session = _meant(analyst, evidence, due)
     problem = ""
     if request.method == "POST":
         try:
-            _record(request, desk, risk, session)
+            _record(request, analyst, risk, session)
         except InputError as error:
             problem = str(error)
         else:
             messages.success(request, "Recorded.")
-            return redirect(desk.address("reviews"))
-    context = _sheet(desk, evidence, risk, session) | {"problem": problem, "posted": request.POST}
+            return redirect(analyst.address("reviews"))
+    context = _review_page(analyst, evidence, risk, session) | {"problem": problem, "posted": request.POST}
     return render(request, "web/analyst/review.html", context, status=422 if problem else 200)
 
 
-def _meant(desk: ReadingDesk, evidence: Evidence, token: str) -> tuple[Risk, str]:
+def _meant(analyst: AnalystContext, evidence: Evidence, token: str) -> tuple[Risk, str]:
     """Return the risk and the session that an address means; only what waits for a review or had one exists."""
     pairs = [(one.risk, session) for one in risk_findings(evidence) for session in one.pending]
-    risks = {one.name: one for one in desk.study.risks}
+    risks = {one.name: one for one in analyst.study.risks}
     pairs += [(risks[name], session) for name, session in _latest(evidence) if name in risks]
     for risk, session in pairs:
-        if desk.token_of(risk.name, session) == token:
+        if analyst.token_of(risk.name, session) == token:
             return risk, session
     raise Http404
 
 
-def _record(request: HttpRequest, desk: ReadingDesk, risk: Risk, session: str) -> None:
+def _record(request: HttpRequest, analyst: AnalystContext, risk: Risk, session: str) -> None:
     found = request.POST.get("materialised", "")
     if found not in {"yes", "no"} or not request.POST.get("rationale", "").strip():
         message = "say whether the risk became real, and in a few words why"
         raise InputError(message)
     magnitude = request.POST.get("magnitude", "")
     given = CombinedReview(
-        study=desk.study.name,
+        study=analyst.study.name,
         risk=risk.name,
         session=session,
         materialised=found == "yes",
-        reviewer=desk.reader,
+        reviewer=analyst.reader,
         rationale=request.POST["rationale"].strip()[:LONGEST],
         magnitude=int(magnitude) if found == "yes" and magnitude.isdecimal() else None,
         impact=Impact(request.POST.get("impact", "")) if found == "yes" and _is_impact(request) else Impact.NEITHER,
     )
-    keep_review(desk.store, desk.study, desk.venue.run, given)
+    keep_review(analyst.store, analyst.study, analyst.event.run, given)
     audit(
-        desk.here.account,
+        analyst.here.account,
         "reviewed a session",
-        f"session {desk.token_of(risk.name, session)}",
-        hosted=desk.here.hosted,
+        f"session {analyst.token_of(risk.name, session)}",
+        hosted=analyst.here.hosted,
         risk=risk.name,
     )
 
@@ -231,15 +370,15 @@ def _is_impact(request: HttpRequest) -> bool:
     return request.POST.get("impact") in {one.value for one in Impact}
 
 
-def _sheet(desk: ReadingDesk, evidence: Evidence, risk: Risk, session: str) -> dict[str, object]:
+def _review_page(analyst: AnalystContext, evidence: Evidence, risk: Risk, session: str) -> dict[str, object]:
     answers = [one for one in evidence.responses if one.session == session and one.submitted]
     earlier = [one for one in evidence.reviews if (one.risk, one.session) == (risk.name, session)]
     return {
-        "here": desk.here,
+        "here": analyst.here,
         "risk": risk,
-        "signs": list(_signs(desk.study, risk, answers)),
-        "dialogues": said_in(desk, list(dict.fromkeys(key for one in answers for key in one.dialogues))),
-        "answers": [line for one in answers for line in answered_in(desk, one)],
+        "signs": list(_signs(analyst.study, risk, answers)),
+        "dialogues": said_in(analyst, list(dict.fromkeys(key for one in answers for key in one.dialogues))),
+        "answers": [line for one in answers for line in answered_in(analyst, one)],
         "earlier": earlier[-1] if earlier else None,
         "impacts": [one.value for one in Impact],
         "points": [str(point) for point in range(1, 11)],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from theodolite.web.analyst import beside, codebook, coders, coding, differing, quotes, responses, reviews
+from theodolite.web.analyst import codebook, coding, responses, reviews
 
 app_name = "analyst"
 urlpatterns = [
@@ -15,13 +15,13 @@ urlpatterns = [
     path("coding/codebook/", codebook.codebook, name="codebook"),
     path("coding/codebook/new/", codebook.new_codebook, name="new_codebook"),
     path("coding/codebook/<slug:book>/", codebook.codebook, name="named_codebook"),
-    path("coding/coders/", coders.coders, name="coders"),
-    path("coding/differing/", differing.differing, name="differing"),
-    path("coding/differing/<slug:answer>/", differing.difference, name="difference"),
-    path("coding/quotes/", quotes.quotes, name="quotes"),
-    path("coding/quotes/<slug:answer>/", quotes.quote, name="quote"),
-    path("both/", beside.settled, name="settled"),
-    path("both/<slug:session>/", beside.both_sides, name="both_sides"),
+    path("coding/coders/", codebook.coders, name="coders"),
+    path("coding/differing/", coding.disagreements, name="differing"),
+    path("coding/differing/<slug:answer>/", coding.disagreement, name="difference"),
+    path("coding/quotes/", coding.quotes, name="quotes"),
+    path("coding/quotes/<slug:answer>/", coding.quote, name="quote"),
+    path("both/", reviews.comparisons, name="settled"),
+    path("both/<slug:session>/", reviews.comparison, name="both_sides"),
     path("reviews/", reviews.reviews, name="reviews"),
     path("reviews/<slug:due>/", reviews.review, name="review"),
 ]

@@ -12,8 +12,8 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.people.participant import PersonProfile
 from theodolite.domain.people.role import Role
 from theodolite.web.access import Here, allowed
+from theodolite.web.events import server_store
 from theodolite.web.profiles import read_profile
-from theodolite.web.venues import server_store
 
 _PURPOSE = "helps to tell who annotated, and whether people of one kind answer otherwise than others."
 
@@ -31,7 +31,7 @@ def about(request: HttpRequest, here: Here) -> HttpResponse:
     except InputError as odd:
         context |= {"fault": str(odd), "given": request.POST}
         return render(request, "web/tester/profile.html", context, status=422)
-    store.keep_profile(key, said, now=timezone.now())
+    store.add_profile(key, said, now=timezone.now())
     messages.success(request, "Noted. You can change it here at any time.")
     return redirect("annotator:home", study=here.hosted.token)
 

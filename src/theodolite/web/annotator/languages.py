@@ -14,9 +14,9 @@ from theodolite.domain.wording import LocalisedStudy, languages_of
 from theodolite.web.annotator.desk import Desk
 from theodolite.web.annotator.items import Card
 from theodolite.web.annotator.sheet import Sheet
+from theodolite.web.events import event_of
 from theodolite.web.languages import asked_for, chosen, read_language
 from theodolite.web.read_studies import read_study
-from theodolite.web.venues import venue_of
 
 
 def spoken(request: HttpRequest, desk: Desk, sheet: Sheet) -> tuple[Sheet, str]:
@@ -24,7 +24,7 @@ def spoken(request: HttpRequest, desk: Desk, sheet: Sheet) -> tuple[Sheet, str]:
     if not chosen(request) and not asked_for(request):
         return sheet, ""
     with suppress(Http404, TheodoliteError):  # a desk without a study's files
-        study = venue_of(desk.here.hosted).study
+        study = event_of(desk.here.hosted).study
         read = read_study(study, read_language(request, languages_of(study)))
         found = in_language(sheet, study, read)
         return found, read.language if found is not sheet else ""

@@ -15,14 +15,14 @@ from theodolite.domain.people.consent import AcknowledgedText
 from theodolite.domain.people.role import Role
 from theodolite.domain.study import Study
 from theodolite.domain.wording import LocalisedStudy, languages_of, localised
+from theodolite.events.consent import save_avoided_topics
 from theodolite.store.annotating.queues import queue_of
 from theodolite.testing.topics import topics_version
-from theodolite.usecases.people.topics import keep_choice
 from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, at_desk, library
+from theodolite.web.events import server_store
 from theodolite.web.languages import read_language
 from theodolite.web.topics import ToldTopic, told_topics, told_topics_in
-from theodolite.web.venues import server_store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ def own_topics(request: HttpRequest, desk: Desk, n_left: int) -> OwnTopics:
     study = _study(desk)
     if not study.topics:
         return OwnTopics()
-    avoided = server_store().avoided_by(study.name, desk.participant)
+    avoided = server_store().events.participants.avoided_topics(study.name, desk.participant)
     return OwnTopics(
         told=told_topics(_read(request, study), avoided),
         is_spared=not n_left and bool(assignment.n_passed_over(library(), desk.queue, desk.participant)),
@@ -87,7 +87,7 @@ def touched_by(request: HttpRequest, desk: Desk, claim: str) -> tuple[ToldTopic,
 def must_choose(desk: Desk) -> bool:
     """Tell whether somebody is still to be asked what they would rather not meet, as it is worded now."""
     version = topics_version(_study(desk))
-    given = server_store().acknowledgements(desk.participant) if version else []
+    given = server_store().events.participants.acknowledgements(desk.participant) if version else []
     asked = any(one.subject is AcknowledgedText.TOPICS and one.version == version for one in given)
     return bool(version) and not asked
 
@@ -101,10 +101,14 @@ def topics(request: HttpRequest, desk: Desk) -> HttpResponse:
     if not study.topics:
         return redirect(desk.address("home"))
     if request.method != "POST":
-        told = told_topics(_read(request, study), server_store().avoided_by(study.name, desk.participant))
+        told = told_topics(
+            _read(request, study), server_store().events.participants.avoided_topics(study.name, desk.participant)
+        )
         context = {"here": desk.here, "topics": told, "has_chosen": not must_choose(desk)}
         return render(request, "web/topics.html", context)
-    keep_choice(server_store(), study, desk.participant, request.POST.getlist("topic"), now=timezone.now())
+    save_avoided_topics(
+        server_store().events.participants, study, desk.participant, request.POST.getlist("topic"), now=timezone.now()
+    )
     if assignment.let_go(library(), desk.queue, desk.participant):
         messages.info(request, "Kept. What you held of it went back without a reason; its answers are kept.")
     else:

@@ -1,8 +1,11 @@
-"""Exchange: every answer taken along as a row of its own, and labels from elsewhere taken in."""
+"""Export and import: dialogues, answers and Label Studio projects."""
 
 from __future__ import annotations
 
+import secrets
 import tempfile
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +16,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
-from theodolite.bootstrap.event_results import event_bench
+from theodolite.annotation.overview import has_queue
+from theodolite.bootstrap.bringing import Looked, bring_looked, look_into
+from theodolite.bootstrap.event_results import event_study_context
 from theodolite.bootstrap.exchange import (
     ExportForm,
     can_write,
@@ -22,14 +27,306 @@ from theodolite.bootstrap.exchange import (
     label_studio_archive,
 )
 from theodolite.bootstrap.study_context import StudyContext
+from theodolite.config.brought.bringing import HOLDERS, NAMES, BringColumns, ReadBrought
 from theodolite.config.brought.label_imports import ImportColumns, spelling_of
+from theodolite.config.brought.threads import Ways
+from theodolite.config.brought.voices import Voices, silent_among
 from theodolite.config.loading import StudyFaults
-from theodolite.domain.errors import InputError, TheodoliteError
+from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.errors import Conflict, InputError, TheodoliteError
 from theodolite.domain.people.role import Role
+from theodolite.domain.study import Study
 from theodolite.web.access import Here, allowed
 from theodolite.web.annotator.items import worded
 from theodolite.web.audit import audit
-from theodolite.web.venues import server_store, venue_of
+from theodolite.web.events import event_of, server_store
+from theodolite.web.models import HostedStudy
+from theodolite.web.senior.filling import fill_queue
+
+KEPT_S = 86_400
+"""How long a file waits at most; seconds."""
+
+_FOLDER = "uploads"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upload:
+    """A file that waits.
+
+    Attributes:
+        name: Its name, as its sender calls it.
+        path: Where it lies.
+    """
+
+    name: str
+    path: Path
+
+
+def keep_upload(request: HttpRequest, hosted: HostedStudy, *, suffixes: tuple[str, ...], most_bytes: int) -> None:
+    """Keep the file of a form in place of the sender's earlier one of the same study.
+
+    Raises:
+        InputError: If there is none, or it has another ending or is too large.
+    """
+    file = request.FILES.get("file")
+    if not isinstance(file, UploadedFile) or not str(file.name).lower().endswith(suffixes):
+        message = f"choose a file that ends in {', '.join(suffixes)}; got {getattr(file, 'name', 'none')!r}"
+        raise InputError(message)
+    if (file.size or 0) > most_bytes:
+        message = f"such a file has at most {most_bytes // 1_000_000} MB; `{file.name}` has more. Cut it in parts"
+        raise InputError(message)
+    drop_upload(request, hosted)
+    folder = _folder()
+    folder.mkdir(mode=0o700, exist_ok=True)
+    _sweep(folder)
+    token = secrets.token_urlsafe(16)
+    with (folder / token).open("wb") as kept:
+        for part in file.chunks():
+            kept.write(part)
+    request.session[_key(hosted)] = {"token": token, "name": Path(str(file.name)).name[:200]}
+
+
+def upload_of(request: HttpRequest, hosted: HostedStudy) -> Upload | None:
+    """Return the file of this sender that waits for this study; None where there is none any more."""
+    known = request.session.get(_key(hosted))
+    if not known:
+        return None
+    path = _folder() / Path(known["token"]).name
+    return Upload(name=known["name"], path=path) if path.exists() else None
+
+
+def drop_upload(request: HttpRequest, hosted: HostedStudy) -> None:
+    """Delete the file of this sender that waits for this study, if there is one."""
+    found = upload_of(request, hosted)
+    if found:
+        found.path.unlink(missing_ok=True)
+    request.session.pop(_key(hosted), None)
+
+
+def _key(hosted: HostedStudy) -> str:
+    return f"upload {hosted.token}"
+
+
+def _folder() -> Path:
+    return Path(str(settings.WORKSPACE)) / _FOLDER
+
+
+def _sweep(folder: Path) -> None:
+    """Delete what nobody has come back to."""
+    for path in folder.iterdir():
+        if path.stat().st_mtime < time.time() - KEPT_S:
+            path.unlink(missing_ok=True)
+
+
+MOST_DIALOGUE_BYTES = 30_000_000
+"""Size of a file of dialogues at most; bytes."""
+
+DIALOGUE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".zip", ".json")
+"""Endings of files that are read: tables, corpora of ConvoKit, tasks of Label Studio."""
+
+SHOWN = 3
+"""Dialogues that are shown before they are brought in; count."""
+
+COLUMNS = (
+    ("prompt", "What the tester said", False),
+    ("response", "What the application said", False),
+    ("id", "Names the dialogue", True),
+    ("turn", "Number of the turn", True),
+    ("tester", "Names who tested", True),
+    ("context", "Source material", True),
+    ("withheld", "Says why a text is not there", True),
+)
+"""Meaning of a column, what it is called, and whether a table may do without."""
+
+PLACES = (("application", "Application"), ("scenario", "Scenario"), ("level", "Level of testing"))
+"""What is chosen once for all rows, or named by a column."""
+
+HOLDER_WORDS = {HeldBy.PERSON: "people", HeldBy.RECORDED: "programs, or nobody knows"}
+"""Who may have tested, in words."""
+
+
+VALUES_SHOWN = 4
+"""Values of a field that stand beside its name; count."""
+
+WAY_WORDS = {
+    Ways.EVERY: "each way to a last remark is a dialogue",
+    Ways.LONGEST: "its longest way is the dialogue",
+    Ways.TIME: "all of it is one dialogue, in order of time",
+}
+"""What becomes of a conversation that branches, in words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """One select of the form.
+
+    Attributes:
+        name: Of the field.
+        label: What it is about.
+        options: Value and words of each option.
+        chosen: The value that is chosen.
+    """
+
+    name: str
+    label: str
+    options: Sequence[tuple[str, str]]
+    chosen: str
+
+
+@allowed(Role.ORGANISER)
+@require_http_methods(["GET", "POST"])
+def bringing(request: HttpRequest, here: Here) -> HttpResponse:
+    """Take a table, show what it would bring, and bring it in."""
+    if request.method == "POST" and "file" in request.FILES:
+        return _upload_dialogues(request, here)
+    waiting = upload_of(request, here.hosted)
+    if waiting is None:
+        return _import_page(request, here, fault="Choose a file first." if request.method == "POST" else "")
+    if "drop" in request.POST:
+        drop_upload(request, here.hosted)
+        return redirect("organiser:bringing", study=here.hosted.token)
+    means, voices = (_means(request), _voices(request)) if request.method == "POST" else (None, None)
+    looked = look_into(waiting.path.read_bytes(), waiting.name, event_of(here.hosted), means, voices)
+    if means and "bring" in request.POST:
+        return _import(request, here, waiting, looked)
+    return _preview(request, here, waiting, looked)
+
+
+def _upload_dialogues(request: HttpRequest, here: Here) -> HttpResponse:
+    try:
+        keep_upload(request, here.hosted, suffixes=DIALOGUE_SUFFIXES, most_bytes=MOST_DIALOGUE_BYTES)
+    except InputError as error:
+        return _import_page(request, here, fault=str(error))
+    return redirect("organiser:bringing", study=here.hosted.token)
+
+
+def _import(request: HttpRequest, here: Here, waiting: Upload, looked: Looked) -> HttpResponse:
+    try:
+        found = bring_looked(looked, event_of(here.hosted))
+    except (StudyFaults, Conflict):
+        return _preview(request, here, waiting, looked)
+    drop_upload(request, here.hosted)
+    n = len(found.new)
+    audit(request.user, "brought dialogues in", f"study {here.hosted.token}", hosted=here.hosted, new=n)
+    known = f", {found.known} there already" if found.known else ""
+    messages.success(request, f"{n} dialogue{'' if n == 1 else 's'} brought in{known}.{_queued(here)}")
+    return redirect("organiser:exchange", study=here.hosted.token)
+
+
+def _queued(here: Here) -> str:
+    """Bring what is new to annotators where they have a queue; return what came of it in words."""
+    if not has_queue(here.hosted.token):
+        return " They wait for annotators until a senior annotator opens the queue."
+    try:
+        n_items = fill_queue(here.hosted, by=here.account.token)
+    except (Conflict, InputError) as error:
+        return f" They are not in the queue: {error}."
+    return f" {n_items} new item{'' if n_items == 1 else 's'} in the queue of annotators."
+
+
+def _preview(request: HttpRequest, here: Here, waiting: Upload, looked: Looked) -> HttpResponse:
+    read = looked.read
+    context = {
+        "waiting": waiting.name,
+        "read": read,
+        "notes": looked.notes,
+        "choices": _choices(read, looked.means),
+        "places": _places(read, looked.means, event_of(here.hosted).study),
+        "shown": [(worded(one.scenario), one) for one in read.dialogues[:SHOWN]],
+        "n_turns": sum(len(one.turns) for one in read.dialogues),
+        **_speaking(looked),
+    }
+    return _import_page(request, here, context, status=422 if request.method == "POST" and read.faults else 200)
+
+
+def _speaking(looked: Looked) -> dict[str, object]:
+    """Return the fields that say who speaks for the application; none for a table."""
+    remarks, voices = looked.remarks, looked.voices
+    if remarks is None or voices is None:
+        return {}
+    fields = [(name, _with_values(name, list(remarks.values(name)))) for name in remarks.fields]
+    ways = [(one.value, WAY_WORDS[one]) for one in Ways]
+    return {
+        "voices": [
+            Choice(name="told_by", label="What tells who speaks", options=fields, chosen=voices.told_by),
+            Choice(name="ways", label="A conversation that branches", options=ways, chosen=voices.ways.value),
+        ],
+        "replies": ", ".join(voices.application),
+        "silent": ", ".join(silent_among(voices, remarks) if voices.silent is None else voices.silent),
+    }
+
+
+def _with_values(name: str, values: Sequence[str]) -> str:
+    """Return a field with the first of its values."""
+    shown = ", ".join(value[:20] for value in values[:VALUES_SHOWN])
+    return f"{name} ({shown}{', ...' if len(values) > VALUES_SHOWN else ''})"
+
+
+def _import_page(
+    request: HttpRequest, here: Here, context: dict[str, object] | None = None, *, fault: str = "", status: int = 200
+) -> HttpResponse:
+    known = {
+        "here": here,
+        "fault": fault,
+        "suffixes": ", ".join(DIALOGUE_SUFFIXES),
+        "most": MOST_DIALOGUE_BYTES // 1_000_000,
+    }
+    return render(request, "web/organiser/bringing.html", known | (context or {}), status=422 if fault else status)
+
+
+def _means(request: HttpRequest) -> BringColumns:
+    return BringColumns(**{name: request.POST.get(name, "")[:200] for name in NAMES})
+
+
+def _voices(request: HttpRequest) -> Voices:
+    """Return who speaks for the application, as the form says."""
+    sent = request.POST
+    ways = {one.value: one for one in Ways}
+    return Voices(
+        told_by=sent.get("told_by", "")[:200],
+        application=_listed(sent.get("replies", "")),
+        silent=_listed(sent.get("silent", "")),
+        ways=ways.get(sent.get("ways", ""), Ways.EVERY),
+    )
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(value for part in text[:4000].split(",") if (value := part.strip()))
+
+
+def _choices(read: ReadBrought, means: BringColumns) -> list[Choice]:
+    named = [(column, column) for column in read.columns]
+    chosen = {name: getattr(means, name) for name, _, _ in COLUMNS}
+    return [
+        Choice(
+            name=name,
+            label=label,
+            options=[("", "no column"), *named] if is_optional or not chosen[name] else named,
+            chosen=chosen[name],
+        )
+        for name, label, is_optional in COLUMNS
+    ]
+
+
+def _places(read: ReadBrought, means: BringColumns, study: Study) -> list[Choice]:
+    """Return for application, scenario and level the select of one for all rows, and that of a column."""
+    known = {
+        "application": [(one.name, one.name) for one in study.applications],
+        "scenario": [(one.name, worded(one.name)) for one in study.scenarios],
+        "level": [(one.value, one.value) for one in Level],
+    }
+    columns = [("", "no column"), *((column, column) for column in read.columns)]
+    found = []
+    for name, label in PLACES:
+        whole = f"of_{name}"
+        options = [("", "as a column says"), *known[name]]
+        found += [
+            Choice(name=whole, label=label, options=options, chosen=getattr(means, whole)),
+            Choice(name=name, label=f"or column of the {label.lower()}", options=columns, chosen=getattr(means, name)),
+        ]
+    holders = [(one.value, HOLDER_WORDS[one]) for one in HOLDERS]
+    return [*found, Choice(name="held_by", label="Who tested", options=holders, chosen=means.held_by)]
+
 
 MOST_BYTES = 30_000_000
 """Size of a file of labels at most; bytes."""
@@ -43,7 +340,7 @@ ARCHIVES = (ExportForm.CSV, ExportForm.PARQUET, ExportForm.ARGILLA)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sent:
+class LabelUpload:
     """What somebody wrote beside a file of labels, kept so that the form comes back as it was sent."""
 
     dialogue: str = "dialogue"
@@ -60,17 +357,17 @@ class Sent:
 @require_http_methods(["GET", "POST"])
 def exchange(request: HttpRequest, here: Here) -> HttpResponse:
     """Show what can be taken along and taken in; take labels in."""
-    sent, faults = Sent(), ""
+    sent, faults = LabelUpload(), ""
     if request.method == "POST":
         sent = _sent(request)
         try:
-            told = _taken_in(request, here, sent)
+            told = _import_labels(request, here, sent)
         except (StudyFaults, InputError) as error:
             faults = str(error)
         else:
             messages.success(request, told)
             return redirect("organiser:exchange", study=here.hosted.token)
-    guidelines = [(one.name, worded(one.name)) for one in venue_of(here.hosted).study.guidelines]
+    guidelines = [(one.name, worded(one.name)) for one in event_of(here.hosted).study.guidelines]
     context = {"here": here, "guidelines": guidelines, "sent": sent, "faults": faults}
     context |= {"may_bring": here.role is Role.ORGANISER, "has_parquet": can_write(ExportForm.PARQUET)}
     return render(request, "web/organiser/exchange.html", context, status=422 if faults else 200)
@@ -84,7 +381,7 @@ def archive(request: HttpRequest, here: Here) -> HttpResponse:
     if form is None:
         raise Http404
     try:
-        packed, n = export_archive(_bench(here).evidence(), form)
+        packed, n = export_archive(_study_context(here).evidence(), form)
     except TheodoliteError as error:
         return _refused(request, here, error)
     told = {"answers": n, "form": form.value}
@@ -96,22 +393,22 @@ def archive(request: HttpRequest, here: Here) -> HttpResponse:
 @require_GET
 def label_studio(request: HttpRequest, here: Here, guideline: str) -> HttpResponse:
     """Give blinded tasks for Label Studio with its configuration."""
-    if guideline not in {one.name for one in venue_of(here.hosted).study.guidelines}:
+    if guideline not in {one.name for one in event_of(here.hosted).study.guidelines}:
         raise Http404
     try:
-        packed = label_studio_archive(_bench(here).evidence(), guideline)
+        packed = label_studio_archive(_study_context(here).evidence(), guideline)
     except TheodoliteError as error:
         return _refused(request, here, error)
     audit(request.user, "exported tasks", f"study {here.hosted.token}", hosted=here.hosted, guideline=guideline)
     return _file(packed, f"{here.hosted.name}-{guideline}-label-studio.zip")
 
 
-def _bench(here: Here) -> StudyContext:
-    venue = venue_of(here.hosted)
-    return event_bench(here.hosted.folder, Path(str(settings.WORKSPACE)), server_store(), venue.study)
+def _study_context(here: Here) -> StudyContext:
+    event = event_of(here.hosted)
+    return event_study_context(here.hosted.folder, Path(str(settings.WORKSPACE)), server_store(), event.study)
 
 
-def _taken_in(request: HttpRequest, here: Here, sent: Sent) -> str:
+def _import_labels(request: HttpRequest, here: Here, sent: LabelUpload) -> str:
     """Take labels in, all or nothing; return what came of it in words."""
     file = request.FILES.get("file")
     if not isinstance(file, UploadedFile) or Path(str(file.name)).suffix not in SUFFIXES:
@@ -132,7 +429,7 @@ def _taken_in(request: HttpRequest, here: Here, sent: Sent) -> str:
         path = Path(folder) / Path(str(file.name)).name
         path.write_bytes(file.read())
         is_check = "check" in request.POST
-        kept = import_labels(_bench(here), path, columns, by=sent.by, repeats=sent.repeats, store=not is_check)
+        kept = import_labels(_study_context(here), path, columns, by=sent.by, repeats=sent.repeats, store=not is_check)
     facts = {"new": len(kept.new), "revised": len(kept.revised), "unchanged": kept.unchanged}
     if not is_check:
         audit(request.user, "imported labels", f"study {here.hosted.token}", hosted=here.hosted, **facts)
@@ -140,10 +437,10 @@ def _taken_in(request: HttpRequest, here: Here, sent: Sent) -> str:
     return f"{'Checked, nothing stored' if is_check else 'Stored'}: labels of dialogues: {counts}."
 
 
-def _sent(request: HttpRequest) -> Sent:
+def _sent(request: HttpRequest) -> LabelUpload:
     names = ("dialogue", "annotator", "turn", "reason", "answers", "spelling", "by")
     texts = {name: request.POST.get(name, "").strip()[:4000] for name in names}
-    return Sent(**texts, repeats="repeats" in request.POST)
+    return LabelUpload(**texts, repeats="repeats" in request.POST)
 
 
 def _lines(text: str) -> list[str]:

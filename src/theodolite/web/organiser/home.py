@@ -1,18 +1,133 @@
-"""The organiser's first page: what is to be done next, and every page with how far it is."""
+"""The organiser's home page with the progress of the event, and the audit log."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.formats import date_format
 
+from theodolite.domain.criteria import CriteriaSubject
 from theodolite.domain.people.role import Role
+from theodolite.domain.people.session import SessionState
+from theodolite.events.monitoring import activity_counts
+from theodolite.usecases.stating_criteria import criteria_of
 from theodolite.web.access import Here, allowed
-from theodolite.web.models import HostedStudy
-from theodolite.web.organiser.progress import Progress, progress_of
+from theodolite.web.approvals import approval_of, lacks_before_opening
+from theodolite.web.events import event_of, last_edition, server_store
+from theodolite.web.models import Account, AuditEntry, Booking, Edition, EthicsApproval, HostedStudy, Submission
+from theodolite.web.organiser.person import Participant, counted_states, n_invited_testers, participants_of
+from theodolite.web.organiser.settings import lacking_factor
+from theodolite.web.releases import told_changes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far an event is.
+
+    Attributes:
+        is_published: Whether anything was published.
+        is_approved: Whether an ethics approval holds today.
+        n_to_decide: Submissions that wait for a decision; count.
+        n_testers: Testers who were asked in or have come; count.
+        lacks: What people must be told and approve before the event opens, as far as it is missing, in words.
+        standings: Name of a page to how far it is, in a few words; pages of which nothing is told are left out.
+        urgent: Names of pages on which something is missing, or somebody waits.
+    """
+
+    is_published: bool
+    is_approved: bool
+    n_to_decide: int
+    n_testers: int
+    lacks: tuple[str, ...]
+    standings: Mapping[str, str]
+    urgent: frozenset[str]
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What the event lacks before it is opened, in words."""
+        unseen = () if self.is_published else ("nothing is published yet",)
+        unasked = () if self.n_testers else ("no tester is asked in yet",)
+        return (*unseen, *self.lacks, *unasked)
+
+
+def progress_of(hosted: HostedStudy) -> Progress:
+    """Return how far an event is, in a constant number of queries."""
+    pool, edition, approval = participants_of(hosted), last_edition(hosted), approval_of(hosted)
+    counts = counted_states(pool, n_invited_testers(hosted))
+    changes = told_changes(edition) if edition else ""
+    n_to_decide = hosted.submissions.filter(state=Submission.State.SUBMITTED).count()
+    n_lacking = len(lacking_factor(hosted))
+    told = {
+        "organiser:editions": _published(edition, changes),
+        "organiser:submissions": f"{n_to_decide} to decide" if n_to_decide else "",
+        "organiser:ethics": _until(approval),
+        "organiser:people": ", ".join(f"{n} {state}" for state, n in counts),
+        "organiser:factors": f"{n_lacking} lack one" if n_lacking else "",
+        **_gathered(hosted, pool),
+    }
+    missing = {
+        "organiser:editions": edition is None or bool(changes),
+        "organiser:submissions": n_to_decide > 0,
+        "organiser:ethics": approval is None,
+        "organiser:factors": n_lacking > 0,
+    }
+    return Progress(
+        is_published=edition is not None,
+        is_approved=approval is not None,
+        n_to_decide=n_to_decide,
+        n_testers=sum(n for _, n in counts),
+        lacks=tuple(one.what for one in lacks_before_opening(hosted, event_of(hosted).study)),
+        standings={page: words for page, words in told.items() if words},
+        urgent=frozenset(page for page, is_missing in missing.items() if is_missing),
+    )
+
+
+def _gathered(hosted: HostedStudy, pool: Iterable[Participant]) -> dict[str, str]:
+    """Return how much there is of what comes by itself or is added piece by piece; empty words for nothing."""
+    going_on = sum(session.state is SessionState.ACTIVE for one in pool for session in one.sessions)
+    measured = hosted.measurements.exclude(done_at=None).order_by("-asked_at").first()
+    stated = {one.about for one in criteria_of(server_store(), hosted.name)}
+    activity = activity_counts(event_of(hosted))
+    return {
+        "organiser:links": _some(hosted.recruit_links.filter(closed_at=None).count(), "open"),
+        "organiser:slots": _slots(hosted),
+        "organiser:operations": _some(going_on, "going on"),
+        "organiser:blinding": _some(activity.guesses, "guesses" if activity.guesses > 1 else "guess"),
+        "organiser:results": f"last on {date_format(measured.asked_at, 'j M Y, H:i')} UTC" if measured else "",
+        "organiser:criteria": f"{len(stated)} of {len(CriteriaSubject)} stated",
+        "analyst:home": _some(activity.submitted, "handed in"),
+    }
+
+
+def _published(edition: Edition | None, changes: str) -> str:
+    if edition is None:
+        return "nothing published yet"
+    words = f"edition {edition.number}, {date_format(edition.made_at, 'j M Y')}"
+    return f"{words}; {changes}" if changes else words
+
+
+def _until(approval: EthicsApproval | None) -> str:
+    if approval is None:
+        return "none holds today"
+    return f"holds until {date_format(approval.expires, 'j M Y')}" if approval.expires else "holds"
+
+
+def _slots(hosted: HostedStudy) -> str:
+    places = list(hosted.time_slots.values_list("places", flat=True))
+    booked = Booking.objects.filter(slot__hosted=hosted).count()
+    slots = _some(len(places), "slots" if len(places) > 1 else "slot")
+    return f"{slots}, {booked} of {sum(places)} places taken" if places else ""
+
+
+def _some(n: int, what: str) -> str:
+    return f"{n} {what}" if n else ""
+
 
 _State = HostedStudy.State
 
@@ -136,4 +251,49 @@ def _groups(hosted: HostedStudy, progress: Progress) -> list[Group]:
             ],
         )
         for title, pages in _PAGES.items()
+    ]
+
+
+_ON_A_PAGE = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One act as it is shown.
+
+    Attributes:
+        at: When.
+        who: Name of the person; `the server` where nobody did it.
+        verb: What was done.
+        subject: To what.
+        facts: What else is to be known, in words.
+    """
+
+    at: datetime
+    who: str
+    verb: str
+    subject: str
+    facts: str
+
+
+@allowed(Role.ORGANISER)
+def audit_log(request: HttpRequest, here: Here) -> HttpResponse:
+    """Show who did what in this study, the latest first."""
+    entries = AuditEntry.objects.filter(hosted=here.hosted)
+    page = Paginator(entries, _ON_A_PAGE).get_page(request.GET.get("page"))
+    shown = {"here": here, "page": page, "lines": _lines(list(page))}
+    return render(request, "web/organiser/audit_log.html", shown)
+
+
+def _lines(entries: list[AuditEntry]) -> list[Line]:
+    people = {each.token: str(each) for each in Account.objects.filter(token__in={entry.actor for entry in entries})}
+    return [
+        Line(
+            at=entry.at,
+            who=people.get(entry.actor, "somebody who is gone") if entry.actor else "the server",
+            verb=entry.verb,
+            subject=entry.subject,
+            facts=", ".join(f"{name}: {value}" for name, value in entry.facts.items()),
+        )
+        for entry in entries
     ]

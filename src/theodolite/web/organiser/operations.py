@@ -1,6 +1,11 @@
-"""Operations: how the event goes at this moment, and the brakes."""
+"""Operations of an event: its dashboard, its controls and suggested rotations."""
 
 from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
 
 from django import forms
 from django.contrib import messages
@@ -10,19 +15,177 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
+from theodolite.domain.live import ReplyCounts
 from theodolite.domain.people.role import Role
 from theodolite.domain.people.session import Pauser, Session, SessionState
+from theodolite.events.monitoring import STUCK_S, CellCount, EventStatus, status_of
 from theodolite.testing.assigning import people_levels
 from theodolite.testing.opening import hours_of
-from theodolite.web.abandoned import end_sessions
 from theodolite.web.access import Here, allowed
 from theodolite.web.approvals import lacks_before_opening
 from theodolite.web.audit import audit
-from theodolite.web.heavy import rotations, topic_days
-from theodolite.web.models import HostedStudy, PausedApplication
-from theodolite.web.moments import told, zone_of
-from theodolite.web.organiser.day import day_of
-from theodolite.web.venues import venue_of
+from theodolite.web.events import event_of
+from theodolite.web.models import HostedStudy, Membership, PausedApplication
+from theodolite.web.rotations import name_of, opt_out_effects, rotations
+from theodolite.web.session_end import end_sessions
+from theodolite.web.timezones import moment_text, zone_of
+
+_MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActiveSession:
+    """One session that goes on; organisers see who and what, testers never do.
+
+    Attributes:
+        who: Name of the person, or the beginning of the opaque key.
+        member: Token of the membership; empty where nobody holds it any more.
+        session: The session.
+        minutes: Time that has run; minutes.
+        is_paused: Whether its clock stands still.
+        waits_s: Time for which a reply has been under way; seconds, None where none is.
+    """
+
+    who: str
+    member: str
+    session: Session
+    minutes: float
+    is_paused: bool
+    waits_s: float | None
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether a reply has been under way for too long."""
+        return self.waits_s is not None and self.waits_s > STUCK_S
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplicationStatus:
+    """How one application does: replies by what came of them, counts.
+
+    Attributes:
+        name: The application.
+        rests: Whether nobody is led to it at present.
+        sessions: Sessions with it that go on.
+        complete: Replies that came whole.
+        interrupted: Replies that were stopped, or that a restart cut off.
+        errors: Replies that did not come.
+        stuck: Replies under way for longer than a reply should be.
+        cost_usd: What its replies have cost so far; None where it does not tell.
+    """
+
+    name: str
+    rests: bool
+    sessions: int
+    complete: int
+    interrupted: int
+    errors: int
+    stuck: int
+    cost_usd: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecentError:
+    """A failed reply as organisers see it; the tester is not told its cause."""
+
+    asked: datetime
+    application: str
+    who: str
+    turn: int
+    cause: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dashboard:
+    """What the page of operations shows.
+
+    Attributes:
+        active: The active sessions.
+        applications: The applications, those of the study first.
+        mishaps: The latest failed replies, the last one first.
+        cells: The sessions of each cell of the design.
+        under_way: Replies in progress; count.
+        cost_usd: What replies to testers have cost; None if no application reports a cost.
+    """
+
+    active: list[ActiveSession]
+    applications: list[ApplicationStatus]
+    mishaps: list[RecentError]
+    cells: tuple[CellCount, ...]
+    under_way: int
+    cost_usd: float | None
+
+    @property
+    def errors(self) -> int:
+        """Failed replies; count."""
+        return sum(application.errors for application in self.applications)
+
+    @property
+    def stuck(self) -> int:
+        """Replies that have been in progress for too long; count."""
+        return sum(application.stuck for application in self.applications)
+
+
+def dashboard_of(hosted: HostedStudy) -> Dashboard:
+    """Return the dashboard of an event at this moment."""
+    status, now = status_of(event_of(hosted)), timezone.now()
+    known = Membership.objects.filter(hosted=hosted).values_list("participant", "account__name", "token")
+    people = {participant: (name, token) for participant, name, token in known}
+    return Dashboard(
+        active=[_active(session, people, status.waiting_since, now) for session in status.active],
+        applications=_applications(hosted, status),
+        mishaps=[
+            RecentError(
+                asked=failed.asked,
+                application=failed.application,
+                who=name_of(failed.participant, people),
+                turn=failed.turn,
+                cause=failed.cause,
+            )
+            for failed in status.failures
+        ],
+        cells=status.cells,
+        under_way=len(status.waiting_since),
+        cost_usd=_usd(status.cost_microusd),
+    )
+
+
+def _active(
+    session: Session, people: Mapping[str, tuple[str, str]], waiting: Mapping[str, datetime], now: datetime
+) -> ActiveSession:
+    asked = waiting.get(session.key)
+    return ActiveSession(
+        who=name_of(session.participant, people),
+        member=people.get(session.participant, ("", ""))[1],
+        session=session,
+        minutes=session.clock.elapsed_s(now) / 60,
+        is_paused=session.clock.paused is not None,
+        waits_s=(now - asked).total_seconds() if asked else None,
+    )
+
+
+def _applications(hosted: HostedStudy, status: EventStatus) -> list[ApplicationStatus]:
+    paused = set(hosted.paused_applications.values_list("name", flat=True))
+    active = Counter(session.application for session in status.active)
+    found = {name: status.replies.get(name, ReplyCounts()) for name in status.applications}
+    return [
+        ApplicationStatus(
+            name=name,
+            rests=name in paused,
+            sessions=active[name],
+            complete=counts.complete,
+            interrupted=counts.interrupted,
+            errors=counts.errors,
+            stuck=counts.stuck,
+            cost_usd=_usd(counts.cost_microusd),
+        )
+        for name, counts in found.items()
+    ]
+
+
+def _usd(microusd: int | None) -> float | None:
+    return None if microusd is None else microusd / _MILLION
+
 
 _State = HostedStudy.State
 _BEGUN = frozenset({_State.OPEN, _State.PAUSED})
@@ -42,12 +205,12 @@ def operations(request: HttpRequest, here: Here) -> HttpResponse:
     shown = {
         "here": here,
         "now": timezone.now(),
-        "day": day_of(here.hosted),
-        "zone": zone_of(venue_of(here.hosted).study).key,
+        "day": dashboard_of(here.hosted),
+        "zone": zone_of(event_of(here.hosted).study).key,
         "times": _times(here.hosted),
-        "lacks": () if here.hosted.state in _BEGUN else lacks_before_opening(here.hosted, venue_of(here.hosted).study),
+        "lacks": () if here.hosted.state in _BEGUN else lacks_before_opening(here.hosted, event_of(here.hosted).study),
         "form": PauseForm(),
-        "topics": topic_days(here.hosted),
+        "topics": opt_out_effects(here.hosted),
         "rotations": rotations(here.hosted),
     }
     return render(request, "web/organiser/operations.html", shown)
@@ -55,12 +218,12 @@ def operations(request: HttpRequest, here: Here) -> HttpResponse:
 
 def _times(hosted: HostedStudy) -> list[str]:
     """Return when each level is open, in words; levels without times are left out."""
-    venue = venue_of(hosted)
-    zone, told_ones = zone_of(venue.study), []
-    for plan in people_levels(venue.study):
-        known = hours_of(venue.study.event, plan, zone)
+    event = event_of(hosted)
+    zone, told_ones = zone_of(event.study), []
+    for plan in people_levels(event.study):
+        known = hours_of(event.study.event, plan, zone)
         named = (("opens", known.opens), ("closes", known.closes))
-        ends = [f"{verb} {told(moment, zone)}" for verb, moment in named if moment]
+        ends = [f"{verb} {moment_text(moment, zone)}" for verb, moment in named if moment]
         if ends:
             told_ones.append(f"{plan.level.value} " + ", ".join(ends))
     return told_ones
@@ -84,7 +247,7 @@ def pause(request: HttpRequest, here: Here) -> HttpResponse:
 def go_on(request: HttpRequest, here: Here) -> HttpResponse:
     """Open the event, unless something is missing that people must be told, or let it go on after a pause."""
     was_paused = here.hosted.state == _State.PAUSED
-    lacks = () if was_paused else lacks_before_opening(here.hosted, venue_of(here.hosted).study)
+    lacks = () if was_paused else lacks_before_opening(here.hosted, event_of(here.hosted).study)
     if lacks:
         messages.error(request, f"Not opened: {'; '.join(one.what for one in lacks)}.")
         return redirect("organiser:operations", study=here.hosted.token)
@@ -99,7 +262,7 @@ def go_on(request: HttpRequest, here: Here) -> HttpResponse:
 def close(request: HttpRequest, here: Here) -> HttpResponse:
     """Close the event: sessions that go on end with what was said in them, and nobody begins another one."""
     _set(here, _State.CLOSED, "")
-    ended = end_sessions(here.hosted, whether_abandoned_or_not=True)
+    ended = end_sessions(here.hosted, only_abandoned=False)
     with_it = f"; {ended} session{'s' if ended > 1 else ''} ended with it" if ended else ""
     messages.success(request, f"Closed{with_it}. People can still answer what was to be answered.")
     return redirect("organiser:operations", study=here.hosted.token)
@@ -121,7 +284,7 @@ def hours(request: HttpRequest, here: Here) -> HttpResponse:
 @require_POST
 def end_abandoned_now(request: HttpRequest, here: Here) -> HttpResponse:
     """End the sessions whose time was up a while ago."""
-    ended = end_sessions(here.hosted, whether_abandoned_or_not=False)
+    ended = end_sessions(here.hosted, only_abandoned=True)
     messages.success(request, f"{ended} ended." if ended else "There is none whose time was up ten minutes ago.")
     return redirect("organiser:operations", study=here.hosted.token)
 
@@ -131,7 +294,7 @@ def end_abandoned_now(request: HttpRequest, here: Here) -> HttpResponse:
 def rest(request: HttpRequest, here: Here) -> HttpResponse:
     """Let an application rest, or be met again, as the pressed button says: two who press it want the same."""
     name, rests = request.POST.get("application", ""), request.POST.get("rest") == "yes"
-    if name in {one.name for one in venue_of(here.hosted).study.applications}:
+    if name in {one.name for one in event_of(here.hosted).study.applications}:
         with transaction.atomic():
             if rests:
                 PausedApplication.objects.get_or_create(hosted=here.hosted, name=name)
@@ -152,15 +315,15 @@ def _set(here: Here, state: HostedStudy.State, message: str) -> None:
 
 def _clocks(hosted: HostedStudy, *, stop: bool, application: str = "") -> None:
     """Stop or start the clocks of sessions that go on: with one application, or with all that do not rest."""
-    venue, resting = venue_of(hosted), set(hosted.paused_applications.values_list("name", flat=True))
+    event, resting = event_of(hosted), set(hosted.paused_applications.values_list("name", flat=True))
     is_paused = hosted.state == _State.PAUSED
-    now = venue.clock.now()
+    now = event.clock.now()
 
     def changed(session: Session) -> Session:
         return session.paused(Pauser.ORGANISER, now) if stop else session.resumed(Pauser.ORGANISER, now)
 
-    for session in venue.store.sessions(hosted.name):
+    for session in event.sessions.in_study(hosted.name):
         concerned = session.application == application if application else True
         held_back = not stop and (session.application in resting or (application and is_paused))
         if session.state is SessionState.ACTIVE and concerned and not held_back:
-            venue.store.revise_session(session.key, changed)
+            event.sessions.update(session.key, changed)

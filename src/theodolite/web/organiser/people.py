@@ -30,14 +30,13 @@ from theodolite.web.accounts.inviting import (
 )
 from theodolite.web.approvals import NO_APPROVAL, approval_of, may_invite
 from theodolite.web.blindness import clash_of_address
+from theodolite.web.events import event_of
 from theodolite.web.languages import offer_languages
 from theodolite.web.mail import over_one_line, send_invitation
 from theodolite.web.models import Invitation
-from theodolite.web.moments import zone_of
-from theodolite.web.organiser.person import link_of
-from theodolite.web.organiser.pool import counted_states, n_invited_testers, pool_of
+from theodolite.web.organiser.person import counted_states, link_of, n_invited_testers, participants_of
 from theodolite.web.pages import absolute
-from theodolite.web.venues import venue_of
+from theodolite.web.timezones import zone_of
 
 MOST_ROWS = 2000
 """Rows of a list at most; count."""
@@ -95,7 +94,7 @@ def _page(request: HttpRequest, here: Here, *, status: int = 200, **forms_: form
         AskedIn(one, standing_of(one), absolute(request, invitation_path(one)))
         for one in Invitation.objects.select_related("hosted").filter(hosted=here.hosted, used_at=None).order_by("-id")
     ]
-    everybody, chosen = pool_of(here.hosted), request.GET.get("state", "")
+    everybody, chosen = participants_of(here.hosted), request.GET.get("state", "")
     pool = [one for one in everybody if not chosen or (one.state.value == chosen and one.is_tester)]
     invited = [one for one in open_ones if one.standing is not Standing.WITHDRAWN]
     shows_links = request.GET.get("links") == "yes"
@@ -104,7 +103,7 @@ def _page(request: HttpRequest, here: Here, *, status: int = 200, **forms_: form
         "pool": [(one, link_of(request, one.membership) if shows_links and one.is_waited_for else "") for one in pool],
         "states": counted_states(everybody, n_invited_testers(here.hosted)),
         "chosen": chosen,
-        "zone": zone_of(venue_of(here.hosted).study).key,
+        "zone": zone_of(event_of(here.hosted).study).key,
         "n_waited_for": sum(one.is_waited_for for one in everybody),
         "shows_links": shows_links,
         "slots": here.hosted.time_slots.exists(),
@@ -163,7 +162,7 @@ def ask_many(request: HttpRequest, here: Here) -> HttpResponse:
 
 
 def _languages(here: Here) -> tuple[str, ...]:
-    return languages_of(venue_of(here.hosted).study)
+    return languages_of(event_of(here.hosted).study)
 
 
 def _clashes(here: Here, rows: Sequence[tuple[str, str, Role]]) -> list[str]:

@@ -1,8 +1,12 @@
-"""One person of an event: where they stand, how to reach them, and what an organiser can do for them."""
+"""Participants of an event: their states, and the page of each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
 from functools import partial
 
 from django.contrib import messages
@@ -16,6 +20,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from theodolite.domain.errors import Conflict
 from theodolite.domain.people.role import Role
+from theodolite.domain.people.session import Session, SessionState
 from theodolite.domain.people.withdrawal import Withdrawal
 from theodolite.reporting.words.figures import number_of
 from theodolite.web.access import Here, allowed
@@ -23,16 +28,140 @@ from theodolite.web.accounts.codes import WALK_IN, code_path, give_code
 from theodolite.web.approvals import TESTERS
 from theodolite.web.audit import audit
 from theodolite.web.booking import book, booked_slot, offered
-from theodolite.web.departures import depart, take_back
-from theodolite.web.entrances import entrance
-from theodolite.web.kept import kept_of
+from theodolite.web.events import event_of, server_store
 from theodolite.web.mail import over_one_line, send
-from theodolite.web.models import Membership, Screening
-from theodolite.web.moments import told_span, zone_of
-from theodolite.web.organiser.pool import Pooled, pool_of
+from theodolite.web.models import HostedStudy, Invitation, Membership, Screening
 from theodolite.web.pages import absolute
-from theodolite.web.tester.mine import kept_file
-from theodolite.web.venues import venue_of
+from theodolite.web.role_home import role_home
+from theodolite.web.session_end import end_participation, withdraw_participant
+from theodolite.web.tester.personal_data import personal_data, personal_data_file
+from theodolite.web.timezones import span_text, zone_of
+
+
+class ParticipantState(StrEnum):
+    """Where a person of an event stands, in order of the way through it."""
+
+    INVITED = "invited"
+    """Asked in by a link or a slip that nobody has used yet."""
+    HERE = "here"
+    """Has come in; testers have nothing behind them yet."""
+    SCREENED = "screened"
+    SCREENED_OUT = "screened out"
+    CONSENTED = "consented"
+    ACTIVE = "active"
+    DONE = "done"
+    LEFT = "left"
+    """Went, or was taken out; what was said stays."""
+    WITHDRAWN = "withdrawn"
+    """Went and took everything back."""
+
+
+FINISHED = frozenset(
+    {ParticipantState.DONE, ParticipantState.LEFT, ParticipantState.WITHDRAWN, ParticipantState.SCREENED_OUT}
+)
+"""States after which nothing is expected of a person any more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Participant:
+    """One person, as organisers see it.
+
+    Attributes:
+        membership: Who, and as what.
+        state: Where the person stands; testers only go through all of it.
+        sessions: Those that were made, in order.
+        minutes: Time in sessions, pauses left out; minutes.
+        severe: Turns that the person marked as broken guardrails; count.
+    """
+
+    membership: Membership
+    state: ParticipantState
+    sessions: tuple[Session, ...] = ()
+    minutes: float = 0.0
+    severe: int = 0
+
+    @property
+    def over(self) -> int:
+        """Sessions that are over; count."""
+        return sum(one.is_over for one in self.sessions)
+
+    @property
+    def is_tester(self) -> bool:
+        """Whether the person tests applications."""
+        return self.membership.as_role in TESTERS
+
+    @property
+    def is_waited_for(self) -> bool:
+        """Whether the person is a tester with something left to do."""
+        return self.is_tester and self.state not in FINISHED
+
+
+def participants_of(hosted: HostedStudy) -> list[Participant]:
+    """Return everybody of an event in order of coming, in a constant number of queries."""
+    known = ("account", "code", "screening", "booking__slot", "invitation", "recruit")
+    members = hosted.memberships.select_related(*known).order_by("id")
+    sessions: dict[str, list[Session]] = defaultdict(list)
+    for session in server_store().events.sessions.in_study(hosted.name):
+        sessions[session.participant].append(session)
+    events, now = server_store().events, timezone.now()
+    consented, severe = events.participants.consented(hosted.name), events.replies.broken_guardrails(hosted.name)
+    return [
+        _participant(one, tuple(sessions[one.participant]), one.participant in consented, severe, now)
+        for one in members
+    ]
+
+
+def n_invited_testers(hosted: HostedStudy) -> int:
+    """Return how many testers were asked in by links that are still open; count."""
+    asked = Invitation.objects.filter(hosted=hosted, role__in=[role.value for role in TESTERS], used_at=None)
+    return asked.filter(withdrawn_at=None, expires_at__gt=timezone.now()).count()
+
+
+def counted_states(pool: Iterable[Participant], n_invited: int) -> list[tuple[str, int]]:
+    """Return how many testers stand where, in order of the way; `n_invited` more have not come yet."""
+    counts = Counter(one.state for one in pool if one.is_tester)
+    counts[ParticipantState.INVITED] += n_invited
+    return [(state.value, counts[state]) for state in ParticipantState if counts[state]]
+
+
+def _participant(
+    membership: Membership,
+    sessions: tuple[Session, ...],
+    has_consented: bool,  # noqa: FBT001 - one fact among others
+    severe: Mapping[str, int],
+    now: datetime,
+) -> Participant:
+    return Participant(
+        membership=membership,
+        state=_state(membership, sessions, has_consented=has_consented),
+        sessions=sessions,
+        minutes=sum(one.clock.elapsed_s(now) for one in sessions) / 60,
+        severe=severe.get(membership.participant, 0),
+    )
+
+
+def _state(membership: Membership, sessions: tuple[Session, ...], *, has_consented: bool) -> ParticipantState:
+    if membership.left_at is not None:
+        return ParticipantState.WITHDRAWN if membership.withdrew else ParticipantState.LEFT
+    if any(one.state is SessionState.ACTIVE for one in sessions):
+        return ParticipantState.ACTIVE
+    if sessions and all(one.is_over for one in sessions):
+        return ParticipantState.DONE
+    if has_consented:
+        return ParticipantState.CONSENTED
+    return _before_consent(membership)
+
+
+def _before_consent(membership: Membership) -> ParticipantState:
+    screening = getattr(membership, "screening", None)
+    if screening is not None:
+        return ParticipantState.SCREENED if screening.passed else ParticipantState.SCREENED_OUT
+    code = getattr(membership, "code", None)
+    invitation = getattr(membership, "invitation", None)
+    never_came = code is not None and code.first_used_at is None and invitation is None
+    is_recruit = getattr(membership, "recruit", None) is not None
+    return ParticipantState.INVITED if never_came and not is_recruit else ParticipantState.HERE
+
 
 _NO_MAIL = "No mail was sent; copy the link and hand it over."
 
@@ -40,17 +169,17 @@ _NO_MAIL = "No mail was sent; copy the link and hand it over."
 @allowed(Role.ORGANISER)
 def person(request: HttpRequest, here: Here, member: str) -> HttpResponse:
     """Show one person of the event."""
-    pooled = _pooled(here, member)
-    membership, now, zone = pooled.membership, timezone.now(), zone_of(venue_of(here.hosted).study)
+    pooled = _participant_of(here, member)
+    membership, now, zone = pooled.membership, timezone.now(), zone_of(event_of(here.hosted).study)
     own = booked_slot(membership, now)
     told = {
         "here": here,
         "one": pooled,
         "link": link_of(request, membership),
         "address": address_of(membership),
-        "slot": told_span(own.begins, own.ends, zone) if own else "",
+        "slot": span_text(own.begins, own.ends, zone) if own else "",
         "slots": [
-            (one.slot.token, told_span(one.slot.begins, one.slot.ends, zone), one.left)
+            (one.slot.token, span_text(one.slot.begins, one.slot.ends, zone), one.left)
             for one in offered(here.hosted, membership.role, now)
         ],
         "is_tester": membership.as_role in TESTERS,
@@ -61,9 +190,9 @@ def person(request: HttpRequest, here: Here, member: str) -> HttpResponse:
 
 
 def link_of(request: HttpRequest, membership: Membership) -> str:
-    """Return the link by which a person goes on: that of the own code where there is one, else the entrance."""
+    """Return the link by which a participant continues: the personal code, or the home page of the role."""
     code = getattr(membership, "code", None)
-    path = code_path(code) if code is not None and code.withdrawn_at is None else entrance(membership)
+    path = code_path(code) if code is not None and code.withdrawn_at is None else role_home(membership)
     return absolute(request, path)
 
 
@@ -89,7 +218,7 @@ def kept(_request: HttpRequest, here: Here, member: str) -> HttpResponse:
     """Give everything that is kept of a tester, to be handed to the person who asked for it."""
     membership = get_object_or_404(Membership, token=member, hosted=here.hosted, role__in=TESTERS, withdrew=False)
     audit(here.account, "took a person's data along", f"membership {membership.token}", hosted=here.hosted)
-    return kept_file(kept_of(membership))
+    return personal_data_file(personal_data(membership))
 
 
 @allowed(Role.ORGANISER)
@@ -98,7 +227,7 @@ def act(request: HttpRequest, here: Here, member: str, what: str) -> HttpRespons
     """Do one of the things that an organiser can do for a person."""
     if what not in _ACTS:
         raise Http404
-    membership = _pooled(here, member).membership
+    membership = _participant_of(here, member).membership
     try:
         messages.success(request, _ACTS[what](request, here, membership))
     except Conflict as conflict:
@@ -135,7 +264,7 @@ def _take_out(_request: HttpRequest, here: Here, membership: Membership) -> str:
         message = "you cannot take yourself out; another organiser can"
         raise Conflict(message)
     if membership.as_role in TESTERS:
-        depart(membership)
+        end_participation(membership)
     else:
         membership.left_at = timezone.now()
         membership.save(update_fields=["left_at"])
@@ -148,7 +277,7 @@ def _take_back(request: HttpRequest, here: Here, membership: Membership) -> str:
     if membership.as_role not in TESTERS or membership.withdrew or wish not in set(Withdrawal):
         message = "nothing was taken back: expected a tester whose words are still linked, and what becomes of them"
         raise Conflict(message)
-    reached = take_back(membership, Withdrawal(wish))
+    reached = withdraw_participant(membership, Withdrawal(wish))
     audit(here.account, "withdrew on request", f"membership {membership.token}", hosted=here.hosted, kind=wish)
     counts = (number_of(reached.dialogues, "dialogue"), number_of(reached.answers, "answer"))
     return f"Done, as the person asked: {', '.join(counts)}."
@@ -168,7 +297,7 @@ _ACTS: dict[str, Callable[[HttpRequest, Here, Membership], str]] = {
 @require_POST
 def remind_all(request: HttpRequest, here: Here) -> HttpResponse:
     """Remind every tester who has something left to do; who has no address is counted."""
-    waited_for = [one.membership for one in pool_of(here.hosted) if one.is_waited_for]
+    waited_for = [one.membership for one in participants_of(here.hosted) if one.is_waited_for]
     sent = over_one_line(partial(send_reminder, request), waited_for)
     audit(here.account, "reminded all", f"study {here.hosted.token}", hosted=here.hosted, n=len(waited_for), sent=sent)
     rest = len(waited_for) - sent
@@ -177,6 +306,6 @@ def remind_all(request: HttpRequest, here: Here) -> HttpResponse:
     return redirect(f"{reverse('organiser:people', args=[here.hosted.token])}?links=yes")
 
 
-def _pooled(here: Here, member: str) -> Pooled:
+def _participant_of(here: Here, member: str) -> Participant:
     found = get_object_or_404(Membership, token=member, hosted=here.hosted)
-    return next(one for one in pool_of(here.hosted) if one.membership.pk == found.pk)
+    return next(one for one in participants_of(here.hosted) if one.membership.pk == found.pk)

@@ -24,11 +24,11 @@ from theodolite.web.access import Here, allowed
 from theodolite.web.answering import fill, once
 from theodolite.web.audit import audit
 from theodolite.web.crew import by_crew
+from theodolite.web.events import event_of
 from theodolite.web.languages import PLAIN
 from theodolite.web.models import Submission
 from theodolite.web.safe_text import safe_html
 from theodolite.web.teams.conformance import prepared
-from theodolite.web.venues import venue_of
 
 MOST_LETTERS = 4000
 """Of one message; count."""
@@ -116,7 +116,7 @@ async def _answered(answer: HttpResponse, page: _Page, words: str) -> None:
 
 def _opened(here: Here, submission: str) -> tuple[Submission, Study]:
     handed_in = Submission.objects.select_related("hosted").filter(state__in=_TRIED)
-    return get_object_or_404(handed_in, token=submission, hosted=here.hosted), venue_of(here.hosted).study
+    return get_object_or_404(handed_in, token=submission, hosted=here.hosted), event_of(here.hosted).study
 
 
 def _trial_from(request: HttpRequest, study: Study) -> Trial:

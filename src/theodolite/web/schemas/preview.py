@@ -25,9 +25,9 @@ from theodolite.web.annotator.items import worded
 from theodolite.web.annotator.reading import Unreadable, answer_in
 from theodolite.web.annotator.sheet import Sheet, sheet_of
 from theodolite.web.annotator.shown import Frame
+from theodolite.web.events import last_edition, study_of
 from theodolite.web.middleware import POLICY
 from theodolite.web.models import HostedStudy, SchemaDraft
-from theodolite.web.published import last_edition, study_of
 from theodolite.web.schemas.written import study_of_files
 
 UNPROCESSABLE = 422

@@ -19,10 +19,9 @@ from theodolite.domain.errors import Conflict, InputError, StudyError
 from theodolite.domain.identity import version_of
 from theodolite.domain.schema import AnnotationSchema
 from theodolite.domain.study import Study
-from theodolite.store.contents import content_of
 from theodolite.web.audit import audit
+from theodolite.web.events import store_record
 from theodolite.web.models import Account, HostedStudy, SchemaDraft, SchemaRevision, SchemaVersion
-from theodolite.web.published import contents
 from theodolite.web.schemas.drafts import head_of
 
 
@@ -169,7 +168,7 @@ def _study_now(hosted: HostedStudy) -> Study | None:
 
 
 def _enter(draft: SchemaDraft, revision: SchemaRevision, outlook: Outlook, by: Account, note: str) -> SchemaVersion:
-    contents().keep([content_of(outlook.schema)])
+    store_record(outlook.schema)
     last = draft.versions.order_by("-number").first()
     return SchemaVersion.objects.create(
         draft=draft,

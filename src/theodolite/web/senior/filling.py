@@ -23,8 +23,8 @@ from theodolite.web.access import Here, allowed
 from theodolite.web.annotator.desk import library
 from theodolite.web.annotator.rules import RULES
 from theodolite.web.audit import audit
+from theodolite.web.events import last_edition, study_of
 from theodolite.web.models import HostedStudy
-from theodolite.web.published import last_edition, study_of
 
 
 @allowed(Role.SENIOR)

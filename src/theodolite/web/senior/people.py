@@ -19,8 +19,8 @@ from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, library
 from theodolite.web.annotator.items import worded
 from theodolite.web.audit import audit
-from theodolite.web.heavy import annotator_rotations
 from theodolite.web.models import Membership
+from theodolite.web.rotations import annotator_rotations
 from theodolite.web.senior.desk import at_senior_desk, page_of
 
 

@@ -8,8 +8,8 @@ from django.http import Http404
 
 from theodolite.domain.errors import TheodoliteError
 from theodolite.domain.identity import digest
+from theodolite.web.events import event_of
 from theodolite.web.models import HostedStudy
-from theodolite.web.venues import venue_of
 
 CRITERIA = (
     "It answers a text with a text, within 60 seconds: at a public address, or as a class that the operator installed.",
@@ -57,7 +57,7 @@ class PublicPacket:
 def public_packets(hosted: HostedStudy) -> tuple[PublicPacket, ...]:
     """Return the public part of the test packets of what was published; none where it cannot be read at present."""
     try:
-        study = venue_of(hosted).study
+        study = event_of(hosted).study
     except (Http404, TheodoliteError):
         return ()
     return tuple(

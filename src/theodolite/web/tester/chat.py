@@ -1,79 +1,388 @@
-"""The tester's page, and how it is told that the clock runs, stands still or is over."""
+"""The chat of a session: prompts, streamed replies, marks, notes and the end of the session."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
-from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import render
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
+from django.utils import translation
 from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_POST
 
-from theodolite.domain.dialogue import TurnState
-from theodolite.domain.errors import Conflict
-from theodolite.domain.live import LiveEnding, LiveTurn
-from theodolite.testing.steps import Step
-from theodolite.usecases.people.talking import finish
-from theodolite.web.live_room import room
-from theodolite.web.tester.arrival import for_testers
-from theodolite.web.tester.order import n_offered, nth
-from theodolite.web.tester.pausing import paused_page, pauses
-from theodolite.web.tester.sheet import Sheet, sheet_of
-from theodolite.web.tester.unsent import unsent_text
-from theodolite.web.tester.visit import Visit
+from theodolite.domain.dialogue import Level, TurnState
+from theodolite.domain.errors import Conflict, InputError
+from theodolite.domain.flow import SayToApplication
+from theodolite.domain.live import LiveDialogue, LiveEnding, LiveTurn
+from theodolite.events.chat import TurnRef, finish_turn, send_prompt_in
+from theodolite.events.chat import retry as ask_again
+from theodolite.events.rules import Step
+from theodolite.events.sessions import end_session, reset
+from theodolite.execution.live_replies import LiveReply
+from theodolite.web.access import Here, allowed
+from theodolite.web.answering import once
+from theodolite.web.crew import by_crew
+from theodolite.web.events import open_event_of
+from theodolite.web.languages import PLAIN
+from theodolite.web.session_end import close_session, reply_manager
+from theodolite.web.tester.context import (
+    LEVELS,
+    TesterContext,
+    admitted,
+    for_testers,
+    n_sessions_offered,
+    session_position,
+    tester_context,
+)
+from theodolite.web.tester.notes import Unreadable, with_note
+from theodolite.web.tester.session_page import (
+    LONGEST_PROMPT,
+    SessionPage,
+    forget_unsent,
+    is_paused,
+    paused_page,
+    session_page,
+    unsent_text,
+)
 from theodolite.web.topics import told_topics_in
 
-_ABOUT_TO_BEGIN = timedelta(seconds=20)
+_ANNOUNCEMENTS = {
+    TurnState.COMPLETE: lazy("Reply: %(text)s"),
+    TurnState.INTERRUPTED: lazy("Reply, which ends early: %(text)s"),
+    TurnState.ERROR: lazy("The application did not answer. Your message is kept. %(text)s"),
+}
+
+
+async def reply_events(live: LiveReply, after: int) -> AsyncIterator[str]:
+    """Yield the pieces of a reply as events; the id of an event says how many letters are shown with it."""
+    async for shown in live.watch(after, pulses=True):
+        if shown.text:
+            yield f"event: piece\nid: {shown.upto}\ndata: {json.dumps(shown.text)}\n\n"
+        else:
+            yield ": still there\n\n"
+
+
+def end_event(html: str, turn: LiveTurn) -> str:
+    """Return the last event: the turn as HTML, and the one announcement that a screen reader makes of it."""
+    words = _ANNOUNCEMENTS[turn.state or TurnState.INTERRUPTED] % {"text": turn.response}
+    return f"event: end\ndata: {json.dumps({'html': html, 'words': words})}\n\n"
+
+
+_START_PERIOD = timedelta(seconds=20)
 
 
 @for_testers(Step.CHAT)
-def chat(request: HttpRequest, visit: Visit, place: int) -> HttpResponse:
+def chat(request: HttpRequest, tester: TesterContext, place: int) -> HttpResponse:
     """Show the session, or that it stands still."""
-    sheet = sheet_of(visit, place)
-    if pauses(visit, sheet.session):
-        return paused_page(request, visit, sheet)
-    waiting = sheet.dialogue.under_way if sheet.dialogue is not None else None
-    if waiting is not None and mend(visit, waiting) is not waiting:
-        sheet = sheet_of(visit, place)
-    return chat_page(request, visit, sheet, text_given=unsent_text(sheet))
+    page = session_page(tester, place)
+    if is_paused(tester, page.session):
+        return paused_page(request, tester, page)
+    waiting = page.dialogue.under_way if page.dialogue is not None else None
+    if waiting is not None and interrupt_lost_reply(tester, waiting) is not waiting:
+        page = session_page(tester, place)
+    return chat_page(request, tester, page, text_given=unsent_text(page))
 
 
-def mend(visit: Visit, turn: LiveTurn) -> LiveTurn:
+def interrupt_lost_reply(tester: TesterContext, turn: LiveTurn) -> LiveTurn:
     """Return a turn that nobody gives a reply to any more as interrupted; any other one as it is.
 
     The page would wait for it without end. What began a moment ago is let be: its
     reply is about to.
     """
-    now = visit.venue.clock.now()
-    if not turn.is_under_way or room().find(turn.key) is not None or now - turn.asked < _ABOUT_TO_BEGIN:
+    now = tester.event.clock.now()
+    if not turn.is_under_way or reply_manager().find(turn.key) is not None or now - turn.asked < _START_PERIOD:
         return turn
     try:
-        return finish(visit.venue, turn.key, LiveEnding(state=TurnState.INTERRUPTED, text=turn.response))
+        return finish_turn(tester.event, turn.key, LiveEnding(state=TurnState.INTERRUPTED, text=turn.response))
     except Conflict:  # it has just ended
-        return visit.venue.store.dialogue_of_turn(turn.key).turns[turn.number - 1]
+        return tester.event.dialogues.of_turn(turn.key).turns[turn.number - 1]
 
 
-def chat_page(request: HttpRequest, visit: Visit, sheet: Sheet, *, status: int = 200, **more: object) -> HttpResponse:
+def chat_page(
+    request: HttpRequest, tester: TesterContext, page: SessionPage, *, status: int = 200, **more: object
+) -> HttpResponse:
     """Return the page of a session, with what else it is to show."""
-    met = told_topics_in(visit.read, sheet.session.scenario)
+    met = told_topics_in(tester.read, page.session.scenario)
     named = ", ".join(topic.inline for topic in met)
     context = {
-        "here": visit.here,
-        "page": sheet,
-        "nth": nth(visit, sheet.session),
-        "of": n_offered(visit),
+        "here": tester.here,
+        "page": page,
+        "nth": session_position(tester, page.session),
+        "of": n_sessions_offered(tester),
         "touches": format_html('<span lang="{}">{}</span>', met[0].language, named) if met else "",
     }
     return render(request, "web/tester/chat.html", {**context, **more}, status=status)
 
 
 @for_testers()
-def state(_request: HttpRequest, visit: Visit, place: int) -> JsonResponse:
+def state(_request: HttpRequest, tester: TesterContext, place: int) -> JsonResponse:
     """Tell the page what has changed while nobody pressed anything."""
-    sheet = sheet_of(visit, place)
+    page = session_page(tester, place)
     standing = {
-        "left": sheet.left,
-        "paused": pauses(visit, sheet.session),
-        "over": sheet.session.is_over,
-        "rest": sheet.rest,
+        "left": page.left,
+        "paused": is_paused(tester, page.session),
+        "over": page.session.is_over,
+        "rest": page.rest,
     }
     return JsonResponse(standing)
+
+
+PART = "X-Part"
+"""Header by which a script asks for a part of the response, and is told that it got one."""
+
+
+@for_testers(Step.CHAT)
+@require_POST
+def say(request: HttpRequest, tester: TesterContext, place: int, dialogue: int) -> HttpResponseBase:
+    """Store what a tester says, ask the application, and show the turn."""
+    stored = _store_prompt(request, tester, place, dialogue)
+    return stored if isinstance(stored, HttpResponse) else _ask(request, tester, stored)
+
+
+@for_testers(Step.CHAT)
+@require_POST
+def retry(request: HttpRequest, tester: TesterContext, place: int, dialogue: int, turn: int) -> HttpResponseBase:
+    """Ask the application again after an error."""
+    try:
+        stored = _store_retry(tester, place, dialogue, turn)
+    except (Conflict, InputError):  # the page says how the session stands
+        return redirect("tester:chat", study=tester.here.hosted.token, place=place)
+    return _ask(request, tester, stored)
+
+
+@for_testers(Step.CHAT)
+@require_POST
+def stop(_request: HttpRequest, tester: TesterContext, place: int, dialogue: int, turn: int) -> HttpResponseBase:
+    """Stop a reply and keep what is shown of it."""
+    found = _turn_at(tester, place, dialogue, turn)[1]
+    response = redirect("tester:chat", study=tester.here.hosted.token, place=place)
+    return once(response, partial(reply_manager().stop, found.key))
+
+
+@allowed(*LEVELS)
+def reply(request: HttpRequest, here: Here, place: int, dialogue: int, turn: int) -> HttpResponseBase:
+    """Stream a reply as it appears, from where the watcher has got to."""
+    participant, level = here.membership.participant, LEVELS[here.role]
+    live = reply_manager().at(
+        TurnRef(participant=participant, level=level, session=place, dialogue=dialogue, turn=turn)
+    )
+    if live is None:
+        tester = admitted(request, here, (), place)
+        if not isinstance(tester, TesterContext):
+            return tester
+        _turn_at(tester, place, dialogue, turn)
+    after = request.headers.get("Last-Event-ID") or request.GET.get("after") or "0"
+
+    async def events() -> AsyncIterator[str]:
+        if live is not None:
+            async for event in reply_events(live, int(after) if after.isdecimal() else 0):
+                yield event
+        yield await by_crew(_end_event, request, here, place, dialogue, turn)
+
+    headers = {"X-Accel-Buffering": "no", "Cache-Control": "no-store"}
+    return StreamingHttpResponse(events(), content_type="text/event-stream; charset=utf-8", headers=headers)
+
+
+@dataclass(frozen=True, slots=True)
+class _StoredPrompt:
+    """What was said, as it is stored, and what the application is to be asked; None where it was asked before."""
+
+    page: SessionPage
+    turn: LiveTurn
+    asked: SayToApplication | None = None
+
+
+def turn_html(request: HttpRequest, tester: TesterContext, page: SessionPage, turn: LiveTurn) -> str:
+    """Return one turn as it stands on the page."""
+    context = {"here": tester.here, "page": page, "turn": page.turn(turn)}
+    return render_to_string("web/tester/_turn.html", context, request=request)
+
+
+def _fault(request: HttpRequest, page: SessionPage, dialogue: int, text: str) -> str | None:
+    """Return why a text cannot be said; empty where it can, None where the same was said a moment ago."""
+    if is_paused(page.tester, page.session):
+        return _("The session stands still. Your text is kept here: send it when it goes on.")
+    said = page.said
+    if dialogue == page.number and said and request.POST.get("number") == str(len(said)) and said[-1].prompt == text:
+        return None  # the line was lost after it had been stored
+    if dialogue != page.number or request.POST.get("number") != str(page.next_number):
+        return _("The dialogue has gone on elsewhere. Load the page again; your text is kept here.")
+    if not text or len(text) > LONGEST_PROMPT:
+        return _("Write something first (%(most)s letters at most).") % {"most": f"{LONGEST_PROMPT:,}"}
+    return page.why_not
+
+
+def _refused(request: HttpRequest, tester: TesterContext, page: SessionPage, fault: str, text: str) -> HttpResponse:
+    if PART in request.headers:
+        part = render_to_string("web/tester/_fault.html", {"fault": fault})
+        return HttpResponse(part, status=422, headers={PART: "fault"})
+    return chat_page(request, tester, page, status=422, say_fault=fault, text_given=text)
+
+
+def _store_prompt(
+    request: HttpRequest, tester: TesterContext, place: int, dialogue: int
+) -> _StoredPrompt | HttpResponse:
+    """Store what is said; a text that was stored already, the line having been lost then, is not stored twice."""
+    page = session_page(tester, place)
+    text = request.POST.get("text", "").replace("\r\n", "\n").strip()
+    fault = _fault(request, page, dialogue, text)
+    if fault is None:
+        return _StoredPrompt(page, _turn(page, page.next_number - 1))
+    if fault:
+        return _refused(request, tester, page, fault, text)
+    try:
+        turn, asked = send_prompt_in(tester.event, page.session, page.dialogue, text)
+    except (Conflict, InputError) as error:
+        return _refused(request, tester, page, session_page(tester, place).why_not or str(error), text)
+    forget_unsent(page)
+    return _StoredPrompt(page.with_turn(turn), turn, asked)
+
+
+def _store_retry(tester: TesterContext, place: int, dialogue: int, turn: int) -> _StoredPrompt:
+    found = _turn_at(tester, place, dialogue, turn)[1]
+    again, asked = ask_again(tester.event, found.key)
+    return _StoredPrompt(session_page(tester, place), again, asked)
+
+
+def _ask(request: HttpRequest, tester: TesterContext, stored: _StoredPrompt) -> HttpResponseBase:
+    """Ask the application; a script gets the turn at once, a plain form the page once the reply is there."""
+    page, turn = stored.page, stored.turn
+    opened = open_event_of(tester.here.hosted, page.session.edition)
+    is_script = PART in request.headers
+
+    async def ask() -> None:
+        if stored.asked is not None and page.dialogue is not None:
+            await reply_manager().ask(opened, tester.event, page.session, page.dialogue, turn, stored.asked)
+        if not is_script:
+            await reply_manager().over(turn.key)
+
+    if is_script:
+        return once(HttpResponse(turn_html(request, tester, page, turn), headers={PART: "turn"}), ask)
+    response = redirect("tester:chat", study=tester.here.hosted.token, place=page.place)
+    response["Location"] += f"#turn-{turn.number}"
+    return once(response, ask)
+
+
+def _turn_at(tester: TesterContext, place: int, dialogue: int, turn: int) -> tuple[SessionPage, LiveTurn]:
+    page = session_page(tester, place)
+    if page.dialogue is None or page.dialogue.number != dialogue:
+        raise Http404
+    return page, _turn(page, turn)
+
+
+def _turn(page: SessionPage, number: int) -> LiveTurn:
+    turns = () if page.dialogue is None else page.dialogue.turns
+    if not 1 <= number <= len(turns):
+        raise Http404
+    return turns[number - 1]
+
+
+def _end_event(request: HttpRequest, here: Here, place: int, dialogue: int, turn: int) -> str:
+    """Return the last event of a reply: the turn as it stands from now on, and what is announced of it."""
+    with translation.override(PLAIN):  # the thread speaks for others next
+        tester = tester_context(request, here).at(place)
+        page, found = _turn_at(tester, place, dialogue, turn)
+        found = interrupt_lost_reply(tester, found)
+        return end_event(turn_html(request, tester, page, found), found)
+
+
+_TASK_ANSWERS = {"yes": True, "no": False, "unsure": None}
+
+
+@for_testers(Step.CHAT)
+@require_POST
+def mark(request: HttpRequest, tester: TesterContext, place: int, dialogue: int, turn: int) -> HttpResponse:
+    """Keep whether a tester sees a broken guardrail in a turn."""
+    page, open_dialogue = _red_team_dialogue(tester, place, dialogue)
+    if not 1 <= turn <= len(open_dialogue.turns):
+        raise Http404
+    found = open_dialogue.turns[turn - 1]
+    marked = tester.event.dialogues.mark_turn(found.key, broke=request.POST.get("broke") == "yes")
+    if "HX-Request" in request.headers:
+        return HttpResponse(turn_html(request, tester, page, marked))
+    return _back_to_chat(tester, place, f"#mark-{turn}")
+
+
+@for_testers(Step.CHAT)
+@require_POST
+def notes(request: HttpRequest, tester: TesterContext, place: int, dialogue: int) -> HttpResponse:
+    """Keep what a tester tried."""
+    open_dialogue = _red_team_dialogue(tester, place, dialogue)[1]
+    form = request.POST.dict()
+    noted = with_note(
+        open_dialogue.strategies, form, dialogue=open_dialogue.key, n_turns=len(open_dialogue.turns)
+    )  # fmt: skip
+    more: dict[str, object] = {}
+    if isinstance(noted, Unreadable):
+        more = {"notes_fault": noted.why, "notes_given": form}
+    else:
+        tester.event.dialogues.set_strategies(open_dialogue.key, noted)
+    status, page = (422 if more else 200), session_page(tester, place)
+    if "HX-Request" in request.headers:
+        context = {"here": tester.here, "page": page, **more}
+        return render(request, "web/tester/_notes.html", context, status=status)
+    return chat_page(request, tester, page, status=status, **more) if more else _back_to_chat(tester, place, "#notes")
+
+
+@for_testers(Step.CHAT)
+def anew(request: HttpRequest, tester: TesterContext, place: int) -> HttpResponse:
+    """Ask once, then end the dialogue and begin a new one."""
+    page = session_page(tester, place)
+    if request.method == "POST":
+        close_session(tester.here.hosted, page.session)
+        reset(tester.event, page.session.key)
+        return _back_to_chat(tester, place)
+    context = {"here": tester.here, "place": place, "n_turns": len(page.said)}
+    return render(request, "web/tester/anew.html", context)
+
+
+@for_testers(Step.CHAT)
+def end(request: HttpRequest, tester: TesterContext, place: int) -> HttpResponse:
+    """Say what comes, then end the session."""
+    page = session_page(tester, place)
+    asks_task = tester.level is Level.FIELD_TESTING
+    context = {"here": tester.here, "place": place, "asks_task": asks_task, "what_comes": _what_follows(tester, page)}
+    if request.method != "POST":
+        return render(request, "web/tester/end.html", context)
+    answer = request.POST.get("task", "")
+    if asks_task and answer not in _TASK_ANSWERS:
+        context["fault"] = _("Say whether you completed your task.")
+        return render(request, "web/tester/end.html", context, status=422)
+    close_session(tester.here.hosted, page.session)
+    forget_unsent(page)
+    end_session(tester.event, page.session.key, task_done=_TASK_ANSWERS.get(answer))
+    return redirect("tester:home", study=tester.here.hosted.token)
+
+
+def _what_follows(tester: TesterContext, page: SessionPage) -> str:
+    """Return what is asked after the session, e.g. "Then come 6 questions, about 3 minutes."."""
+    asked = tester.event.study.questionnaires_after(page.session.scenario, page.session.level)
+    n = sum(len(questionnaire.instrument.questions) for questionnaire in asked)
+    if not n:
+        return _("No questions follow.")
+    minutes = max(round(n / 2), 1)
+    questions = ngettext("%(n)s question", "%(n)s questions", n) % {"n": n}
+    time = ngettext("%(n)s minute", "%(n)s minutes", minutes) % {"n": minutes}
+    return _("Then come %(questions)s, about %(time)s.") % {"questions": questions, "time": time}
+
+
+def _red_team_dialogue(tester: TesterContext, place: int, dialogue: int) -> tuple[SessionPage, LiveDialogue]:
+    """Return the dialogue that a red teamer writes about; for others there is none."""
+    page = session_page(tester, place)
+    if not page.is_red or page.dialogue is None or not page.dialogue.is_open or page.dialogue.number != dialogue:
+        raise Http404
+    return page, page.dialogue
+
+
+def _back_to_chat(tester: TesterContext, place: int, spot: str = "") -> HttpResponse:
+    response = redirect("tester:chat", study=tester.here.hosted.token, place=place)
+    response["Location"] += spot
+    return response

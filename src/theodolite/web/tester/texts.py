@@ -15,7 +15,7 @@ from theodolite.domain.people.consent import AcknowledgedText
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Study
 from theodolite.domain.wording import CONSENT, WARNING, LocalisedStudy, goal_part, task_part
-from theodolite.usecases.people.talking import STANDS_STILL, TIME_IS_UP
+from theodolite.events.rules import STANDS_STILL, TIME_IS_UP
 from theodolite.web.safe_text import safe_html
 from theodolite.web.topics import topics_in_words
 
@@ -120,7 +120,7 @@ def said_left(seconds: float) -> str:
 
 
 def said_why(why: str, most: int) -> str:
-    """Return why nothing can be said, in the language of the page; see `usecases.people.talking.why_silent`."""
+    """Return why nothing can be said, in the language of the page; see `events.chat.refusal_of`."""
     if why == TIME_IS_UP:
         return gettext("Your time is up. End the session to answer the questions.")
     if why == STANDS_STILL:

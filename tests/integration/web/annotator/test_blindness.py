@@ -15,8 +15,8 @@ from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.dialogue import Level
 from theodolite.store.models import DialogueRow, RunRow
 from theodolite.web.annotator.desk import library
+from theodolite.web.events import server_store
 from theodolite.web.models import Membership
-from theodolite.web.venues import server_store
 
 pytestmark = pytest.mark.integration
 
@@ -80,7 +80,7 @@ def secrets_of(event, ben):
 def responses():
     """Return what testers answered after the sessions of all studies in this database."""
     studies = RunRow.objects.values_list("study", flat=True).distinct()
-    return [one for study in studies for one in server_store().study_responses(study)]
+    return [one for study in studies for one in server_store().events.responses.in_study(study)]
 
 
 def acted(client, address):

@@ -9,11 +9,10 @@ from theodolite.demo.annotation import keep_dialogues
 from theodolite.domain.identity import version_of
 from theodolite.domain.people.role import Role
 from theodolite.store.models.annotating import QueueRow, WorkItemRow
-from theodolite.web.editions import publish, study_in_files
+from theodolite.web.events import event_of, last_edition, study_of
 from theodolite.web.models import HostedStudy, Membership
-from theodolite.web.published import last_edition, study_of
+from theodolite.web.releases import publish, study_in_files
 from theodolite.web.senior.filling import fill_queue, queue_design
-from theodolite.web.venues import venue_of
 
 pytestmark = pytest.mark.integration
 
@@ -35,7 +34,7 @@ def test_the_first_filling_opens_the_queue_by_the_study_s_schema(published):
     QueueRow.objects.filter(name=published.token).update(name="put away")
     study = study_of(last_edition(published))
 
-    of_people = sum(one.unit != "" for one in venue_of(published).store.held(study.name))
+    of_people = sum(one.unit != "" for one in event_of(published).store.events.dialogues.summaries(study.name))
     held = keep_dialogues(study)
     n_new = fill_queue(published, by="sami")
 

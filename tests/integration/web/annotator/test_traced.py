@@ -12,7 +12,7 @@ from django.conf import settings
 from tests.fakes.annotated_event import answer_everything, queue_token
 from tests.integration.web.test_results import hold_dialogue
 from theodolite.annotation import assignment, submission
-from theodolite.bootstrap.event_results import event_bench
+from theodolite.bootstrap.event_results import event_study_context
 from theodolite.bootstrap.trees import tree_file_pieces
 from theodolite.demo.annotation import let_begin
 from theodolite.domain.findings.number import Estimate
@@ -20,9 +20,9 @@ from theodolite.domain.identity import version_of
 from theodolite.store.models import AnswerRow, DialogueRow, TurnRow
 from theodolite.store.models.annotating import QueueRow
 from theodolite.web.annotator.desk import library
-from theodolite.web.editions import publish, study_in_files
+from theodolite.web.events import event_of, forget_event, server_store
+from theodolite.web.releases import publish, study_in_files
 from theodolite.web.senior.filling import fill_queue
-from theodolite.web.venues import forget_venue, server_store, venue_of
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -37,7 +37,7 @@ def series(event, tmp_path):
     event.folder = str(folder)
     event.save()
     publish(event, event.made_by, version_of(study_in_files(event).study))
-    forget_venue(event)
+    forget_event(event)
     hold_dialogue(event, "My gran loved it. How does it end?")
     QueueRow.objects.filter(name=event.token).update(name="put away")
     fill_queue(event, by="sami")
@@ -54,7 +54,7 @@ def annotate_all(event, who, choose):
 
 def measured(event):
     """Return findings and the tree file of what the series brought."""
-    context = event_bench(event.folder, Path(settings.WORKSPACE), server_store(), venue_of(event).study)
+    context = event_study_context(event.folder, Path(settings.WORKSPACE), server_store(), event_of(event).study)
     evidence = context.evidence()
     findings = context.findings(evidence)
     design = evidence.study.trees[0]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.fakes.venue import an_event
+from tests.fakes.event import an_event
 from theodolite.config.brought.bringing import BringColumns, guessed_columns, read_brought
 from theodolite.config.tables import table_of
 from theodolite.domain.dialogue import HeldBy, Level

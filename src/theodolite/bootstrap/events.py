@@ -1,0 +1,103 @@
+"""Opens the folder of a study as an event in which people can test."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from theodolite.bootstrap.clock import SystemClock
+from theodolite.bootstrap.connections import open_clients
+from theodolite.bootstrap.shelves import plugin_shelves
+from theodolite.config.loading import load_study
+from theodolite.domain.application import Application, AriaClass, HttpEndpoint, PythonCallable, Runtime
+from theodolite.domain.study import Study
+from theodolite.events.context import EventContext, OpenEvent
+from theodolite.gateways.retrieval import searches_of
+from theodolite.ports.clock import Clock
+from theodolite.testing.planning import draw_plan
+
+if TYPE_CHECKING:  # tables can be loaded only when Django knows the database
+    from theodolite.store.django_store import DjangoStore
+
+
+def with_settings(published: Study, written: Study) -> Study:
+    """Return a published study with the settings of its applications that are no part of any version.
+
+    Limits of concurrency, interpreters and limits of processes are not published;
+    without this an event would not keep to what the study's files say.
+
+    Args:
+        published: The study as it was published.
+        written: The study as its files hold it now.
+    """
+    now = {application.name: application for application in written.applications}
+    applications = (_with_settings(one, now.get(one.name)) for one in published.applications)
+    return replace(published, applications=tuple(applications))
+
+
+def _with_settings(published: Application, written: Application | None) -> Application:
+    connection, now = published.connection, written.connection if written is not None else None
+    if isinstance(connection, HttpEndpoint) and isinstance(now, HttpEndpoint):
+        return replace(published, connection=replace(connection, parallel=now.parallel))
+    if isinstance(connection, PythonCallable) and isinstance(now, PythonCallable):
+        runtime = _runtime(connection.runtime, now.runtime)
+        return replace(published, connection=replace(connection, runtime=runtime, parallel=now.parallel))
+    if isinstance(connection, AriaClass) and isinstance(now, AriaClass):
+        runtime = _runtime(connection.runtime, now.runtime)
+        return replace(published, connection=replace(connection, runtime=runtime, parallel=now.parallel))
+    return published
+
+
+def _runtime(published: Runtime, now: Runtime) -> Runtime:
+    return replace(
+        published,
+        python=now.python,
+        requirements=now.requirements,
+        memory_mb=now.memory_mb,
+        cpu_s=now.cpu_s,
+        sessions=now.sessions,
+    )
+
+
+def open_event(
+    path: str,
+    store: DjangoStore,
+    *,
+    workspace: Path,
+    clock: Clock | None = None,
+    study: Study | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> OpenEvent:
+    """Read a study and open the run that dialogues of participants join.
+
+    Args:
+        path: A folder with a study file, or the file.
+        store: The store of the workspace.
+        workspace: Folder of the workspace; it holds the limits of accounts.
+        clock: Tells the time; the machine's by default.
+        study: The published study, if its files may have changed since.
+        environ: Environment variables that keys are taken from; those of the process by default.
+
+    Raises:
+        StudyError: If the study has faults; names all of them.
+        PlanError: If nothing can be planned.
+        StoreError: If the database cannot be used.
+    """
+    loaded = load_study(Path(path), shelves=plugin_shelves()).with_held_recordings()
+    loaded = replace(loaded, study=with_settings(study, loaded.study)) if study is not None else loaded
+    plan, _ = draw_plan(loaded.study, loaded.recordings)
+    event = EventContext(
+        study=loaded.study,
+        plan=plan,
+        run=store.open_run(loaded.study, plan),
+        store=store,
+        clock=clock or SystemClock(),
+        searches=searches_of(loaded.study.scenarios),
+    )
+    variables = os.environ if environ is None else environ
+    connect = partial(open_clients, loaded, workspace=workspace, environ=variables, clock=event.clock)
+    return OpenEvent(event=event, loaded=loaded, connect=connect)

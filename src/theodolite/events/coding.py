@@ -1,0 +1,384 @@
+"""Coding: open answers of a study, their codebooks and codes, and the quotes that may be published."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from theodolite.assessment.blinding import mask_for
+from theodolite.assessment.capture.personal import mask_personal
+from theodolite.domain.codings.coded import CodedAnswer, CodedState, CodingWork, books_by_version
+from theodolite.domain.codings.coding import (
+    CODERS,
+    Codebook,
+    CoderAbsence,
+    Coding,
+    CodingResolution,
+    HiddenStretch,
+    OpenAnswer,
+    QuoteRelease,
+    ReleasedAnswer,
+)
+from theodolite.domain.errors import Conflict, InputError
+from theodolite.domain.identity import digest, version_of
+from theodolite.domain.live import HeldDialogue
+from theodolite.domain.questionnaire import QuestionnaireResponse
+from theodolite.domain.study import Study
+from theodolite.domain.tried import TRIED, tried_in
+from theodolite.measurement.study.codings import written_answers
+from theodolite.testing.people import counted
+
+if TYPE_CHECKING:  # tables can be loaded only when Django knows the database
+    from theodolite.store.django_store import DjangoStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenText:
+    """One open answer.
+
+    Attributes:
+        answer: Its session, questionnaire and question.
+        asked: Text of the question.
+        text: Its text as written.
+        response: The response that contains it, with application, level and groups.
+    """
+
+    answer: OpenAnswer
+    asked: str
+    text: str
+    response: QuestionnaireResponse
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodingProject:
+    """The open answers of a study with their codings.
+
+    Attributes:
+        study: The study.
+        texts: The answers, in order of questionnaires, questions and sessions.
+        work: Codebooks, codings, resolutions and releases.
+        mask: Masks names of applications and personal details in a text.
+    """
+
+    study: Study
+    texts: tuple[OpenText, ...]
+    work: CodingWork
+    mask: Callable[[str], str]
+
+    @property
+    def questions(self) -> dict[str, str]:
+        """The open questions with answers: identifier to text, in order."""
+        return {one.answer.place: one.asked for one in self.texts}
+
+    @property
+    def coded(self) -> tuple[CodedAnswer, ...]:
+        """The coding status of each answer, in the order of the texts."""
+        return tuple(self.work.coded(one.answer for one in self.texts))
+
+    def text_of(self, answer: OpenAnswer) -> OpenText:
+        """Return an answer.
+
+        Raises:
+            InputError: If the study does not have it, or it was withdrawn.
+        """
+        for text in self.texts:
+            if text.answer == answer:
+                return text
+        message = "this answer is not among those of the study; it may have been taken back"
+        raise InputError(message)
+
+    def own(self, answer: OpenAnswer, coder: str) -> Coding | None:
+        """Return the latest coding of an answer by a coder, under any codebook; None if there is none."""
+        mine = (one for one in self.work.codings if one.answer == answer and one.coder == coder)
+        return next(mine, None)
+
+    def coders(self, answer: OpenAnswer) -> tuple[str, ...]:
+        """Return the coders of an answer, under any codebook."""
+        return tuple(one.coder for one in self.work.codings if one.answer == answer)
+
+    def waiting(self, coder: str) -> tuple[OpenText, ...]:
+        """Return the open answers that a coder has to code, in the coder's own order; recodings come first."""
+
+        def place(one: OpenText) -> tuple[bool, str]:
+            return self.own(one.answer, coder) is None, digest("coding order", coder, *_parts(one.answer))
+
+        return tuple(one for one in sorted(self.texts, key=place) if self._waits(one.answer, coder))
+
+    def _waits(self, answer: OpenAnswer, coder: str) -> bool:
+        own = self.own(answer, coder)
+        if coder in self.work.away or self.work.codebook_for(answer.place) is None:
+            return False
+        if own is not None:
+            return self.work.is_due(own)
+        return len(self.coders(answer)) < CODERS or bool(self.work.vacant(answer))
+
+    def differing(self) -> tuple[CodedAnswer, ...]:
+        """Return the answers that were coded differently, those without a discussion first."""
+        states = CodedState.DISPUTED, CodedState.NO_CONSENSUS, CodedState.CONSENSUS
+        return tuple(one for state in states for one in self.coded if one.state is state)
+
+
+def coding_project(
+    store: DjangoStore, study: Study, responses: Sequence[QuestionnaireResponse], gone: Iterable[str] = ()
+) -> CodingProject:
+    """Return the open answers of a study with their codings.
+
+    Args:
+        store: The database.
+        study: The current study; answers to other versions of its questionnaires are left out.
+        responses: Questionnaire responses, and notes of red teamers as `notes_in` returns them.
+        gone: Opaque keys of people who cannot code any more, recorded as absent or not.
+    """
+    masks, texts = mask_for(study), tuple(_texts(study, responses))
+    releases = tuple(store.events.codings.quote_releases(study.name))
+    work = CodingWork(
+        codebooks=books_by_version(store.filed(Codebook, Codebook.subject(study.name))),
+        codings=tuple(store.events.codings.codings(study.name)),
+        resolutions=tuple(store.events.codings.resolutions(study.name)),
+        releases=releases,
+        away=absent_coders(store, study.name) | frozenset(gone),
+    )
+    project = CodingProject(study=study, texts=texts, work=work, mask=lambda text: masks(mask_personal(text)))
+    return replace(project, work=replace(work, quotes=_quotes(project)))
+
+
+def notes_in(study: Study, held: Iterable[HeldDialogue]) -> tuple[QuestionnaireResponse, ...]:
+    """Return the notes of red teamers about the current study as answers.
+
+    Args:
+        study: The current study.
+        held: All dialogues of participants in the study.
+    """
+    return tuple(tried_in(counted(study, held)))
+
+
+def _texts(study: Study, responses: Sequence[QuestionnaireResponse]) -> Iterable[OpenText]:
+    for questionnaire in (*study.questionnaires, TRIED):
+        for question in questionnaire.instrument.questions:
+            for one in written_answers(questionnaire, question, responses):
+                yield OpenText(
+                    answer=OpenAnswer(session=one.session, questionnaire=questionnaire.name, question=question.name),
+                    asked=question.text,
+                    text="\n".join(answer.value for answer in one.to(question.name) if answer.value),
+                    response=one,
+                )
+
+
+def _quotes(project: CodingProject) -> tuple[ReleasedAnswer, ...]:
+    """Return the released answers with hidden words, names and personal details masked."""
+    releases = {one.answer: one for one in project.work.releases if one.is_given}
+    return tuple(
+        ReleasedAnswer(answer=one.answer, text=project.mask(releases[one.answer].shown(one.text)))
+        for one in project.texts
+        if one.answer in releases
+    )
+
+
+def save_coding(
+    store: DjangoStore, project: CodingProject, answer: OpenAnswer, coder: str, codes: Sequence[str], memo: str
+) -> None:
+    """Store the codes of a coder for an answer.
+
+    Codings are final once all coders have coded the answer, until the codebook changes.
+
+    Raises:
+        Conflict: If its coding is complete, or enough other coders have coded it.
+        InputError: If there is no codebook, no such answer or no such code.
+    """
+    project.text_of(answer)
+    book, own = _book(project, answer), project.own(answer, coder)
+    book.check(codes)
+    if coder in project.work.away:
+        message = "it is written down that you have left; whoever did so can write down that you are back"
+        raise Conflict(message)
+    (stands,) = project.work.coded([answer])
+    if own is not None and not project.work.is_due(own) and stands.is_coded:
+        message = "both have coded this answer, so the codings stay as they are; talk about it where they differ"
+        raise Conflict(message)
+    vacant = "" if own else project.work.vacant(answer)
+    before = own or (project.own(answer, vacant) if vacant else None)
+    store.events.codings.add_coding(
+        Coding(
+            answer=answer,
+            coder=coder,
+            codes=tuple(name for name in book.names if name in codes),
+            codebook=version_of(book),
+            memo=memo.strip(),
+            revision=before.revision + 1 if before else 1,
+        ),
+        instead_of=vacant,
+    )
+
+
+def resolve_disagreement(
+    store: DjangoStore,
+    project: CodingProject,
+    answer: OpenAnswer,
+    codes: Sequence[str] | None,
+    *,
+    by: str,
+    rationale: str,
+) -> None:
+    """Store the resolution of an answer that was coded differently; the codings do not change.
+
+    Args:
+        store: The database.
+        project: The answers and codings.
+        answer: The answer.
+        codes: The agreed codes; None without agreement.
+        by: Opaque key of the person who records it.
+        rationale: The reason.
+
+    Raises:
+        Conflict: If the coders do not disagree on it.
+        InputError: If the rationale is empty, or there is no such code.
+    """
+    (stands,) = project.work.coded([project.text_of(answer).answer])
+    book = _book(project, answer)
+    book.check(codes or ())
+    if stands.state not in {CodedState.DISPUTED, CodedState.CONSENSUS, CodedState.NO_CONSENSUS}:
+        message = f"this answer is {stands.state.value}; only what was coded differently is talked about"
+        raise Conflict(message)
+    if not rationale.strip():
+        message = "say in a few words why; a consensus without a reason cannot be followed"
+        raise InputError(message)
+    known = next((one.revision for one in project.work.resolutions if one.answer == answer), 0)
+    people = dict.fromkeys([*(one.coder for one in stands.codings), by])
+    store.events.codings.add_resolution(
+        CodingResolution(
+            answer=answer,
+            codebook=version_of(book),
+            codes=None if codes is None else tuple(name for name in book.names if name in codes),
+            participants=tuple(people),
+            rationale=rationale.strip(),
+            revision=known + 1,
+        )
+    )
+
+
+def release_quote(
+    store: DjangoStore,
+    project: CodingProject,
+    answer: OpenAnswer,
+    hidden: Sequence[str],
+    *,
+    by: str,
+    is_given: bool = True,
+) -> None:
+    """Permit an answer to be quoted without some words, or revoke the permission.
+
+    Args:
+        store: The database.
+        project: The answers and codings.
+        answer: The answer.
+        hidden: Words that are hidden wherever they occur in it.
+        by: Opaque key of the person who read it.
+        is_given: False to revoke the permission.
+
+    Raises:
+        InputError: If there is no such answer, or some words do not occur in it; names all of them.
+    """
+    text = project.text_of(answer).text
+    words = [word.strip() for word in hidden if word.strip()]
+    strange = [word for word in words if word not in text]
+    if strange:
+        message = f"nowhere in the answer: {', '.join(map(repr, strange))}; copy the words as they stand there"
+        raise InputError(message)
+    known = next((one.revision for one in project.work.releases if one.answer == answer), 0)
+    given = QuoteRelease(answer=answer, by=by, hidden=_spans(text, words), is_given=is_given, revision=known + 1)
+    store.events.codings.add_quote_release(given)
+
+
+def _spans(text: str, words: Iterable[str]) -> tuple[HiddenStretch, ...]:
+    """Return every span in which some words occur, in order; adjoining spans are merged."""
+    found: list[HiddenStretch] = []
+    for word in words:
+        start = text.find(word)
+        while start >= 0:
+            found.append(HiddenStretch(start=start, end=start + len(word)))
+            start = text.find(word, start + 1)
+    joined: list[HiddenStretch] = []
+    for one in sorted(found):
+        if joined and one.start <= joined[-1].end:
+            joined[-1] = HiddenStretch(start=joined[-1].start, end=max(joined[-1].end, one.end))
+        else:
+            joined.append(one)
+    return tuple(joined)
+
+
+def _book(project: CodingProject, answer: OpenAnswer) -> Codebook:
+    book = project.work.codebook_for(answer.place)
+    if book is None:
+        message = "there is no codebook for this question yet; write one first"
+        raise InputError(message)
+    return book
+
+
+def _parts(answer: OpenAnswer) -> tuple[str, str, str]:
+    return answer.session, answer.questionnaire, answer.question
+
+
+def save_codebook(store: DjangoStore, book: Codebook) -> Codebook:
+    """Store a codebook, or another revision of one, and return it with its number.
+
+    Args:
+        store: The database.
+        book: The whole codebook; its revision is the one that was edited, 0 for a new one.
+
+    Raises:
+        Conflict: If somebody else has stored another revision in the meantime.
+        InputError: If nothing has changed, the note is empty, or another codebook covers one of its questions.
+    """
+    current = CodingWork(codebooks=books_by_version(store.filed(Codebook, Codebook.subject(book.study)))).current
+    last = current.get(book.name)
+    if (last.revision if last else 0) != book.revision:
+        message = f"somebody has written revision {last.revision if last else 0} meanwhile; look at it, then go on"
+        raise Conflict(message)
+    if last and (last.codes, last.covers) == (book.codes, book.covers):
+        message = "nothing has changed in the codebook"
+        raise InputError(message)
+    if last and not book.note.strip():
+        message = "say in a few words what has changed and why; readers of the results are told"
+        raise InputError(message)
+    taken = {place: one.name for one in current.values() if one.name != book.name for place in one.covers}
+    twice = [f"`{place}` (`{taken[place]}`)" for place in book.covers if place in taken]
+    if twice:
+        message = f"another codebook is for {', '.join(twice)}; take the question out there first"
+        raise InputError(message)
+    kept = replace(book, revision=book.revision + 1, note=book.note.strip())
+    store.file(Codebook.subject(book.study), kept)
+    return kept
+
+
+def record_absence(store: DjangoStore, study: str, coder: str, *, is_away: bool, by: str, reason: str) -> None:
+    """Record that a coder has left, so that others take over recodings, or has returned.
+
+    Args:
+        store: The database.
+        study: Name of the study.
+        coder: Opaque key of the coder.
+        is_away: Whether the coder has left.
+        by: Opaque key of the person who records it.
+        reason: The reason.
+
+    Raises:
+        InputError: If the reason is empty, or the status is recorded already.
+    """
+    if is_away is (coder in absent_coders(store, study)):
+        message = f"that they {'have left' if is_away else 'are here'} is written down already"
+        raise InputError(message)
+    if not reason.strip():
+        message = "say in a few words why; whoever looks into the coding later will ask"
+        raise InputError(message)
+    subject = CoderAbsence.subject(study)
+    revision = 1 + sum(one.coder == coder for one in store.filed(CoderAbsence, subject))
+    absence = CoderAbsence(study=study, coder=coder, is_away=is_away, by=by, reason=reason.strip(), revision=revision)
+    store.file(subject, absence)
+
+
+def absent_coders(store: DjangoStore, study: str) -> frozenset[str]:
+    """Return the opaque keys of the coders of a study who are recorded as absent."""
+    written = store.filed(CoderAbsence, CoderAbsence.subject(study))
+    latest = {one.coder: one for one in sorted(written, key=lambda one: one.revision)}
+    return frozenset(one.coder for one in latest.values() if one.is_away)

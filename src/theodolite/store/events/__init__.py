@@ -1,0 +1,1 @@
+"""Repositories of what people do in events, one for each aggregate."""

@@ -1,0 +1,521 @@
+"""The repository of live dialogues: turns as they arrive, and completed dialogues of the run."""
+
+from __future__ import annotations
+
+import secrets
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from itertools import chain
+
+from django.db.models import Count, Max, Q, QuerySet, Sum
+
+from theodolite.domain.brought import BroughtResult
+from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, TurnState
+from theodolite.domain.errors import Conflict, NotFound
+from theodolite.domain.failure import FailureKind
+from theodolite.domain.live import HeldDialogue, LiveDialogue, LiveEnding, LiveTurn
+from theodolite.domain.people.participant import PersonProfile
+from theodolite.domain.people.session import SessionState
+from theodolite.domain.run import Run, Spending, Unit, UnitState
+from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
+from theodolite.store.contents import Contents
+from theodolite.store.dialogues import keep_dialogues
+from theodolite.store.events.participants import profiles_of
+from theodolite.store.events.sessions import session_from, session_row
+from theodolite.store.executor import Executor, Repository, reads, writes
+from theodolite.store.ledger import CHUNK, id_of_run, one_at_a_time
+from theodolite.store.models import DialogueRow, UnitRow
+from theodolite.store.models.people import LiveAttemptRow, LiveDialogueRow, LiveTurnRow, SessionRow
+from theodolite.store.reading import grouped, rows_of
+from theodolite.store.repair import repaired_text
+from theodolite.store.results import ids_of_participants
+from theodolite.store.statements import chunks, end_units, execute, make_ready
+from theodolite.store.writes import KeepDialogue
+
+_TURNS = LiveTurnRow._meta.db_table  # noqa: SLF001  # `_meta` is Django's own door to a model
+
+
+class LiveDialogueRepository(Repository):
+    """Dialogues of participants, from the first prompt to the dialogue of the run.
+
+    Every prompt is committed before the application is called, and every reply as it arrives.
+    """
+
+    def __init__(self, executor: Executor, contents: Contents) -> None:
+        """Set what runs the work, and where source material is stored."""
+        super().__init__(executor)
+        self._contents = contents
+
+    @writes
+    def add_turn(self, session: str, prompt: str, *, now: datetime) -> LiveTurn:
+        """Store a prompt as the next turn of a session's open dialogue; a new dialogue starts if none is open.
+
+        Raises:
+            Conflict: If the session is not active, or a reply is still in progress.
+            NotFound: If there is no such session.
+        """
+        row = _session_row(session)
+        dialogue = _open_dialogue(row)
+        last = LiveTurnRow.objects.filter(dialogue=dialogue).order_by("-number").first()
+        if last is not None and not last.state:
+            message = "a reply is still under way; stop it, or wait for its end, before the next prompt"
+            raise Conflict(message)
+        turn = LiveTurnRow.objects.create(
+            key=secrets.token_hex(32),
+            dialogue=dialogue,
+            number=last.number + 1 if last else 1,
+            prompt=prompt,
+            asked=now,
+        )
+        return _turn(turn)
+
+    @writes
+    def retry_turn(self, turn: str, *, now: datetime) -> LiveTurn:
+        """Reset the last turn of an open dialogue after an error, so that it can be answered again.
+
+        Raises:
+            Conflict: If it has brought a response, or is not the last one of an open dialogue.
+            NotFound: If there is no such turn.
+        """
+        row = _turn_row(turn)
+        is_last = not LiveTurnRow.objects.filter(dialogue=row.dialogue, number__gt=row.number).exists()
+        if row.state != TurnState.ERROR.value or not is_last or row.dialogue.ending:
+            message = "only the last turn of a dialogue can be tried again, and only after an error"
+            raise Conflict(message)
+        row.state, row.response, row.tries, row.asked = "", "", row.tries + 1, now
+        row.save()
+        return _turn(row)
+
+    @writes
+    def save_partials(self, texts: Mapping[str, str]) -> None:
+        """Store partial replies; a reply that has ended in the meantime is not changed.
+
+        Args:
+            texts: Key of the turn to the whole text so far.
+        """
+        for chunk in chunks((bytes.fromhex(key), repaired_text(text)) for key, text in texts.items()):
+            fresh = ", ".join(["(%s, %s)"] * len(chunk))
+            # One statement, because other writers wait and each statement waits for the interpreter.
+            execute(
+                f"UPDATE {_TURNS} SET response = fresh.column2 FROM (VALUES {fresh}) AS fresh "  # noqa: S608
+                "WHERE key = fresh.column1 AND state = ''",
+                list(chain.from_iterable(chunk)),
+            )
+
+    @writes
+    def end_turn(self, turn: str, ending: LiveEnding, claims: Sequence[str] = ()) -> LiveTurn:
+        """Store how a reply ended.
+
+        Args:
+            turn: Key of the turn.
+            ending: How it ended.
+            claims: Phrases by which the response identifies itself.
+
+        Raises:
+            Conflict: If it has ended before.
+            NotFound: If there is no such turn.
+        """
+        row = _turn_row(turn)
+        if row.state:
+            message = f"the reply has ended before ({row.state}); what was stored stays"
+            raise Conflict(message)
+        row.state, row.response, row.claims = ending.state.value, ending.text, "\n".join(claims)
+        row.latency_s, row.waited_s = ending.latency_s, ending.waited_s
+        row.kind, row.cause = ending.kind.value if ending.kind else "", ending.cause
+        if ending.reply is not None:
+            row.tokens_in += ending.reply.tokens_in
+            row.tokens_out += ending.reply.tokens_out
+            row.cost_microusd = _sum(row.cost_microusd, ending.reply.cost_microusd)
+        row.save()
+        return _turn(row)
+
+    @writes
+    def mark_turn(self, turn: str, *, broke: bool) -> LiveTurn:
+        """Store whether the participant marked a turn as a broken guardrail.
+
+        Raises:
+            NotFound: If there is no such turn.
+        """
+        row = _turn_row(turn)
+        row.broke = broke
+        row.save(update_fields=["broke"])
+        return _turn(row)
+
+    @writes
+    def interrupt_all(self) -> int:
+        """Mark every reply in progress as interrupted, because no process waits for it any more; return the count."""
+        return LiveTurnRow.objects.filter(state="").update(state=TurnState.INTERRUPTED.value)
+
+    @reads
+    def of_session(self, session: str) -> tuple[LiveDialogue, ...]:
+        """Return the dialogues of a session with their turns, in order."""
+        return _dialogues(list(_dialogue_rows().filter(session__key=session).order_by("number")))
+
+    @reads
+    def get(self, key: str) -> LiveDialogue:
+        """Return a dialogue with its turns.
+
+        Raises:
+            NotFound: If there is none of that key.
+        """
+        return _dialogue(key)
+
+    @reads
+    def of_turn(self, turn: str) -> LiveDialogue:
+        """Return the dialogue that a turn belongs to.
+
+        Raises:
+            NotFound: If there is no such turn.
+        """
+        key = LiveTurnRow.objects.filter(key=turn).values_list("dialogue__key", flat=True).first()
+        if key is None:
+            message = f"no turn has the key {turn}"
+            raise NotFound(message)
+        return _dialogue(key)
+
+    @writes
+    def set_strategies(self, dialogue: str, strategies: Sequence[Strategy]) -> None:
+        """Replace the strategies that a red teamer noted about a dialogue.
+
+        Raises:
+            NotFound: If there is no such dialogue.
+        """
+        row = LiveDialogueRow.objects.select_for_update().filter(key=dialogue).first()
+        if row is None:
+            message = f"no live dialogue has the key {dialogue}"
+            raise NotFound(message)
+        LiveAttemptRow.objects.filter(dialogue=row).delete()
+        LiveAttemptRow.objects.bulk_create(
+            attempt for place, strategy in enumerate(strategies) for attempt in _attempt_rows(row.id, place, strategy)
+        )
+
+    @writes
+    def end(self, run: Run, key: str, ending: Ending, result: tuple[Unit, Dialogue] | None, *, now: datetime) -> None:
+        """End a dialogue and store the resulting dialogue of the run, in one transaction.
+
+        Args:
+            run: The run that its unit belongs to.
+            key: Key of the live dialogue.
+            ending: Why it ended.
+            result: The unit and the dialogue; None if the application never answered.
+            now: The present moment.
+
+        Raises:
+            Conflict: If it has ended before.
+            NotFound: If there is none of that key.
+        """
+        one_at_a_time(run.key)
+        row = LiveDialogueRow.objects.select_for_update().filter(key=key).first()
+        if row is None:
+            message = f"no live dialogue has the key {key}"
+            raise NotFound(message)
+        if row.ending:
+            message = f"the dialogue has ended before ({row.ending})"
+            raise Conflict(message)
+        in_progress = LiveTurnRow.objects.filter(dialogue=row, state="")
+        in_progress.update(state=TurnState.INTERRUPTED.value)
+        row.ending = ending.value
+        row.unit_id = _kept(self._contents, run, *result, now=now) if result else None
+        row.save(update_fields=["ending", "unit"])
+
+    @writes
+    def add_imported(self, run: Run, results: Sequence[BroughtResult], *, now: datetime) -> None:
+        """Store imported dialogues, all or none.
+
+        Args:
+            run: The run that their units belong to.
+            results: The dialogues; their ordinals follow the stored ones.
+            now: The present moment.
+
+        Raises:
+            Conflict: If other dialogues were stored under the same ordinals meanwhile.
+        """
+        one_at_a_time(f"dialogues {run.study}")
+        number = id_of_run(run)
+        people = ids_of_participants({result.held.session.participant for result in results})
+        sessions = SessionRow.objects.bulk_create(
+            [session_row(result.held.session, number, people[result.held.session.participant]) for result in results],
+            batch_size=CHUNK,
+        )
+        units = _kept_units(self._contents, run, [(result.unit, result.dialogue) for result in results], now=now)
+        LiveDialogueRow.objects.bulk_create(
+            [
+                LiveDialogueRow(
+                    key=result.held.key,
+                    session=session,
+                    study=result.held.session.study,
+                    number=result.held.number,
+                    ordinal=result.held.ordinal,
+                    ending=(result.held.ending or Ending.SCRIPT_END).value,
+                    unit_id=units[result.unit.key],
+                )
+                for result, session in zip(results, sessions, strict=True)
+            ],
+            batch_size=CHUNK,
+        )
+
+    def summaries(self, study: str) -> list[HeldDialogue]:
+        """Return the dialogues of a study's participants without texts, in the order in which they started."""
+        return self.executor.read(partial(_summaries, study))
+
+    @reads
+    def turn_counts(self, study: str) -> dict[str, tuple[int, int]]:
+        """Return the turns and the turns marked as broken guardrails of each session with a turn; counts."""
+        turns = LiveTurnRow.objects.filter(dialogue__study=study).values_list("dialogue__session__key")
+        counts = turns.annotate(n=Count("id"), broken=Count("id", filter=Q(broke=True)))
+        return {key: (n, broken) for key, n, broken in counts}
+
+    @reads
+    def dialogue_counts(self, study: str) -> dict[str, int]:
+        """Return the completed dialogues of each session that took place here and has any; counts."""
+        completed = LiveDialogueRow.objects.filter(study=study, unit__isnull=False, session__brought=False)
+        return dict(completed.values_list("session__key").annotate(Count("id")))
+
+    @reads
+    def spending(self, study: str, models: Collection[str] = ()) -> Spending:
+        """Return what the replies to participants of a study have cost.
+
+        A reply without a cost counts as unpriced if it reports tokens, or if a model gave it without reporting any.
+
+        Args:
+            study: Name of the study.
+            models: Applications that are models.
+        """
+        turns = LiveTurnRow.objects.filter(dialogue__study=study)
+        sums = turns.aggregate(
+            calls=Count("id"),
+            attempts=Sum("tries", default=0),
+            tokens_in=Sum("tokens_in", default=0),
+            tokens_out=Sum("tokens_out", default=0),
+            cost_microusd=Sum("cost_microusd", default=0),
+        )
+        answered = [TurnState.COMPLETE.value, TurnState.INTERRUPTED.value]
+        unreported = Q(dialogue__session__application__in=list(models), state__in=answered)
+        unpriced = turns.filter(Q(tokens_out__gt=0) | unreported, cost_microusd__isnull=True).count()
+        return Spending(unpriced_calls=unpriced, **{name: int(value) for name, value in sums.items()})
+
+
+def _session_row(key: str) -> SessionRow:
+    row = SessionRow.objects.select_for_update().filter(key=key).first()
+    if row is None:
+        message = f"no session has the key {key}"
+        raise NotFound(message)
+    if row.state != SessionState.ACTIVE.value:
+        message = f"nothing can be said in a session that is {row.state}; begin it, or begin the next one"
+        raise Conflict(message)
+    return row
+
+
+def _open_dialogue(session: SessionRow) -> LiveDialogueRow:
+    dialogues = LiveDialogueRow.objects.filter(session=session)
+    found = dialogues.filter(ending="").first()
+    if found is not None:
+        return found
+    one_at_a_time(f"dialogues {session.study}")
+    highest = LiveDialogueRow.objects.filter(study=session.study).aggregate(highest=Max("ordinal"))["highest"]
+    return LiveDialogueRow.objects.create(
+        key=secrets.token_hex(32),
+        session=session,
+        study=session.study,
+        number=dialogues.count() + 1,
+        ordinal=0 if highest is None else highest + 1,
+    )
+
+
+def _turn_row(key: str) -> LiveTurnRow:
+    rows = LiveTurnRow.objects.select_for_update(of=("self",)).select_related("dialogue")
+    found = rows.filter(key=key).first()
+    if found is None:
+        message = f"no turn has the key {key}"
+        raise NotFound(message)
+    return found
+
+
+def _sum(before: int | None, more: int | None) -> int | None:
+    return before if more is None else (before or 0) + more
+
+
+def _dialogue(key: str) -> LiveDialogue:
+    found = _dialogues(list(_dialogue_rows().filter(key=key)))
+    if not found:
+        message = f"no live dialogue has the key {key}"
+        raise NotFound(message)
+    return found[0]
+
+
+def _dialogue_rows() -> QuerySet[LiveDialogueRow]:
+    return LiveDialogueRow.objects.select_related("session", "unit")
+
+
+def _dialogues(rows: Sequence[LiveDialogueRow]) -> tuple[LiveDialogue, ...]:
+    ids = [row.id for row in rows]
+    turns = grouped(rows_of(LiveTurnRow, "dialogue_id", ids, "dialogue_id", "number"), "dialogue_id")
+    strategies = _strategies_of({row.id: row.key for row in rows})
+    return tuple(
+        LiveDialogue(
+            key=row.key,
+            session=row.session.key,
+            number=row.number,
+            ordinal=row.ordinal,
+            turns=tuple(_turn(turn) for turn in turns.get(row.id, [])),
+            strategies=strategies.get(row.id, ()),
+            ending=Ending(row.ending) if row.ending else None,
+            unit=row.unit.key if row.unit else "",
+        )
+        for row in rows
+    )
+
+
+def _turn(row: LiveTurnRow) -> LiveTurn:
+    return LiveTurn(
+        key=row.key,
+        number=row.number,
+        prompt=row.prompt,
+        asked=row.asked,
+        response=row.response,
+        state=TurnState(row.state) if row.state else None,
+        latency_s=row.latency_s,
+        waited_s=row.waited_s,
+        kind=FailureKind(row.kind) if row.kind else None,
+        cause=row.cause,
+        tries=row.tries,
+        broke=row.broke,
+        claims=tuple(row.claims.splitlines()),
+        tokens_in=row.tokens_in,
+        tokens_out=row.tokens_out,
+        cost_microusd=row.cost_microusd,
+    )
+
+
+def _strategies_of(dialogues: Mapping[int, str]) -> dict[int, tuple[Strategy, ...]]:
+    """Return the strategies of some live dialogues by the number of their row.
+
+    Args:
+        dialogues: Number of the row to the key of the dialogue.
+    """
+    found: dict[tuple[int, int], list[LiveAttemptRow]] = defaultdict(list)
+    for row in rows_of(LiveAttemptRow, "dialogue_id", dialogues, "dialogue_id", "place", "number"):
+        found[row.dialogue_id, row.place].append(row)
+    strategies: dict[int, list[Strategy]] = defaultdict(list)
+    for (dialogue, _), attempts in found.items():
+        strategy = Strategy(
+            name=attempts[0].name,
+            dialogue=dialogues[dialogue],
+            attempts=tuple(_attempt(row) for row in attempts if row.number),
+        )
+        strategies[dialogue].append(strategy)
+    return {dialogue: tuple(listed) for dialogue, listed in strategies.items()}
+
+
+def _attempt_rows(dialogue: int, place: int, strategy: Strategy) -> list[LiveAttemptRow]:
+    if not strategy.attempts:
+        return [LiveAttemptRow(dialogue_id=dialogue, place=place, name=strategy.name, number=0)]
+    return [
+        LiveAttemptRow(
+            dialogue_id=dialogue,
+            place=place,
+            name=strategy.name,
+            number=number,
+            description=attempt.description,
+            outcome=attempt.outcome.value,
+            turn=attempt.turn,
+            refines=attempt.refines,
+        )
+        for number, attempt in enumerate(strategy.attempts, start=1)
+    ]
+
+
+def _attempt(row: LiveAttemptRow) -> Attempt:
+    return Attempt(description=row.description, outcome=AttemptOutcome(row.outcome), turn=row.turn, refines=row.refines)
+
+
+def _kept(contents: Contents, run: Run, unit: Unit, dialogue: Dialogue, *, now: datetime) -> int:
+    """Store the unit of a dialogue and the dialogue, and return the id of the unit's row."""
+    return _kept_units(contents, run, [(unit, dialogue)], now=now)[unit.key]
+
+
+def _kept_units(
+    contents: Contents, run: Run, results: Sequence[tuple[Unit, Dialogue]], *, now: datetime
+) -> dict[str, int]:
+    """Store completed units with their dialogues; return the ids of their rows by key."""
+    number = id_of_run(run)
+    rows = UnitRow.objects.bulk_create(
+        [
+            UnitRow(
+                run_id=number,
+                key=unit.key,
+                kind=unit.kind.value,
+                work_key=unit.work_key,
+                position=unit.position,
+                label=unit.label,
+                application=unit.application,
+            )
+            for unit, _ in results
+        ],
+        batch_size=CHUNK,
+    )
+    ids = {row.key: row.pk for row in rows}
+    writes = [KeepDialogue(unit=unit, dialogue=dialogue, journalled=False) for unit, dialogue in results]
+    keep_dialogues(writes, ids, {}, contents=contents, created=now)
+    end_units(list(ids.values()), UnitState.DONE)
+    make_ready(ids)
+    return ids
+
+
+def _summaries(study: str) -> list[HeldDialogue]:
+    rows = list(
+        LiveDialogueRow.objects.filter(study=study)
+        .select_related("session__participant", "session__run", "unit")
+        .order_by("ordinal")
+    )
+    ids = [row.id for row in rows]
+    turns = LiveTurnRow.objects.filter(dialogue_id__in=ids)
+    counts = dict(turns.values_list("dialogue_id").annotate(n=Count("id")))
+    completed = DialogueRow.objects.filter(unit_id__in=[row.unit_id for row in rows])
+    pairs = {
+        unit: (pair_key, HeldBy(held_by))
+        for unit, pair_key, held_by in completed.values_list("unit_id", "pair_key", "held_by")
+    }
+    kinds = dict(turns.exclude(kind="").order_by("number").values_list("dialogue_id", "kind"))
+    people = profiles_of(list({row.session.participant.key for row in rows}))
+    strategies = _strategies_of({row.id: row.key for row in rows})
+    return [
+        _summary(
+            row,
+            people,
+            strategies.get(row.id, ()),
+            turns=counts.get(row.id, 0),
+            kind=kinds.get(row.id, ""),
+            pair=pairs.get(row.unit_id or 0, ("", HeldBy.PERSON)),
+        )
+        for row in rows
+    ]
+
+
+def _summary(
+    row: LiveDialogueRow,
+    people: Mapping[str, PersonProfile],
+    strategies: tuple[Strategy, ...],
+    *,
+    turns: int,
+    kind: str,
+    pair: tuple[str, HeldBy],
+) -> HeldDialogue:
+    session = session_from(row.session)
+    profile = people.get(session.participant)
+    return HeldDialogue(
+        key=row.key,
+        session=session,
+        number=row.number,
+        ordinal=row.ordinal,
+        ending=Ending(row.ending) if row.ending else None,
+        unit=row.unit.key if row.unit else "",
+        turns=turns,
+        pair_key=pair[0],
+        held_by=pair[1],
+        kind=FailureKind(kind) if kind else None,
+        groups=profile.attributes if profile else {},
+        strategies=strategies,
+    )

@@ -1,0 +1,238 @@
+"""The repository of sessions, and of the slots that participants were allocated to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+from django.db.models import QuerySet
+
+from theodolite.domain.dialogue import Level
+from theodolite.domain.errors import Conflict, NotFound
+from theodolite.domain.people.seat import Seat
+from theodolite.domain.people.session import Pauser, Session, SessionClock, SessionState
+from theodolite.store.executor import Repository, reads, writes
+from theodolite.store.ledger import one_at_a_time
+from theodolite.store.models import RunRow
+from theodolite.store.models.people import SeatRow, SessionRow
+from theodolite.store.results import ids_of_participants
+
+
+class SessionRepository(Repository):
+    """Sessions of participants, and the slots of the design that participants were allocated to."""
+
+    @writes
+    def allocate(
+        self,
+        study: str,
+        participant: str,
+        level: Level,
+        stratum: str = "",
+        *,
+        most: int | None = None,
+        choose: Callable[[Collection[int]], int | None] | None = None,
+    ) -> Seat:
+        """Allocate a free slot of a level to a participant; a participant who has one keeps it.
+
+        Args:
+            study: Name of the study.
+            participant: Opaque key of the participant.
+            level: Level of testing.
+            stratum: Stratum that the participant belongs to.
+            most: Capacity of the stratum; None for no limit.
+            choose: From the occupied slots to a free one, None if none is suitable; the lowest free slot by default.
+
+        Raises:
+            Conflict: If all `most` slots of the stratum are occupied, or none is suitable.
+        """
+        one_at_a_time(f"seats {study}")
+        (holder,) = ids_of_participants({participant}).values()
+        taken = SeatRow.objects.filter(study=study, level=level.value, freed=False)
+        own = taken.filter(participant_id=holder).first()
+        if own is not None:
+            return _seat(own, participant)
+        numbers = set(taken.filter(stratum=stratum).values_list("number", flat=True))
+        if most is not None and len(numbers) >= most:
+            message = f"all {most} places of {level.value}{f' ({stratum})' if stratum else ''} are taken"
+            raise Conflict(message)
+        number = (choose or _lowest_free)(numbers)
+        if number is None:
+            message = f"no free place of {level.value} suits this person"
+            raise Conflict(message)
+        row = SeatRow.objects.create(
+            study=study, level=level.value, stratum=stratum, number=number, participant_id=holder
+        )
+        return _seat(row, participant)
+
+    @writes
+    def release_unused(self, study: str, participant: str, level: Level) -> bool:
+        """Release a slot in which no session has started, and delete its waiting sessions.
+
+        The participant is allocated another slot when the next session is prepared.
+
+        Returns:
+            Whether the slot was released; a slot with a started session is not.
+        """
+        one_at_a_time(f"seats {study}")
+        made = SessionRow.objects.filter(study=study, level=level.value, participant__key=participant)
+        if made.exclude(state=SessionState.WAITING.value).exists():
+            return False
+        made.delete()
+        _release(study, participant, level)
+        return True
+
+    @writes
+    def release(self, study: str, participant: str, level: Level) -> None:
+        """Release the slot of a participant for the next participant; nothing happens without one."""
+        _release(study, participant, level)
+
+    @reads
+    def allocations(self, study: str) -> list[Seat]:
+        """Return the allocated slots of a study, ordered by level, stratum and number."""
+        rows = SeatRow.objects.filter(study=study, freed=False).select_related("participant")
+        return [_seat(row, row.participant.key) for row in rows.order_by("level", "stratum", "number")]
+
+    @writes
+    def add(self, session: Session) -> None:
+        """Store a new session.
+
+        Raises:
+            Conflict: If the participant has a session with that number of the level already.
+            NotFound: If the run is not in this workspace.
+        """
+        run = RunRow.objects.filter(key=session.run).values_list("id", flat=True).first()
+        if run is None:
+            message = f"run {session.run} is not in this workspace; open it before sessions are held"
+            raise NotFound(message)
+        (person,) = ids_of_participants({session.participant}).values()
+        session_row(session, run, person).save(force_insert=True)
+
+    @reads
+    def get(self, key: str) -> Session:
+        """Return a session.
+
+        Raises:
+            NotFound: If there is none of that key.
+        """
+        return session_from(_row(SessionRow.objects.all(), key))
+
+    @reads
+    def in_study(self, study: str) -> list[Session]:
+        """Return the sessions of a study that took place here, in the order in which they were created."""
+        return [session_from(row) for row in _rows().filter(study=study, brought=False).order_by("id")]
+
+    @reads
+    def of_participant(self, participant: str) -> list[Session]:
+        """Return all sessions of a participant, in the order in which they were created."""
+        return [session_from(row) for row in _rows().filter(participant__key=participant).order_by("id")]
+
+    @writes
+    def update(self, key: str, change: Callable[[Session], Session]) -> Session:
+        """Change a session under a lock, and return the changed session.
+
+        Args:
+            key: Key of the session.
+            change: From the stored session to the new one; only state, alias,
+                clock, task and language are written.
+
+        Raises:
+            NotFound: If there is none of that key.
+        """
+        row = _row(SessionRow.objects.select_for_update(of=("self",)), key)
+        revised = change(session_from(row))
+        SessionRow.objects.filter(id=row.id).update(**_mutable_columns(revised))
+        return revised
+
+
+def _lowest_free(taken: Collection[int]) -> int:
+    return next(number for number in range(len(taken) + 1) if number not in taken)
+
+
+def _release(study: str, participant: str, level: Level) -> None:
+    mine = SeatRow.objects.filter(study=study, level=level.value, participant__key=participant, freed=False)
+    mine.update(freed=True)
+
+
+def _seat(row: SeatRow, participant: str) -> Seat:
+    return Seat(level=Level(row.level), number=row.number, stratum=row.stratum, participant=participant)
+
+
+def session_row(session: Session, run: int, person: int) -> SessionRow:
+    """Return the row of a session; run and participant are given by the ids of their rows."""
+    return SessionRow(
+        key=session.key,
+        study=session.study,
+        edition=session.edition,
+        run_id=run,
+        participant_id=person,
+        level=session.level.value,
+        scenario=session.scenario,
+        scenario_version=session.scenario_version,
+        application=session.application,
+        application_version=session.application_version,
+        stratum=session.stratum,
+        seat=session.seat,
+        place=session.place,
+        brought=session.brought,
+        **_mutable_columns(session),
+    )
+
+
+def session_from(row: SessionRow) -> Session:
+    """Return the session of a row that was read with its participant and run."""
+    pausers = {Pauser.TESTER: row.paused_by_tester, Pauser.ORGANISER: row.paused_by_organiser}
+    return Session(
+        key=row.key,
+        study=row.study,
+        edition=row.edition,
+        run=row.run.key,
+        participant=row.participant.key,
+        level=Level(row.level),
+        scenario=row.scenario,
+        scenario_version=row.scenario_version,
+        application=row.application,
+        application_version=row.application_version,
+        seat=row.seat,
+        place=row.place,
+        stratum=row.stratum,
+        alias=row.alias,
+        state=SessionState(row.state),
+        clock=SessionClock(
+            started=row.started,
+            ended=row.ended,
+            stood_s=row.stood_s,
+            paused=row.paused,
+            pausers=frozenset(pauser for pauser, pauses in pausers.items() if pauses),
+        ),
+        task_done=row.task_done,
+        brought=row.brought,
+        language=row.language,
+    )
+
+
+def _rows() -> QuerySet[SessionRow]:
+    return SessionRow.objects.select_related("participant", "run")
+
+
+def _row(rows: QuerySet[SessionRow], key: str) -> SessionRow:
+    found = rows.select_related("participant", "run").filter(key=key).first()
+    if found is None:
+        message = f"no session has the key {key}"
+        raise NotFound(message)
+    return found
+
+
+def _mutable_columns(session: Session) -> dict[str, Any]:
+    clock = session.clock
+    return {
+        "alias": session.alias,
+        "state": session.state.value,
+        "started": clock.started,
+        "ended": clock.ended,
+        "stood_s": clock.stood_s,
+        "paused": clock.paused,
+        "paused_by_tester": Pauser.TESTER in clock.pausers,
+        "paused_by_organiser": Pauser.ORGANISER in clock.pausers,
+        "task_done": session.task_done,
+        "language": session.language,
+    }

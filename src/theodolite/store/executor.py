@@ -1,0 +1,226 @@
+"""Runs database work on threads that are bound to one database.
+
+Django keeps its connections by thread and refuses to work in a thread that runs an
+event loop, so a store works on threads of its own. Each thread's connection is bound
+to its own workspace, so one process can have several open, and its owner closes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from copy import deepcopy
+from functools import partial, wraps
+from pathlib import Path
+from threading import Lock, local
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
+from django.db.utils import load_backend
+
+from theodolite.domain.errors import StorageUnavailable, StoreError
+from theodolite.store.reading import START, Bookmark
+from theodolite.store.readings import ReadChunk
+from theodolite.store.translation import Place
+from theodolite.store.writer import Writer
+from theodolite.store.writes import Write, described
+
+Result = TypeVar("Result")
+Arguments = ParamSpec("Arguments")
+
+DatabaseSettings = Mapping[str, Any]
+"""One entry of Django's `DATABASES`."""
+
+_thread = local()
+
+
+def bind_thread(database: DatabaseSettings) -> None:
+    """Make a database the default one of the calling thread, and of no other."""
+    settings = connections.configure_settings({DEFAULT_DB_ALIAS: deepcopy(dict(database))})[DEFAULT_DB_ALIAS]
+    connections[DEFAULT_DB_ALIAS] = load_backend(settings["ENGINE"]).DatabaseWrapper(settings, DEFAULT_DB_ALIAS)
+    _thread.database = database
+
+
+def is_bound(database: DatabaseSettings) -> bool:
+    """Tell whether a database is the one that the calling thread was bound to."""
+    return bool(getattr(_thread, "database", None) == database)
+
+
+def unbind_thread() -> None:
+    """Close the calling thread's connection and forget which database it was."""
+    connection.close()
+    del connections[DEFAULT_DB_ALIAS]
+    _thread.database = None
+
+
+class DatabaseThread:
+    """One thread with one database connection, on which work runs in order."""
+
+    def __init__(self, database: DatabaseSettings) -> None:
+        """Prepare the thread; it connects with its first work."""
+        self._executor = ThreadPoolExecutor(
+            max_workers=1, thread_name_prefix="theodolite-store", initializer=bind_thread, initargs=(database,)
+        )
+
+    def call(self, work: Callable[[], Result]) -> Result:
+        """Run work on the thread and return its result."""
+        return self._executor.submit(work).result()
+
+    def close(self) -> None:
+        """Close the connection and end the thread."""
+        self._executor.submit(unbind_thread).result()
+        self._executor.shutdown()
+
+
+@contextmanager
+def database_thread(database: DatabaseSettings) -> Iterator[DatabaseThread]:
+    """Open a database thread for the length of a block."""
+    thread = DatabaseThread(database)
+    try:
+        yield thread
+    finally:
+        thread.close()
+
+
+class Executor:
+    """Runs the work of a store on its database, and translates what the database says.
+
+    Blocking callers share one thread; what a flow awaits goes through the writer. Both take
+    turns at writing. A caller whose thread is bound to the same database needs no other
+    thread: the work runs there, within the transaction that is open, if one is.
+    """
+
+    def __init__(self, workspace: Path, database: DatabaseSettings, apply: Callable[[Sequence[Write]], None]) -> None:
+        """Prepare the thread.
+
+        Args:
+            workspace: Folder, for messages.
+            database: What to connect to.
+            apply: Stores a batch within the transaction that is open.
+        """
+        self._database = database
+        self._apply = apply
+        self._location = Place(database, workspace)
+        self._thread = DatabaseThread(database)
+        # SQLite lets a second writer poll for the lock; within the process they take turns instead.
+        self._turn = Lock()
+        self._writer: Writer | None = None
+
+    def start(self) -> None:
+        """Start the writer of the running event loop."""
+        if self._writer is not None:
+            message = "the store was started before; stop it first"
+            raise StoreError(message)
+        self._writer = Writer(self._commit, before=partial(bind_thread, self._database), after=unbind_thread)
+
+    async def stop(self) -> None:
+        """Write everything that is queued, then stop the writer."""
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            await writer.stop()
+
+    def disconnect(self) -> None:
+        """Close the connection of the thread; the next work opens it again."""
+        self._thread.call(lambda: connection.close())  # noqa: PLW0108  # the connection of that thread, not of this one
+
+    async def put(self, write: Write) -> None:
+        """Store a write through the writer; returns once it is committed."""
+        if self._writer is None:
+            message = "the store was not started; start it before writing"
+            raise StoreError(message)
+        await self._writer.put(write)
+
+    def read(self, work: Callable[[], Result]) -> Result:
+        """Run work that only reads."""
+        return self._done(work)
+
+    def write(self, work: Callable[[], Result]) -> Result:
+        """Run work that writes."""
+        if is_bound(self._database) and connection.in_atomic_block:
+            return self._guarded(work)  # an open transaction holds the turn already
+        with self._turn:
+            return self._done(work)
+
+    def stream(self, read_chunk: ReadChunk[Result]) -> Iterator[Result]:
+        """Read chunk by chunk, each when it is asked for."""
+        after: Bookmark | None = START
+        while after is not None:
+            found, after = self.read(partial(read_chunk, after))
+            yield from found
+
+    def _done(self, work: Callable[[], Result]) -> Result:
+        if is_bound(self._database):
+            return self._guarded(work)
+        return self._thread.call(lambda: self._guarded(work))
+
+    def _guarded(self, work: Callable[[], Result]) -> Result:
+        try:
+            with self._location.translated():
+                return work()
+        except StorageUnavailable:
+            connection.close()  # what is wrong with it is unknown; the next work connects anew
+            raise
+
+    def _commit(self, batch: Sequence[Write]) -> Sequence[Exception | None]:
+        """Commit a batch; if that fails, write by write, so that only the write at fault is refused."""
+        outcome = self._attempt(batch)
+        if outcome is None or isinstance(outcome, StorageUnavailable) or len(batch) == 1:
+            return [outcome] * len(batch)
+        outcomes: list[Exception | None] = []
+        for write in batch:
+            is_away = bool(outcomes) and isinstance(outcomes[-1], StorageUnavailable)
+            outcomes.append(outcomes[-1] if is_away else self._attempt([write]))
+        return outcomes
+
+    def _attempt(self, batch: Sequence[Write]) -> Exception | None:
+        try:
+            with self._turn:
+                self._guarded(lambda: self._store(batch))
+        except Exception as error:  # noqa: BLE001  # a write that cannot be stored is its writer's affair alone
+            return error
+        self._location.last_written = described(batch[-1])
+        return None
+
+    def _store(self, batch: Sequence[Write]) -> None:
+        with transaction.atomic():
+            self._apply(batch)
+
+
+class Repository:
+    """The rows of one aggregate; its methods run on the executor of the store."""
+
+    def __init__(self, executor: Executor) -> None:
+        """Set what runs the work."""
+        self.executor = executor
+
+
+AnyRepository = TypeVar("AnyRepository", bound=Repository)
+
+
+def reads(
+    method: Callable[Concatenate[AnyRepository, Arguments], Result],
+) -> Callable[Concatenate[AnyRepository, Arguments], Result]:
+    """Run a repository's method as work that only reads."""
+
+    @wraps(method)
+    def run(self: AnyRepository, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        return self.executor.read(partial(method, self, *args, **kwargs))
+
+    return run
+
+
+def writes(
+    method: Callable[Concatenate[AnyRepository, Arguments], Result],
+) -> Callable[Concatenate[AnyRepository, Arguments], Result]:
+    """Run a repository's method as work that writes, in one transaction."""
+
+    @wraps(method)
+    def run(self: AnyRepository, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        def work() -> Result:
+            with transaction.atomic():
+                return method(self, *args, **kwargs)
+
+        return self.executor.write(work)
+
+    return run

@@ -1,1 +1,0 @@
-"""What people do in an event, as whole steps over the store."""

@@ -1,0 +1,205 @@
+"""Charts of the analyst's pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.findings.responses import AnswerSpread
+from theodolite.reporting.words import figures
+
+STEP, BAR, HEIGHT, LETTERS = 26, 18, 60, 14
+"""Width of a place, width of a bar, height of the tallest bar, room above and below for figures; pixels."""
+
+LONGEST: Final = 3
+"""Letters of a label that fit below a bar; longer ones are numbered."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """One label of a scale.
+
+    Attributes:
+        label: What stands below it: the label, or its number where it is long.
+        words: The label in full.
+        n: How many gave it; count.
+        x: Left edge; pixels.
+        middle: Middle; pixels.
+        y: Upper edge; pixels.
+        height: Pixels.
+        figure: Where the count stands; pixels.
+        is_middle: Whether the median is this label.
+    """
+
+    label: str
+    words: str
+    n: int
+    x: float
+    middle: float
+    y: float
+    height: float
+    figure: float
+    is_middle: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Histogram:
+    """How the answers to a question are spread on one side.
+
+    Attributes:
+        bars: One a label, in order of the scale.
+        width: Pixels.
+        words: The whole of it in words, for those who do not see it.
+        quartiles: Left and right end of the line between the quartiles; None where labels have no order.
+    """
+
+    bars: tuple[Bar, ...]
+    width: int
+    words: str
+    quartiles: tuple[float, float] | None = None
+
+    @property
+    def height(self) -> int:
+        """Height of the picture; pixels."""
+        return HEIGHT + 2 * LETTERS + 6
+
+    @property
+    def foot(self) -> int:
+        """Where the labels stand; pixels."""
+        return HEIGHT + 2 * LETTERS
+
+    @property
+    def line(self) -> int:
+        """Where the line between the quartiles is; pixels."""
+        return HEIGHT + LETTERS + 3
+
+    @property
+    def legend(self) -> tuple[tuple[str, str], ...]:
+        """What the numbers below the bars mean; nothing where the labels themselves stand there."""
+        return tuple((bar.label, bar.words) for bar in self.bars if bar.label != bar.words)
+
+
+def histogram(spread: AnswerSpread) -> Histogram | None:
+    """Return the picture of a spread; None where answers have no labels to count."""
+    if not spread.counts:
+        return None
+    labels = list(spread.counts)
+    tallest = max(*spread.counts.values(), 1)
+    short = all(len(label) <= LONGEST for label in labels)
+    middle = spread.quartiles[1] if spread.quartiles else ""
+    bars = tuple(
+        _bar(place, label if short else str(place + 1), label, spread.counts[label], tallest, is_middle=label == middle)
+        for place, label in enumerate(labels)
+    )
+    ends = None
+    if spread.quartiles:
+        low, high = (bars[labels.index(end)] for end in (spread.quartiles[0], spread.quartiles[2]))
+        ends = low.x, high.x + BAR
+    return Histogram(bars=bars, width=STEP * len(bars) + 4, words=_words(spread.counts), quartiles=ends)
+
+
+def _bar(place: int, label: str, words: str, n: int, tallest: int, *, is_middle: bool) -> Bar:
+    height = round(HEIGHT * n / tallest, 1)
+    x, y = 4.0 + STEP * place, LETTERS + HEIGHT - height
+    return Bar(
+        label=label, words=words, n=n, x=x, middle=x + BAR / 2, y=y, height=height, figure=y - 2, is_middle=is_middle
+    )
+
+
+def _words(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{label}: {n}" for label, n in counts.items())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShareLine:
+    """A share with its interval, as words and as places on a line from 0 to 100 %.
+
+    Attributes:
+        words: Count, share where there are enough, interval.
+        at: Place of the share; pixels, None where there is none.
+        low: Lower end of the interval; pixels.
+        length: Length of the interval; pixels.
+    """
+
+    words: str
+    at: float | None = None
+    low: float = 0.0
+    length: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitStrip:
+    """Few answers as a square each, since a share of so few would say more than is known.
+
+    Attributes:
+        squares: Left edge in pixels, and what the answer is: `yes`, `no` or `open`.
+        width: Pixels.
+    """
+
+    squares: tuple[tuple[int, str], ...]
+    width: int
+
+
+SQUARE: Final = 12
+"""Width of a square with the room behind it; pixels."""
+
+MOST_SQUARES: Final = 20
+"""Answers up to which each is drawn as a square; count."""
+
+
+def unit_strip(n_yes: int, n_no: int, n_open: int) -> UnitStrip | None:
+    """Return answers as squares, those that speak of a theme first; None where they are too many, or none.
+
+    Args:
+        n_yes: Answers that speak of it; count.
+        n_no: Answers that do not; count.
+        n_open: Answers of which that is not known; count.
+    """
+    kinds = ["yes"] * n_yes + ["no"] * n_no + ["open"] * n_open
+    if not 0 < len(kinds) <= MOST_SQUARES:
+        return None
+    squares = tuple((1 + SQUARE * place, kind) for place, kind in enumerate(kinds))
+    return UnitStrip(squares=squares, width=SQUARE * len(kinds) + 2)
+
+
+SHARE_WIDTH: Final = 120
+"""Length of the line from 0 to 100 %; pixels."""
+
+
+def share_place(share: float) -> float:
+    """Return where a share stands on the line from 0 to 100 %; pixels."""
+    return round(4 + SHARE_WIDTH * share, 1)
+
+
+def share_line(found: Estimate | Undefined | None) -> ShareLine:
+    """Return how a share is shown; one that is withheld or undefined says so."""
+    if found is None:
+        return ShareLine(words="too few people to tell")
+    if isinstance(found, Undefined):
+        return ShareLine(words="none coded")
+    words = figures.share(found.count or 0, found.n)
+    if found.low is None or found.high is None or found.n < figures.FEW:
+        return ShareLine(words=words)
+    low, high = share_place(found.low), share_place(found.high)
+    return ShareLine(
+        words=f"{words}, {100 * found.low:.0f} to {100 * found.high:.0f} %",
+        at=share_place(found.value),
+        low=low,
+        length=round(high - low, 1),
+    )
+
+
+def number_words(found: Estimate | Undefined, digits: int = 2) -> str:
+    """Return a number with its interval and count in words, or why there is none."""
+    if isinstance(found, Undefined):
+        return f"undefined: {found.reason.rstrip('.')}"
+    if found.low is None or found.high is None:
+        return f"{found.value:.{digits}f}, from {found.n}"
+    return f"{found.value:.{digits}f} ({found.low:.{digits}f} to {found.high:.{digits}f}), from {found.n}"
+
+
+def listed(words: Sequence[str]) -> str:
+    """Return words with commas, or `none`."""
+    return ", ".join(words) or "none"

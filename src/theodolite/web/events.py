@@ -1,0 +1,151 @@
+"""The open events of this server, and the releases of its studies.
+
+A session names the release for which it was created. New sessions use the latest release;
+sessions in progress keep their study, their run and their connections to the applications.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+from django.conf import settings
+from django.http import Http404
+
+from theodolite.bootstrap.database import bind_thread, database_settings, keep_record, store_on
+from theodolite.bootstrap.events import open_event
+from theodolite.domain.errors import InputError, NotFound
+from theodolite.domain.identity import Record, version_of
+from theodolite.domain.study import Study
+from theodolite.events.context import EventContext, EventStore, OpenEvent
+from theodolite.web.models import Edition, HostedStudy
+from theodolite.web.vault import vault_of
+
+_LOG = logging.getLogger(__name__)
+
+_stores: dict[Path, EventStore] = {}
+_opened: dict[tuple[Path, str, str], OpenEvent] = {}
+_newest: dict[tuple[Path, str], str] = {}
+_lock = RLock()
+
+
+def event_of(hosted: HostedStudy, edition: str = "") -> EventContext:
+    """Return the event of a hosted study.
+
+    Args:
+        hosted: The study.
+        edition: Content hash of the release for which a session was created; empty for the
+            latest release, or for the files of a study that was never published.
+
+    Raises:
+        Http404: If the study has no files.
+    """
+    return open_event_of(hosted, edition).event
+
+
+def open_event_of(hosted: HostedStudy, edition: str = "") -> OpenEvent:
+    """Return the same with the way to its applications.
+
+    The latest release replaces one that is not stored any more.
+
+    Raises:
+        Http404: If the study has no files.
+        StudyError: If its files have faults.
+    """
+    if not hosted.folder:
+        raise Http404
+    server_store()
+    with _lock:
+        newest = _newest.get((_workspace(), hosted.token)) or _open_newest(hosted)
+        version = edition or newest
+        if (_workspace(), hosted.token, version) not in _opened:
+            version = _open_earlier(hosted, version) or newest
+        return _opened[_workspace(), hosted.token, version]
+
+
+def _open_newest(hosted: HostedStudy) -> str:
+    edition = last_edition(hosted)
+    version = _open(hosted, study_of(edition) if edition else None)
+    _newest[_workspace(), hosted.token] = version
+    return version
+
+
+def _open_earlier(hosted: HostedStudy, version: str) -> str:
+    try:
+        study = _stores[_workspace()].study(version)
+    except NotFound:
+        return ""
+    return _open(hosted, study)
+
+
+def _open(hosted: HostedStudy, study: Study | None) -> str:
+    """Open a release, unless it is open, and return its content hash."""
+    workspace = _workspace()
+    opened = open_event(
+        hosted.folder, _stores[workspace], workspace=workspace, study=study, environ=_environment(hosted)
+    )
+    version = version_of(opened.event.study)
+    if study is None:
+        _stores[workspace].keep(opened.event.study)
+    _opened.setdefault((workspace, hosted.token, version), opened)
+    return version
+
+
+def _environment(hosted: HostedStudy) -> Mapping[str, str]:
+    """Return the variables that keys are taken from: those of the process, and the credentials of teams."""
+    try:
+        return {**os.environ, **vault_of(hosted)}
+    except InputError as error:  # the operator's key is missing or has changed; applications with keys will not answer
+        _LOG.error("%s", error)
+        return os.environ
+
+
+def forget_event(hosted: HostedStudy) -> None:
+    """Look up the latest release again when it is next needed; sessions in progress keep theirs."""
+    with _lock:
+        _newest.pop((_workspace(), hosted.token), None)
+
+
+def server_store() -> EventStore:
+    """Return the store of this server's workspace."""
+    with _lock:
+        if _workspace() not in _stores:
+            _stores[_workspace()] = store_on(_workspace(), server_database())
+        return _stores[_workspace()]
+
+
+def server_database() -> dict[str, Any]:
+    """Return how this server's database is reached."""
+    return database_settings(_workspace(), settings.DATABASE_URL)
+
+
+def _workspace() -> Path:
+    return Path(str(settings.WORKSPACE))
+
+
+def bind_request_thread() -> None:
+    """Bind the calling thread to this server's database, so that its store works on the same connection."""
+    bind_thread(server_database())
+
+
+def last_edition(hosted: HostedStudy) -> Edition | None:
+    """Return the latest release of a study; None if it was never published."""
+    return hosted.editions.order_by("-number").first()
+
+
+def study_of(edition: Edition) -> Study:
+    """Return the study of a release.
+
+    Raises:
+        NotFound: If its content is not in this workspace.
+    """
+    return server_store().study(edition.version)
+
+
+def store_record(record: Record) -> str:
+    """Store a record by its content hash on the calling thread's connection, and return the hash."""
+    return keep_record(_workspace(), record)

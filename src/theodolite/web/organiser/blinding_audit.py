@@ -1,0 +1,260 @@
+"""The blinding audit: guesses of testers, names in replies, and a search of all pages for unblinding words."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from io import BytesIO
+from urllib.parse import urljoin, urlsplit
+
+from django.core.handlers.base import BaseHandler
+from django.core.handlers.wsgi import WSGIRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from theodolite.annotation.overview import dialogue_names, latest_submissions
+from theodolite.assessment.unblinding import SecretWord, plain_names, secrets_for_annotators, secrets_for_testers
+from theodolite.bootstrap.blindness import Lookout, PageLeak
+from theodolite.bootstrap.page_reading import PageAnswer
+from theodolite.domain.estimate import Estimate
+from theodolite.domain.people.leak import Leak
+from theodolite.domain.people.role import Role
+from theodolite.events.context import EventContext
+from theodolite.events.monitoring import naming_counts
+from theodolite.events.results import leaks
+from theodolite.reporting.words import figures
+from theodolite.web.access import Here, allowed
+from theodolite.web.analyst.charts import ShareLine, UnitStrip, share_line, share_place, unit_strip
+from theodolite.web.audit import audit
+from theodolite.web.events import event_of
+from theodolite.web.models import Account, HostedStudy, Membership
+
+MOST_PEOPLE = 12
+"""People of each role whose pages are opened, those who came last; count."""
+
+MOST_PAGES = 80
+"""Pages of one person at most; count."""
+
+MOST_KEYS = 2000
+"""Keys of dialogues that annotators' pages are searched for; count."""
+
+_GROUPS = {Role.RED_TEAMER: "tester", Role.FIELD_TESTER: "tester", Role.ANNOTATOR: "annotator"}
+_TURNING = (301, 302, 303, 307, 308)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditResult:
+    """What a search_pages brought.
+
+    Attributes:
+        people: People whose pages were opened; count.
+        pages: Pages that were searched; count.
+        leaks: Secret words that stand on them.
+        plain: Names that could not be looked for, since they are words like others.
+    """
+
+    people: int
+    pages: int
+    leaks: tuple[PageLeak, ...]
+    plain: tuple[str, ...]
+
+
+def search_pages(hosted: HostedStudy, request: HttpRequest) -> AuditResult:
+    """Open every page that people of a study can reach now, and search it.
+
+    Args:
+        hosted: The study.
+        request: Whoever asks for it, for the address of the server.
+    """
+    event, asked = event_of(hosted), _PageClient(request)
+    lookouts = []
+    for membership in _people(hosted):
+        lookout = _lookout(hosted, event, membership)
+        for page in _pages(asked, membership, _starts(event, membership)):
+            lookout.look(page)
+        lookouts.append(lookout)
+    found = {(leak.role, leak.told.secret, _shape(leak.page)): leak for one in lookouts for leak in one.leaks}
+    return AuditResult(
+        people=len(lookouts),
+        pages=sum(one.n_pages for one in lookouts),
+        leaks=tuple(found.values()),
+        plain=plain_names(event.study),
+    )
+
+
+def _people(hosted: HostedStudy) -> Iterator[Membership]:
+    for role in _GROUPS:
+        held = Membership.objects.filter(hosted=hosted, role=role.value, left_at=None, account__is_active=True)
+        yield from held.select_related("account").order_by("-id")[:MOST_PEOPLE]
+
+
+def _lookout(hosted: HostedStudy, event: EventContext, membership: Membership) -> Lookout:
+    role = membership.as_role
+    if role is not Role.ANNOTATOR:
+        return Lookout(role.value, secrets_for_testers(event.study))
+    return Lookout(role.value, _secrets(hosted, event, membership), hears=True)
+
+
+def _secrets(hosted: HostedStudy, event: EventContext, membership: Membership) -> tuple[SecretWord, ...]:
+    others = Membership.objects.filter(hosted=hosted, role__in=[role.value for role in _GROUPS])
+    known = others.exclude(account=membership.account).values_list("participant", "account__name", "account__email")
+    people = {words for facts in known for words in facts if words and words != membership.account.name}
+    keys = dialogue_names(hosted.token, MOST_KEYS)
+    return secrets_for_annotators(event.study, people=people, keys=keys)
+
+
+def _starts(event: EventContext, membership: Membership) -> list[str]:
+    """Return the addresses from which a person's pages are reached; some are named by no link."""
+    group, token = _GROUPS[membership.as_role], membership.hosted.token
+    home = reverse(f"{group}:home", args=[token])
+    if group == "annotator":
+        claims = latest_submissions(token, membership.participant, 10)
+        return [home, *(reverse("annotator:sheet", args=[token, claim]) for claim in claims)]
+    made = [session.place + 1 for session in event.sessions.of_participant(membership.participant)]
+    own = [f"{place}/{rest}" for place in made for rest in ("task/", "", "state/", "end/", "anew/", "questions/")]
+    streams = [f"{place}/{dialogue}/1/" for place in made for dialogue in (1, 2)]
+    return [
+        urljoin(home, rest)
+        for rest in ("consent/", "topics/", "you/", "guess/", "done/", "leave/", "mine/", *own, *streams)
+    ]
+
+
+def _pages(desk: _PageClient, membership: Membership, starts: list[str]) -> Iterator[PageAnswer]:
+    """Yield every page that can be reached from some by links of the person's own group; each once."""
+    home = reverse(f"{_GROUPS[membership.as_role]}:home", args=[membership.hosted.token])
+    waiting, seen = deque(starts), set[str]()
+    while waiting and len(seen) < MOST_PAGES:
+        path = waiting.popleft()
+        if path in seen:
+            continue
+        seen.add(path)
+        page = desk.ask(membership.account, path)
+        yield page
+        links = (urlsplit(urljoin(path, link)).path for link in page.links)
+        waiting.extend(link for link in links if link.startswith(home) and not _begins(link, starts))
+
+
+def _begins(path: str, starts: list[str]) -> bool:
+    """Tell whether looking at a page begins something: a task not given out, work that is held, data taken along."""
+    return path not in starts and (path.endswith(("/task/", "/mine/file/")) or "/annotate/d/" in path)
+
+
+def _shape(path: str) -> str:
+    return "".join("0" if letter.isdigit() else letter for letter in path)
+
+
+class _PageClient:
+    """Asks this program for pages, in somebody's place."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        self._handler = BaseHandler()
+        self._handler.load_middleware()
+        self._address = {
+            "SERVER_NAME": request.META.get("SERVER_NAME", ""),
+            "SERVER_PORT": request.META.get("SERVER_PORT", ""),
+            "HTTP_HOST": request.get_host(),
+            "wsgi.url_scheme": request.scheme or "http",
+        }
+
+    def ask(self, account: Account, path: str) -> PageAnswer:
+        """Return a page as somebody would get it; where it leads on, that is the page."""
+        environ = {"REQUEST_METHOD": "GET", "PATH_INFO": path, "QUERY_STRING": "", "wsgi.input": BytesIO()}
+        request = WSGIRequest({**environ, **self._address})
+        request._cached_user = account  # type: ignore[attr-defined]  # noqa: SLF001 - where Django keeps who asks
+        response = self._handler.get_response(request)
+        headers = "\n".join(f"{name}: {value}" for name, value in response.items())
+        return PageAnswer(path, response.status_code, headers, _text(response))
+
+
+def _text(response: object) -> str:
+    if not isinstance(response, HttpResponse) or response.status_code in _TURNING:
+        return ""
+    return response.content.decode(errors="replace")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeakLine:
+    """One line of the table of guesses, in words.
+
+    Attributes:
+        about: What was guessed.
+        level: Level of testing; "all levels" for all together.
+        right: Right guesses out of all, and their share where there are enough.
+        between: Ends of the interval; empty where there are too few guesses.
+        chance: What guessing alone would bring.
+        surprise: How often so many or more would be right by guessing alone; empty where nobody guessed.
+        n_unknown: Testers who did not know; count.
+        n_repeated: Later guesses of the same people; count.
+        line: Share and interval on a line from 0 to 100 %; without a place where there are too few guesses.
+        chance_at: Where guessing alone stands on that line; pixels.
+        strip: Each guess as a square where there are too few for a share: right ones first, unknown ones last.
+    """
+
+    about: str
+    level: str
+    right: str
+    between: str
+    chance: str
+    surprise: str
+    n_unknown: int
+    n_repeated: int
+    line: ShareLine
+    chance_at: float
+    strip: UnitStrip | None = None
+
+    @property
+    def words(self) -> str:
+        """What is drawn, for those who do not see it."""
+        told = (f"{self.right} right", self.between, f"by chance {self.chance}", f"{self.n_unknown} did not know")
+        return f"{self.about}, {self.level}: {', '.join(each for each in told if each)}"
+
+
+@allowed(Role.ORGANISER, Role.ANALYST)
+def blinding(request: HttpRequest, here: Here) -> HttpResponse:
+    """Show guesses against chance, and how often applications named themselves."""
+    return _page(request, here)
+
+
+@allowed(Role.ORGANISER)
+@require_POST
+def look_through(request: HttpRequest, here: Here) -> HttpResponse:
+    """Open every page that testers and annotators can reach now, and show what would unblind them."""
+    found = search_pages(here.hosted, request)
+    told = {"pages": found.pages, "people": found.people, "leaks": len(found.leaks)}
+    audit(here.account, "searched pages for unblinding words", f"study {here.hosted.token}", hosted=here.hosted, **told)
+    return _page(request, here, crawled=found)
+
+
+def _page(request: HttpRequest, here: Here, **more: object) -> HttpResponse:
+    event = event_of(here.hosted)
+    lines = [_leak_line(leak) for leak in leaks(event)]
+    told = {"here": here, "leaks": lines, "few": figures.FEW, "namings": naming_counts(event), **more}
+    return render(request, "web/organiser/blinding.html", told)
+
+
+def _leak_line(leak: Leak) -> LeakLine:
+    rate = leak.rate
+    known = isinstance(rate, Estimate)
+    n, n_right = (rate.n, rate.count or 0) if isinstance(rate, Estimate) else (0, 0)
+    return LeakLine(
+        about=leak.about.value,
+        level=leak.level.value if leak.level else "all levels",
+        right=figures.share(n_right, n) if known else "nobody guessed",
+        between=_between(rate) if isinstance(rate, Estimate) else "",
+        chance=figures.percent(leak.chance) if known else "",
+        surprise="" if leak.p_value is None else f"{leak.p_value:.3f}",
+        n_unknown=leak.n_unknown,
+        n_repeated=leak.n_repeated,
+        line=share_line(rate),
+        chance_at=share_place(leak.chance),
+        strip=unit_strip(n_right, n - n_right, leak.n_unknown) if 0 < n < figures.FEW else None,
+    )
+
+
+def _between(rate: Estimate) -> str:
+    if rate.n < figures.FEW or rate.low is None or rate.high is None:
+        return "too few to tell"
+    return f"{figures.percent(rate.low)} to {figures.percent(rate.high)}"

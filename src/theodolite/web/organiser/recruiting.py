@@ -1,0 +1,274 @@
+"""Recruiting: recruit links, printed access codes and time slots."""
+
+from __future__ import annotations
+
+import base64
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from io import BytesIO
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django import forms
+from django.contrib import messages
+from django.db import transaction
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+from qrcode import QRCode  # type: ignore[import-untyped] # it has no types
+from qrcode.image.svg import SvgPathImage  # type: ignore[import-untyped] # likewise
+
+from theodolite.domain.people.role import Role
+from theodolite.domain.wording import languages_of
+from theodolite.web.access import Here, allowed
+from theodolite.web.accounts.codes import code_path, words_of
+from theodolite.web.accounts.recruiting import COMPLETION, why_shut
+from theodolite.web.approvals import NO_APPROVAL, TESTERS, may_invite
+from theodolite.web.audit import audit
+from theodolite.web.events import event_of
+from theodolite.web.languages import offer_languages
+from theodolite.web.models import PersonalCode, RecruitLink, TimeSlot
+from theodolite.web.pages import absolute
+from theodolite.web.timezones import moment_field, moment_text, span_text, zone_of
+
+PARAMETERS = "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
+"""What Prolific fills in, as its study pages want it written."""
+
+
+class LinkForm(forms.ModelForm):  # type: ignore[type-arg] # not generic when the program runs
+    """A further link."""
+
+    class Meta:
+        """Fields, in the order of the page."""
+
+        model = RecruitLink
+        fields = (
+            "name",
+            "kind",
+            "role",
+            "most",
+            "closes_at",
+            "language",
+            "study_id",
+            "completion_code",
+            "screened_out_code",
+        )
+        labels = {  # noqa: RUF012 - read once by Django
+            "name": "What you call it",
+            "kind": "Who comes in by it",
+            "most": "How many people at most",
+            "study_id": "Prolific's study id (empty: any)",
+            "completion_code": "Completion code (empty: one is made)",
+            "screened_out_code": "Code for people who are screened out",
+        }
+        help_texts = {  # noqa: RUF012
+            "name": "People never see it.",
+            "completion_code": "For Prolific: shown to each person at the end, with a button that hands it in.",
+            "screened_out_code": "For Prolific; empty for none.",
+        }
+        widgets = {"kind": forms.RadioSelect}  # noqa: RUF012
+
+    role = forms.ChoiceField(label="As", choices=[(role.value, role.value) for role in reversed(TESTERS)])
+    closes_at = moment_field("Lets nobody new in from (empty: no such time)", required=False)
+    language = forms.ChoiceField(label="Language that people are met in", required=False)
+
+    def __init__(self, *args: Any, zone: ZoneInfo, languages: Sequence[str], **kwargs: Any) -> None:
+        """Read times by the event's own clock, and offer the languages of the study."""
+        super().__init__(*args, **kwargs)
+        offer_languages(self, languages)
+        self._zone = zone
+        self.initial["most"] = 50
+
+    def clean_closes_at(self) -> Any:
+        """Return the moment as the event's clock means it.
+
+        Raises:
+            ValidationError: If it lies in the past.
+        """
+        local = self.cleaned_data["closes_at"]
+        moment = local.replace(tzinfo=self._zone) if local else None
+        if moment and moment <= timezone.now():
+            message = "This lies in the past."
+            raise forms.ValidationError(message)
+        return moment
+
+    def clean(self) -> dict[str, Any]:
+        """Return what was filled in; a completion code is made where Prolific needs one."""
+        filled = super().clean() or {}
+        if filled.get("kind") == RecruitLink.Kind.PROLIFIC and not filled.get("completion_code"):
+            filled["completion_code"] = "C" + secrets.token_hex(4).upper()
+        if filled.get("most") == 0:
+            self.add_error("most", "At least 1.")
+        return filled
+
+
+@allowed(Role.ORGANISER)
+def links(request: HttpRequest, here: Here) -> HttpResponse:
+    """Show the links and how many came by each; make another one."""
+    study = event_of(here.hosted).study
+    zone, link = zone_of(study), RecruitLink(hosted=here.hosted)
+    form = LinkForm(request.POST or None, instance=link, zone=zone, languages=languages_of(study))
+    if request.method == "POST":
+        if form.is_valid() and not may_invite(here.hosted, Role(form.cleaned_data["role"])):
+            form.add_error(None, NO_APPROVAL)
+        if form.is_valid():
+            with transaction.atomic():
+                made = form.save()
+                audit(here.account, "made recruiting link", f"link {made.token}", hosted=here.hosted, kind=made.kind,
+                      role=made.role, most=made.most)  # fmt: skip
+            messages.success(request, "Made. Copy the address below.")
+            return redirect("organiser:links", study=here.hosted.token)
+    shown = {"here": here, "form": form, "links": _told(request, here, zone), "completion": COMPLETION}
+    return render(request, "web/organiser/links.html", shown, status=422 if form.errors else 200)
+
+
+def _told(request: HttpRequest, here: Here, zone: ZoneInfo) -> list[dict[str, object]]:
+    known = here.hosted.recruit_links.select_related("hosted").annotate(
+        came=Count("recruits"), finished=Count("recruits__finished_at")
+    )
+    return [
+        {
+            "link": one,
+            "address": absolute(request, reverse("recruited", args=[one.token]))
+            + (PARAMETERS if one.kind == RecruitLink.Kind.PROLIFIC else ""),
+            "closes": moment_text(one.closes_at, zone) if one.closes_at else "",
+            "shut": why_shut(one),
+        }
+        for one in known.order_by("-id")
+    ]
+
+
+@allowed(Role.ORGANISER)
+@require_POST
+def close_link(request: HttpRequest, here: Here, link: str) -> HttpResponse:
+    """Let nobody new in by a link, or open it again; who is in stays in."""
+    found = get_object_or_404(RecruitLink, token=link, hosted=here.hosted)
+    with transaction.atomic():
+        found.closed_at = (found.closed_at or timezone.now()) if request.POST.get("shut") == "yes" else None
+        found.save(update_fields=["closed_at"])
+        verb = "closed recruiting link" if found.closed_at else "opened recruiting link"
+        audit(here.account, verb, f"link {found.token}", hosted=here.hosted)
+    messages.success(request, "Closed." if found.closed_at else "Open again.")
+    return redirect("organiser:links", study=here.hosted.token)
+
+
+@dataclass(frozen=True, slots=True)
+class Slip:
+    """What stands on one slip."""
+
+    seat: str
+    role: str
+    words: str
+    address: str
+    square: str
+
+
+@allowed(Role.ORGANISER)
+def slips(request: HttpRequest, here: Here) -> HttpResponse:
+    """Show the slips of everybody who has not used one yet."""
+    codes = PersonalCode.objects.select_related("membership").filter(
+        membership__hosted=here.hosted, membership__left_at=None, first_used_at=None, withdrawn_at=None
+    )
+    rows = [_slip(request, code) for code in codes.order_by("membership__role", "id")]
+    return render(
+        request, "web/organiser/slips.html", {"here": here, "slips": rows, "door": absolute(request, "/code/")}
+    )
+
+
+def _slip(request: HttpRequest, code: PersonalCode) -> Slip:
+    address = absolute(request, code_path(code))
+    return Slip(code.seat, code.membership.role, words_of(code), address, square_of(address))
+
+
+def square_of(text: str) -> str:
+    """Return a QR code of a text as the address of a picture that holds itself."""
+    code = QRCode(border=2, image_factory=SvgPathImage)
+    code.add_data(text)
+    held = BytesIO()
+    code.make_image().save(held)
+    return "data:image/svg+xml;base64," + base64.b64encode(held.getvalue()).decode()
+
+
+_MOST = 60
+
+
+class SlotForm(forms.Form):
+    """One slot, or several of one length one after the other."""
+
+    role = forms.ChoiceField(label="For", choices=[(role.value, f"{role.value}s") for role in TESTERS])
+    begins = moment_field("Begins")
+    minutes = forms.IntegerField(label="Length in minutes", min_value=5, max_value=24 * 60, initial=90)
+    places = forms.IntegerField(label="Places", min_value=1, max_value=1000, initial=10)
+    n = forms.IntegerField(label="How many such slots, one after the other", min_value=1, max_value=_MOST, initial=1)
+    where = forms.CharField(label="Room or remark", max_length=120, required=False, help_text="People read it.")
+
+    def clean(self) -> dict[str, Any]:
+        """Return what was filled in, once it lies ahead."""
+        filled = super().clean() or {}
+        begins = filled.get("begins")
+        if isinstance(begins, datetime) and begins < timezone.now() - timedelta(days=1):
+            self.add_error("begins", "This lies in the past.")
+        return filled
+
+
+@allowed(Role.ORGANISER)
+def slots(request: HttpRequest, here: Here) -> HttpResponse:
+    """Show the slots and who comes when; make further ones."""
+    zone = zone_of(event_of(here.hosted).study)
+    form = SlotForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        made = _make(here, form.cleaned_data, zone)
+        messages.success(request, f"{made} slot{'s' if made > 1 else ''} made.")
+        return redirect("organiser:slots", study=here.hosted.token)
+    known = here.hosted.time_slots.prefetch_related("bookings__membership__account")
+    rows = [
+        {
+            "slot": one,
+            "when": span_text(one.begins, one.ends, zone),
+            "people": [str(booking.membership.account) for booking in one.bookings.all()],
+        }
+        for one in known
+    ]
+    shown = {"here": here, "form": form, "slots": rows, "zone": zone.key}
+    return render(request, "web/organiser/slots.html", shown, status=422 if form.errors else 200)
+
+
+@transaction.atomic
+def _make(here: Here, filled: dict[str, Any], zone: Any) -> int:
+    length = timedelta(minutes=filled["minutes"])
+    begins = filled["begins"].replace(tzinfo=zone)
+    made = [
+        TimeSlot.objects.create(
+            hosted=here.hosted,
+            role=filled["role"],
+            begins=begins + number * length,
+            ends=begins + (number + 1) * length,
+            places=filled["places"],
+            where=filled["where"],
+            made_by=here.account,
+        )
+        for number in range(filled["n"])
+    ]
+    audit(here.account, "made time slots", f"study {here.hosted.token}", hosted=here.hosted, role=filled["role"],
+          n=len(made))  # fmt: skip
+    return len(made)
+
+
+@allowed(Role.ORGANISER)
+@require_POST
+def drop_slot(request: HttpRequest, here: Here, slot: str) -> HttpResponse:
+    """Take a slot away that nobody has booked."""
+    with transaction.atomic():
+        found = get_object_or_404(TimeSlot.objects.select_for_update(), token=slot, hosted=here.hosted)
+        if found.bookings.exists():
+            messages.error(request, "People have booked this slot; book another one for them first.")
+        else:
+            found.delete()
+            audit(here.account, "took time slot away", f"slot {slot}", hosted=here.hosted)
+            messages.success(request, "Taken away.")
+    return redirect("organiser:slots", study=here.hosted.token)

@@ -1,0 +1,221 @@
+"""Settings of an event: releases, ethics approval, annotator criteria and second factors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from allauth.mfa.models import Authenticator
+from django import forms
+from django.contrib import messages
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from theodolite.config.loading import StudyFaults
+from theodolite.config.places import render_faults
+from theodolite.domain.criteria import CriteriaSubject, StatedCriteria
+from theodolite.domain.errors import Conflict, InputError
+from theodolite.domain.identity import version_of
+from theodolite.domain.people.role import Role
+from theodolite.usecases.stating_criteria import criteria_of, state_criteria
+from theodolite.web.access import Here, allowed
+from theodolite.web.approvals import approval_of
+from theodolite.web.audit import audit
+from theodolite.web.events import last_edition, server_store
+from theodolite.web.factors import FACTOR_ROLES, required_by_server, required_roles
+from theodolite.web.models import Account, EthicsApproval, HostedStudy, Membership
+from theodolite.web.releases import changes_since, publish, study_in_files
+
+
+@allowed(Role.ORGANISER)
+def editions(request: HttpRequest, here: Here) -> HttpResponse:
+    """Show editions and what another one would change; publish it."""
+    try:
+        if request.method == "POST":
+            edition = publish(here.hosted, here.account, request.POST.get("version", ""))
+            messages.success(request, f"Edition {edition.number} is published.")
+            return redirect("organiser:editions", here.hosted.token)
+        shown = _compared(here)
+    except StudyFaults as faults:
+        shown = {"faults": render_faults(faults.placed, limit=None, ending="Nothing was published.")}
+    known = here.hosted.editions.select_related("made_by").order_by("-number")
+    return render(request, "web/organiser/editions.html", {"here": here, "editions": known, **shown})
+
+
+def _compared(here: Here) -> dict[str, object]:
+    loaded = study_in_files(here.hosted)
+    version, last = version_of(loaded.study), last_edition(here.hosted)
+    is_new = last is None or last.version != version
+    changes = changes_since(last, loaded.study) if last is not None and is_new else ()
+    notes = render_faults(loaded.notes, limit=None) if loaded.notes else ""
+    return {"version": version, "is_new": is_new, "changes": changes, "notes": notes}
+
+
+class ApprovalForm(forms.ModelForm):  # type: ignore[type-arg] # not generic when the program runs
+    """Who approved what, and for how long."""
+
+    class Meta:
+        """Fields, in the order of the page."""
+
+        model = EthicsApproval
+        fields = ("body", "number", "granted", "expires")
+        labels = {  # noqa: RUF012 - read once by Django
+            "body": "Body that approved the event",
+            "number": "Number or words of the decision",
+            "granted": "Holds from",
+            "expires": "Holds until (empty: no end)",
+        }
+        widgets = {name: forms.DateInput(attrs={"type": "date"}) for name in ("granted", "expires")}  # noqa: RUF012
+
+    def clean(self) -> dict[str, Any]:
+        """Return what was filled in, once its dates follow each other."""
+        filled = super().clean() or {}
+        granted, expires = filled.get("granted"), filled.get("expires")
+        if granted and expires and expires < granted:
+            self.add_error("expires", "It would end before it begins.")
+        return filled
+
+
+@allowed(Role.ORGANISER)
+def ethics(request: HttpRequest, here: Here) -> HttpResponse:
+    """Show the approvals of an event and record another one."""
+    form = ApprovalForm(request.POST or None, instance=EthicsApproval(hosted=here.hosted, made_by=here.account))
+    if request.method == "POST" and form.is_valid():
+        with transaction.atomic():
+            kept = form.save()
+            audit(here.account, "recorded ethics approval", f"study {here.hosted.token}", hosted=here.hosted,
+                  body=kept.body, number=kept.number)  # fmt: skip
+        messages.success(request, "Recorded. Testers can be invited.")
+        return redirect("organiser:people", study=here.hosted.token)
+    told = {"here": here, "form": form, "approvals": here.hosted.approvals.all(), "holds": approval_of(here.hosted)}
+    return render(request, "web/organiser/ethics.html", told, status=422 if form.errors else 200)
+
+
+LONGEST = 10_000
+"""Letters of a statement at most; count."""
+
+_ASKED = {
+    CriteriaSubject.RECRUITMENT: "Where and how are annotators sought, and what are they told and paid?",
+    CriteriaSubject.SELECTION: "Who may annotate: knowledge, languages, tests, what keeps somebody out?",
+    CriteriaSubject.ASSIGNMENT: "Who gets which category and dialogue, how many passes, and what is kept apart?",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatedBefore:
+    """What was stated about one subject.
+
+    Attributes:
+        about: The subject.
+        asked: What the statement should say.
+        statements: The latest first, each with who made it, in words.
+    """
+
+    about: CriteriaSubject
+    asked: str
+    statements: tuple[tuple[StatedCriteria, str], ...]
+
+    @property
+    def last(self) -> StatedCriteria | None:
+        """The statement that holds."""
+        return self.statements[0][0] if self.statements else None
+
+
+@allowed(Role.ORGANISER, Role.SENIOR)
+@require_http_methods(["GET", "POST"])
+def criteria(request: HttpRequest, here: Here) -> HttpResponse:
+    """Show what was stated, and keep another statement."""
+    if request.method != "POST":
+        return _page(request, here)
+    sent = request.POST
+    about = next((one for one in CriteriaSubject if one.value == sent.get("about")), CriteriaSubject.RECRUITMENT)
+    try:
+        made = state_criteria(
+            server_store(),
+            here.hosted.name,
+            about,
+            sent.get("text", "").replace("\r\n", "\n")[:LONGEST],
+            by=here.account.token,
+            now=timezone.now(),
+            why=sent.get("why", "")[:500],
+            follows=int(sent["follows"]) if sent.get("follows", "").isdecimal() else 0,
+        )
+    except (Conflict, InputError) as error:
+        return _page(request, here, problem=f"Not kept: {error}.", text=sent.get("text", ""), about=about)
+    facts = {"about": about.value, "revision": made.revision}
+    audit(here.account, "stated criteria", f"study {here.hosted.token}", hosted=here.hosted, **facts)
+    messages.success(request, f"Kept as statement {made.revision} about {about.value}.")
+    return redirect("organiser:criteria", study=here.hosted.token)
+
+
+def _page(
+    request: HttpRequest,
+    here: Here,
+    *,
+    problem: str = "",
+    text: str = "",
+    about: CriteriaSubject | None = None,
+) -> HttpResponse:
+    found = criteria_of(server_store(), here.hosted.name)
+    names = dict(Account.objects.filter(token__in={one.by for one in found}).values_list("token", "name"))
+    stated = [
+        StatedBefore(
+            about=subject,
+            asked=asked,
+            statements=tuple((one, names.get(one.by, "somebody")) for one in reversed(found) if one.about is subject),
+        )
+        for subject, asked in _ASKED.items()
+    ]
+    context = {"here": here, "stated": stated, "problem": problem, "text": text, "faulty": about}
+    return render(request, "web/organiser/criteria.html", context, status=422 if problem else 200)
+
+
+class FactorForm(forms.Form):
+    """The roles that need one here."""
+
+    roles = forms.MultipleChoiceField(
+        label="Roles that need a second factor in this study",
+        choices=[(role.value, role.value) for role in FACTOR_ROLES],
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Who has none is led to the page on which it is set up, at the next click.",
+    )
+
+
+@allowed(Role.ORGANISER)
+def factors(request: HttpRequest, here: Here) -> HttpResponse:
+    """Show and keep which roles need a second factor."""
+    form = FactorForm(request.POST or None, initial={"roles": here.hosted.second_factor})
+    if request.method == "POST":
+        form = FactorForm(request.POST)
+        if form.is_valid():
+            with transaction.atomic():
+                here.hosted.second_factor = form.cleaned_data["roles"]
+                here.hosted.save(update_fields=["second_factor"])
+                audit(here.account, "set second factors", f"study {here.hosted.token}", hosted=here.hosted,
+                      roles=here.hosted.second_factor)  # fmt: skip
+            messages.success(request, "Kept.")
+            return redirect("organiser:factors", study=here.hosted.token)
+    shown = {
+        "here": here,
+        "form": form,
+        "by_server": sorted(role.value for role in required_by_server()),
+        "lacking": lacking_factor(here.hosted),
+        "n_needed": _needing(here.hosted).count(),
+    }
+    return render(request, "web/organiser/factors.html", shown, status=422 if form.errors else 200)
+
+
+def lacking_factor(hosted: HostedStudy) -> list[Membership]:
+    """Return those of a study who need a second factor and have none."""
+    having = Authenticator.objects.values("user_id")
+    return list(_needing(hosted).exclude(account_id__in=having).order_by("id"))
+
+
+def _needing(hosted: HostedStudy) -> QuerySet[Membership]:
+    needed = [role.value for role in required_roles(hosted)]
+    return hosted.memberships.filter(left_at=None, role__in=needed).select_related("account")

@@ -1,0 +1,131 @@
+"""The end of sessions: applications are told, abandoned sessions are ended, participants leave or withdraw."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from functools import cache
+
+from asgiref.sync import async_to_sync, sync_to_async
+from django.db import close_old_connections
+from django.http import Http404
+from django.utils import timezone
+
+from theodolite.bootstrap.clock import SystemClock
+from theodolite.domain.errors import TheodoliteError
+from theodolite.domain.people.session import Session, SessionState
+from theodolite.domain.people.withdrawal import Tombstone, Withdrawal
+from theodolite.events.chat import ReplyManager
+from theodolite.events.sessions import end_abandoned_session, is_session_abandoned
+from theodolite.events.withdrawal import leave, withdraw
+from theodolite.web.audit import audit
+from theodolite.web.events import bind_request_thread, event_of, open_event_of, server_store
+from theodolite.web.models import HostedStudy, Membership
+from theodolite.web.models.token import new_token
+
+EVERY_S = 60
+"""Time between two searches for abandoned sessions; seconds."""
+
+_LOG = logging.getLogger(__name__)
+
+
+@cache
+def reply_manager() -> ReplyManager:
+    """Return the manager of all replies in progress of this process."""
+    return ReplyManager(server_store, SystemClock(), bind_request_thread)
+
+
+def close_session(hosted: HostedStudy, session: Session) -> None:
+    """Stop the reply in progress of a session and tell its application, before the session changes."""
+    for dialogue in server_store().events.dialogues.of_session(session.key):
+        if dialogue.is_open:
+            opened = open_event_of(hosted, session.edition)
+            async_to_sync(reply_manager().close_dialogue)(opened, session, dialogue)
+
+
+def end_participation(membership: Membership) -> None:
+    """End the part of a tester in an event; the texts stay, and the slot is released."""
+    hosted = membership.hosted
+    for session in server_store().events.sessions.of_participant(membership.participant):
+        if not session.is_over:
+            close_session(hosted, session)
+    leave(event_of(hosted), membership.participant, context_of=lambda session: event_of(hosted, session.edition))
+    membership.unsent_texts.all().delete()
+    membership.left_at = membership.left_at or timezone.now()
+    membership.save(update_fields=["left_at"])
+
+
+def withdraw_participant(membership: Membership, wish: Withdrawal) -> Tombstone:
+    """End the part of a tester in an event, and remove or anonymise the texts; return the remaining counts.
+
+    Args:
+        membership: The membership of the tester.
+        wish: Whether texts are removed or anonymised.
+    """
+    end_participation(membership)
+    remaining = withdraw(event_of(membership.hosted), membership.participant, wish)
+    delete_measurements(membership.hosted)
+    membership.participant = new_token()  # the only link between the person and the texts
+    membership.withdrew = True
+    membership.save(update_fields=["participant", "withdrew"])
+    return remaining
+
+
+def delete_measurements(hosted: HostedStudy) -> None:
+    """Delete the measured files of a study, because they contain texts that were withdrawn."""
+    for measurement in hosted.measurements.all():
+        shutil.rmtree(measurement.folder, ignore_errors=True)
+        measurement.delete()
+
+
+def end_sessions(hosted: HostedStudy, *, only_abandoned: bool) -> int:
+    """End active sessions of an event, and return how many; count.
+
+    Args:
+        hosted: The event.
+        only_abandoned: Whether to end only those whose time was up a while ago; otherwise
+            all of them, because the event closes.
+    """
+    ended = 0
+    for session in server_store().events.sessions.in_study(hosted.name):
+        if session.state is SessionState.ACTIVE:
+            event = event_of(hosted, session.edition)
+            if not only_abandoned or is_session_abandoned(event, session):
+                close_session(hosted, session)
+                end_abandoned_session(event, session)
+                ended += 1
+    if ended:
+        audit(None, "ended sessions", f"study {hosted.token}", hosted=hosted, n=ended)
+    return ended
+
+
+@asynccontextmanager
+async def sweeping() -> AsyncIterator[None]:
+    """Search for abandoned sessions periodically while the server runs."""
+    task = asyncio.create_task(_sweep_periodically())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def _sweep_periodically() -> None:
+    while True:
+        await asyncio.sleep(EVERY_S)
+        await sync_to_async(sweep, thread_sensitive=False)()
+
+
+def sweep() -> None:
+    """End the abandoned sessions of every event; an error in one event does not affect the others."""
+    close_old_connections()
+    for hosted in HostedStudy.objects.exclude(folder="").exclude(state=HostedStudy.State.DRAFT):
+        try:
+            end_sessions(hosted, only_abandoned=True)
+        except (TheodoliteError, Http404) as error:
+            _LOG.warning("sessions of a study could not be looked at: %s", error)
+    close_old_connections()

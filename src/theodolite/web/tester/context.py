@@ -1,0 +1,380 @@
+"""The context of a tester's request: event, sessions and progress, and which page the tester may open."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
+from theodolite.domain.dialogue import Level
+from theodolite.domain.people.consent import AcknowledgedText
+from theodolite.domain.people.event import LevelPlan
+from theodolite.domain.people.role import Role
+from theodolite.domain.people.session import Session, SessionState
+from theodolite.domain.questionnaire import Questionnaire
+from theodolite.domain.wording import TITLE, LocalisedStudy, languages_of
+from theodolite.events.allocation import capacity_left, expected_sessions, next_session_index, stratum_of
+from theodolite.events.context import EventContext
+from theodolite.events.exposure import is_limit_reached
+from theodolite.events.rules import (
+    NextStep,
+    ScreeningResult,
+    SessionProgress,
+    Step,
+    TesterProgress,
+    next_step,
+    started_order,
+    step_in_session,
+)
+from theodolite.testing.opening import Openness
+from theodolite.testing.topics import topics_version
+from theodolite.web.access import Here, View, allowed
+from theodolite.web.booking import booked_slot, needs_slot
+from theodolite.web.events import event_of
+from theodolite.web.languages import speak
+from theodolite.web.models import HostedStudy, Screening
+from theodolite.web.read_studies import read_study
+from theodolite.web.tester.texts import Text, screening_version, texts_of
+from theodolite.web.timezones import moment_text, span_text, zone_of
+
+
+def alias_of(session: Session) -> str:
+    """Return what a person knows the application of a session by, e.g. `Application K`."""
+    return alias_words(session.alias)
+
+
+def alias_words(alias: str) -> str:
+    """Return an alias as it is stored in the language of the page."""
+    return _("Application %(letter)s") % {"letter": alias.removeprefix("Application ")}
+
+
+LEVELS = {Role.RED_TEAMER: Level.RED_TEAMING, Role.FIELD_TESTER: Level.FIELD_TESTING}
+"""The level of testing that each role of testers belongs to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TesterContext:
+    """What a page knows of its tester.
+
+    Attributes:
+        here: The account and its membership.
+        event: The event in its latest release, or in that of a session of the tester.
+        level: Level of testing of the tester's role.
+        sessions: The tester's sessions of the level, in order.
+        agreed: Acknowledged texts: subject, version, and key of the session if the text is about one.
+        language: Language in which the tester reads the study.
+    """
+
+    here: Here
+    event: EventContext
+    level: Level
+    sessions: tuple[Session, ...]
+    agreed: frozenset[tuple[AcknowledgedText, str, str]]
+    language: str = ""
+
+    @property
+    def participant(self) -> str:
+        """Opaque key of the tester."""
+        return self.here.membership.participant
+
+    @property
+    def plan(self) -> LevelPlan:
+        """The plan of the level."""
+        plans = (plan for plan in self.event.study.levels if plan.level is self.level)
+        return next(plans, LevelPlan(level=self.level))
+
+    @property
+    def read(self) -> LocalisedStudy:
+        """The study in the tester's language; records refer to the study as written."""
+        return read_study(self.event.study, self.language)
+
+    @property
+    def texts(self) -> tuple[Text, ...]:
+        """The texts that need agreement before the first session."""
+        return texts_of(self.read)
+
+    def has_agreed(self) -> bool:
+        """Tell whether every text was agreed to in its current version, in any language."""
+        worded = [text for language in languages_of(self.event.study) for text in self._texts_in(language)]
+        met = {text.subject for text in worded if (text.subject, text.version, "") in self.agreed}
+        return met >= {text.subject for text in worded}
+
+    def _texts_in(self, language: str) -> tuple[Text, ...]:
+        return texts_of(read_study(self.event.study, language))
+
+    def session(self, place: int) -> Session:
+        """Return a session of the tester by its number, from 1.
+
+        Raises:
+            Http404: If it does not exist.
+        """
+        for session in self.sessions:
+            if session.place == place - 1:
+                return session
+        raise Http404
+
+    def in_release(self, session: Session) -> TesterContext:
+        """Return the context in the release for which a session was created."""
+        return replace(self, event=_event(self.here.hosted, session.edition))
+
+    def at(self, place: int) -> TesterContext:
+        """Return the context in the release of a session by its number, from 1; unchanged if it does not exist."""
+        known = next((session for session in self.sessions if session.place == place - 1), None)
+        return self.in_release(known) if known is not None else self
+
+    def has_read(self, session: Session) -> bool:
+        """Tell whether the instructions of a session were acknowledged."""
+        return any(subject is AcknowledgedText.INSTRUCTIONS and key == session.key for subject, _, key in self.agreed)
+
+    def to_answer(self, session: Session) -> list[Questionnaire]:
+        """Return the questionnaires of a session that are not submitted, in order."""
+        asked = self.in_release(session).event.study.questionnaires_after(session.scenario, session.level)
+        if not asked:
+            return []
+        answered = {given.questionnaire for given in self.event.responses.of_session(session.key) if given.submitted}
+        return [questionnaire for questionnaire in asked if questionnaire.name not in answered]
+
+    @property
+    def screening_version(self) -> str:
+        """Content hash of the screening questions; empty if there are none."""
+        return screening_version(self.event.study)
+
+    def progress(self) -> TesterProgress:
+        """Return the progress of the tester in the event."""
+        store = self.event.store
+        over = [session for session in self.sessions if session.is_over]
+        return TesterProgress(
+            screening=self._screened(),
+            has_consented=self.has_agreed(),
+            has_chosen_topics=has_chosen_topics(self),
+            next_session_no=_next_session_no(self),
+            has_profile=bool(over) or store.profile(self.participant) is not None,
+            has_time_slot=self._has_slot(),
+            has_capacity=bool(self.sessions) or self._finds_place(),
+            limit_reached=is_limit_reached(self.event, self.participant),
+            sessions=self.session_progress,
+            has_guessed=bool(over)
+            and bool(self.keys & {guess.session for guess in store.events.responses.guesses(self.event.study.name)}),
+        )
+
+    @property
+    def session_progress(self) -> tuple[SessionProgress, ...]:
+        """The progress in each session of the level in order, those not started included."""
+        made = {session.place: self._progress_in(session) for session in self.sessions}
+        return tuple(made.get(place, SessionProgress()) for place in range(self.plan.sessions))
+
+    def _screened(self) -> ScreeningResult:
+        version = self.screening_version
+        kept = Screening.objects.filter(membership=self.here.membership, version=version).first() if version else None
+        if not version:
+            return ScreeningResult.PASSED
+        return ScreeningResult.OPEN if kept is None else ScreeningResult.PASSED if kept.passed else ScreeningResult.OUT
+
+    def _has_slot(self) -> bool:
+        if not needs_slot(self.here.hosted, self.here.membership.role):
+            return True
+        return booked_slot(self.here.membership, self.event.clock.now()) is not None
+
+    def _finds_place(self) -> bool:
+        known = self.event.participants.profile(self.participant) is not None
+        stratum = stratum_of(self.event, self.participant, self.plan) if known else None
+        return capacity_left(self.event, self.level, stratum) > 0
+
+    @property
+    def keys(self) -> set[str]:
+        """Keys of the sessions."""
+        return {session.key for session in self.sessions}
+
+    def upcoming(self) -> NextStep:
+        """Return the next step of the tester; during a session the store is not asked for more."""
+        return step_in_session(self.session_progress) or next_step(self.progress())
+
+    def address(self, upcoming: NextStep) -> str:
+        """Return the page of a step."""
+        study = self.here.hosted.token
+        arguments = [study, upcoming.session_no] if upcoming.session_no else [study]
+        return reverse(f"tester:{upcoming.step.value}", args=arguments)
+
+    def _progress_in(self, session: Session) -> SessionProgress:
+        # The tester did not end an interrupted session, so no questionnaire follows.
+        asks = session.is_over and session.state is not SessionState.INTERRUPTED
+        return SessionProgress(
+            is_read=self.has_read(session),
+            is_over=session.is_over,
+            to_answer=len(self.to_answer(session)) if asks else 0,
+        )
+
+
+def title_of(tester: TesterContext) -> tuple[str, str] | None:
+    """Return the study's title in the tester's language with that language; None if the stored title is shown."""
+    if TITLE not in tester.read.parts or str(tester.here.hosted) != tester.event.study.title:
+        return None
+    return tester.read.study.title, tester.read.language
+
+
+def tester_context(request: HttpRequest, here: Here) -> TesterContext:
+    """Return the context of a request, which from now on uses the tester's language."""
+    event = _event(here.hosted)
+    level = LEVELS[here.role]
+    given = event.participants.acknowledgements(here.membership.participant)
+    mine = (one for one in event.sessions.of_participant(here.membership.participant) if one.level is level)
+    return TesterContext(
+        here=here,
+        event=event,
+        level=level,
+        sessions=tuple(sorted(mine, key=lambda session: session.place)),
+        agreed=frozenset((each.subject, each.version, each.session) for each in given),
+        language=speak(request, languages_of(event.study)),
+    )
+
+
+def _event(hosted: HostedStudy, edition: str = "") -> EventContext:
+    return replace(event_of(hosted, edition), keeps_hours=hosted.keeps_hours)
+
+
+def has_chosen_topics(tester: TesterContext) -> bool:
+    """Tell whether the tester has answered the current version of the content opt-outs."""
+    version = topics_version(tester.event.study)
+    return not version or (AcknowledgedText.TOPICS, version, "") in tester.agreed
+
+
+def _next_session_no(tester: TesterContext) -> int | None:
+    """Return the number of the next session; None if the study has no topics."""
+    if not tester.event.study.topics or not tester.plan.people:
+        return None
+    place = next_session_index(tester.event, tester.participant, tester.level)
+    return 0 if place is None else place + 1
+
+
+def session_position(tester: TesterContext, session: Session) -> int:
+    """Return the position of a session in the order in which the tester starts them, from 1."""
+    before = [one for one in tester.sessions if one.key != session.key and one.clock.started is not None]
+    waits = session.clock.started is None
+    return 1 + sum(waits or started_order(one) < started_order(session) for one in before)
+
+
+def n_sessions_offered(tester: TesterContext) -> int:
+    """Return how many sessions a tester has started or is offered; count."""
+    if not tester.event.study.topics or not tester.plan.people:
+        return tester.plan.sessions
+    return expected_sessions(tester.event, tester.participant, tester.level, tester.sessions)
+
+
+_STATE = HostedStudy.State
+_AFTER_EVENT = (Step.QUESTIONS, Step.GUESS, Step.DONE, Step.SCREENED_OUT, Step.SPARED)
+"""Steps that remain available after the event, because they call no application."""
+
+_THANKS = lazy("Nothing more can be said in it. Thank you for the time you gave.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Closed:
+    """Why a step is not available now.
+
+    Attributes:
+        title: A short heading.
+        words: The reason, and when the step becomes available.
+        can_choose: Whether the tester may choose another time slot.
+    """
+
+    title: str
+    words: str
+    can_choose: bool = False
+
+
+def closed_now(tester: TesterContext, step: Step) -> Closed | None:
+    """Return why a step is not available now; None if it is."""
+    return _by_state(tester, step) or _by_hours(tester, step) or _by_slot(tester, step)
+
+
+def _by_state(tester: TesterContext, step: Step) -> Closed | None:
+    state = tester.here.hosted.state
+    if state in {_STATE.DRAFT, _STATE.PUBLISHED}:
+        return Closed(
+            title=_("Not open yet"),
+            words=_("The event has not been opened yet. Come back when you are told to."),
+        )
+    if state == _STATE.CLOSED and step not in _AFTER_EVENT:
+        return Closed(title=_("The event is over"), words=str(_THANKS))
+    if state == _STATE.PAUSED and step is Step.INSTRUCTIONS:
+        return Closed(title=_("Pause"), words=tester.here.hosted.message or _("The event pauses. It goes on soon."))
+    return None
+
+
+def _by_hours(tester: TesterContext, step: Step) -> Closed | None:
+    hours, zone = tester.event.hours(tester.level), zone_of(tester.event.study)
+    openness = hours.at(tester.event.clock.now())
+    if openness is Openness.NOT_YET and step is Step.INSTRUCTIONS and hours.opens:
+        when = moment_text(hours.opens, zone)
+        words = _("You are all set. Sessions can be begun from %(when)s.") % {"when": when}
+        return Closed(title=_("Not open yet"), words=words)
+    if openness is Openness.OVER and step not in (*_AFTER_EVENT, Step.CHAT) and hours.closes:
+        words = _("It closed on %(when)s. %(thanks)s") % {"when": moment_text(hours.closes, zone), "thanks": _THANKS}
+        return Closed(title=_("The event is over"), words=words)
+    return None
+
+
+def _by_slot(tester: TesterContext, step: Step) -> Closed | None:
+    now = tester.event.clock.now()
+    slot = booked_slot(tester.here.membership, now) if step is Step.INSTRUCTIONS else None
+    if slot is None or slot.begins <= now:
+        return None
+    when = span_text(slot.begins, slot.ends, zone_of(tester.event.study))
+    where = f", {slot.where}" if slot.where else ""
+    words = _("You have a place on %(when)s. Come back then.") % {"when": f"{when}{where}"}
+    return Closed(title=_("Your time"), words=words, can_choose=True)
+
+
+def for_testers(*steps: Step, waits: bool = True) -> Callable[[View], View]:
+    """Open a view to testers whose next step is one of the given steps; others are redirected to theirs.
+
+    The view is called as `view(request, tester, ...)`. If the step is not available, because
+    the event is not open or the time slot has not started, a notice is shown instead.
+
+    Args:
+        steps: The steps of the view; none for a view that is open at any time.
+        waits: Whether the availability of the step is checked.
+    """
+
+    def decorate(view: View) -> View:
+        @functools.wraps(view)
+        def page(request: HttpRequest, here: Here, **rest: Any) -> HttpResponseBase:
+            tester = admitted(request, here, steps, rest.get("place", 0), waits=waits)
+            return view(request, tester, **rest) if isinstance(tester, TesterContext) else tester
+
+        return allowed(*LEVELS)(page)
+
+    return decorate
+
+
+def admitted(
+    request: HttpRequest, here: Here, steps: tuple[Step, ...], place: int, *, waits: bool = True
+) -> TesterContext | HttpResponse:
+    """Return the context, or a redirect to the page of the tester's next step."""
+    tester = tester_context(request, here)
+    request.study_title = title_of(tester)  # type: ignore[attr-defined] # every page shows it
+    if not steps:
+        is_begun = not place or any(session.place == place - 1 for session in tester.sessions)
+        return tester.at(place) if is_begun else redirect(tester.address(tester.upcoming()))
+    upcoming = tester.upcoming()
+    shut = closed_now(tester, upcoming.step) if waits else None
+    if shut:
+        event_plan = tester.event.study.event
+        context = {"here": here, "shut": shut, "contact": event_plan.contact if event_plan else ""}
+        return render(request, "web/tester/wait.html", context)
+    if upcoming.step not in steps or (place and place != upcoming.session_no):
+        return redirect(tester.address(upcoming))
+    return tester.at(place)
+
+
+@for_testers(*Step)
+def home(_request: HttpRequest, tester: TesterContext) -> HttpResponse:
+    """Redirect a tester to the next step."""
+    return redirect(tester.address(tester.upcoming()))

@@ -1,0 +1,217 @@
+"""The pages before the first session: screening, consent, profile, content opt-outs and time slots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
+from theodolite.domain.choices import UserType
+from theodolite.domain.errors import Conflict, InputError
+from theodolite.domain.people.session import Session
+from theodolite.domain.wording import SCREENING
+from theodolite.events.consent import acknowledge, opt_out, save_profile
+from theodolite.events.context import EventContext
+from theodolite.events.rules import Step
+from theodolite.web.accounts.recruiting import screened_out_code
+from theodolite.web.audit import audit
+from theodolite.web.booking import book, booked_slot, offered
+from theodolite.web.events import event_of
+from theodolite.web.models import Screening
+from theodolite.web.profiles import read_profile
+from theodolite.web.session_end import close_session
+from theodolite.web.tester.context import TesterContext, for_testers, has_chosen_topics
+from theodolite.web.timezones import span_text, zone_of
+from theodolite.web.topics import told_topics
+
+_YES_NO = {"yes": True, "no": False}
+
+_OUT_WORDS = lazy(
+    "Thank you for answering. This study looks for people in another situation than yours; that says nothing about "
+    "you. Your answers were not kept."
+)
+_OUT = (lazy("This study looks for other people"), _OUT_WORDS)
+_FULL_WORDS = lazy(
+    "As many people as the study has room for have taken part or are taking part. Thank you for coming. "
+    "If a place becomes free for you, the people who invited you will tell you."
+)
+_FULL = (lazy("All places are taken"), _FULL_WORDS)
+
+
+@for_testers(Step.SCREENING)
+def screening(request: HttpRequest, tester: TesterContext) -> HttpResponse:
+    """Ask the screening questions; only the result is stored."""
+    event_plan = tester.read.study.event
+    asked = event_plan.screening if event_plan else ()
+    given = [request.POST.get(f"q{number}", "") for number in range(1, len(asked) + 1)]
+    questions = [(one.text, answer) for one, answer in zip(asked, given, strict=True)]
+    context: dict[str, object] = {
+        "here": tester.here,
+        "questions": questions,
+        "language_of_words": tester.read.language_of(SCREENING),
+        "contact": event_plan.contact if event_plan else "",
+    }
+    if request.method != "POST":
+        return render(request, "web/tester/screening.html", context)
+    if any(answer not in _YES_NO for answer in given):
+        context["fault"] = _("Answer every question with yes or no.")
+        return render(request, "web/tester/screening.html", context, status=422)
+    passed = all(_YES_NO[answer] is one.wanted for one, answer in zip(asked, given, strict=True))
+    Screening.objects.update_or_create(
+        membership=tester.here.membership, defaults={"version": tester.screening_version, "passed": passed}
+    )
+    verb = "passed screening" if passed else "was screened out"
+    audit(request.user, verb, f"membership {tester.here.membership.token}", hosted=tester.here.hosted)
+    return redirect("tester:home", study=tester.here.hosted.token)
+
+
+@for_testers(Step.SCREENED_OUT)
+def screened_out(request: HttpRequest, tester: TesterContext) -> HttpResponse:
+    """Show that the tester does not qualify, with the code of the recruiting service if there is one."""
+    return _notice(request, tester, _OUT, handed=screened_out_code(tester.here.membership))
+
+
+@for_testers(Step.FULL)
+def full(request: HttpRequest, tester: TesterContext) -> HttpResponse:
+    """Show that all slots are occupied."""
+    return no_capacity(request, tester)
+
+
+def no_capacity(request: HttpRequest, tester: TesterContext) -> HttpResponse:
+    """Return the page that all slots are occupied."""
+    return _notice(request, tester, _FULL)
+
+
+def _notice(
+    request: HttpRequest, tester: TesterContext, words: tuple[Any, Any], handed: tuple[str, str] | None = None
+) -> HttpResponse:
+    event_plan = tester.event.study.event
+    context = {
+        "here": tester.here,
+        "title": words[0],
+        "words": words[1],
+        "code": handed[0] if handed else "",
+        "back": handed[1] if handed else "",
+        "contact": event_plan.contact if event_plan else "",
+    }
+    return render(request, "web/tester/no_place.html", context)
+
+
+_TYPES = (
+    (UserType.EVERYDAY, lazy("As one of many tools of everyday life")),
+    (UserType.DOMAIN_EXPERT, lazy("As somebody who knows the subject well")),
+    (UserType.ADVERSARIAL, lazy("As somebody who looks for their weak spots")),
+)
+
+
+@for_testers(Step.CONSENT)
+def consent(request: HttpRequest, tester: TesterContext) -> HttpResponse:
+    """Show consent and content warning, or store the agreement to their versions."""
+    event_plan = tester.event.study.event
+    context = {"here": tester.here, "texts": tester.texts, "contact": event_plan.contact if event_plan else ""}
+    if request.method != "POST":
+        return render(request, "web/tester/consent.html", context)
+    if any(request.POST.get(text.field) != text.version for text in tester.texts):
+        context["fault"] = _("Each of the boxes has to be ticked before you can take part. Nobody has to.")
+        return render(request, "web/tester/consent.html", context, status=422)
+    for text in tester.texts:
+        acknowledge(tester.event, tester.participant, text.subject, text.version)
+        audit(request.user, "agreed", f"{text.subject.value} {text.version}", hosted=tester.here.hosted)
+    return redirect("tester:home", study=tester.here.hosted.token)
+
+
+@for_testers(Step.PROFILE)
+def profile(request: HttpRequest, tester: TesterContext) -> HttpResponse:
+    """Ask for the profile; an empty profile is an answer."""
+    context = {"here": tester.here, "types": [(kind.value, words) for kind, words in _TYPES]}
+    if request.method != "POST":
+        return render(request, "web/tester/profile.html", context)
+    try:
+        stated = read_profile(request.POST)
+    except InputError as odd:
+        context |= {"fault": str(odd), "given": request.POST}
+        return render(request, "web/tester/profile.html", context, status=422)
+    save_profile(tester.event, tester.participant, stated)
+    return redirect("tester:home", study=tester.here.hosted.token)
+
+
+_ENDED = lazy(
+    "The session that went on was about it and has ended here. You need not say why, and nothing is asked about it. "
+    "What was said in it is kept; you can still take it back."
+)
+
+
+@for_testers()
+def topics(request: HttpRequest, tester: TesterContext) -> HttpResponse:
+    """Ask for content opt-outs, and end an active session that touches one."""
+    study, store = tester.event.study, tester.event.store
+    if not study.topics or not (
+        tester.sessions or tester.has_agreed()
+    ):  # consent worded anew waits for the next session
+        return redirect("tester:home", study=tester.here.hosted.token)
+    if request.method != "POST":
+        avoided = store.events.participants.avoided_topics(study.name, tester.participant)
+        context = {
+            "here": tester.here,
+            "topics": told_topics(tester.read, avoided),
+            "has_chosen": has_chosen_topics(tester),
+        }
+        return render(request, "web/topics.html", context)
+    try:
+        ended = opt_out(tester.event, tester.participant, request.POST.getlist("topic"), closed=_closing(tester))
+    except InputError as odd:  # a topic of an edition that is gone
+        messages.error(request, f"{odd}.")
+        return redirect("tester:topics", study=tester.here.hosted.token)
+    if ended:
+        messages.info(request, _ENDED)
+    return redirect("tester:home", study=tester.here.hosted.token)
+
+
+@for_testers(Step.SPARED, waits=False)
+def spared(request: HttpRequest, tester: TesterContext) -> HttpResponse:
+    """Show that no session without an avoided topic is left."""
+    event_plan = tester.event.study.event
+    context = {"here": tester.here, "contact": event_plan.contact if event_plan else ""}
+    return render(request, "web/tester/spared.html", context)
+
+
+def _closing(tester: TesterContext) -> Callable[[Session], EventContext]:
+    def let_go(session: Session) -> EventContext:
+        close_session(tester.here.hosted, session)
+        return event_of(tester.here.hosted, session.edition)
+
+    return let_go
+
+
+_SLOT_STEPS = (Step.SLOT, Step.INSTRUCTIONS)
+
+
+@for_testers(*_SLOT_STEPS, waits=False)
+def slot(request: HttpRequest, tester: TesterContext) -> HttpResponse:
+    """Offer time slots, or book one."""
+    membership, now, zone = tester.here.membership, tester.event.clock.now(), zone_of(tester.event.study)
+    fault = ""
+    if request.method == "POST":
+        try:
+            book(tester.here.account, membership, request.POST.get("slot", ""), now)
+            return redirect("tester:home", study=tester.here.hosted.token)
+        except Conflict as conflict:
+            fault = f"{conflict}."
+    own = booked_slot(membership, now)
+    times = [
+        {
+            "token": one.slot.token,
+            "when": span_text(one.slot.begins, one.slot.ends, zone),
+            "where": one.slot.where,
+            "left": one.left,
+            "is_own": own is not None and own.pk == one.slot.pk,
+        }
+        for one in offered(tester.here.hosted, membership.role, now)
+    ]
+    context = {"here": tester.here, "times": times, "own": own, "fault": fault}
+    return render(request, "web/tester/slot.html", context, status=409 if fault else 200)

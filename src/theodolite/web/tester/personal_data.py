@@ -1,0 +1,119 @@
+"""Personal data of a tester: shown, exported as a file, withdrawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+from django.views.decorators.http import require_GET
+
+from theodolite.domain.people.withdrawal import Withdrawal
+from theodolite.domain.strategy import AttemptOutcome
+from theodolite.events.personal_data import stored_data, time_text
+from theodolite.web.access import open_to_all
+from theodolite.web.audit import audit
+from theodolite.web.events import event_of
+from theodolite.web.languages import page_languages, speak
+from theodolite.web.models import Membership
+from theodolite.web.safe_text import safe_html
+from theodolite.web.session_end import end_participation, withdraw_participant
+from theodolite.web.tester.context import TesterContext, alias_words, for_testers
+from theodolite.web.tester.notes import outcome_word, way_title
+
+
+def personal_data(membership: Membership) -> dict[str, Any]:
+    """Return the personal data of a tester of one study as plain values; applications appear under their aliases.
+
+    Args:
+        membership: The membership of the tester, who must not have withdrawn, because nothing leads to the data then.
+    """
+    hosted = membership.hosted
+    stored = stored_data(
+        event_of(hosted), membership.participant, context_of=lambda session: event_of(hosted, session.edition)
+    )
+    return {"event": str(hosted), "as": membership.role, "since": time_text(membership.joined_at), **stored}
+
+
+_KEEP = "keep"
+_WISHES = {_KEEP, Withdrawal.ANONYMISE.value, Withdrawal.REMOVE.value}
+
+
+@for_testers()
+def leave(request: HttpRequest, tester: TesterContext) -> HttpResponse:
+    """Ask what is to become of a person's words, and do it."""
+    wish = request.POST.get("what", "")
+    if request.method != "POST" or wish not in _WISHES:
+        fault = _("Choose what shall become of your words.") if request.method == "POST" else ""
+        status = 422 if fault else 200
+        return render(request, "web/tester/leave.html", {"here": tester.here, "fault": fault}, status=status)
+    if wish == _KEEP:
+        end_participation(tester.here.membership)
+    else:
+        withdraw_participant(tester.here.membership, Withdrawal(wish))
+    audit(request.user, "left", wish, hosted=tester.here.hosted)
+    return redirect("tester:left", study=tester.here.hosted.token)
+
+
+def left(request: HttpRequest, study: str) -> HttpResponse:  # noqa: ARG001 - part of the address
+    """Say that it was done; whoever opens the page, it tells nothing."""
+    speak(request, page_languages())
+    return render(request, "web/tester/left.html")
+
+
+open_to_all(left)
+
+
+_WORDS = {
+    "kind of user": lazy("kind of user"),
+    "expertise": lazy("expertise"),
+    "languages": lazy("languages"),
+    "consent": lazy("consent"),
+    "content warning": lazy("content warning"),
+    "instructions": lazy("instructions"),
+    "waiting": lazy("waiting"),
+    "active": lazy("active"),
+    "complete": lazy("complete"),
+    "interrupted": lazy("interrupted"),
+    "failed": lazy("failed"),
+}
+"""Words of the file, in the language of the page."""
+
+FILE = "what-is-kept-of-me.json"
+
+
+@for_testers()
+@require_GET
+def mine(request: HttpRequest, tester: TesterContext) -> HttpResponse:
+    """Show a person everything that hangs on the person's key; guesses stand in the file alone, since they name."""
+    kept = personal_data(tester.here.membership)
+    kept["about_you"] = {str(_WORDS.get(name, name)): words for name, words in kept["about_you"].items()}
+    for one in kept["agreed_to"]:
+        one["shown"] = str(_WORDS.get(one["text"], one["text"]))
+    for session in kept["sessions"]:
+        session["shown"] = session["with"] and alias_words(session["with"])
+        session["state"] = str(_WORDS.get(session["state"], session["state"]))
+        for dialogue in session["dialogues"]:
+            for turn in dialogue["turns"]:
+                turn["html"] = safe_html(turn["reply"])
+            for one in dialogue["tried"]:
+                one["way"] = way_title(tester.event.study, one["strategy"])
+                one["brought"] = outcome_word(AttemptOutcome(one["outcome"]))
+    has_topics = bool(tester.event.study.topics)
+    return render(request, "web/tester/mine.html", {"here": tester.here, "kept": kept, "has_topics": has_topics})
+
+
+@for_testers()
+@require_GET
+def mine_as_file(request: HttpRequest, tester: TesterContext) -> HttpResponse:
+    """Give the same as a file that programs can read."""
+    audit(request.user, "took own data along", "", hosted=tester.here.hosted)
+    return personal_data_file(personal_data(tester.here.membership))
+
+
+def personal_data_file(kept: dict[str, object]) -> JsonResponse:
+    """Return what is kept of a person as a file to be saved."""
+    headers = {"Content-Disposition": f'attachment; filename="{FILE}"'}
+    return JsonResponse(kept, headers=headers, json_dumps_params={"indent": 2, "ensure_ascii": False})

@@ -1,0 +1,228 @@
+"""The pages after a session and after all sessions: questionnaires, guesses and thanks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext
+
+from theodolite.domain.annotation import Answer
+from theodolite.domain.dialogue import Level
+from theodolite.domain.errors import Conflict
+from theodolite.domain.identity import version_of
+from theodolite.domain.people.blinding import BlindingGuess, GuessedThing
+from theodolite.domain.people.session import Session
+from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
+from theodolite.events.exposure import is_limit_reached
+from theodolite.events.rules import Step
+from theodolite.web.accounts.recruiting import completion_of
+from theodolite.web.questions.sheet import Sheet, sheet_page
+from theodolite.web.tester.context import TesterContext, alias_of, for_testers, n_sessions_offered, session_position
+
+_TRIES = 3
+"""Savings of one person that may come at the same moment; count."""
+
+
+@for_testers(Step.QUESTIONS)
+def first_open(_request: HttpRequest, tester: TesterContext, place: int) -> HttpResponse:
+    """Lead to the first questionnaire of a session that is not handed in."""
+    asked, pending = _questionnaires(tester, place), tester.to_answer(tester.session(place))
+    if not pending:  # handed in a moment ago
+        return redirect("tester:home", study=tester.here.hosted.token)
+    number = asked.index(pending[0]) + 1
+    return redirect("tester:questionnaire", study=tester.here.hosted.token, place=place, number=number)
+
+
+@for_testers(Step.QUESTIONS)
+def questionnaire(request: HttpRequest, tester: TesterContext, place: int, number: int) -> HttpResponse:
+    """Ask a questionnaire of a session, or keep what was answered; what comes after it was handed in is let go."""
+    session, asked = tester.session(place), _questionnaires(tester, place)
+    pending = tester.to_answer(session)
+    if not 1 <= number <= len(asked) or asked[number - 1] not in pending:
+        return redirect("tester:home", study=tester.here.hosted.token)
+    try:
+        return sheet_page(request, _form(tester, session, asked[number - 1]))
+    except Conflict:
+        return redirect("tester:home", study=tester.here.hosted.token)
+
+
+def _questionnaires(tester: TesterContext, place: int) -> tuple[Questionnaire, ...]:
+    session = tester.session(place)
+    return tester.event.study.questionnaires_after(session.scenario, session.level)
+
+
+def _form(tester: TesterContext, session: Session, questionnaire: Questionnaire) -> Sheet:
+    given = _latest(tester, session, questionnaire)
+
+    def keep(answers: tuple[Answer, ...], is_done: bool) -> None:  # noqa: FBT001 - the page calls it so
+        _save(tester, session, questionnaire, answers, submitted=is_done)
+
+    part = ("questionnaires", questionnaire.name)
+    read = tester.read.study.questionnaire(questionnaire.name)  # answers are kept by the names that both share
+    return Sheet(
+        instrument=read.instrument,
+        answers=given.answers if given else (),
+        keep=keep,
+        next_page=reverse("tester:home", args=[tester.here.hosted.token]),
+        template="web/tester/questions.html",
+        context={
+            "here": tester.here,
+            "title": read.title or _("Questions"),
+            "about": read.about,
+            "language_of_words": tester.read.language_of(part),
+            "alias": alias_of(session),
+            "place": session_position(tester, session),
+            "of": n_sessions_offered(tester),
+        },
+    )
+
+
+def _latest(tester: TesterContext, session: Session, questionnaire: Questionnaire) -> QuestionnaireResponse | None:
+    given = tester.event.responses.of_session(session.key)
+    return next((one for one in given if one.questionnaire == questionnaire.name), None)
+
+
+def _save(
+    tester: TesterContext,
+    session: Session,
+    questionnaire: Questionnaire,
+    answers: tuple[Answer, ...],
+    *,
+    submitted: bool,
+) -> None:
+    """Store a further revision; one that came at the same moment makes this one the next.
+
+    Raises:
+        Conflict: If it was handed in before.
+    """
+    for left in reversed(range(_TRIES)):
+        before = _latest(tester, session, questionnaire)
+        response = QuestionnaireResponse(
+            session=session.key,
+            participant=tester.participant,
+            questionnaire=questionnaire.name,
+            instrument_version=version_of(questionnaire),
+            answers=answers,
+            revision=before.revision + 1 if before else 1,
+            submitted=submitted,
+        )
+        try:
+            tester.event.responses.add(response)
+        except Conflict:
+            if not left or (before and before.submitted):
+                raise
+        else:
+            return
+
+
+_LEVELS = {
+    Level.RED_TEAMING.value: lazy("to make the application fail"),
+    Level.FIELD_TESTING.value: lazy("to use it as people do in everyday life"),
+}
+
+_ENOUGH = lazy(
+    "Your part ends here, and it is complete: this event has a limit on how much anybody is asked to bear, and you "
+    "have come to it. You did nothing wrong, and nothing is missing."
+)
+
+_SPARED = lazy(
+    "What is left touches something that you would rather not meet, so your part ends here, and it is complete. "
+    "You did nothing wrong, and nothing is missing."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuessQuestion:
+    """One guess that is asked for.
+
+    Attributes:
+        field: Its name in the form.
+        ask: Its words.
+        session: The session that it is about.
+        about: What is guessed.
+        options: Values and words, in an order that tells nothing.
+    """
+
+    field: str
+    ask: str
+    session: Session
+    about: GuessedThing
+    options: Sequence[tuple[str, str]]
+
+
+@for_testers(Step.GUESS)
+def guess(request: HttpRequest, tester: TesterContext) -> HttpResponse:
+    """Ask what a tester believes to have met, once for each session, when all else is over."""
+    questions = _questions(tester)
+    context = {"here": tester.here, "questions": questions}
+    if request.method != "POST":
+        return render(request, "web/tester/guess.html", context)
+    given = [(question, request.POST.get(question.field)) for question in questions]
+    if any(answer not in {"", *(value for value, _ in question.options)} for question, answer in given):
+        context["fault"] = _("Answer every question; “I do not know” is an answer.")
+        return render(request, "web/tester/guess.html", context, status=422)
+    for question, answer in given:
+        options = tuple(value for value, _ in question.options)
+        believed = BlindingGuess(
+            session=question.session.key,
+            about=question.about,
+            guess=answer or "",
+            options=options,
+            at=tester.event.clock.now(),
+        )
+        tester.event.responses.add_guess(believed)
+    return redirect("tester:home", study=tester.here.hosted.token)
+
+
+@for_testers(Step.DONE)
+def done(request: HttpRequest, tester: TesterContext) -> HttpResponse:
+    """Say thank you, and hand over the completion code where there is one."""
+    n = sum(session.is_over for session in tester.sessions)
+    event_plan = tester.event.study.event
+    is_enough = n < tester.plan.sessions and is_limit_reached(tester.event, tester.participant)
+    is_spared = n < tester.plan.sessions and not is_enough and n_sessions_offered(tester) < tester.plan.sessions
+    completed = completion_of(tester.here.membership)
+    context = {
+        "here": tester.here,
+        "said": ngettext(
+            "You held %(n)s session. Everything is stored.", "You held %(n)s sessions. Everything is stored.", n
+        )
+        % {"n": n},
+        "enough": _ENOUGH if is_enough else _SPARED if is_spared else "",
+        "code": completed[0] if completed else "",
+        "back": completed[1] if completed else "",
+        "contact": event_plan.contact if event_plan else "",
+    }
+    return render(request, "web/tester/done.html", context)
+
+
+def _questions(tester: TesterContext) -> list[GuessQuestion]:
+    held = [session for session in tester.sessions if session.is_over]
+    asked = [
+        GuessQuestion(
+            field=f"application-{session.place + 1}",
+            ask=_("Which application was %(alias)s, do you think?") % {"alias": alias_of(session)},
+            session=session,
+            about=GuessedThing.APPLICATION,
+            options=[(name, name) for name in _names(tester, session)],
+        )
+        for session in held
+    ]
+    level = GuessQuestion(
+        field="level",
+        ask=_("What do you think this event wanted of you?"),
+        session=held[0],
+        about=GuessedThing.LEVEL,
+        options=[(value, str(words)) for value, words in _LEVELS.items()],
+    )
+    return [*asked, level]
+
+
+def _names(tester: TesterContext, session: Session) -> list[str]:
+    return sorted({application.name for application in tester.in_release(session).event.study.applications})

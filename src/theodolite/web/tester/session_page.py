@@ -1,0 +1,321 @@
+"""The page of a session: its content, instructions, pauses and unsent text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from zoneinfo import ZoneInfo
+
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_POST
+
+from theodolite.domain.dialogue import Level, TurnState
+from theodolite.domain.errors import Conflict
+from theodolite.domain.identity import digest
+from theodolite.domain.live import LiveDialogue, LiveTurn
+from theodolite.domain.people.consent import AcknowledgedText
+from theodolite.domain.people.exposure import BreakRule
+from theodolite.domain.people.session import Pauser, Session
+from theodolite.domain.strategy import AttemptOutcome
+from theodolite.events.allocation import avoided_scenarios
+from theodolite.events.chat import refusal_of, session_time_left_s
+from theodolite.events.consent import acknowledge
+from theodolite.events.exposure import exposure_of
+from theodolite.events.rules import Step
+from theodolite.events.sessions import pause_session, prepare_session, resume_session, start_session
+from theodolite.web.models import HostedStudy, UnsentText
+from theodolite.web.safe_text import safe_html
+from theodolite.web.tester.context import TesterContext, alias_of, for_testers, n_sessions_offered, session_position
+from theodolite.web.tester.entry import no_capacity
+from theodolite.web.tester.notes import Note, notes_on, ways_of
+from theodolite.web.tester.texts import Text, hints_for, said_left, said_why, task_of
+from theodolite.web.topics import told_topics_in
+
+OUTCOMES = (
+    (AttemptOutcome.RELEASED.value, _("It gave away what it should withhold")),
+    (AttemptOutcome.WITHHELD.value, _("It kept it to itself")),
+    (AttemptOutcome.UNCLEAR.value, _("I cannot tell")),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownTurn:
+    """One turn as it is shown; nothing in it tells which application answered."""
+
+    number: int
+    prompt: str
+    html: SafeString
+    state: str
+    is_under_way: bool
+    can_retry: bool
+    can_mark: bool
+    broke: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPage:
+    """What the page shows of one session.
+
+    Attributes:
+        tester: Who looks.
+        session: The session.
+        dialogue: Its latest dialogue; None before the first word.
+    """
+
+    tester: TesterContext
+    session: Session
+    dialogue: LiveDialogue | None
+
+    @property
+    def place(self) -> int:
+        """Number of the session, from 1."""
+        return self.session.place + 1
+
+    @property
+    def alias(self) -> str:
+        """What the person knows the application by."""
+        return alias_of(self.session)
+
+    @property
+    def is_red(self) -> bool:
+        """Whether attempts are noted and guardrails marked."""
+        return self.session.level is Level.RED_TEAMING
+
+    @property
+    def number(self) -> int:
+        """Number of the dialogue that goes on or would begin, from 1."""
+        if self.dialogue is None:
+            return 1
+        return self.dialogue.number if self.dialogue.is_open else self.dialogue.number + 1
+
+    @property
+    def said(self) -> tuple[LiveTurn, ...]:
+        """The turns of the dialogue that goes on."""
+        return self.dialogue.turns if self.dialogue is not None and self.dialogue.is_open else ()
+
+    @property
+    def turns(self) -> list[ShownTurn]:
+        """The same as they are shown; their words are made into HTML each time that somebody asks."""
+        return [self.turn(turn) for turn in self.said]
+
+    def turn(self, turn: LiveTurn) -> ShownTurn:
+        """Return one turn as it is shown."""
+        is_last = self.dialogue is not None and turn.number == len(self.dialogue.turns)
+        return ShownTurn(
+            number=turn.number,
+            prompt=turn.prompt,
+            html=safe_html(turn.response),
+            state="" if turn.state is None else turn.state.value,
+            is_under_way=turn.is_under_way,
+            can_retry=is_last and turn.state is TurnState.ERROR and not self.session.is_over,
+            can_mark=self.is_red and not turn.is_under_way and bool(turn.response),
+            broke=turn.broke,
+        )
+
+    @property
+    def turn_limit(self) -> int:
+        """Turns of one dialogue at most; count."""
+        return self.tester.event.study.scenario(self.session.scenario).turns
+
+    @property
+    def next_number(self) -> int:
+        """Number of the next turn, from 1."""
+        return len(self.said) + 1
+
+    @property
+    def task(self) -> Text:
+        """What the person is told to do."""
+        return task_of(self.tester.read, self.session.scenario, self.session.level)
+
+    @property
+    def hints(self) -> tuple[str, ...]:
+        """What the person is told beside it."""
+        return hints_for(self.tester.event.study.scenario(self.session.scenario), self.session.level)
+
+    @property
+    def left(self) -> str:
+        """Time left, in words; empty where there is no limit."""
+        seconds = session_time_left_s(self.tester.event, self.session)
+        return "" if seconds is None else said_left(seconds)
+
+    @property
+    def why_not(self) -> str:
+        """Why nothing can be said now; empty where something can."""
+        return said_why(refusal_of(self.tester.event, self.session, self.dialogue), self.turn_limit)
+
+    @property
+    def can_say(self) -> bool:
+        """Whether something can be said now."""
+        return not self.why_not
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the session goes on."""
+        return not self.session.is_over
+
+    @property
+    def rest(self) -> bool:
+        """Whether the person is reminded of a break."""
+        event_plan = self.tester.event.study.event
+        if event_plan is None or event_plan.breaks == BreakRule():
+            return False
+        exposure = exposure_of(self.tester.event, self.tester.participant)
+        return event_plan.breaks.is_due(exposure) or event_plan.breaks.is_enough(exposure)
+
+    @property
+    def draft(self) -> str:
+        """Under what the browser keeps a text that was not sent; another one for each person and dialogue."""
+        return digest("draft", self.session.key, str(self.number))[:16]
+
+    @property
+    def saved(self) -> str:
+        """When something was last stored, in the event's own time."""
+        if not self.said:
+            return ""
+        event_plan = self.tester.event.study.event
+        zone = ZoneInfo(event_plan.zone) if event_plan else ZoneInfo("UTC")
+        return gettext("Saved %(time)s") % {"time": f"{self.said[-1].asked.astimezone(zone):%H:%M:%S}"}
+
+    @property
+    def attempts(self) -> list[Note]:
+        """What was noted in the dialogue, in order."""
+        if self.dialogue is None or not self.dialogue.is_open:
+            return []
+        return notes_on(self.tester.event.study, self.dialogue.strategies)
+
+    @property
+    def ways(self) -> list[tuple[str, str]]:
+        """Names of ways to attack, and how they are called."""
+        return ways_of(self.tester.event.study)
+
+    @property
+    def outcomes(self) -> tuple[tuple[str, str], ...]:
+        """What an attempt can bring."""
+        return tuple((value, str(words)) for value, words in OUTCOMES)
+
+    def with_turn(self, turn: LiveTurn) -> SessionPage:
+        """Return the page once a turn was said; of the first one in a dialogue the store knows more."""
+        if self.dialogue is None or not self.dialogue.is_open:
+            return session_page(self.tester, self.place)
+        return replace(self, dialogue=replace(self.dialogue, turns=(*self.dialogue.turns, turn)))
+
+
+def session_page(tester: TesterContext, place: int) -> SessionPage:
+    """Return the page of a session by its number, from 1.
+
+    Raises:
+        Http404: If it was not begun.
+    """
+    session = tester.session(place)
+    dialogues = tester.event.dialogues.of_session(session.key)
+    return SessionPage(tester, session, dialogues[-1] if dialogues else None)
+
+
+def is_event_paused(tester: TesterContext) -> bool:
+    """Tell whether the organiser has paused the event."""
+    return tester.here.hosted.state == HostedStudy.State.PAUSED
+
+
+def is_paused(tester: TesterContext, session: Session) -> bool:
+    """Tell whether a session is paused, by itself, with its application or with the event."""
+    rests = tester.here.hosted.paused_applications.filter(name=session.application)
+    return is_event_paused(tester) or bool(session.clock.pausers) or rests.exists()
+
+
+def paused_page(request: HttpRequest, tester: TesterContext, page: SessionPage) -> HttpResponse:
+    """Show who paused the session, and the time left."""
+    organiser = Pauser.TESTER not in page.session.clock.pausers or is_event_paused(tester)
+    context = {
+        "here": tester.here,
+        "everybody": organiser,
+        "message": tester.here.hosted.message if organiser else "",
+        "left": page.left,
+        "place": page.place,
+    }
+    return render(request, "web/tester/paused.html", context)
+
+
+@for_testers(Step.CHAT)
+@require_POST
+def pause(_request: HttpRequest, tester: TesterContext, place: int) -> HttpResponse:
+    """Pause a session."""
+    pause_session(tester.event, tester.session(place).key, Pauser.TESTER)
+    return redirect("tester:chat", study=tester.here.hosted.token, place=place)
+
+
+@for_testers(Step.CHAT)
+@require_POST
+def resume(_request: HttpRequest, tester: TesterContext, place: int) -> HttpResponse:
+    """Resume a session."""
+    resume_session(tester.event, tester.session(place).key, Pauser.TESTER)
+    return redirect("tester:chat", study=tester.here.hosted.token, place=place)
+
+
+LONGEST_PROMPT = 20_000
+"""Letters of a message at most; count."""
+
+
+@for_testers(Step.CHAT)
+@require_POST
+def unsent(request: HttpRequest, tester: TesterContext, place: int) -> JsonResponse:
+    """Store the unsent text, unless the dialogue has continued since."""
+    page = session_page(tester, place)
+    text = request.POST.get("text", "").replace("\r\n", "\n")[:LONGEST_PROMPT].replace("\0", "")
+    is_late = request.POST.get("number") != str(page.next_number)
+    if is_late or not page.is_open:
+        return JsonResponse({"kept": False})
+    if text.strip():
+        UnsentText.objects.update_or_create(
+            membership=tester.here.membership, session=page.session.key, defaults={"text": text}
+        )
+    else:
+        forget_unsent(page)
+    return JsonResponse({"kept": True})
+
+
+def unsent_text(page: SessionPage) -> str:
+    """Return the unsent text of a session; empty if there is none."""
+    return _unsent_of(page).values_list("text", flat=True).first() or ""
+
+
+def forget_unsent(page: SessionPage) -> None:
+    """Delete the unsent text of a session."""
+    if _unsent_of(page).exists():  # a read blocks nobody, a deletion waits for the writer
+        _unsent_of(page).delete()
+
+
+def _unsent_of(page: SessionPage) -> QuerySet[UnsentText]:
+    return UnsentText.objects.filter(membership=page.tester.here.membership, session=page.session.key)
+
+
+@for_testers(Step.INSTRUCTIONS)
+def instructions(request: HttpRequest, tester: TesterContext, place: int) -> HttpResponse:
+    """Show the task of a session, or start the session."""
+    try:
+        session = prepare_session(tester.event, tester.participant, tester.level, place - 1)
+    except Conflict:  # somebody took the last place a moment ago
+        return no_capacity(request, tester)
+    if tester.event.study.topics and session.scenario in avoided_scenarios(tester.event, tester.participant):
+        return redirect("tester:home", study=tester.here.hosted.token)  # another seat than the one looked at before
+    task = task_of(tester.read, session.scenario, tester.level)
+    if request.method == "POST" and request.POST.get("version") == task.version:
+        acknowledge(tester.event, tester.participant, AcknowledgedText.INSTRUCTIONS, task.version, session=session.key)
+        begun = start_session(tester.event, session.key, language=tester.language)
+        if is_paused(tester, begun):  # its application rests: the clock waits with it
+            pause_session(tester.event, session.key, Pauser.ORGANISER)
+        return redirect("tester:chat", study=tester.here.hosted.token, place=place)
+    context = {
+        "here": tester.here,
+        "alias": alias_of(session),
+        "nth": session_position(tester, session),
+        "of": n_sessions_offered(tester),
+        "topics": told_topics_in(tester.read, session.scenario),
+        "minutes": tester.plan.minutes,
+        "task": task,
+        "hints": hints_for(tester.event.study.scenario(session.scenario), tester.level),
+    }
+    return render(request, "web/tester/instructions.html", context)

@@ -1,0 +1,171 @@
+"""What every store does with codings of answers in own words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.contract.given import NOW, a_person_session
+from theodolite.domain.codings.coding import (
+    Code,
+    Codebook,
+    Coding,
+    CodingResolution,
+    HiddenStretch,
+    OpenAnswer,
+    QuoteRelease,
+)
+from theodolite.domain.errors import Conflict, NotFound
+from theodolite.domain.findings.risks import CombinedReview
+from theodolite.domain.identity import digest, version_of
+from theodolite.domain.people.withdrawal import Withdrawal
+from theodolite.domain.run import Run
+from theodolite.store.django_store import DjangoStore as Store
+
+BOOK = Codebook(study="support", codes=(Code(name="vague", definition="Says nothing definite."),))
+
+
+@pytest.fixture
+def answer(store: Store, run: Run) -> OpenAnswer:
+    """An answer of the first person's session."""
+    session = a_person_session(run)
+    store.events.sessions.add(session)
+    return OpenAnswer(session=session.key, questionnaire="after", question="why")
+
+
+def a_coding(answer: OpenAnswer, coder: str = "c1", **changes: object) -> Coding:
+    known: dict[str, object] = {"answer": answer, "coder": coder, "codes": ("vague",), "codebook": version_of(BOOK)}
+    return Coding(**(known | changes))  # type: ignore[arg-type]
+
+
+def kept(store: Store) -> list[Coding]:
+    return [replace(one, at=None) for one in store.events.codings.codings("support")]
+
+
+class TestCodings:
+    def test_a_coding_comes_back_as_it_was_kept(self, store: Store, answer: OpenAnswer) -> None:
+        given = a_coding(answer, memo="Seen before?")
+        store.events.codings.add_coding(given)
+
+        assert kept(store) == [given]
+
+    def test_no_code_is_an_answer_too(self, store: Store, answer: OpenAnswer) -> None:
+        store.events.codings.add_coding(a_coding(answer, codes=()))
+
+        assert [one.codes for one in store.events.codings.codings("support")] == [()]
+
+    def test_the_latest_revision_counts(self, store: Store, answer: OpenAnswer) -> None:
+        store.events.codings.add_coding(a_coding(answer))
+        store.events.codings.add_coding(a_coding(answer, codes=(), revision=2))
+
+        assert [(one.codes, one.revision) for one in store.events.codings.codings("support")] == [((), 2)]
+
+    def test_two_people_code_an_answer_and_no_third(self, store: Store, answer: OpenAnswer) -> None:
+        for coder in ("c1", "c2"):
+            store.events.codings.add_coding(a_coding(answer, coder))
+
+        with pytest.raises(Conflict):
+            store.events.codings.add_coding(a_coding(answer, "c3"))
+        assert [one.coder for one in store.events.codings.codings("support")] == ["c1", "c2"]
+
+    def test_who_has_coded_may_code_again(self, store: Store, answer: OpenAnswer) -> None:
+        for coder in ("c1", "c2"):
+            store.events.codings.add_coding(a_coding(answer, coder))
+        store.events.codings.add_coding(a_coding(answer, "c2", revision=2, codes=()))
+
+        assert [one.codes for one in store.events.codings.codings("support")] == [("vague",), ()]
+
+    def test_a_place_is_handed_over_and_its_holder_before_has_none(self, store: Store, answer: OpenAnswer) -> None:
+        for coder in ("c1", "c2"):
+            store.events.codings.add_coding(a_coding(answer, coder))
+        store.events.codings.add_coding(a_coding(answer, "c3", revision=2, codes=()), instead_of="c1")
+
+        assert [(one.coder, one.revision) for one in store.events.codings.codings("support")] == [("c3", 2), ("c2", 1)]
+        with pytest.raises(Conflict):
+            store.events.codings.add_coding(a_coding(answer, "c1", revision=3))
+
+    def test_nobody_takes_a_place_that_is_not_held(self, store: Store, answer: OpenAnswer) -> None:
+        store.events.codings.add_coding(a_coding(answer))
+
+        with pytest.raises(Conflict):
+            store.events.codings.add_coding(a_coding(answer, "c3", revision=2), instead_of="c2")
+
+    @pytest.mark.parametrize("revision", [1, 3])
+    def test_revisions_follow_each_other(self, store: Store, answer: OpenAnswer, revision: int) -> None:
+        store.events.codings.add_coding(a_coding(answer))
+
+        with pytest.raises(Conflict):
+            store.events.codings.add_coding(a_coding(answer, revision=revision))
+
+    def test_answers_of_unknown_sessions_are_refused(self, store: Store, answer: OpenAnswer) -> None:
+        with pytest.raises(NotFound):
+            store.events.codings.add_coding(a_coding(replace(answer, session=digest("nowhere"))))
+
+    def test_other_studies_see_none(self, store: Store, answer: OpenAnswer) -> None:
+        store.events.codings.add_coding(a_coding(answer))
+
+        assert store.events.codings.codings("other") == []
+
+
+@pytest.mark.parametrize("codes", [("vague",), (), None], ids=["codes", "none fits", "no consensus"])
+def test_a_resolution_comes_back_as_it_was_kept(
+    store: Store, answer: OpenAnswer, codes: tuple[str, ...] | None
+) -> None:
+    given = CodingResolution(
+        answer=answer, codebook=version_of(BOOK), codes=codes, participants=("c1", "c2"), rationale="We read it again."
+    )
+    store.events.codings.add_resolution(replace(given, codes=None))
+    store.events.codings.add_resolution(replace(given, revision=2))
+
+    assert store.events.codings.resolutions("support") == [replace(given, revision=2)]
+
+
+def test_leave_to_quote_is_given_and_taken_back(store: Store, answer: OpenAnswer) -> None:
+    given = QuoteRelease(answer=answer, by="c1", hidden=(HiddenStretch(start=0, end=4), HiddenStretch(start=9, end=12)))
+    store.events.codings.add_quote_release(given)
+    first = store.events.codings.quote_releases("support")
+    store.events.codings.add_quote_release(replace(given, hidden=(), is_given=False, revision=2))
+
+    assert first == [given]
+    assert [one.is_given for one in store.events.codings.quote_releases("support")] == [False]
+
+
+def test_what_is_withdrawn_leaves_no_coding(store: Store, answer: OpenAnswer) -> None:
+    store.events.codings.add_coding(a_coding(answer, memo="quotes them"))
+    store.events.codings.add_resolution(
+        CodingResolution(answer=answer, codebook=version_of(BOOK), codes=None, participants=("c1",))
+    )
+    store.events.codings.add_quote_release(QuoteRelease(answer=answer, by="c1"))
+    store.events.withdrawals.withdraw("support", "p1", Withdrawal.REMOVE, now=NOW)
+
+    assert [
+        store.events.codings.codings("support"),
+        store.events.codings.resolutions("support"),
+        store.events.codings.quote_releases("support"),
+    ] == [[]] * 3
+
+
+def test_what_is_withdrawn_leaves_no_combined_review(store: Store, answer: OpenAnswer) -> None:
+    review = CombinedReview(study="support", risk="felt", session=answer.session, materialised=True, reviewer="r")
+    other = replace(review, session=digest("another"))
+    for one in (replace(review, rationale="They said so."), review, other):
+        store.file(CombinedReview.subject("support"), one)
+    store.events.withdrawals.withdraw("support", "p1", Withdrawal.REMOVE, now=NOW)
+
+    assert store.filed(CombinedReview, CombinedReview.subject("support")) == [other]
+
+
+def test_who_stays_without_a_trace_leaves_codings_without_one(store: Store, answer: OpenAnswer) -> None:
+    store.events.codings.add_coding(a_coding(answer, memo="Ana again?"))
+    store.events.withdrawals.withdraw(
+        "support", "p1", Withdrawal.ANONYMISE, now=NOW, mask=lambda text: text.replace("Ana", "***")
+    )
+
+    assert [one.memo for one in store.events.codings.codings("support")] == ["*** again?"]
+
+
+def test_codebooks_are_filed(store: Store) -> None:
+    store.file(Codebook.subject("support"), BOOK)
+
+    assert store.filed(Codebook, Codebook.subject("support")) == [BOOK]

@@ -1,0 +1,495 @@
+"""What every store does with sessions of people."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from tests.contract.given import (
+    ANSWERS,
+    NOW,
+    a_dialogue,
+    a_person_session,
+    a_reply,
+    a_session,
+    an_active_session,
+    an_annotation,
+    an_annotation_unit,
+)
+from theodolite.domain.brought import BroughtResult
+from theodolite.domain.choices import UserType
+from theodolite.domain.dialogue import Ending, HeldBy, Level, TurnState
+from theodolite.domain.errors import Conflict, NotFound
+from theodolite.domain.failure import FailureKind
+from theodolite.domain.identity import digest
+from theodolite.domain.live import HeldDialogue, LiveEnding, turns_of
+from theodolite.domain.people.blinding import BlindingGuess, GuessedThing
+from theodolite.domain.people.consent import AcknowledgedText, Acknowledgement
+from theodolite.domain.people.participant import PersonProfile
+from theodolite.domain.people.session import Pauser, SessionState
+from theodolite.domain.people.withdrawal import Withdrawal
+from theodolite.domain.questionnaire import QuestionnaireResponse
+from theodolite.domain.run import Run, Unit, UnitKind
+from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
+from theodolite.store.django_store import DjangoStore as Store
+
+LATER = NOW + timedelta(minutes=5)
+ENDED = LiveEnding(state=TurnState.COMPLETE, text="Yes.", reply=a_reply(), latency_s=0.5, waited_s=1.2)
+BROKEN = LiveEnding(state=TurnState.ERROR, text="", kind=FailureKind.TIMED_OUT, cause="no answer within 60 s")
+
+
+class TestSeats:
+    def test_numbers_are_given_in_order_and_kept(self, store: Store) -> None:
+        numbers = [
+            store.events.sessions.allocate("support", who, Level.RED_TEAMING).number for who in ("p1", "p2", "p1", "p3")
+        ]
+
+        assert numbers == [0, 1, 0, 2]
+
+    def test_a_number_that_was_given_back_goes_to_whoever_comes_next(self, store: Store) -> None:
+        for who in ("p1", "p2", "p3"):
+            store.events.sessions.allocate("support", who, Level.RED_TEAMING)
+        store.events.sessions.release("support", "p2", Level.RED_TEAMING)
+
+        assert store.events.sessions.allocate("support", "p4", Level.RED_TEAMING).number == 1
+        assert [seat.participant for seat in store.events.sessions.allocations("support")] == ["p1", "p4", "p3"]
+
+    def test_levels_strata_and_studies_are_numbered_apart(self, store: Store) -> None:
+        store.events.sessions.allocate("support", "p1", Level.RED_TEAMING)
+
+        assert store.events.sessions.allocate("support", "p2", Level.FIELD_TESTING).number == 0
+        assert store.events.sessions.allocate("support", "p3", Level.RED_TEAMING, "adversarial").number == 0
+        assert store.events.sessions.allocate("other", "p4", Level.RED_TEAMING).number == 0
+
+    def test_a_number_can_be_chosen_among_those_that_are_free(self, store: Store) -> None:
+        store.events.sessions.allocate("support", "p1", Level.RED_TEAMING)
+        chosen = store.events.sessions.allocate(
+            "support", "p2", Level.RED_TEAMING, most=9, choose=lambda taken: 3 + len(taken)
+        )
+
+        assert chosen.number == 4
+        with pytest.raises(Conflict):
+            store.events.sessions.allocate("support", "p3", Level.RED_TEAMING, choose=lambda _: None)
+
+    def test_a_seat_is_given_up_with_what_waits_on_it_unless_something_was_begun(self, store: Store, run: Run) -> None:
+        waiting, begun = a_person_session(run), an_active_session(store, run, key=digest("b"), participant="p2")
+        store.events.sessions.add(waiting)
+        for session in (waiting, begun):
+            store.events.sessions.allocate(session.study, session.participant, session.level)
+        given = [
+            store.events.sessions.release_unused(one.study, one.participant, one.level) for one in (waiting, begun)
+        ]
+
+        assert given == [True, False]
+        assert [one.participant for one in store.events.sessions.in_study(waiting.study)] == ["p2"]
+        assert [seat.participant for seat in store.events.sessions.allocations(waiting.study)] == ["p2"]
+
+
+class TestTopics:
+    def test_what_somebody_avoids_stands_until_they_say_otherwise(self, store: Store) -> None:
+        store.events.participants.set_avoided_topics("support", "p1", ["hate", "eating"])
+        store.events.participants.set_avoided_topics("support", "p1", ["hate"])
+
+        assert store.events.participants.avoided_topics("support", "p1") == {"hate"}
+        assert store.events.participants.avoided_topics("other", "p1") == frozenset()
+
+    def test_who_was_asked_counts_whatever_they_chose(self, store: Store) -> None:
+        for who in ("p1", "p2"):
+            asked = Acknowledgement(
+                participant=who, study="support", subject=AcknowledgedText.TOPICS, version=digest("1"), at=NOW
+            )
+            store.events.participants.add_acknowledgement(asked)
+        store.events.participants.set_avoided_topics("support", "p2", ["hate"])
+
+        assert store.events.participants.avoided_topics_in("support") == {"p1": frozenset(), "p2": frozenset({"hate"})}
+
+    def test_a_withdrawal_takes_it_away(self, store: Store) -> None:
+        store.events.participants.set_avoided_topics("support", "p1", ["hate"])
+        store.events.withdrawals.withdraw("support", "p1", Withdrawal.ANONYMISE, now=NOW)
+
+        assert store.events.participants.avoided_topics_in("support") == {}
+
+
+class TestSessions:
+    def test_a_part_has_as_many_places_as_it_is_told_and_who_has_one_keeps_it(self, store):
+        for who, stratum in (("p1", ""), ("p2", "adversarial")):
+            store.events.sessions.allocate("support", who, Level.RED_TEAMING, stratum, most=1)
+
+        assert store.events.sessions.allocate("support", "p1", Level.RED_TEAMING, most=1).number == 0
+        with pytest.raises(Conflict):
+            store.events.sessions.allocate("support", "p3", Level.RED_TEAMING, most=1)
+        with pytest.raises(Conflict):
+            store.events.sessions.allocate("support", "p3", Level.RED_TEAMING, most=0)
+
+    def test_a_session_comes_back_as_it_was_kept(self, store: Store, run: Run) -> None:
+        session = a_person_session(run, alias="Application K", stratum="everyday", language="pt-BR")
+        store.events.sessions.add(session)
+
+        assert store.events.sessions.get(session.key) == session
+        assert store.events.sessions.in_study("support") == store.events.sessions.of_participant("p1") == [session]
+
+    def test_a_person_has_one_session_at_a_place(self, store: Store, run: Run) -> None:
+        store.events.sessions.add(a_person_session(run))
+
+        with pytest.raises(Conflict):
+            store.events.sessions.add(a_person_session(run, key=digest("another")))
+
+    def test_sessions_of_unknown_runs_are_refused(self, store: Store, run: Run) -> None:
+        with pytest.raises(NotFound):
+            store.events.sessions.add(replace(a_person_session(run), run=digest("nowhere")))
+
+    def test_a_revised_session_keeps_its_pauses(self, store: Store, run: Run) -> None:
+        session = an_active_session(store, run)
+        store.events.sessions.update(session.key, lambda known: known.paused(Pauser.ORGANISER, LATER))
+
+        paused = store.events.sessions.get(session.key)
+
+        assert paused.clock.pausers == {Pauser.ORGANISER}
+        assert paused.clock.elapsed_s(LATER + timedelta(hours=1)) == 300.0
+
+    def test_an_unknown_session_is_not_found(self, store: Store) -> None:
+        with pytest.raises(NotFound):
+            store.events.sessions.get(digest("nobody"))
+
+
+class TestLiveTurns:
+    def test_a_prompt_is_there_before_its_reply(self, store: Store, run: Run) -> None:
+        session = an_active_session(store, run)
+        turn = store.events.dialogues.add_turn(session.key, "Hello?", now=NOW)
+
+        (dialogue,) = store.events.dialogues.of_session(session.key)
+        assert dialogue.turns == (turn,)
+        assert (turn.prompt, turn.state, turn.number, dialogue.ordinal) == ("Hello?", None, 1, 0)
+
+    def test_nothing_is_said_while_a_reply_is_under_way(self, store: Store, run: Run) -> None:
+        session = an_active_session(store, run)
+        store.events.dialogues.add_turn(session.key, "Hello?", now=NOW)
+
+        with pytest.raises(Conflict):
+            store.events.dialogues.add_turn(session.key, "Are you there?", now=NOW)
+
+    def test_nothing_is_said_in_a_session_that_has_not_begun(self, store: Store, run: Run) -> None:
+        session = a_person_session(run)
+        store.events.sessions.add(session)
+
+        with pytest.raises(Conflict):
+            store.events.dialogues.add_turn(session.key, "Hello?", now=NOW)
+
+    def test_what_has_come_so_far_is_held_until_the_end_and_not_after(self, store: Store, run: Run) -> None:
+        session = an_active_session(store, run)
+        turn = store.events.dialogues.add_turn(session.key, "Hello?", now=NOW)
+        store.events.dialogues.save_partials({turn.key: "Ye"})
+        held = store.events.dialogues.of_session(session.key)[0].turns[0]
+        ended = store.events.dialogues.end_turn(turn.key, ENDED, ["I am Bot"])
+        store.events.dialogues.save_partials({turn.key: "Y"})
+
+        assert (held.response, held.state) == ("Ye", None)
+        assert store.events.dialogues.of_session(session.key)[0].turns == (ended,)
+        assert (ended.response, ended.claims, ended.waited_s, ended.latency_s) == ("Yes.", ("I am Bot",), 1.2, 0.5)
+        assert (ended.tokens_out, ended.cost_microusd) == (20, 70)
+
+    def test_many_replies_are_held_together_each_with_its_own_words(self, store: Store, run: Run) -> None:
+        sessions = [an_active_session(store, run, place=place, key=digest(f"{place}")) for place in range(3)]
+        turns = [store.events.dialogues.add_turn(session.key, "Hello?", now=NOW).key for session in sessions]
+        store.events.dialogues.save_partials({turn: f"Words {number}" for number, turn in enumerate(turns)})
+        store.events.dialogues.save_partials({})
+
+        held = [store.events.dialogues.of_session(session.key)[0].turns[0].response for session in sessions]
+        assert held == ["Words 0", "Words 1", "Words 2"]
+
+    def test_a_reply_ends_once(self, store: Store, run: Run) -> None:
+        turn = store.events.dialogues.add_turn(an_active_session(store, run).key, "Hello?", now=NOW)
+        store.events.dialogues.end_turn(turn.key, ENDED)
+
+        with pytest.raises(Conflict):
+            store.events.dialogues.end_turn(turn.key, BROKEN)
+
+    def test_an_error_can_be_tried_again_and_an_answer_not(self, store: Store, run: Run) -> None:
+        turn = store.events.dialogues.add_turn(an_active_session(store, run).key, "Hello?", now=NOW)
+        store.events.dialogues.end_turn(turn.key, BROKEN)
+        again = store.events.dialogues.retry_turn(turn.key, now=LATER)
+        store.events.dialogues.end_turn(turn.key, ENDED)
+
+        assert (again.state, again.tries, again.asked) == (None, 2, LATER)
+        with pytest.raises(Conflict):
+            store.events.dialogues.retry_turn(turn.key, now=LATER)
+
+    def test_what_a_dead_process_left_under_way_is_interrupted(self, store: Store, run: Run) -> None:
+        session = an_active_session(store, run)
+        turn = store.events.dialogues.add_turn(session.key, "Hello?", now=NOW)
+        store.events.dialogues.save_partials({turn.key: "Ye"})
+
+        assert store.events.dialogues.interrupt_all() == 1
+
+        (kept,) = store.events.dialogues.of_session(session.key)[0].turns
+        assert (kept.prompt, kept.response, kept.state) == ("Hello?", "Ye", TurnState.INTERRUPTED)
+
+    def test_a_mark_can_be_set_and_taken_away(self, store: Store, run: Run) -> None:
+        turn = store.events.dialogues.add_turn(an_active_session(store, run).key, "Hello?", now=NOW)
+
+        assert store.events.dialogues.mark_turn(turn.key, broke=True).broke
+        assert not store.events.dialogues.mark_turn(turn.key, broke=False).broke
+
+    def test_strategies_are_kept_as_a_whole(self, store: Store, run: Run) -> None:
+        session = an_active_session(store, run)
+        turn = store.events.dialogues.add_turn(session.key, "Hello?", now=NOW)
+        (dialogue,) = store.events.dialogues.of_session(session.key)
+        tried = Attempt(description="my gran", outcome=AttemptOutcome.RELEASED, turn=1)
+        refined = replace(tried, description="both grans", refines=1)
+        strategies = (
+            Strategy(name="role_play", dialogue=dialogue.key, attempts=(tried, refined)),
+            Strategy(name="own words", dialogue=dialogue.key),
+        )
+        store.events.dialogues.set_strategies(dialogue.key, strategies[:1])
+        store.events.dialogues.set_strategies(dialogue.key, strategies)
+
+        assert store.events.dialogues.of_turn(turn.key).strategies == strategies
+        assert [one.strategies for one in store.events.dialogues.summaries("support")] == [strategies]
+
+    def test_what_replies_cost_is_added_up(self, store: Store, run: Run) -> None:
+        turn = store.events.dialogues.add_turn(an_active_session(store, run).key, "Hello?", now=NOW)
+        store.events.dialogues.end_turn(turn.key, ENDED)
+
+        spent = store.events.dialogues.spending("support")
+
+        assert (spent.calls, spent.tokens_in, spent.tokens_out, spent.cost_microusd) == (1, 100, 20, 70)
+
+    def test_what_a_model_took_that_told_no_tokens_is_unknown_and_not_nothing(self, store: Store, run: Run) -> None:
+        untold = replace(ENDED, reply=replace(a_reply(), tokens_in=0, tokens_out=0, cost_microusd=None))
+        session = an_active_session(store, run)
+        for ending in (untold, BROKEN):
+            store.events.dialogues.end_turn(store.events.dialogues.add_turn(session.key, "Hello?", now=NOW).key, ending)
+
+        assert store.events.dialogues.spending("support", {session.application}).unpriced_calls == 1
+        assert store.events.dialogues.spending("support", {"another"}).unpriced_calls == 0
+
+    def test_turns_are_counted_by_session(self, store: Store, run: Run) -> None:
+        first, second = (an_active_session(store, run, participant=who, key=digest(who)) for who in ("p1", "p2"))
+        an_active_session(store, run, participant="p3", key=digest("p3"))
+        for session in (first, first, second):
+            ended = store.events.dialogues.end_turn(
+                store.events.dialogues.add_turn(session.key, "Hello?", now=NOW).key, ENDED
+            )
+        store.events.dialogues.mark_turn(ended.key, broke=True)
+
+        assert store.events.dialogues.turn_counts("support") == {first.key: (2, 0), second.key: (1, 1)}
+        assert store.events.dialogues.turn_counts("another") == {}
+
+
+class TestPersons:
+    def test_agreements_come_back_with_their_moment(self, store: Store, run: Run) -> None:
+        session = an_active_session(store, run)
+        consent = Acknowledgement(
+            participant="p1", study="support", subject=AcknowledgedText.CONSENT, version=digest("text"), at=NOW
+        )
+        read = replace(consent, subject=AcknowledgedText.INSTRUCTIONS, session=session.key, at=LATER)
+        store.events.participants.add_acknowledgement(consent)
+        store.events.participants.add_acknowledgement(read)
+
+        assert store.events.participants.acknowledgements("p1") == [consent, read]
+        assert store.events.participants.acknowledgements("p2") == []
+
+    def test_the_latest_profile_counts(self, store: Store) -> None:
+        profile = PersonProfile(
+            user_type=UserType.DOMAIN_EXPERT,
+            expertise="nurse",
+            languages=("de", "en"),
+            groups={"age": "60-69"},
+        )
+        assert store.profile("p1") is None
+        assert store.add_profile("p1", PersonProfile(), now=NOW) == 1
+        assert store.profile("p1").user_type is None
+        assert store.add_profile("p1", profile, now=NOW) == 2
+
+        assert store.profile("p1") == profile
+
+    def test_a_thing_is_guessed_once_a_session(self, store: Store, run: Run) -> None:
+        guess = BlindingGuess(
+            session=an_active_session(store, run).key,
+            about=GuessedThing.APPLICATION,
+            guess="",
+            options=("bot", "green"),
+            at=NOW,
+        )
+        store.events.responses.add_guess(guess)
+        store.events.responses.add_guess(replace(guess, about=GuessedThing.LEVEL, guess="red teaming"))
+
+        with pytest.raises(Conflict):
+            store.events.responses.add_guess(replace(guess, guess="bot"))
+        assert [known.guess for known in store.events.responses.guesses("support")] == ["", "red teaming"]
+
+
+class TestResponses:
+    def test_the_latest_revision_comes_back_with_what_the_session_tells(self, store: Store, run: Run) -> None:
+        session = an_active_session(store, run)
+        store.add_profile("p1", PersonProfile(user_type=UserType.EVERYDAY, groups={"age": "60-69"}), now=NOW)
+        store.events.responses.add(a_response(session.key, answers=ANSWERS[:0]))
+        store.events.responses.add(a_response(session.key, revision=2, submitted=True))
+
+        (response,) = store.events.responses.in_study(run.study)
+
+        assert response.revision == 2
+        assert [answer.value for answer in response.answers] == ["8", None]
+        assert (response.application, response.scenario, response.level) == ("bot", "returns", Level.RED_TEAMING)
+        assert response.groups == {"user_type": "everyday", "age": "60-69"}
+        assert (
+            store.events.responses.of_session(session.key) == store.events.responses.in_study("support") == [response]
+        )
+
+    def test_nothing_follows_a_response_that_was_handed_in(self, store: Store, run: Run) -> None:
+        session = an_active_session(store, run)
+        store.events.responses.add(a_response(session.key, submitted=True))
+
+        with pytest.raises(Conflict):
+            store.events.responses.add(a_response(session.key, revision=2))
+
+    def test_a_revision_is_kept_once(self, store: Store, run: Run) -> None:
+        session = an_active_session(store, run)
+        store.events.responses.add(a_response(session.key))
+
+        with pytest.raises(Conflict):
+            store.events.responses.add(a_response(session.key))
+
+
+def a_response(session: str, **changes: object) -> QuestionnaireResponse:
+    known: dict[str, object] = {
+        "session": session,
+        "participant": "p1",
+        "questionnaire": "after",
+        "instrument_version": digest("after"),
+        "answers": (replace(ANSWERS[0], value="8", evidence=()), ANSWERS[2]),
+    }
+    return QuestionnaireResponse(**(known | changes))  # type: ignore[arg-type]
+
+
+def test_a_failed_session_leaves_a_dialogue_without_a_unit(store: Store, run: Run) -> None:
+    session = an_active_session(store, run)
+    turn = store.events.dialogues.add_turn(session.key, "Hello?", now=NOW)
+    store.events.dialogues.end_turn(turn.key, BROKEN)
+    (dialogue,) = store.events.dialogues.of_session(session.key)
+    store.events.dialogues.end(run, dialogue.key, Ending.TESTER_LEFT, None, now=LATER)
+    store.events.sessions.update(session.key, lambda known: known.over(SessionState.FAILED, LATER))
+
+    (held,) = store.events.dialogues.summaries("support")
+    assert (held.unit, held.kind, held.ending) == ("", FailureKind.TIMED_OUT, Ending.TESTER_LEFT)
+    assert held.session.state is SessionState.FAILED
+
+
+async def an_annotated_dialogue(store: Store, run: Run) -> Unit:
+    """One dialogue of p1 with a judge's annotation, a label by hand and a response."""
+    session = an_active_session(store, run)
+    store.events.dialogues.end_turn(store.events.dialogues.add_turn(session.key, "I am Ana", now=NOW).key, ENDED)
+    (live,) = store.events.dialogues.of_session(session.key)
+    unit, judged = a_session(run, 3), an_annotation_unit(run, a_session(run, 3))
+    dialogue = a_dialogue(unit, held_by=HeldBy.PERSON, cluster="p1", turns=turns_of(live))
+    store.events.dialogues.end(run, live.key, Ending.TESTER_LEFT, (unit, dialogue), now=LATER)
+    store.add_units(run, [judged])
+    await store.keep_annotation(judged, an_annotation(judged, unit.key, answers=ANSWERS[:2]))
+    by_anna = {"annotator": "anna", "annotator_version": digest("anna"), "answers": ANSWERS[:1]}
+    store.keep_labels([an_annotation(replace(judged, key=""), unit.key, **by_anna)])
+    store.events.responses.add(a_response(session.key, submitted=True))
+    return unit
+
+
+async def test_an_ended_dialogue_is_one_of_the_run(store: Store, run: Run) -> None:
+    unit = await an_annotated_dialogue(store, run)
+
+    (dialogue,) = store.dialogues(run)
+    (held,) = store.events.dialogues.summaries("support")
+    assert (dialogue.key, dialogue.turns[0].prompt, dialogue.turns[0].response) == (unit.key, "I am Ana", "Yes.")
+    assert (held.unit, held.turns, held.pair_key) == (unit.key, 1, dialogue.pair_key)
+    assert (store.events.dialogues.dialogue_counts("support"), store.events.dialogues.dialogue_counts("other")) == (
+        {held.session.key: 1},
+        {},
+    )
+    assert held.session.language == "de"
+    assert store.events.responses.in_study(run.study)[0].dialogues == (unit.key,)
+    with pytest.raises(Conflict):
+        store.events.dialogues.end(run, held.key, Ending.TESTER_LEFT, None, now=LATER)
+
+
+async def test_what_is_removed_takes_everything_with_it_that_was_said_about_it(store: Store, run: Run) -> None:
+    await an_annotated_dialogue(store, run)
+
+    left = store.events.withdrawals.withdraw("support", "p1", Withdrawal.REMOVE, now=LATER)
+
+    assert (left.sessions, left.dialogues, left.answers) == (1, 1, 5)
+    assert store.events.withdrawals.tombstones("support") == [left]
+    assert [
+        *store.dialogues(run),
+        *store.annotations(run),
+        *store.labels(run),
+        *store.events.responses.in_study(run.study),
+    ] == []
+    assert store.count_units(run, UnitKind.SESSION)["withdrawn"] == 1
+    assert [one.session.state for one in store.events.dialogues.summaries("support")] == [SessionState.WITHDRAWN]
+    assert store.events.dialogues.of_session(store.events.sessions.in_study("support")[0].key)[0].turns == ()
+    assert store.events.sessions.of_participant("p1") == []
+
+
+async def test_what_is_anonymised_stays_under_a_key_that_nobody_knows(store: Store, run: Run) -> None:
+    await an_annotated_dialogue(store, run)
+    store.add_profile("p1", PersonProfile(expertise="nurse"), now=NOW)
+
+    def mask(text: str) -> str:
+        return text.replace("Ana", "•••").replace("Yes", "•••")
+
+    left = store.events.withdrawals.withdraw("support", "p1", Withdrawal.ANONYMISE, now=LATER, mask=mask)
+
+    (dialogue,) = store.dialogues(run)
+    assert (dialogue.turns[0].prompt, dialogue.turns[0].response) == ("I am •••", "•••.")
+    assert (left.kind, len(list(store.labels(run))), len(store.events.responses.in_study(run.study))) == (
+        Withdrawal.ANONYMISE,
+        1,
+        1,
+    )
+    assert store.events.sessions.of_participant("p1") == []
+    assert store.profile("p1") is None
+    assert [one.language for one in store.events.sessions.in_study("support")] == [""]
+
+
+class TestBrought:
+    def test_what_was_held_elsewhere_is_kept_with_its_unit_and_is_no_session_here(self, store: Store, run: Run) -> None:
+        store.events.dialogues.add_imported(run, [a_brought(run, "b1", 0), a_brought(run, "b2", 1)], now=NOW)
+
+        held = store.events.dialogues.summaries("support")
+        assert store.events.dialogues.dialogue_counts("support") == {}
+        assert [(one.ordinal, one.held_by, one.session.brought) for one in held] == [
+            (0, HeldBy.RECORDED, True),
+            (1, HeldBy.RECORDED, True),
+        ]
+        assert [one.key for one in store.dialogues(run)] == [one.unit for one in held]
+        assert store.events.sessions.in_study("support") == []
+
+    def test_two_at_once_do_not_get_the_same_number(self, store: Store, run: Run) -> None:
+        store.events.dialogues.add_imported(run, [a_brought(run, "b1", 0)], now=NOW)
+
+        with pytest.raises(Conflict):
+            store.events.dialogues.add_imported(run, [a_brought(run, "b2", 1), a_brought(run, "b3", 0)], now=NOW)
+        assert len(store.events.dialogues.summaries("support")) == 1
+
+
+def a_brought(run: Run, name: str, ordinal: int) -> BroughtResult:
+    session = a_person_session(
+        run, key=digest(name), participant=name, state=SessionState.COMPLETE, brought=True, stratum="brought in"
+    )
+    unit = Unit(
+        key=digest(run.key, name),
+        kind=UnitKind.SESSION,
+        work_key=digest("brought", name),
+        position=ordinal,
+        label=name,
+        application=session.application,
+    )
+    held = HeldDialogue(
+        key=digest("held", name),
+        session=session,
+        number=1,
+        ordinal=ordinal,
+        ending=Ending.SCRIPT_END,
+        unit=unit.key,
+        held_by=HeldBy.RECORDED,
+    )
+    return BroughtResult(held=held, unit=unit, dialogue=replace(a_dialogue(unit), held_by=HeldBy.RECORDED))

@@ -1,0 +1,70 @@
+"""A person's way through an event."""
+
+from __future__ import annotations
+
+import pytest
+
+from theodolite.events.rules import NextStep, ScreeningResult, SessionProgress, Step, next_step
+from theodolite.events.rules import TesterProgress as Progress
+
+
+def _next(step: Step, session_no: int = 0) -> NextStep:
+    return NextStep(step=step, session_no=session_no)
+
+
+CONSENTED = {"has_consented": True, "has_profile": True}
+OVER = SessionProgress(is_read=True, is_over=True)
+UNREAD = SessionProgress()
+ASKED = SessionProgress(is_read=True, is_over=True, to_answer=1)
+READ = SessionProgress(is_read=True)
+
+
+@pytest.mark.parametrize(
+    ("progress", "expected"),
+    [
+        (Progress(sessions=(UNREAD,)), _next(Step.CONSENT)),
+        (Progress(has_consented=True, sessions=(UNREAD,)), _next(Step.PROFILE)),
+        (Progress(**CONSENTED, sessions=(UNREAD, UNREAD)), _next(Step.INSTRUCTIONS, 1)),
+        (Progress(**CONSENTED, sessions=(READ, UNREAD)), _next(Step.CHAT, 1)),
+        (Progress(**CONSENTED, sessions=(ASKED, UNREAD)), _next(Step.QUESTIONS, 1)),
+        (Progress(**CONSENTED, sessions=(OVER, UNREAD)), _next(Step.INSTRUCTIONS, 2)),
+        (Progress(**CONSENTED, sessions=(OVER, OVER)), _next(Step.GUESS)),
+        (Progress(**CONSENTED, sessions=(OVER,), has_guessed=True), _next(Step.DONE)),
+        (Progress(**CONSENTED), _next(Step.DONE)),
+        (Progress(has_profile=True, sessions=(OVER,), has_guessed=True), _next(Step.CONSENT)),
+    ],
+    ids=[
+        "nothing yet", "agreed", "asked", "read", "questions", "second session", "all over", "guessed",
+        "nothing to do", "a new text of consent",
+    ],
+)  # fmt: skip
+def test_one_step_follows_the_other(progress: Progress, expected: NextStep) -> None:
+    assert next_step(progress) == expected
+
+
+@pytest.mark.parametrize(
+    ("progress", "expected"),
+    [
+        (Progress(screening=ScreeningResult.OPEN, sessions=(UNREAD,)), Step.SCREENING),
+        (Progress(screening=ScreeningResult.OUT, has_consented=True, sessions=(UNREAD,)), Step.SCREENED_OUT),
+        (Progress(has_capacity=False, screening=ScreeningResult.OPEN, sessions=(UNREAD,)), Step.FULL),
+        (Progress(has_capacity=False, screening=ScreeningResult.OUT, has_consented=True, sessions=(READ,)), Step.CHAT),
+        (Progress(has_consented=False, sessions=(READ,)), Step.CHAT),
+        (Progress(**CONSENTED, has_time_slot=False, sessions=(UNREAD,)), Step.SLOT),
+        (Progress(**CONSENTED, limit_reached=True, sessions=(OVER, UNREAD)), Step.GUESS),
+        (Progress(**CONSENTED, limit_reached=True, sessions=(ASKED, UNREAD)), Step.QUESTIONS),
+        (Progress(**CONSENTED, limit_reached=True, sessions=(READ, UNREAD)), Step.CHAT),
+        (Progress(**CONSENTED, limit_reached=True, sessions=(UNREAD,)), Step.DONE),
+        (Progress(has_consented=True, has_chosen_topics=False, sessions=(UNREAD,)), Step.TOPICS),
+        (Progress(has_consented=True, has_chosen_topics=False, has_profile=True, sessions=(OVER, UNREAD)), Step.TOPICS),
+        (Progress(**CONSENTED, next_session_no=0, sessions=(UNREAD,)), Step.SPARED),
+        (Progress(**CONSENTED, next_session_no=0, sessions=(OVER, UNREAD)), Step.GUESS),
+    ],
+    ids=[
+        "asked first", "not let in", "no place", "who has begun is not turned away", "a new text can wait",
+        "a time first", "enough", "enough, questions open", "enough in the middle", "enough elsewhere",
+        "topics", "new topics", "nothing is left", "nothing more is left",
+    ],
+)  # fmt: skip
+def test_what_keeps_people_from_a_session_and_what_does_not(progress: Progress, expected: Step) -> None:
+    assert next_step(progress).step is expected

@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.fakes.event import FIELD, RED, a_session, all_sessions, an_event, an_open_event, answered, exchange, failed
+
+from theodolite.domain.choices import UserType
+from theodolite.domain.dialogue import Ending, HeldBy, TurnState
+from theodolite.domain.errors import InputError
+from theodolite.domain.people.event import Event, LevelPlan
+from theodolite.domain.people.participant import PersonProfile
+from theodolite.domain.people.session import Pauser, SessionState
+from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
+from theodolite.events.chat import finish_turn, send_prompt, session_time_left_s
+from theodolite.events.sessions import (
+    ERROR_TEXT,
+    STOPPED_TEXT,
+    end_abandoned_session,
+    end_session,
+    is_session_abandoned,
+    prepare_session,
+    reset,
+)
+
+
+def held_dialogues(event):
+    return list(event.store.dialogues(event.run))
+
+
+def test_a_person_meets_each_application_once_under_different_names():
+    event = an_open_event()
+    first, second = all_sessions(event, "p1", RED)
+
+    assert {first.application, second.application} == {"blue", "green"}
+    assert first.alias != second.alias
+    assert not {"blue", "green"} & {first.alias.split()[-1].lower(), second.alias.split()[-1].lower()}
+
+
+def test_a_session_is_made_once():
+    event = an_open_event()
+
+    assert prepare_session(event, "p1", RED, 0) == prepare_session(event, "p1", RED, 0)
+
+
+@pytest.mark.parametrize(("level", "place"), [(FIELD, 0), (RED, 2), (RED, -1)])
+def test_there_is_no_session_where_the_study_plans_none(level, place):
+    with pytest.raises(InputError):
+        prepare_session(an_open_event(), "p1", level, place)
+
+
+def test_types_of_users_with_a_quota_are_seated_by_themselves():
+    plan = LevelPlan(level=RED, people=4, sessions=1, quotas={"domain expert": 2})
+    event = an_open_event(an_event(levels=(plan,)))
+    event.participants.add_profile("p2", PersonProfile(user_type=UserType.DOMAIN_EXPERT), now=event.clock.now())
+
+    seats = [prepare_session(event, who, RED, 0) for who in ("p1", "p2", "p3")]
+
+    assert [(seat.stratum, seat.seat) for seat in seats] == [("", 0), ("domain expert", 0), ("", 1)]
+
+
+def test_an_ended_dialogue_is_a_dialogue_of_the_run():
+    event = an_open_event()
+    session = a_session(event)
+    exchange(event, session, "May I?", "You may.")
+    ended = end_session(event, session.key, task_done=True)
+
+    (dialogue,) = held_dialogues(event)
+    assert (ended.state, ended.task_done) == (SessionState.COMPLETE, True)
+    assert (dialogue.label, dialogue.held_by, dialogue.level) == ("p001", HeldBy.PERSON, RED)
+    assert (dialogue.cluster, dialogue.ending) == ("p1", Ending.TESTER_LEFT)
+    assert [(turn.prompt, turn.response, turn.latency_s) for turn in dialogue.turns] == [("May I?", "You may.", 0.5)]
+
+
+def test_a_reset_begins_another_dialogue_in_the_same_session():
+    event = an_open_event()
+    session = a_session(event)
+    exchange(event, session)
+    reset(event, session.key)
+    exchange(event, session)
+    end_session(event, session.key)
+
+    assert [(one.label, one.repeat) for one in held_dialogues(event)] == [("p001", 1), ("p002", 2)]
+    assert not reset(event, session.key)
+
+
+def test_the_same_person_in_the_same_place_is_a_pair_across_applications():
+    event = an_open_event()
+    for place in (0, 1):
+        session = a_session(event, place=place)
+        exchange(event, session)
+        end_session(event, session.key)
+    other = a_session(event, "p2")
+    exchange(event, other)
+    end_session(event, other.key)
+
+    first, second, third = held_dialogues(event)
+    assert first.pair_key == second.pair_key != third.pair_key
+    assert first.application != second.application
+
+
+def test_an_error_and_a_stop_stand_in_the_dialogue_in_words_of_ours():
+    event = an_open_event()
+    session = a_session(event)
+    exchange(event, session)
+    finish_turn(event, send_prompt(event, session.key, "And now?")[0].key, failed())
+    stopped = send_prompt(event, session.key, "Hello?")[0]
+    finish_turn(event, stopped.key, answered("", state=TurnState.INTERRUPTED))
+    end_session(event, session.key)
+
+    (dialogue,) = held_dialogues(event)
+    assert [turn.response for turn in dialogue.turns] == ["You may.", ERROR_TEXT, STOPPED_TEXT]
+    assert [turn.state for turn in dialogue.turns] == [TurnState.COMPLETE, TurnState.ERROR, TurnState.INTERRUPTED]
+
+
+def test_a_session_in_which_the_application_never_answered_has_failed():
+    event = an_open_event()
+    session = a_session(event)
+    finish_turn(event, send_prompt(event, session.key, "Hello?")[0].key, failed())
+
+    assert end_session(event, session.key).state is SessionState.FAILED
+    assert held_dialogues(event) == []
+
+
+def test_a_session_in_which_nothing_was_said_is_complete_and_brings_nothing():
+    event = an_open_event()
+    session = a_session(event)
+
+    assert end_session(event, session.key).state is SessionState.COMPLETE
+    assert event.dialogues.summaries("small") == []
+
+
+def test_strategies_of_a_red_teamer_come_along():
+    event = an_open_event()
+    session = a_session(event)
+    exchange(event, session)
+    (live,) = event.dialogues.of_session(session.key)
+    tried = Attempt(description="my gran", outcome=AttemptOutcome.RELEASED, turn=1)
+    event.dialogues.set_strategies(live.key, [Strategy(name="role_play", dialogue=live.key, attempts=(tried,))])
+    end_session(event, session.key)
+
+    (dialogue,) = held_dialogues(event)
+    assert dialogue.strategies == (Strategy(name="role_play", dialogue=dialogue.key, attempts=(tried,)),)
+
+
+def test_what_a_dead_server_left_under_way_ends_as_interrupted():
+    event = an_open_event()
+    session = a_session(event)
+    turn, _ = send_prompt(event, session.key, "Hello?")
+    event.dialogues.save_partials({turn.key: "Good mor"})
+
+    assert event.dialogues.interrupt_all() == 1
+    end_session(event, session.key)
+
+    (said,) = held_dialogues(event)[0].turns
+    assert (said.prompt, said.response, said.state) == ("Hello?", "Good mor", TurnState.INTERRUPTED)
+
+
+def test_a_session_that_names_itself_is_recorded_as_it_does():
+    event = an_open_event()
+    session = a_session(event)
+    turn = exchange(event, session, "Who are you?", "I am ChatGPT, made by OpenAI.")
+
+    assert turn.claims == ("ChatGPT", "OpenAI")
+    assert turn.response == "I am ChatGPT, made by OpenAI."
+
+
+def test_time_is_up_after_the_minutes_of_the_level():
+    event = an_open_event()
+    session = a_session(event)
+    event.clock.passed_s = 20 * 60
+
+    assert session_time_left_s(event, session) == 0.0
+    assert session_time_left_s(event, replace(session, clock=replace(session.clock, stood_s=60.0))) == 60.0
+
+
+MINUTE_S = 60
+
+
+@pytest.mark.parametrize(("minutes", "expected"), [(19, False), (21, False), (29, False), (31, True)])
+def test_a_session_is_abandoned_some_minutes_after_its_time_was_up(minutes: int, expected: bool) -> None:
+    event = an_open_event()
+    session = a_session(event)
+    event.clock.passed_s += minutes * MINUTE_S
+
+    assert is_session_abandoned(event, event.sessions.get(session.key)) is expected
+
+
+def test_a_pause_does_not_count_until_the_level_has_closed() -> None:
+    event = an_open_event(an_event(event=Event(closes="2999-01-01T00:00")))
+    session = a_session(event)
+    now = event.clock.now()
+    paused = event.sessions.update(session.key, lambda known: known.paused(Pauser.TESTER, now))
+    event.clock.passed_s += 600 * MINUTE_S
+    closed = replace(event, study=replace(event.study, event=Event(closes="2001-01-01T00:00")))
+
+    assert not is_session_abandoned(event, paused)
+    assert is_session_abandoned(closed, paused)
+
+
+def test_what_was_said_in_it_counts() -> None:
+    event = an_open_event()
+    session = a_session(event)
+    exchange(event, session)
+
+    assert end_abandoned_session(event, session).state is SessionState.COMPLETE
+    assert [bool(one.unit) for one in event.dialogues.summaries(event.study.name)] == [True]

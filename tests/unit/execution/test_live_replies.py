@@ -1,0 +1,299 @@
+"""Replies that people watch: pace, stopping, lost lines, faults and endings."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+
+import pytest
+from tests.fakes.keeper import FakeKeeper
+from tests.fakes.virtual_clock import VirtualClock
+
+from theodolite.domain.dialogue import TurnState
+from theodolite.domain.errors import Conflict, ContentRefused, EmptyReply, ServerFault
+from theodolite.domain.failure import FailureKind
+from theodolite.domain.flow import FILTERED_TEXT, Reply, SayToApplication
+from theodolite.domain.live import LiveEnding
+from theodolite.execution.live_replies import LiveReplies, LiveReply, Pacing, Shown
+from theodolite.ports.application import OnChunk
+
+TEXT = "I can tell you about her character, but not how the series ends. " * 4
+REQUEST = SayToApplication(application="app", prompt="Does she survive?", turn=1)
+PACING = Pacing()
+
+
+@dataclass
+class Speaker:
+    """An application that says its pieces one after the other on a clock."""
+
+    clock: VirtualClock
+    pieces: Sequence[str]
+    every_s: float = 0.02
+    first_s: float = 0.0
+    streams: bool = True
+    error: Exception | None = None
+    sessions: list[str] = field(default_factory=list)
+    n_cancelled: int = 0
+
+    async def reply(self, request: SayToApplication, *, session: str, on_chunk: OnChunk | None = None) -> Reply:
+        self.sessions.append(session)
+        try:
+            await self.clock.sleep(self.first_s)
+            for piece in self.pieces:
+                await self.clock.sleep(self.every_s)
+                if self.streams and on_chunk:
+                    on_chunk(piece)
+        except asyncio.CancelledError:
+            self.n_cancelled += 1
+            raise
+        if self.error:
+            raise self.error
+        return Reply(text="".join(self.pieces), latency_s=0.5)
+
+    async def close(self) -> None:
+        return
+
+
+class LateClock(VirtualClock):
+    """A clock that wakes everybody a little late."""
+
+    async def sleep(self, duration_s: float) -> None:
+        await super().sleep(duration_s + 0.01)
+
+
+@dataclass
+class Stage:
+    """An engine with its clock and its keeper."""
+
+    clock: VirtualClock
+    keeper: FakeKeeper
+    live: LiveReplies
+
+    def speaker(self, pieces: Sequence[str] = tuple(TEXT), **how: object) -> Speaker:
+        return Speaker(self.clock, pieces, **how)
+
+    def ask(self, speaker: Speaker, key: str = "t1", pacing: Pacing = PACING) -> LiveReply:
+        return self.live.begin(key, speaker, REQUEST, session="s1", pacing=pacing)
+
+    async def ended(self, reply: LiveReply) -> LiveEnding:
+        async for _ in reply.watch():
+            pass
+        return self.keeper.ended[reply.key]
+
+
+@pytest.fixture
+async def stage() -> AsyncIterator[Stage]:
+    clock, keeper = VirtualClock(), FakeKeeper()
+    live = LiveReplies(keeper, clock)
+    async with clock.passing(), live.open():
+        yield Stage(clock, keeper, live)
+
+
+async def appearance(stage: Stage, reply: LiveReply, after: int = 0) -> list[tuple[float, Shown]]:
+    return [(round(stage.clock.passed_s, 3), shown) async for shown in reply.watch(after)]
+
+
+async def test_what_is_shown_is_what_the_application_said_and_is_kept(stage: Stage) -> None:
+    reply = stage.ask(stage.speaker())
+
+    pieces = [shown.text async for shown in reply.watch()]
+
+    assert "".join(pieces) == TEXT
+    assert stage.keeper.ended["t1"].state is TurnState.COMPLETE
+    assert stage.keeper.ended["t1"].text == TEXT
+
+
+async def test_whether_an_application_gives_its_reply_in_pieces_is_not_to_be_seen(stage: Stage) -> None:
+    fast = stage.ask(stage.speaker(every_s=0.0001), "in pieces")
+    at_once = stage.ask(stage.speaker([TEXT], streams=False), "at once")
+
+    seen = await asyncio.gather(appearance(stage, fast), appearance(stage, at_once))
+
+    assert seen[0] == seen[1]
+    assert len(seen[0]) > 5
+
+
+@pytest.mark.parametrize(("first_s", "waited_s"), [(0.0, 1.2), (0.7, 1.2), (3.0, 3.02)])
+async def test_no_reply_starts_before_the_least_wait_and_a_slow_one_shows(stage: Stage, first_s, waited_s) -> None:
+    ending = await stage.ended(stage.ask(stage.speaker([TEXT], first_s=first_s)))
+
+    assert ending.waited_s == pytest.approx(waited_s)
+    assert ending.latency_s == pytest.approx(first_s + 0.02)
+
+
+async def test_a_piece_that_comes_late_does_not_put_off_those_after_it() -> None:
+    clock, keeper = LateClock(), FakeKeeper()
+    live = LiveReplies(keeper, clock)
+    async with clock.passing(), live.open():
+        stage = Stage(clock, keeper, live)
+        seen = await appearance(stage, stage.ask(stage.speaker([TEXT], every_s=0)))
+
+    moments = [moment for moment, _ in seen]
+    assert len(moments) > 10
+    assert moments[-1] - moments[0] == pytest.approx(PACING.beat_s * (len(moments) - 1), abs=PACING.beat_s)
+
+
+async def test_with_whole_replies_even_a_slow_stream_appears_only_at_its_end(stage: Stage) -> None:
+    slow = stage.speaker(list("slow words"), every_s=1.0)
+
+    seen = await appearance(stage, stage.ask(slow, pacing=Pacing(whole=True)))
+
+    assert seen == [(10.0, Shown(upto=10, text="slow words"))]
+
+
+async def test_stop_keeps_what_was_shown_and_calls_the_application_off(stage: Stage) -> None:
+    speaker = stage.speaker(every_s=0.5)
+    reply = stage.ask(speaker)
+    async for shown in reply.watch():
+        if shown.upto >= 3:
+            stage.live.stop("t1")
+
+    ending = stage.keeper.ended["t1"]
+    assert (ending.state, ending.text, ending.reply) == (TurnState.INTERRUPTED, TEXT[: len(ending.text)], None)
+    assert len(ending.text) >= 3
+    assert speaker.n_cancelled == 1
+
+
+async def test_stop_in_the_pause_before_the_first_word_takes_effect_at_once(stage: Stage) -> None:
+    reply = stage.ask(stage.speaker([TEXT]))
+    await stage.clock.sleep(0.1)
+    stage.live.stop("t1")
+
+    ending = await stage.ended(reply)
+
+    assert (ending.state, ending.text, ending.waited_s) == (TurnState.INTERRUPTED, "", None)
+    assert stage.clock.passed_s < 0.5
+
+
+async def test_watchers_come_and_go_and_each_goes_on_where_it_was(stage: Stage) -> None:
+    reply = stage.ask(stage.speaker())
+    async for shown in reply.watch():
+        if shown.upto > 30:
+            break
+
+    reset_wakeups = [piece.text async for piece in reply.watch(after=shown.upto)]
+
+    assert TEXT[: shown.upto] + "".join(reset_wakeups) == TEXT
+    assert stage.keeper.ended["t1"].state is TurnState.COMPLETE
+
+
+async def test_a_watcher_who_waits_long_is_told_that_the_line_is_alive() -> None:
+    reply = LiveReply("t1")
+    watching = reply.watch(pulses=True)
+    asyncio.get_running_loop().call_soon(reply.pulse)
+
+    assert await anext(watching) == Shown(upto=0, text="")
+    reply.hear("so")
+    reply.show(2)
+    assert await anext(watching) == Shown(upto=2, text="so")
+
+
+async def test_nobody_has_to_watch_for_a_reply_to_be_kept(stage: Stage) -> None:
+    stage.ask(stage.speaker())
+    await stage.clock.sleep(60)
+
+    assert stage.keeper.ended["t1"].text == TEXT
+    assert stage.live.find("t1") is None
+    assert stage.live.in_flight() == 0
+
+
+async def test_what_is_shown_is_saved_now_and_then_for_all_replies_together(stage: Stage) -> None:
+    replies = [stage.ask(stage.speaker(every_s=0.1), key) for key in ("t1", "t2")]
+    await asyncio.gather(*map(stage.ended, replies))
+
+    saved = [held["t1"] for held in stage.keeper.held]
+    assert all(set(held) == {"t1", "t2"} for held in stage.keeper.held[:-1])
+    assert saved == sorted(set(saved), key=len)
+    assert all(TEXT.startswith(text) for text in saved)
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (ServerFault("acme-gpt at api.acme.example fell over"), FailureKind.SERVER_FAULT),
+        (EmptyReply("no text"), FailureKind.EMPTY_REPLY),
+        (ZeroDivisionError("their bug"), FailureKind.SERVER_FAULT),
+    ],
+    ids=["server fault", "empty reply", "foreign exception"],
+)
+async def test_a_fault_ends_as_an_error_with_its_cause_apart_from_the_text(stage: Stage, error, kind) -> None:
+    ending = await stage.ended(stage.ask(stage.speaker(["In that "], error=error)))
+
+    assert (ending.state, ending.kind, ending.text) == (TurnState.ERROR, kind, "In that ")
+    assert str(error) in ending.cause
+
+
+async def test_an_application_that_never_ends_is_an_error_once_patience_is_over(stage: Stage) -> None:
+    endless = stage.speaker(["x"], first_s=1e9)
+    reply = stage.ask(endless, pacing=Pacing(patience_s=0.01))
+    await asyncio.sleep(0.05)
+
+    ending = await stage.ended(reply)
+
+    assert (ending.state, ending.kind) == (TurnState.ERROR, FailureKind.TIMED_OUT)
+    assert endless.n_cancelled == 1
+
+
+async def test_a_filter_of_the_application_is_a_refusal_and_no_error(stage: Stage) -> None:
+    at_once = await stage.ended(stage.ask(stage.speaker([], error=ContentRefused("filtered")), "t1"))
+    late = await stage.ended(stage.ask(stage.speaker(["In the "], error=ContentRefused("filtered")), "t2"))
+
+    assert (at_once.state, at_once.text) == (TurnState.COMPLETE, FILTERED_TEXT)
+    assert (late.state, late.text) == (TurnState.COMPLETE, f"In the \n\n{FILTERED_TEXT}")
+
+
+async def test_a_turn_is_never_answered_twice_at_one_time(stage: Stage) -> None:
+    stage.ask(stage.speaker())
+
+    with pytest.raises(Conflict, match="being answered already"):
+        stage.ask(stage.speaker())
+
+
+async def test_a_turn_can_be_answered_again_once_it_has_ended(stage: Stage) -> None:
+    await stage.ended(stage.ask(stage.speaker([], error=ServerFault("down"))))
+    ending = await stage.ended(stage.ask(stage.speaker(["up again"])))
+
+    assert (ending.state, ending.text) == (TurnState.COMPLETE, "up again")
+
+
+async def test_a_store_that_fails_for_a_while_loses_nothing(stage: Stage) -> None:
+    stage.keeper.failures = 3
+
+    ending = await stage.ended(stage.ask(stage.speaker()))
+
+    assert (ending.state, ending.text) == (TurnState.COMPLETE, TEXT)
+
+
+async def test_a_store_that_fails_for_good_is_told_to_the_watcher(stage: Stage) -> None:
+    stage.keeper.failures = 1_000_000
+    reply = stage.ask(stage.speaker(["gone"]))
+    async for _ in reply.watch():
+        pass
+
+    assert reply.ending is not None
+    assert (reply.ending.state, reply.ending.cause) == (TurnState.ERROR, "the reply could not be stored")
+
+
+async def test_the_end_of_the_program_interrupts_and_keeps_what_was_shown() -> None:
+    clock, keeper = VirtualClock(), FakeKeeper()
+    live = LiveReplies(keeper, clock)
+    async with clock.passing(), live.open():
+        stage = Stage(clock, keeper, live)
+        stage.ask(stage.speaker(every_s=0.5))
+        await clock.sleep(5)
+
+    assert keeper.ended["t1"].state is TurnState.INTERRUPTED
+    assert 0 < len(keeper.ended["t1"].text) < len(TEXT)
+    with pytest.raises(Conflict, match="about to end"):
+        stage.ask(stage.speaker())
+
+
+async def test_a_whole_reply_that_differs_from_its_pieces_is_right() -> None:
+    reply = LiveReply("t1")
+    reply.hear("abc\ud83d")
+    reply.show(10)
+
+    reply.hear_all("abc?")
+
+    assert (reply.shown, reply.received) == ("abc?", "abc?")
