@@ -1,6 +1,6 @@
 """Run the tests in shuffled rounds: another order, another hash seed and another clock each time.
 
-python tools/shuffled_tests.py [--rounds N] [--limit N] [WORDS FOR PYTEST ...]
+python tools/shuffled_tests.py [--rounds N] [--first N] [WORDS FOR PYTEST ...]
 
 The clock is shifted for Python and the programs that it starts, by a library that is compiled here.
 Durations stay as they are.
@@ -60,7 +60,7 @@ def main() -> int:
     """Run all rounds; the exit code of the first that failed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=2, help="rounds to run; count")
-    parser.add_argument("--limit", type=int, default=1, help="number of the first round; decides order and clock")
+    parser.add_argument("--first", type=int, default=1, help="number of the first round; decides order and clock")
     known, words = parser.parse_known_args()
     with tempfile.TemporaryDirectory() as folder:
         shifting = library(Path(folder))
