@@ -6,7 +6,9 @@ import asyncio
 import gc
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from django.db import connections
@@ -15,6 +17,9 @@ from hypothesis import settings
 from tests.fresh_stores import close_fresh_stores
 from theodolite.bootstrap.database import configure_django, database_settings
 from theodolite.bootstrap.web_settings import serving_settings
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 # Django is set up once a process, so all tests have the applications of the web side too; tests open databases of
 # their own, and whoever forgets meets this folder.
@@ -74,3 +79,34 @@ def pytest_runtest_makereport():
 def pytest_make_collect_report():
     """Look at the report of each file: a whole file may skip itself."""
     return _refused((yield))
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """Debian's Chromium, one for all tests of a process; a missing one is a failure with the line to type.
+
+    Its event loop is marked as running only while the tests of a file use it: others run loops of their own.
+    """
+    from playwright.sync_api import sync_playwright
+
+    from tests.browser_pages import ARGUMENTS, CHROMIUM
+
+    if not CHROMIUM.exists():
+        pytest.fail(f"expected Chromium at {CHROMIUM}; type: apt-get install chromium", pytrace=False)
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
+        loop = asyncio.get_running_loop()
+        asyncio._set_running_loop(None)
+        yield launched
+        asyncio._set_running_loop(loop)
+        launched.close()
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: Browser) -> Iterator[Browser]:
+    """The browser, for the tests of one file; windows that they left open are closed."""
+    asyncio._set_running_loop(chromium._impl_obj._loop)
+    yield chromium
+    for context in chromium.contexts:
+        context.close()
+    asyncio._set_running_loop(None)

@@ -2,52 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from tests.fakes.report import report_named
-
-CHROMIUM = Path("/usr/bin/chromium")
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    """Debian's Chromium, one for all tests of a process; a missing one is a failure with the line to type.
-
-    Its event loop is marked as running only while the tests of a file use it: others run loops of their own.
-    """
-    if not CHROMIUM.exists():
-        pytest.fail(f"expected Chromium at {CHROMIUM}; type: apt-get install chromium", pytrace=False)
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
-        loop = asyncio.get_running_loop()
-        asyncio._set_running_loop(None)
-        yield launched
-        asyncio._set_running_loop(loop)
-        launched.close()
-
-
-@pytest.fixture(scope="module")
-def browser(chromium: Browser) -> Iterator[Browser]:
-    """The browser, for the tests of one file; windows that they left open are closed."""
-    asyncio._set_running_loop(chromium._impl_obj._loop)
-    yield chromium
-    for context in chromium.contexts:
-        context.close()
-    asyncio._set_running_loop(None)
 
 
 @pytest.fixture(scope="session")

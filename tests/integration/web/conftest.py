@@ -18,7 +18,6 @@ from filelock import FileLock
 from playwright.sync_api import Browser, Page
 
 from tests.browser_pages import Visitor
-from tests.e2e.conftest import browser, chromium  # noqa: F401 - fixtures
 from theodolite.bootstrap.database import configure_django, database_settings
 from theodolite.bootstrap.migration import migrate
 from theodolite.config.workspace import WORKSPACE_NAME, workspace_for
@@ -100,7 +99,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator:
 
 
 @pytest.fixture
-def visitor(browser: Browser, served: str, request: pytest.FixtureRequest) -> Iterator[Callable[..., Visitor]]:  # noqa: F811
+def visitor(browser: Browser, served: str, request: pytest.FixtureRequest) -> Iterator[Callable[..., Visitor]]:
     """Return a function that sits a stranger down at a browser; complaints and calls elsewhere fail the test."""
     visitors: list[Visitor] = []
     request.node.stash[_VISITORS] = visitors

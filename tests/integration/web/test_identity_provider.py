@@ -7,14 +7,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.e2e.conftest import browser  # noqa: F401 - a fixture
 from tests.fakes.identity_provider import IdentityProvider
 from tests.integration.web.server import Server
 
 pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(300)]
 
 
-def test_the_browser_goes_to_a_named_provider_and_comes_back_and_to_no_other(tmp_path: Path, browser: Browser) -> None:  # noqa: F811
+def test_the_browser_goes_to_a_named_provider_and_comes_back_and_to_no_other(tmp_path: Path, browser: Browser) -> None:
     with IdentityProvider() as lab, IdentityProvider() as other:
         lab.person = {"sub": "u-1", "name": "Nora N.", "email": "nora@example.org"}
         environ = {"OIDC_SERVER": lab.address, "OIDC_NAME": "Lab", "OIDC_SECRET": "s3cret"}

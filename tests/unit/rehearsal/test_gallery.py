@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import CHROMIUM
+from tests.browser_pages import CHROMIUM
 from theodolite.assessment.unblinding import SecretWord
 from theodolite.bootstrap.blindness import Lookout
 from theodolite.bootstrap.page_reading import PageAnswer
