@@ -38,7 +38,7 @@ def test_an_example_has_fifteen_lines_at_most_and_no_faults(example, name):
 
     assert len(lines) <= 15
     assert ended.code == 0, ended.said
-    assert "Fine: 0 faults" in ended.out
+    assert "0 errors" in ended.out
     assert ended.out.rstrip().endswith((f"Next: theodolite run {name} --limit 3", f"Next: theodolite run {name}"))
 
 
@@ -65,8 +65,8 @@ def test_a_runs_as_written_but_for_its_addresses(example, monkeypatch):
     assert ended.code == 0, ended.said
     assert "support-bot    bot-1.4, 6 example personas, judge not tried on people yet" in ended.out
     assert "60 dialogues but 6 personas: the interval allows for it" in ended.out
-    assert "Accounts       60 planned = 60 judged + 0 failed + 0 missing" in ended.out
-    assert "Spent          420 calls" in ended.out
+    assert "Completeness   60 planned: 60 judged, 0 failed, 0 missing" in ended.out
+    assert "Cost           420 calls" in ended.out
     assert max(map(len, ended.out.splitlines())) <= 80
 
 
@@ -75,7 +75,7 @@ def test_b_runs_as_written_and_calls_nobody(example):
 
     assert ended.code == 0, ended.said
     assert "Asking" not in ended.said
-    assert "8 planned = 8 labelled by both people + 0 failed + 0 missing" in ended.out
+    assert "8 planned: 8 labelled by both people, 0 failed, 0 missing" in ended.out
     assert "too few for a percent" in ended.out
 
 

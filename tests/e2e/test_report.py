@@ -152,7 +152,7 @@ def test_a_long_list_is_drawn_a_piece_at_a_time(visit):
 def test_without_scripts_answer_results_and_accounts_are_there(visit):
     page = visit("live", java_script_enabled=False)
 
-    for text in ("9 of 57", "60 planned = 57 judged + 2 application timed out + 1 unparseable", "Scripts are off"):
+    for text in ("9 of 57", "60 planned: 57 judged, 2 application timed out, 1 unparseable", "Scripts are off"):
         expect(page.locator("#report")).to_contain_text(text)
     expect(page.locator("#dialogues")).to_be_hidden()
 

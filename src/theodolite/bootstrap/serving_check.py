@@ -38,7 +38,7 @@ def told(checked: Checked, *, color: bool = False) -> str:
     shown = (
         [render_faults(checked.placed, limit=None, color=color, ending="Nothing was served.")] if checked.placed else []
     )
-    return "\n".join([*shown, *([] if checked.faults else ["Fine: can be served."])])
+    return "\n".join([*shown, *([] if checked.faults else ["0 errors: ready to serve."])])
 
 
 def check_serving(serving: Serving) -> Checked:

@@ -47,7 +47,7 @@ def compare(
     out: str | None,
     as_json: bool,
 ) -> int:
-    """Compare A and B, pair by pair: what was mended, what was broken.
+    """Compare A and B pair by pair: fixed and regressed dialogues.
 
     A and B are applications of one study, two studies, two of its runs
     (STUDY@1 STUDY@3), or two results.json; PLACE#APPLICATION names one

@@ -150,7 +150,7 @@ def _is_right(file: str) -> bool:
     if not table.columns or table.faults:
         return True  # writing the study says what is wrong with the file
     click.echo("\n".join(guess_lines(table, guess_columns(table))))
-    return not sys.stdin.isatty() or click.confirm("Right?", default=True)
+    return not sys.stdin.isatty() or click.confirm("Continue?", default=True)
 
 
 def _ask_the_address(answers: Answers) -> None:
@@ -162,7 +162,7 @@ def _ask_the_address(answers: Answers) -> None:
         return
     names = offered_models(answers["app"])
     if not names:
-        click.echo("  nobody answers there yet: the name of its model is left for you to fill in")
+        click.echo("  connection refused: fill in the name of the model yourself")
         return
     offer = f"offers one model: {names[0]}" if len(names) == 1 else f"offers {len(names)} models; taken: {names[0]}"
     click.echo(f"  answers as OpenAI-compatible; {offer}")

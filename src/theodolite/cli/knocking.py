@@ -32,7 +32,7 @@ async def knock_first(context: StudyContext, clients: Clients, kinds: frozenset[
         raise RunStopped(_not_started(context, knocks, dead))
     if knocks and not quiet:
         said = ", ".join(f"{knock.name} {_short(knock)}" for knock in knocks)
-        click.echo(textwrap.fill(f"Asking each endpoint once: {said}", width(), subsequent_indent="  "))
+        click.echo(textwrap.fill(f"Checking endpoints: {said}", width(), subsequent_indent="  "))
 
 
 def _short(knock: Knock) -> str:
@@ -42,7 +42,7 @@ def _short(knock: Knock) -> str:
 def _not_started(context: StudyContext, knocks: list[Knock], dead: list[Knock]) -> str:
     name_width = max(len(knock.name) for knock in knocks) + 3
     host_width = max(len(knock.host) for knock in knocks) + 3
-    lines = ["Asking each endpoint once ..."]
+    lines = ["Checking endpoints ..."]
     for knock in knocks:
         place = context.place_of(knock.name)
         where = f", {place}" if place and not knock.alive else ""

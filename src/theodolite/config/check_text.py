@@ -63,9 +63,9 @@ def closing_line(placed: Sequence[PlacedFault], path: str, *, calls: int = 1) ->
     """
     n_notes = sum(fault.severity is Severity.NOTE for fault in placed)
     n_open = sum(fault.severity is Severity.OPEN for fault in placed)
-    counts = [_count(0, "fault"), _count(n_notes, "note")]
+    counts = [_count(0, "error"), _count(n_notes, "note")]
     counts += [f"{n_open} open"] if n_open else []
-    return f"Fine: {', '.join(counts)}.   Next: theodolite run {path}{' --limit 3' if calls else ''}"
+    return f"{', '.join(counts)}.   Next: theodolite run {path}{' --limit 3' if calls else ''}"
 
 
 def _readings(loaded: LoadedStudy) -> str:

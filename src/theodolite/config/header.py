@@ -115,7 +115,7 @@ def context_column(columns: Sequence[str]) -> str:
 
 def guess_lines(table: Table, guess: Guess) -> tuple[str, ...]:
     """Return the guess as people are shown it, with what fits no label."""
-    lines = [f"{table.file}: {table.described}. I take it that"]
+    lines = [f"{table.file}: {table.described}. Detected columns:"]
     for meaning, column in guess.columns.items():
         first = next((row[column] for row in table.rows if row[column].strip()), "")
         shown = first if len(first) <= 32 else first[:29] + "..."

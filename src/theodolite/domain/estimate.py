@@ -158,7 +158,7 @@ class Findings:
         strategies: What red teamers tried, and how it went.
         trees: What measurement trees came to.
         standings: How the applications stand to each other on each tree.
-        judge_diagnostics: How judges went about their work.
+        judge_diagnostics: Behaviour of judges.
         realisms: Simulated users beside people, for scenarios with dialogues of both.
         responses: What testers answered after their sessions, a questionnaire and level each.
         risks: Where risks became real, a risk, application and level each.

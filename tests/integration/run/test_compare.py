@@ -81,8 +81,8 @@ def test_what_is_hardly_an_accident_is_told_from_what_may_be_nothing(drift, befo
     ended = theodolite("compare", before, after, "--study", drift["sensitive"], "--out", drift["sensitive"])
     text = " ".join(ended.out.split())
 
-    assert ("hardly by accident" in text) is sure
-    assert ("may be nothing" in text) is not sure
+    assert ("defects, statistically significant" in text) is sure
+    assert ("not statistically significant" in text) is not sure
     assert max(map(len, ended.out.split("\n")[:-2])) <= 80
 
 
@@ -92,15 +92,15 @@ def test_two_results_files_are_paired_without_the_study(drift, tmp_path):
     ended = theodolite("compare", f"{results}#gpt-4-0314", f"{results}#gpt-4-0613", "--out", tmp_path)
 
     assert ended.code == 0
-    assert "24 -> 45 defects of 50: mended 2, broken 23, unchanged 25" in " ".join(ended.out.split())
-    assert "read the 23 broken ones" in " ".join(ended.out.split())
+    assert "24 -> 45 defects of 50: fixed 2, regressed 23, unchanged 25" in " ".join(ended.out.split())
+    assert "review the 23 regressed pairs" in " ".join(ended.out.split())
 
 
 def test_the_page_shows_both_sides_of_every_flip(drift, tmp_path):
     theodolite("compare", "gpt-4-0314", "gpt-4-0613", "--study", drift["code"], "--out", tmp_path)
     page = (tmp_path / "compare.html").read_text(encoding="utf-8")
 
-    assert page.count("<summary>Broken") == 23
+    assert page.count("<summary>Regressed") == 23
     assert page.count("<strong>Reply</strong>") == 2 * 25
     assert "<script" not in page
 
@@ -186,7 +186,7 @@ def test_the_effect_of_a_mitigation(guarded):
 
     assert ended.code == 0
     assert "filter: plain -> guarded" in text
-    assert "6 -> 0 defects of 20: mended 6, broken 0, unchanged 14" in text
+    assert "6 -> 0 defects of 20: fixed 6, regressed 0, unchanged 14" in text
 
 
 def test_another_version_of_the_judge_is_no_comparison(guarded, tmp_path):

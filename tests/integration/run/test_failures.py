@@ -25,7 +25,7 @@ def test_one_failing_application_call_in_ten_gives_nine_dialogues_and_one_failur
 
 
 def test_the_failure_stands_in_the_accounts_of_summary_and_report(nine_of_ten, study):
-    assert "10 planned = 9 judged + 1 application rejected" in " ".join(nine_of_ten.out.split())
+    assert "10 planned: 9 judged, 1 application rejected" in " ".join(nine_of_ten.out.split())
     assert "application rejected" in (study.folder / "report.html").read_text(encoding="utf-8")
 
 
@@ -73,7 +73,7 @@ def test_a_judge_that_answers_garbage_opens_the_summary_with_one_of_its_replies(
     ended = theodolite("run", study.write())
 
     assert ended.code == 3
-    title, *opening = [line for line in ended.out.splitlines() if not line.startswith("Asking")]
+    title, *opening = [line for line in ended.out.splitlines() if not line.startswith("Checking")]
     assert title.startswith("A support bot")
     assert "The judge useful could not be read on 10 of 10" in opening[0]
     assert '"I would rather not say."' in " ".join(opening[:2])

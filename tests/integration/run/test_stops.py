@@ -124,6 +124,6 @@ def test_an_unfinished_run_is_reported_only_when_asked_for_and_says_so(study):
 
     assert (plain.code, anyhow.code) == (3, 0)
     assert "half a run must not look whole" in plain.err
-    assert "NOT FINISHED: 3 of 10 dialogues are held." in anyhow.out
+    assert "Incomplete: 3 of 10 dialogues finished." in anyhow.out
     assert "3 of 10 dialogues are held" in (study.folder / "report.html").read_text(encoding="utf-8")
     assert study.rate()["outcomes"]["planned"] == 10

@@ -24,7 +24,7 @@ DEAD = Knock(
     reached=False,
 )
 SCREEN = """\
-Asking each endpoint once ...
+Checking endpoints ...
   app     127.0.0.1:8000   nobody answers (refused, 3 tries, 1.4 s), line 3
   large   api.openai.com   ok, 0.4 s, answers as gpt-5.2-2026-01-15
 Not started: application `bot-1.4` cannot be reached. Start it, or try
@@ -67,7 +67,7 @@ async def test_a_proxy_of_the_environment_is_named_where_nobody_is_reached(name)
 async def test_endpoints_that_answer_take_one_line(capsys):
     await knock_first(context(ALIVE), None, frozenset(UnitKind), quiet=False)
 
-    assert capsys.readouterr().out == "Asking each endpoint once: large ok 0.4 s\n"
+    assert capsys.readouterr().out == "Checking endpoints: large ok 0.4 s\n"
 
 
 @pytest.mark.parametrize(("knocks", "quiet"), [([], False), ([ALIVE], True)], ids=["nobody to ask", "quiet"])

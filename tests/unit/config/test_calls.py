@@ -28,7 +28,7 @@ def lines_of(path):
 
 
 def test_the_screen_of_example_a(shipped_folder):
-    plan, tokens, cost, named, found = lines_of(shipped_folder("examples/a"))
+    plan, tokens, cost, named, keys, found = lines_of(shipped_folder("examples/a"))
 
     assert plan == "Plan    60 dialogues = 6 personas x 10, 3 turns, 1 judge: 420 calls"
     assert re.fullmatch(r"Tokens  about 2\d0,000 \(.*\) read, \d\d,000 \(.*\)\s+written", tokens)
@@ -136,8 +136,8 @@ def test_hosts_are_named_once_with_what_they_are_called_for(folder):
 @pytest.mark.parametrize(
     ("calls", "line"),
     [
-        (3, "Fine: 0 faults, 0 notes.   Next: theodolite run support --limit 3"),
-        (0, "Fine: 0 faults, 0 notes.   Next: theodolite run support"),
+        (3, "0 errors, 0 notes.   Next: theodolite run support --limit 3"),
+        (0, "0 errors, 0 notes.   Next: theodolite run support"),
     ],
 )
 def test_the_last_line_says_what_to_do_next(calls, line):

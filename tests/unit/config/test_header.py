@@ -28,7 +28,7 @@ def test_what_fits_no_label_is_counted_and_shown(shipped_folder):
 
     lines = guess_lines(read, guess_columns(read))
 
-    assert lines[0] == "answers.csv: 8 rows, UTF-8, comma. I take it that"
+    assert lines[0] == "answers.csv: 8 rows, UTF-8, comma. Detected columns:"
     assert '             (1 value of gpt4_label fits no label, e.g. "I\'m sorry, but")' in lines
 
 

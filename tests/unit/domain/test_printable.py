@@ -26,4 +26,4 @@ def test_characters_that_steer_a_terminal_are_replaced(text, shown):
 
 
 def test_a_name_stays_on_one_line():
-    assert printable_line("bot.py:answer\nFine: 0 faults") == "bot.py:answer Fine: 0 faults"
+    assert printable_line("bot.py:answer\n0 errors") == "bot.py:answer 0 errors"

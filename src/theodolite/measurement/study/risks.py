@@ -1,4 +1,4 @@
-"""Risks that became real: by what annotators found, by what testers answered, or by reading both together.
+"""Materialised risks: by what annotators found, by what testers answered, or by reading both together.
 
 Nothing is merged: where annotators differ, the record names those who say so
 and those who do not.

@@ -46,7 +46,7 @@ summary { cursor: pointer; padding: 4px 0; }
 
 
 def comparison_html(comparisons: Sequence[Comparison], words: Words) -> str:
-    """Return the page; what was broken comes before what was mended.
+    """Return the page; regressed pairs come before fixed ones.
 
     Args:
         comparisons: What was compared.
@@ -88,7 +88,7 @@ def _rate(rate: PairedRate, comparison: Comparison, words: Words) -> Iterator[st
     yield f"<p>{escape(counts_text(rate))}. {escape(difference_text(rate))}</p>"
     if rate.changed:
         return
-    for title, flips in (("Broken", rate.broken), ("Mended", rate.mended)):
+    for title, flips in (("Regressed", rate.broken), ("Fixed", rate.mended)):
         for flip in flips[:SHOWN]:
             yield _flip(title, flip, comparison, words)
         if len(flips) > SHOWN:

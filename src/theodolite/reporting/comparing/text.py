@@ -168,10 +168,10 @@ def annotator_title(comparison: Comparison, annotator: str) -> str:
 
 
 def counts_text(rate: PairedRate) -> str:
-    """Return the counts of a rate, e.g. `9 -> 4 defects of 57: mended 7, broken 2, unchanged 48`."""
+    """Return the counts of a rate, e.g. `9 -> 4 defects of 57: fixed 7, regressed 2, unchanged 48`."""
     if rate.changed:
         return f"{rate.n_first} and {rate.n_second} defects of {figures.count(rate.n)}, not compared"
-    flips = f"mended {len(rate.mended)}, broken {len(rate.broken)}, unchanged {rate.n - len(rate.flips)}"
+    flips = f"fixed {len(rate.mended)}, regressed {len(rate.broken)}, unchanged {rate.n - len(rate.flips)}"
     return f"{rate.n_first} -> {rate.n_second} defects of {figures.count(rate.n)}: {flips}"
 
 
@@ -210,13 +210,14 @@ def _verdict(rate: PairedRate, difference: Estimate) -> str:
     among = f", adjusted, {rate.test.method}" if rate.test is not None else ""
     spans = difference.low is None or difference.high is None or difference.low <= 0.0 <= difference.high
     if not spans and rate.adjusted is not None and rate.adjusted < SURE:
-        return f"{'fewer' if difference.value < 0 else 'more'} defects, and hardly by accident ({p_value}{among})"
+        return f"{'fewer' if difference.value < 0 else 'more'} defects, statistically significant ({p_value}{among})"
     if not spans:
-        return f"may be nothing ({p_value}{among}): {_why_unsure(rate)}"
+        return f"not statistically significant ({p_value}{among}): {_why_unsure(rate)}"
     if rate.n_wanted is None:
-        return f"may be nothing ({p_value}{among})"
-    wanted = f"to tell {abs(100 * difference.value):.0f} points takes about {figures.count(rate.n_wanted)} pairs"
-    return f"may be nothing ({p_value}{among}); {wanted}"
+        return f"not statistically significant ({p_value}{among})"
+    points, pairs = abs(100 * difference.value), figures.count(rate.n_wanted)
+    wanted = f"detecting a difference of {points:.0f} points needs about {pairs} pairs"
+    return f"not statistically significant ({p_value}{among}); {wanted}"
 
 
 def _why_unsure(rate: PairedRate) -> str:
@@ -257,13 +258,13 @@ def _next(comparisons: Sequence[Comparison], command: str) -> str:
     broken = sum(len(rate.broken) for rate in rates if not rate.changed)
     again = f"{command} --browser" if command else "theodolite compare ... --browser"
     if broken:
-        return f"read the {figures.count(broken)} broken one{'' if broken == 1 else 's'}:  {again}"
+        return f"review the {figures.count(broken)} regressed pair{'' if broken == 1 else 's'}:  {again}"
     if not any(rate.n or rate.changed for rate in rates):
         return f"nothing could be compared: {_why_no_pair(rates) if rates else NO_COMMON_RATE}"
     if any(rate.changed for rate in rates):
         return "judge both sides with one version of the judge and guideline, then compare again"
     return (
-        f"read what was mended:  {again}"
+        f"review the fixed pairs:  {again}"
         if any(rate.flips for rate in rates)
         else "nothing changed; more pairs would show smaller differences"
     )

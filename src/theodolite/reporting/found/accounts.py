@@ -156,7 +156,7 @@ _NUMERALS = {2: "both people"}
 
 
 def account_text(account: Account, *, alike: bool = False) -> str:
-    """Return an account as a sum: `60 planned = 57 judged + 2 application timed out + 1 unparseable`.
+    """Return an account as text: `60 planned: 57 judged, 2 application timed out, 1 unparseable`.
 
     Args:
         account: The account.
@@ -165,8 +165,8 @@ def account_text(account: Account, *, alike: bool = False) -> str:
     parts = [f"{figures.count(part.n)} {part.words}" for part in account.unmeasured]
     rest = parts or ["0 failed", "0 missing"]
     by = _labelled_by(account, alike=alike)
-    head = f"{figures.count(account.planned)} planned = {figures.count(account.labelled.n)} {by}"
-    return " + ".join([head, *rest])
+    head = f"{figures.count(account.planned)} planned: {figures.count(account.labelled.n)} {by}"
+    return ", ".join([head, *rest])
 
 
 def _labelled_by(account: Account, *, alike: bool) -> str:

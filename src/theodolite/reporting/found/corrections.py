@@ -142,4 +142,4 @@ def certificate_note(evidence: Evidence, annotator: str) -> str:
     if known is None or known.kind is AnnotatorKind.PERSON:
         return ""
     found = certificate_of_judge(evidence, annotator)
-    return f"certificate of {found.issued:%Y-%m-%d}" if found else "no certificate"
+    return f"validated {found.issued:%Y-%m-%d}" if found else "not validated"

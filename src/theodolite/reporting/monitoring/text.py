@@ -187,8 +187,8 @@ def _anchors(watch: Watch, width: int) -> Iterator[list[str]]:
 def guarantee_text(watch: Watch) -> str:
     """Return how often false alarms come."""
     return (
-        f"Where nothing changes, the detectors of one application alarm within n scores with a probability of"
-        f" n / {watch.rules.arl:,} at most, and the anchors with half of that."
+        f"False alarms: at most 1 per {watch.rules.arl:,} scores of an application,"
+        f" and 1 per {2 * watch.rules.arl:,} from anchors."
     )
 
 

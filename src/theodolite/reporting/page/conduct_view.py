@@ -1,4 +1,4 @@
-"""How judges went about their work, as the page shows it: one row a judge and application."""
+"""Judge behaviour, as the page shows it: one row a judge and application."""
 
 from __future__ import annotations
 

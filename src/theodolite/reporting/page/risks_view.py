@@ -1,4 +1,4 @@
-"""Risks that became real, as the page shows them: counts of what was looked at, never rates."""
+"""Materialised risks, as the page shows them: counts of what was looked at, never rates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How judges went about their work, as entries of the results file."""
+"""Judge behaviour, as entries of the results file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Risks that became real, as entries of the results file."""
+"""Materialised risks, as entries of the results file."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-GUARDRAIL_MARGIN = 11
+GUARDRAIL_MARGIN = 14
 """Columns that labels take on the guardrail's screen."""
 
 MARGIN = 15
@@ -15,8 +15,8 @@ def labelled(label: str, text: str, *, margin: int, width: int) -> list[str]:
     """Return text wrapped beside its label.
 
     Example:
-        >>> labelled("Spent", "2 calls", margin=8, width=40)
-        ['Spent   2 calls']
+        >>> labelled("Cost", "2 calls", margin=8, width=40)
+        ['Cost    2 calls']
     """
     first = label.ljust(margin) if len(label) <= margin else f"{label} "
     return textwrap.wrap(

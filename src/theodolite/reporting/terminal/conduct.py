@@ -1,4 +1,4 @@
-"""How judges went about their work, as lines of a summary."""
+"""Judge behaviour, as lines of a summary."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ def _account_lines(summary: _Summary) -> list[str]:
         differ = len({frozenset(_titles(summary, account)) for account in accounts}) > 1
         text = account_text(accounts[0], alike=differ)
         names = ", ".join(account.guideline for account in accounts)
-        lines += summary.lines("" if lines else "Accounts", f"{names}: {text}" if len(alike) > 1 else text)
+        lines += summary.lines("" if lines else "Completeness", f"{names}: {text}" if len(alike) > 1 else text)
         lines += summary.lines("", _bounds_text(summary, accounts[0]))
     return lines
 
@@ -168,9 +168,9 @@ def _notes(summary: _Summary) -> list[str]:
     lines += _account_lines(summary)
     lines += summary.lines("Unlabelled", _unlabelled_text(summary))
     for guideline in study.guidelines:
-        lines += summary.lines("People", people_text(study, guideline, agreements))
+        lines += summary.lines("Agreement", people_text(study, guideline, agreements))
         judges = judges_text(summary.evidence, guideline, agreements, summary.cases, summary.findings)
-        lines += summary.lines("Judges", judges)
+        lines += summary.lines("Judge", judges)
         lines += summary.lines("Corrected", corrected_text(summary.evidence, guideline, summary.findings))
     lines += _conduct(summary)
     for label, text in order_lines(study, summary.findings.order_metrics):
@@ -207,8 +207,8 @@ def _bounds_text(summary: _Summary, account: Account) -> str:
 
 def _ending(summary: _Summary, places: Places) -> list[str]:
     step = next_step(summary.evidence, summary.findings, summary.facts, summary.accounts)
-    lines = summary.lines("Read this", _read_this(summary))
-    lines += summary.lines("Spent", _spent(summary))
+    lines = summary.lines("Note", _read_this(summary))
+    lines += summary.lines("Cost", _spent(summary))
     lines += _places(summary, places)
     return lines + summary.lines("Next", step)
 
@@ -254,7 +254,7 @@ def _spent(summary: _Summary) -> str:
         return ""
     parts = [figures.number_of(spending.calls, "call"), cost_text(spending.cost_microusd)]
     if spending.unpriced_calls:
-        parts.append(f"{figures.count(spending.unpriced_calls)} of them at an unknown price")
+        parts.append(f"{figures.count(spending.unpriced_calls)} at an unknown price (set `price` for the model)")
     if summary.facts.duration_s is not None:
         parts.append(figures.duration(summary.facts.duration_s))
     return ", ".join(parts)

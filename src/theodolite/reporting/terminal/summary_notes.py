@@ -38,16 +38,18 @@ _MOST_CORRECTED = 4
 
 
 def people_text(study: Study, guideline: Guideline, agreements: Sequence[Agreement]) -> str:
-    """Return how far people agree; empty where fewer than two labelled."""
+    """Return the agreement among people; empty if fewer than two labelled."""
     exact = plain_agreement(study, agreements, guideline)
     kappa = among_people(study, agreements, guideline, Measure.FLEISS_KAPPA)
     if not any(agreement.estimate for agreement in exact):
         reason = undefined_text(exact or kappa)
         unknown = f"{subject_text(study, guideline)}agreement is undefined: {reason}"
         return unknown if _has_unreadable(exact or kappa) else ""
-    inside = [percents_text(exact), f"Fleiss' kappa {coefficients_text(kappa)}" if kappa else ""]
-    notes = "; ".join(text for text in inside if text)
-    return f"{subject_text(study, guideline)}agree on {counts_text(exact)} ({notes})"
+    percents, counts = percents_text(exact), counts_text(exact)
+    coefficient = f"Fleiss' kappa {coefficients_text(kappa)}" if kappa else ""
+    head, notes = (percents, [counts, coefficient]) if percents else (counts, [coefficient])
+    inside = "; ".join(note for note in notes if note)
+    return f"{subject_text(study, guideline)}people {head}{f' ({inside})' if inside else ''}"
 
 
 def _has_unreadable(agreements: Sequence[Agreement]) -> bool:

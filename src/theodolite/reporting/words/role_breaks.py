@@ -9,7 +9,7 @@ from theodolite.reporting.words import figures
 
 
 def role_breaks_text(checks: Sequence[RoleBreakCheck]) -> str:
-    """Return in how many dialogues simulated users fell out of their part; empty where nothing was found."""
+    """Return the number of dialogues in which simulated users broke character; empty for none."""
     found = [check for check in checks if check.n_dialogues]
     if not found:
         return ""
@@ -18,7 +18,7 @@ def role_breaks_text(checks: Sequence[RoleBreakCheck]) -> str:
     n = max(check.n for check in checks)
     unread = unread_text(max(checks, key=lambda check: check.unread))
     more = f"; {unread}" if unread else ""
-    return f"fell out of their part in {figures.share(concerned, n)} dialogues ({kinds}{more}): read these first"
+    return f"broke character in {figures.share(concerned, n)} dialogues ({kinds}{more}): review these first"
 
 
 def unread_text(check: RoleBreakCheck) -> str:

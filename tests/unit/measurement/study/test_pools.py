@@ -93,8 +93,8 @@ def test_beside_a_judge_a_pool_has_a_disposition_of_its_own():
     accounts = accounts_of(evidence.study, cases_of(evidence.answers))
 
     assert [account_text(account) for account in accounts] == [
-        "6 planned = 6 judged + 0 failed + 0 missing",
-        "6 planned = 5 labelled by people + 1 missing",
+        "6 planned: 6 judged, 0 failed, 0 missing",
+        "6 planned: 5 labelled by people, 1 missing",
     ]
 
 
@@ -114,7 +114,7 @@ def test_a_judge_agrees_with_a_pool_by_the_share_of_its_labels():
     assert (agreement.result.value, agreement.result.n) == (pytest.approx(3.5 / 5), 5)
     assert agreement.result.low < agreement.result.value < agreement.result.high
     text = " ".join(summary_text(evidence, measure_study(evidence), facts(), words()).split())
-    assert "label: words (no certificate) agrees with people on 3.5 of 5 dialogues." in text
+    assert "label: words (not validated) agrees with people on 3.5 of 5 dialogues." in text
 
 
 def test_a_tree_takes_each_answer_of_judge_and_pool_once():
@@ -143,7 +143,7 @@ def test_the_account_adds_up_to_what_is_planned():
     evidence = pooled_evidence()
     (account,) = accounts_of(evidence.study, cases_of(evidence.answers))
 
-    assert account_text(account) == "6 planned = 5 labelled by people + 1 missing"
+    assert account_text(account) == "6 planned: 5 labelled by people, 1 missing"
 
 
 def test_the_screen_has_one_row_for_all_people():

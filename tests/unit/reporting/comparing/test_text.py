@@ -30,12 +30,12 @@ def flat(*comparisons, **more):
 def test_the_screen_counts_what_was_mended_and_what_was_broken():
     text = flat(compared())
 
-    assert "9 -> 4 defects of 57: mended 7, broken 2, unchanged 48" in text
+    assert "9 -> 4 defects of 57: fixed 7, regressed 2, unchanged 48" in text
     assert "(3 of 60 not measured in one of the two)" in text
     assert "difference -8.8 points" in text
-    assert "may be nothing" in text
-    assert "to tell 9 points takes about" in text
-    assert text.endswith("Next read the 2 broken ones: theodolite compare ... --browser")
+    assert "not statistically significant" in text
+    assert "detecting a difference of 9 points needs about" in text
+    assert text.endswith("Next review the 2 regressed pairs: theodolite compare ... --browser")
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_an_interval_clear_of_nothing_that_is_not_sure_says_why(p_value, words):
     text = flat(replace(comparison, rates=(unsure,)))
 
     assert words in text
-    assert "may be nothing (p = 0.25" in text
+    assert "not statistically significant (p = 0.25" in text
 
 
 def test_few_pairs_are_counted_without_points():
@@ -168,5 +168,5 @@ def test_the_page_escapes_names_and_shows_flips_without_words():
     page = comparison_html([compared(side("<i>a</i>", ruling({1})), side("b", ruling(set())))], {})
 
     assert "<i>a</i>" not in page
-    assert page.count("<summary>Mended") == 1
+    assert page.count("<summary>Fixed") == 1
     assert "Its words stand in the study" in page

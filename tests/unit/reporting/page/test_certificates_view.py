@@ -76,7 +76,7 @@ def test_the_corrected_rate_stands_beside_the_judges_own():
 
     rates = [(row.by, row.own) for row in block.corrected if "%" in row.own]
     assert rates == [("anna", "9 of 57 (15.8 %)"), ("ben", "9 of 57 (15.8 %)")]
-    assert block.tables[0][0] == "grounded (certificate of 2026-03-02)"
+    assert block.tables[0][0] == "grounded (validated 2026-03-02)"
 
 
 def test_the_corrected_mean_of_scores_stands_there_too():
@@ -90,7 +90,7 @@ def test_the_corrected_mean_of_scores_stands_there_too():
 def test_a_judge_without_a_certificate_is_said_to_have_none():
     live = subject_of(evidence_named("live"), findings_named("live"), facts(), words())
 
-    assert rule_blocks(live)[0].tables[0][0] == "grounded (no certificate)"
+    assert rule_blocks(live)[0].tables[0][0] == "grounded (not validated)"
     assert certificates(live) == ()
     assert certificate_note(evidence(), "anna") == ""
 
@@ -99,7 +99,7 @@ def test_summary_and_results_say_when_the_certificate_was_issued():
     text = " ".join(summary_text(evidence(), findings(), facts(), words()).split())
     results = results_document(evidence(), findings(), facts())
 
-    assert "grounded (certificate of 2026-03-02) agrees with people on" in text
+    assert "grounded (validated 2026-03-02) agrees with people on" in text
     assert "Corrected bot-1.4 " in text
     assert "; grounded alone 9 of 57 (15.8 %)." in text
     stated = {one["name"]: one["validated"] for one in results["instruments"]["annotators"]}
