@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from theodolite.domain.dialogue import Level
 from theodolite.domain.identity import digest, version_of
-from theodolite.domain.live import HeldDialogue
+from theodolite.domain.live import LiveDialogueSummary
 from theodolite.domain.people.session import Session, SessionState
 from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
 from theodolite.testing.people import scenario_sight
@@ -38,7 +38,7 @@ def noted(study, person="p", state=SessionState.COMPLETE, application=0, strateg
         place=application,
         state=state,
     )
-    return HeldDialogue(
+    return LiveDialogueSummary(
         key=digest(session.key, str(number)),
         session=session,
         number=number,

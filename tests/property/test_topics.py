@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from theodolite.domain.dialogue import Level
-from theodolite.testing.assigning import SeatDesign
+from theodolite.testing.assigning import AllocationDesign
 from theodolite.testing.topics import best_number, n_avoided, place_after
 
 NAMES = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=4, unique=True)
@@ -42,7 +42,7 @@ def test_heavy_follows_heavy_only_where_nothing_lighter_is_left(scenarios: list[
 
 @given(NAMES, NAMES, SOME, st.frozensets(st.integers(0, 12)), st.integers(1, 12), st.integers(1, 5))
 def test_the_best_seat_is_free_and_none_is_better(names, scenarios, avoided, taken, most, sessions):
-    design = SeatDesign(
+    design = AllocationDesign(
         level=Level.RED_TEAMING, applications=tuple(names), scenarios=tuple(scenarios), sessions=sessions
     )
     costs = {number: n_avoided(design, number, "", avoided) for number in range(most) if number not in taken}
@@ -58,7 +58,7 @@ def test_the_best_seat_is_free_and_none_is_better(names, scenarios, avoided, tak
 @given(st.integers(2, 4), st.sampled_from([("grim", "mild"), ("grim", "mild", "kind")]), st.integers(1, 50))
 def test_each_application_still_comes_equally_often_at_each_place(n: int, scenarios: tuple[str, ...], seed: int):
     """The rule looks at topics alone, so that a whole block of seats is turned alike."""
-    design = SeatDesign(
+    design = AllocationDesign(
         level=Level.FIELD_TESTING,
         applications=tuple("abcd"[:n]),
         scenarios=scenarios,

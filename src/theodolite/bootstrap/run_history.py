@@ -9,7 +9,7 @@ from theodolite.bootstrap.study_context import StudyContext, dialogue_summaries
 from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.errors import InputError
 from theodolite.domain.identity import version_of
-from theodolite.domain.live import HeldDialogue
+from theodolite.domain.live import LiveDialogueSummary
 from theodolite.domain.run import Run
 from theodolite.testing.people import event_sessions
 from theodolite.testing.planning import draw_plan
@@ -49,7 +49,7 @@ def context_of_run(context: StudyContext, number: int) -> StudyContext:
     return replace(context, loaded=loaded, plan=plan, sessions=sessions, chosen=run)
 
 
-def _held_by_then(store: DjangoStore, run: Run) -> list[HeldDialogue]:
+def _held_by_then(store: DjangoStore, run: Run) -> list[LiveDialogueSummary]:
     """Return the dialogues of people up to the last one that a run has."""
     held = dialogue_summaries(store, run.study)
     if not held:

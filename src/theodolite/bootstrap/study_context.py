@@ -38,7 +38,7 @@ from theodolite.usecases.running import Runner
 if TYPE_CHECKING:  # slow imports, needed for measurement only
     from theodolite.domain.estimate import Findings
     from theodolite.domain.evidence import Archive, EventEvidence, Evidence
-    from theodolite.domain.live import HeldDialogue
+    from theodolite.domain.live import LiveDialogueSummary
     from theodolite.store.django_store import DjangoStore
     from theodolite.store.response_cache import ResponseCache
 
@@ -227,7 +227,7 @@ def open_study(path: str, *, environ: Mapping[str, str] | None = None) -> StudyC
     )
 
 
-def dialogue_summaries(store: DjangoStore, study: str) -> list[HeldDialogue]:
+def dialogue_summaries(store: DjangoStore, study: str) -> list[LiveDialogueSummary]:
     """Return the dialogues of participants in a study; the tables of events are loaded only if there are any."""
     return store.events.dialogues.summaries(study) if store.has_event_sessions(study) else []
 

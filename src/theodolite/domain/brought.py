@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from theodolite.domain.dialogue import Dialogue, HeldBy, Level
-from theodolite.domain.live import HeldDialogue
+from theodolite.domain.live import LiveDialogueSummary
 from theodolite.domain.recording import RecordedTurn
 from theodolite.domain.run import Unit
 
@@ -47,7 +47,7 @@ class BroughtResult:
         dialogue: The dialogue.
     """
 
-    held: HeldDialogue
+    held: LiveDialogueSummary
     unit: Unit
     dialogue: Dialogue
 

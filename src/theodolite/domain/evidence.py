@@ -22,7 +22,7 @@ from theodolite.domain.findings.realism import SpokenSide
 from theodolite.domain.findings.risks import CombinedReview
 from theodolite.domain.findings.role_break import RoleBreakCheck
 from theodolite.domain.findings.schema_tally import SchemaTally
-from theodolite.domain.live import HeldDialogue
+from theodolite.domain.live import LiveDialogueSummary
 from theodolite.domain.people.event_record import EventRecord
 from theodolite.domain.people.session import Session
 from theodolite.domain.plan import ListedSessions, PlannedSession, Sessions
@@ -80,7 +80,7 @@ class EventEvidence:
         spending: What the replies to participants have cost.
     """
 
-    dialogues: tuple[HeldDialogue, ...] = ()
+    dialogues: tuple[LiveDialogueSummary, ...] = ()
     responses: tuple[QuestionnaireResponse, ...] = ()
     notes: tuple[QuestionnaireResponse, ...] = ()
     coding: CodingWork | None = None

@@ -1,4 +1,4 @@
-"""Live dialogues: what a person and an application say to each other while they say it."""
+"""Live dialogues: prompts of a participant and replies of an application as they arrive."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from theodolite.domain.strategy import Strategy
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveEnding:
-    """How one reply ended that a person was waiting for.
+    """How one reply to a participant ended.
 
     Attributes:
         state: Complete, interrupted (by the person, or as the program ended) or error.
@@ -39,7 +39,7 @@ class LiveEnding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveTurn:
-    """One prompt of a person and what has come of the response so far.
+    """One prompt of a participant and its response so far.
 
     Attributes:
         key: Opaque key; 64 hexadecimal digits.
@@ -79,18 +79,18 @@ class LiveTurn:
 
     @property
     def is_under_way(self) -> bool:
-        """Whether the reply is still awaited."""
+        """Whether the reply is in progress."""
         return self.state is None
 
     @property
     def is_answered(self) -> bool:
-        """Whether there is a response, whole or in part."""
+        """Whether there is a response, complete or partial."""
         return self.state is TurnState.COMPLETE or (self.state is TurnState.INTERRUPTED and bool(self.response))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveDialogue:
-    """The turns between one person and one application from a start or reset to the next one.
+    """The turns between one participant and one application from a start or reset to the next one.
 
     Attributes:
         key: Opaque key; 64 hexadecimal digits.
@@ -114,28 +114,28 @@ class LiveDialogue:
 
     @property
     def is_open(self) -> bool:
-        """Whether it goes on."""
+        """Whether it is open."""
         return self.ending is None
 
     @property
     def under_way(self) -> LiveTurn | None:
-        """The turn whose reply is awaited; None where none is."""
+        """The turn whose reply is in progress; None if there is none."""
         last = self.turns[-1] if self.turns else None
         return last if last is not None and last.is_under_way else None
 
     @property
     def history(self) -> tuple[Exchange, ...]:
-        """What the application is told of the dialogue; prompts that nobody answered are left out."""
+        """The history that the application receives; prompts without a response are left out."""
         return exchanges(self.turns)
 
 
 def exchanges(turns: Sequence[LiveTurn]) -> tuple[Exchange, ...]:
-    """Return the answered turns as an application is told them."""
+    """Return the answered turns as an application receives them."""
     return tuple(Exchange(prompt=turn.prompt, response=turn.response) for turn in turns if turn.is_answered)
 
 
 def turns_of(dialogue: LiveDialogue) -> tuple[Turn, ...]:
-    """Return the turns of a dialogue that has ended; a reply that was never finished is an interrupted one."""
+    """Return the turns of a dialogue that has ended; an unfinished reply counts as interrupted."""
     return tuple(
         Turn(
             number=turn.number,
@@ -204,22 +204,22 @@ class NamingCount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HeldDialogue:
-    """A dialogue of a person without its words: enough to count it.
+class LiveDialogueSummary:
+    """A dialogue of a participant without its texts: enough to count it.
 
     Attributes:
         key: Key of the live dialogue.
         session: The session that it belongs to.
-        number: Place in the session, from 1.
-        ordinal: Place among all dialogues of people in the study, from 0.
-        ending: Why it ended; None while it goes on.
-        unit: Key of the unit of work that it became; empty where it became none.
+        number: Number in the session, from 1.
+        ordinal: Position among all dialogues of participants in the study, from 0.
+        ending: Why it ended; None while it is open.
+        unit: Key of its unit of work; empty if it has none.
         turns: Turns; count.
-        pair_key: Pair key of the dialogue that it became; empty where it became none.
-        kind: What went wrong last.
-        groups: What the person says of themselves, by attribute.
-        strategies: What a red teamer wrote down of what was tried, and how it went.
-        held_by: Who held the tester's side; a person, unless it was brought from elsewhere.
+        pair_key: Pair key of the dialogue of the run; empty if there is none.
+        kind: The last failure.
+        groups: Attributes that the participant states, by name.
+        strategies: Strategies and attempts that a red teamer noted.
+        held_by: Who took the tester's side; a person, unless it was imported.
     """
 
     key: str

@@ -9,7 +9,7 @@ from typing import Final
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import Instrument, Question, Scale, ScaleKind
-from theodolite.domain.live import HeldDialogue
+from theodolite.domain.live import LiveDialogueSummary
 from theodolite.domain.people.session import SessionState
 from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
 from theodolite.domain.strategy import Attempt, Strategy
@@ -31,13 +31,13 @@ TRIED: Final = Questionnaire(
 """The question that every red teamer answers on the page of the dialogue. No name of a study's own has spaces."""
 
 
-def tried_in(held: Iterable[HeldDialogue]) -> Iterator[QuestionnaireResponse]:
+def tried_in(held: Iterable[LiveDialogueSummary]) -> Iterator[QuestionnaireResponse]:
     """Yield what was written down in each session that is over, as one answer; nothing for sessions without a note.
 
     Args:
         held: Dialogues of people, in order.
     """
-    by_session: dict[str, list[HeldDialogue]] = defaultdict(list)
+    by_session: dict[str, list[LiveDialogueSummary]] = defaultdict(list)
     for one in held:
         by_session[one.session.key].append(one)
     question, version = TRIED.instrument.questions[0].name, version_of(TRIED)

@@ -11,7 +11,7 @@ from theodolite.domain.people.session import Session
 from theodolite.domain.people.topic import heavy_scenarios, scenarios_of
 from theodolite.events.context import EventContext
 from theodolite.events.rules import started_order
-from theodolite.testing.assigning import people_levels, seat_design
+from theodolite.testing.assigning import allocation_design, people_levels
 from theodolite.testing.topics import best_number, place_after
 
 
@@ -49,7 +49,7 @@ def avoided_scenarios(event: EventContext, participant: str) -> frozenset[str]:
 def slot_choice(event: EventContext, participant: str, level: Level) -> Callable[[Collection[int]], int | None]:
     """Return a function from the occupied slots to the free slot with the fewest avoided sessions."""
     plan = event.level_plan(level)
-    design, stratum = seat_design(event.study, plan), stratum_of(event, participant, plan)
+    design, stratum = allocation_design(event.study, plan), stratum_of(event, participant, plan)
     avoided = avoided_scenarios(event, participant)
 
     def best(occupied: Collection[int]) -> int | None:
@@ -81,7 +81,7 @@ def planned_cells(event: EventContext, participant: str, level: Level) -> tuple[
     Sessions that exist keep their cell, even if the study has changed since.
     """
     plan = event.level_plan(level)
-    design, slot = seat_design(event.study, plan), _slot_of(event, participant, level)
+    design, slot = allocation_design(event.study, plan), _slot_of(event, participant, level)
     if slot is None:
         stratum = stratum_of(event, participant, plan)
         number = slot_choice(event, participant, level)(_occupied(event, level, stratum))

@@ -22,7 +22,7 @@ from theodolite.domain.codings.coding import (
 )
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.identity import digest, version_of
-from theodolite.domain.live import HeldDialogue
+from theodolite.domain.live import LiveDialogueSummary
 from theodolite.domain.questionnaire import QuestionnaireResponse
 from theodolite.domain.study import Study
 from theodolite.domain.tried import TRIED, tried_in
@@ -143,7 +143,7 @@ def coding_project(
     return replace(project, work=replace(work, quotes=_quotes(project)))
 
 
-def notes_in(study: Study, held: Iterable[HeldDialogue]) -> tuple[QuestionnaireResponse, ...]:
+def notes_in(study: Study, held: Iterable[LiveDialogueSummary]) -> tuple[QuestionnaireResponse, ...]:
     """Return the notes of red teamers about the current study as answers.
 
     Args:

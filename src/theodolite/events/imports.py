@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from theodolite.domain.brought import BroughtDialogue, BroughtIn, BroughtResult
 from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Turn
 from theodolite.domain.identity import canonical_json, digest, version_of
-from theodolite.domain.live import HeldDialogue
+from theodolite.domain.live import LiveDialogueSummary
 from theodolite.domain.passage import material_with
 from theodolite.domain.people.session import Session, SessionState
 from theodolite.events.context import EventContext
@@ -75,7 +75,7 @@ class _Entry:
 
     def result(self, key: str, one: BroughtDialogue) -> BroughtResult:
         """Return a dialogue with its session and unit."""
-        held = HeldDialogue(
+        held = LiveDialogueSummary(
             key=key,
             session=self._session(key, one),
             number=1,
@@ -112,7 +112,7 @@ class _Entry:
         )
 
 
-def _dialogue(event: EventContext, held: HeldDialogue, key: str, label: str, one: BroughtDialogue) -> Dialogue:
+def _dialogue(event: EventContext, held: LiveDialogueSummary, key: str, label: str, one: BroughtDialogue) -> Dialogue:
     scenario = event.study.scenario(one.scenario)
     context, turns = with_shared_context(
         [

@@ -12,7 +12,7 @@ from theodolite.domain.live import FailedReply, NamingCount, ReplyCounts
 from theodolite.domain.people.session import Session, SessionState
 from theodolite.domain.study import Study
 from theodolite.events.context import EventContext
-from theodolite.testing.assigning import people_levels, planned_seats, seat_design
+from theodolite.testing.assigning import allocation_design, people_levels, planned_slots
 
 STUCK_S = 30
 """Time in progress from which a reply counts as stuck; seconds."""
@@ -114,8 +114,8 @@ def cell_counts(study: Study, sessions: Sequence[Session]) -> tuple[CellCount, .
     """
     planned: Counter[tuple[str, str, str]] = Counter()
     for plan in people_levels(study):
-        design = seat_design(study, plan)
-        for slot in planned_seats(plan):
+        design = allocation_design(study, plan)
+        for slot in planned_slots(plan):
             cells = design.cells(slot.number, slot.stratum)
             planned.update((plan.level.value, cell.scenario, cell.application) for cell in cells)
     started = Counter(_cell(session) for session in sessions if session.state is not SessionState.WAITING)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from theodolite.domain.application import PromptedModel
 from theodolite.domain.evidence import EventEvidence
-from theodolite.domain.live import HeldDialogue
+from theodolite.domain.live import LiveDialogueSummary
 from theodolite.domain.people.event_record import EventRecord
 from theodolite.domain.people.leak import Leak
 from theodolite.domain.people.session import Session
@@ -64,7 +64,7 @@ def event_record(store: DjangoStore, study: Study) -> EventRecord:
 
 
 def responses_about(
-    study: Study, responses: Sequence[QuestionnaireResponse], dialogues: Sequence[HeldDialogue]
+    study: Study, responses: Sequence[QuestionnaireResponse], dialogues: Sequence[LiveDialogueSummary]
 ) -> tuple[QuestionnaireResponse, ...]:
     """Return the responses after sessions about the current study, drafts included.
 
@@ -77,7 +77,7 @@ def responses_about(
     return tuple(response for response in responses if response.session in about)
 
 
-def sessions_about(study: Study, dialogues: Sequence[HeldDialogue]) -> tuple[Session, ...]:
+def sessions_about(study: Study, dialogues: Sequence[LiveDialogueSummary]) -> tuple[Session, ...]:
     """Return the sessions about the current study that took place here, each once."""
     here = (dialogue.session for dialogue in counted(study, dialogues) if not dialogue.session.brought)
     return tuple({session.key: session for session in here}.values())

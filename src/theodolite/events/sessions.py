@@ -8,7 +8,7 @@ from dataclasses import replace
 from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, Turn, TurnState
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.identity import keyed_draw, version_of
-from theodolite.domain.live import HeldDialogue, LiveDialogue, turns_of
+from theodolite.domain.live import LiveDialogue, LiveDialogueSummary, turns_of
 from theodolite.domain.passage import in_turn
 from theodolite.domain.people.seat import Cell, Seat
 from theodolite.domain.people.session import Pauser, Session
@@ -16,7 +16,7 @@ from theodolite.domain.run import Unit
 from theodolite.events.allocation import allocate
 from theodolite.events.context import EventContext
 from theodolite.events.rules import final_state, has_response, is_abandoned
-from theodolite.testing.assigning import seat_design
+from theodolite.testing.assigning import allocation_design
 from theodolite.testing.people import counted, pair_key_of, person_unit, scenario_sight, visit_of
 
 LETTERS = "BCDGHJKLMNPQRSTVWXZ"
@@ -52,7 +52,7 @@ def prepare_session(event: EventContext, participant: str, level: Level, index: 
         message = f"people hold {plan.sessions} sessions of {level.value} each; there is no session {index + 1}"
         raise InputError(message)
     slot = allocate(event, participant, level)
-    cell = seat_design(event.study, plan).cells(slot.number, slot.stratum)[index]
+    cell = allocation_design(event.study, plan).cells(slot.number, slot.stratum)[index]
     session = _session(event, slot, index, cell)
     try:
         event.sessions.add(session)
@@ -151,7 +151,7 @@ def _result(event: EventContext, session: Session, live: LiveDialogue, ending: E
     study = event.study
     summaries = counted(study, event.dialogues.summaries(study.name))
     positions = {summary.key: position for position, summary in enumerate(summaries)}
-    summary = HeldDialogue(key=live.key, session=session, number=live.number, ordinal=live.ordinal)
+    summary = LiveDialogueSummary(key=live.key, session=session, number=live.number, ordinal=live.ordinal)
     unit = person_unit(event.run, summary, positions[live.key], event.plan.n_sessions)
     scenario = study.scenario(session.scenario)
     profile = event.participants.profile(session.participant)

@@ -32,7 +32,7 @@ from theodolite.rehearsal.organising import ROLE_OF, OrganiserBot
 from theodolite.rehearsal.scratch import Scratch, ScratchServer, lay_out_scratch
 from theodolite.rehearsal.visitor import HttpVisitor
 from theodolite.rehearsal.walking import Part, Stuck, TesterBot
-from theodolite.testing.assigning import people_levels, planned_seats
+from theodolite.testing.assigning import people_levels, planned_slots
 
 AT_ONCE = 16
 """Bots that test at the same moment at most; count."""
@@ -155,7 +155,7 @@ def part_of(plan: LevelPlan, seat: int, screening: tuple[bool, ...]) -> Part:
         seat: Number of the seat, from 1.
         screening: Answers that let in.
     """
-    stratum = planned_seats(plan)[seat - 1].stratum
+    stratum = planned_slots(plan)[seat - 1].stratum
     rest = next((kind.value for kind in UserType if kind.value not in plan.quotas), "")
     return Part(screening=screening, user_type=(stratum or rest) if plan.quotas else "")
 

@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeatDesign:
+class AllocationDesign:
     """The seeded design of one level.
 
     Attributes:
@@ -101,7 +101,7 @@ class SeatDesign:
         return tuple(items[at] for at in drawn)
 
 
-def seat_design(study: Study, plan: LevelPlan) -> SeatDesign:
+def allocation_design(study: Study, plan: LevelPlan) -> AllocationDesign:
     """Return the design of a level of a study in which people take part.
 
     People meet the scenarios that hold instructions for their level; where none
@@ -111,7 +111,7 @@ def seat_design(study: Study, plan: LevelPlan) -> SeatDesign:
     scenarios = told or tuple(scenario.name for scenario in study.scenarios)
     live = [one for one in study.applications if not isinstance(one.connection, RecordedFile)]
     tested = [one for one in live if any(map(one.is_tested_in, scenarios))]
-    return SeatDesign(
+    return AllocationDesign(
         level=plan.level,
         applications=tuple(one.name for one in tested),
         scenarios=scenarios,
@@ -127,7 +127,7 @@ def people_levels(study: Study) -> tuple[LevelPlan, ...]:
     return tuple(plan for plan in study.levels if plan.people)
 
 
-def planned_seats(plan: LevelPlan) -> tuple[Seat, ...]:
+def planned_slots(plan: LevelPlan) -> tuple[Seat, ...]:
     """Return the seats that a level plans: its quotas, and the rest without a stratum."""
     quotas = dict(plan.quotas)
     rest = plan.people - sum(quotas.values())

@@ -16,11 +16,11 @@ from theodolite.domain.plan import PlannedSession, Sessions
 from theodolite.domain.run import Run, Unit, UnitKind
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Study
-from theodolite.testing.assigning import people_levels, planned_seats, seat_design
+from theodolite.testing.assigning import allocation_design, people_levels, planned_slots
 from theodolite.testing.cells import grouping_of, groups_of
 
 if TYPE_CHECKING:  # they are handed over by whoever has loaded them
-    from theodolite.domain.live import HeldDialogue
+    from theodolite.domain.live import LiveDialogueSummary
 
 
 def scenario_sight(scenario: Scenario) -> str:
@@ -32,7 +32,7 @@ def scenario_sight(scenario: Scenario) -> str:
     return digest("people", scenario.name, version_of(scenario.packet), corpus)
 
 
-def counted(study: Study, held: Iterable[HeldDialogue]) -> tuple[HeldDialogue, ...]:
+def counted(study: Study, held: Iterable[LiveDialogueSummary]) -> tuple[LiveDialogueSummary, ...]:
     """Return those dialogues of people that are about the study as it is written now, in order.
 
     Those with another version of an application or scenario are about something else.
@@ -52,7 +52,7 @@ def label_of(place: int) -> str:
     return f"p{place + 1:03d}"
 
 
-def event_sessions(study: Study, planned: Sessions, held: Iterable[HeldDialogue]) -> Sessions:
+def event_sessions(study: Study, planned: Sessions, held: Iterable[LiveDialogueSummary]) -> Sessions:
     """Return the sessions of a study with those of people behind what a run holds itself.
 
     A planned cell in which nothing was said stands for itself, so that it is missing
@@ -75,7 +75,7 @@ def event_sessions(study: Study, planned: Sessions, held: Iterable[HeldDialogue]
     return EventSessions(planned, people, units, {one.unit for one in everything} - set(units))
 
 
-def failures_of(study: Study, held: Iterable[HeldDialogue]) -> tuple[Failure, ...]:
+def failures_of(study: Study, held: Iterable[LiveDialogueSummary]) -> tuple[Failure, ...]:
     """Return the dialogues of people that brought nothing, and why; in order.
 
     One that goes on, or in which the person stopped every reply, is missing and no failure.
@@ -135,7 +135,7 @@ def visit_of(session: Session, sessions: Sequence[Session]) -> int:
     return sum(one.place <= session.place for one in same)
 
 
-def _held_session(study: Study, place: int, held: HeldDialogue) -> PlannedSession:
+def _held_session(study: Study, place: int, held: LiveDialogueSummary) -> PlannedSession:
     session = held.session
     values = {"scenario": session.scenario, **held.groups}
     return PlannedSession(
@@ -166,15 +166,15 @@ def _empty_session(study: Study, at: int, seat: Seat, place: int, cell: Cell) ->
     )
 
 
-def _empty_cells(study: Study, held: Sequence[HeldDialogue]) -> Iterable[tuple[Seat, int, Cell]]:
+def _empty_cells(study: Study, held: Sequence[LiveDialogueSummary]) -> Iterable[tuple[Seat, int, Cell]]:
     """Yield the planned cells in which nothing was said, with their seat and place."""
     filled: dict[tuple[str, str, int], set[int]] = defaultdict(set)
     for one in held:
         session = one.session
         filled[session.level.value, session.stratum, session.seat].add(session.place)
     for plan in people_levels(study):
-        design = seat_design(study, plan)
-        for seat in planned_seats(plan):
+        design = allocation_design(study, plan)
+        for seat in planned_slots(plan):
             places = filled[seat.level.value, seat.stratum, seat.number]
             for place, cell in enumerate(design.cells(seat.number, seat.stratum)):
                 if place not in places:
@@ -182,7 +182,7 @@ def _empty_cells(study: Study, held: Sequence[HeldDialogue]) -> Iterable[tuple[S
 
 
 def people_units(
-    run: Run, study: Study, sessions: Sessions, held: Iterable[HeldDialogue], *, first: int | None = None
+    run: Run, study: Study, sessions: Sessions, held: Iterable[LiveDialogueSummary], *, first: int | None = None
 ) -> Iterator[Unit]:
     """Yield one unit for each completed dialogue of a participant, in order.
 
@@ -204,7 +204,7 @@ def people_units(
             yield person_unit(run, one, position, n_planned)
 
 
-def person_unit(run: Run, held: HeldDialogue, position: int, n_planned: int) -> Unit:
+def person_unit(run: Run, held: LiveDialogueSummary, position: int, n_planned: int) -> Unit:
     """Return the unit of a run for a participant's dialogue.
 
     Its work key names the dialogue and no run, so a later run of the study adopts the dialogue.

@@ -21,7 +21,7 @@ from theodolite.domain.people.seat import Cell, Seat
 from theodolite.domain.people.session import Session
 from theodolite.domain.people.topic import TopicTally, scenarios_of
 from theodolite.domain.study import Study
-from theodolite.testing.assigning import SeatDesign, people_levels, planned_seats, seat_design
+from theodolite.testing.assigning import AllocationDesign, allocation_design, people_levels, planned_slots
 
 
 def topics_version(study: Study) -> str:
@@ -33,7 +33,7 @@ def topics_version(study: Study) -> str:
     return digest("topics", *told) if study.topics else ""
 
 
-def n_avoided(design: SeatDesign, number: int, stratum: str, avoided: Collection[str]) -> int:
+def n_avoided(design: AllocationDesign, number: int, stratum: str, avoided: Collection[str]) -> int:
     """Return how many sessions of a seat would not be offered to somebody; count.
 
     Args:
@@ -46,7 +46,7 @@ def n_avoided(design: SeatDesign, number: int, stratum: str, avoided: Collection
 
 
 def best_number(
-    design: SeatDesign, taken: Collection[int], most: int, stratum: str, avoided: Collection[str]
+    design: AllocationDesign, taken: Collection[int], most: int, stratum: str, avoided: Collection[str]
 ) -> int | None:
     """Return the free number that has the fewest sessions on what somebody avoids, the lowest of these.
 
@@ -131,7 +131,7 @@ def spared_cells(
         avoided: Everybody who was asked, to the names of the topics that they would rather not meet.
     """
     begun = {(one.participant, one.level, one.place) for one in sessions if one.clock.started is not None}
-    designs = {plan.level: seat_design(study, plan) for plan in people_levels(study)}
+    designs = {plan.level: allocation_design(study, plan) for plan in people_levels(study)}
     for seat in seats:
         names = avoided.get(seat.participant)
         if not names or seat.level not in designs:
@@ -145,7 +145,7 @@ def spared_cells(
 def _free_cells(study: Study, seats: Iterable[Seat]) -> Iterator[Cell]:
     held = {(seat.level, seat.stratum, seat.number) for seat in seats}
     for plan in people_levels(study):
-        design = seat_design(study, plan)
-        for seat in planned_seats(plan):
+        design = allocation_design(study, plan)
+        for seat in planned_slots(plan):
             if (seat.level, seat.stratum, seat.number) not in held:
                 yield from design.cells(seat.number, seat.stratum)

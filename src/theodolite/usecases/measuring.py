@@ -19,7 +19,7 @@ from theodolite.domain.evidence import EventEvidence, Evidence
 from theodolite.domain.failure import Failure
 from theodolite.domain.findings.role_break import RoleBreakRules
 from theodolite.domain.identity import version_of
-from theodolite.domain.live import HeldDialogue
+from theodolite.domain.live import LiveDialogueSummary
 from theodolite.domain.plan import Sessions
 from theodolite.domain.run import Run
 from theodolite.domain.study import Study
@@ -50,7 +50,7 @@ class StoredArchive:
     study: Study
     run: Run
     sessions: Sessions
-    people: Sequence[HeldDialogue] = ()
+    people: Sequence[LiveDialogueSummary] = ()
 
     def dialogues(self, at: Collection[int] | None = None) -> Iterator[Dialogue]:
         """Yield what was said."""

@@ -26,7 +26,7 @@ from theodolite.usecases.ledger import annotation_units, annotations_due, sessio
 from theodolite.usecases.placing import as_planned
 
 if TYPE_CHECKING:  # they are handed over by whoever has loaded them
-    from theodolite.domain.live import HeldDialogue
+    from theodolite.domain.live import LiveDialogueSummary
     from theodolite.domain.recording import RecordedDialogue
 
 ALL_KINDS = frozenset(UnitKind)
@@ -127,7 +127,7 @@ class Runner:
     owner: str
     searches: Mapping[str, Search] = field(default_factory=dict)
     approaches: Mapping[str, Approach] = field(default_factory=lambda: APPROACHES)
-    people: Sequence[HeldDialogue] = ()
+    people: Sequence[LiveDialogueSummary] = ()
 
     async def run(self, options: RunOptions) -> RunStatus:
         """Test and assess until the plan is complete or a stop condition holds.

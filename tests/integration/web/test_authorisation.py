@@ -66,7 +66,7 @@ _WRITING = (
 
 _ORGANISING = (
     "ethics", "people", "ask", "ask_many", "make_slips", "slips", "remind", "take_back",
-    "operations", "pause", "go_on", "close", "rest", "hours", "end_abandoned_session",
+    "operations", "pause", "go_on", "close", "rest", "hours", "end_abandoned",
     "person", "kept", "act", "remind_all", "slots", "drop_slot", "links", "close_link", "factors",
 )  # fmt: skip
 

@@ -14,7 +14,7 @@ from theodolite.domain.dialogue import Level
 from theodolite.domain.people.role import Role
 from theodolite.events.chat import send_prompt
 from theodolite.store.models import DialogueRow
-from theodolite.testing.assigning import seat_design
+from theodolite.testing.assigning import allocation_design
 from theodolite.testing.topics import n_avoided
 from theodolite.web.annotator.desk import library
 from theodolite.web.events import event_of, server_store
@@ -79,7 +79,7 @@ def test_who_is_in_a_session_may_still_choose_when_the_consent_is_worded_anew(se
 
 def test_who_changes_their_mind_in_a_session_on_it_is_out_of_it_without_a_question(sensitive, client_as):
     tester, context = client_as(Role.RED_TEAMER), event_of(sensitive)
-    design = seat_design(context.study, context.study.levels[0])
+    design = allocation_design(context.study, context.study.levels[0])
     grim = next(number for number in range(4) if n_avoided(design, number, "", {"meal-planner"}))
     context.sessions.allocate(context.study.name, ravi(sensitive), Level.RED_TEAMING, choose=lambda _: grim)
     for _ in range(4):  # consent, topics, oneself, the task
@@ -124,7 +124,7 @@ def test_operations_counts_what_it_costs_and_names_nobody(sensitive, client_as):
 def test_who_finds_no_seat_without_it_is_told_kindly_and_may_choose_otherwise(sensitive, client_as):
     tester, study = client_as(Role.RED_TEAMER), event_of(sensitive).study
     plan = next(one for one in study.levels if one.level is Level.RED_TEAMING)
-    design = seat_design(study, plan)
+    design = allocation_design(study, plan)
     step(tester, sensitive)
     for number in range(plan.people):
         if n_avoided(design, number, "", {"meal-planner"}) < design.sessions:

@@ -13,7 +13,7 @@ from theodolite.domain.dialogue import Level
 from theodolite.domain.persona import Script
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Study
-from theodolite.testing.assigning import SeatDesign
+from theodolite.testing.assigning import AllocationDesign
 from theodolite.testing.planning import draw_plan, planned_sessions
 
 NAMES = ("travel", "tv", "meal")
@@ -75,8 +75,8 @@ def test_a_binding_is_another_plan_and_no_other_application() -> None:
     assert plain.application_version("bot-travel") == bound.application_version("bot-travel")
 
 
-def design(assignment: Assignment, **bound: tuple[str, ...]) -> SeatDesign:
-    return SeatDesign(
+def design(assignment: Assignment, **bound: tuple[str, ...]) -> AllocationDesign:
+    return AllocationDesign(
         level=Level.FIELD_TESTING,
         applications=NAMES,
         scenarios=("a", "b", "c"),

@@ -11,7 +11,7 @@ from theodolite.domain.people.event import LevelPlan
 from theodolite.domain.people.seat import Seat
 from theodolite.domain.people.topic import SensitiveTopic, TopicTally
 from theodolite.domain.scenario import Scenario
-from theodolite.testing.assigning import people_levels, seat_design
+from theodolite.testing.assigning import allocation_design, people_levels
 from theodolite.testing.topics import best_number, n_avoided, place_after, topic_tallies, topics_version
 
 GRIM = SensitiveTopic(name="grim", about="It is grim.", weight=TopicWeight.HEAVY, scenarios=("forum",))
@@ -26,7 +26,7 @@ def a_study(people: int = 4, sessions: int = 2):
 
 def test_the_free_seat_with_the_fewest_avoided_sessions_is_the_best() -> None:
     study = a_study()
-    design = seat_design(study, study.levels[0])
+    design = allocation_design(study, study.levels[0])
     costs = [n_avoided(design, number, "", {"forum"}) for number in range(4)]
 
     assert sorted(costs) == [0, 0, 2, 2]
@@ -37,7 +37,7 @@ def test_the_free_seat_with_the_fewest_avoided_sessions_is_the_best() -> None:
 
 def test_what_was_not_offered_and_what_nobody_has_are_counted() -> None:
     study = a_study()
-    design = seat_design(study, study.levels[0])
+    design = allocation_design(study, study.levels[0])
     grim_seat = next(number for number in range(4) if n_avoided(design, number, "", {"forum"}))
     seat = Seat(level=RED, number=grim_seat, participant="p1")
 

@@ -15,7 +15,7 @@ from theodolite.domain.brought import BroughtResult
 from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, TurnState
 from theodolite.domain.errors import Conflict, NotFound
 from theodolite.domain.failure import FailureKind
-from theodolite.domain.live import HeldDialogue, LiveDialogue, LiveEnding, LiveTurn
+from theodolite.domain.live import LiveDialogue, LiveDialogueSummary, LiveEnding, LiveTurn
 from theodolite.domain.people.participant import PersonProfile
 from theodolite.domain.people.session import SessionState
 from theodolite.domain.run import Run, Spending, Unit, UnitState
@@ -256,7 +256,7 @@ class LiveDialogueRepository(Repository):
             batch_size=CHUNK,
         )
 
-    def summaries(self, study: str) -> list[HeldDialogue]:
+    def summaries(self, study: str) -> list[LiveDialogueSummary]:
         """Return the dialogues of a study's participants without texts, in the order in which they started."""
         return self.executor.read(partial(_summaries, study))
 
@@ -464,7 +464,7 @@ def _kept_units(
     return ids
 
 
-def _summaries(study: str) -> list[HeldDialogue]:
+def _summaries(study: str) -> list[LiveDialogueSummary]:
     rows = list(
         LiveDialogueRow.objects.filter(study=study)
         .select_related("session__participant", "session__run", "unit")
@@ -502,10 +502,10 @@ def _summary(
     turns: int,
     kind: str,
     pair: tuple[str, HeldBy],
-) -> HeldDialogue:
+) -> LiveDialogueSummary:
     session = session_from(row.session)
     profile = people.get(session.participant)
-    return HeldDialogue(
+    return LiveDialogueSummary(
         key=row.key,
         session=session,
         number=row.number,

@@ -24,7 +24,7 @@ from theodolite.domain.dialogue import Ending, HeldBy, Level, TurnState
 from theodolite.domain.errors import Conflict, NotFound
 from theodolite.domain.failure import FailureKind
 from theodolite.domain.identity import digest
-from theodolite.domain.live import HeldDialogue, LiveEnding, turns_of
+from theodolite.domain.live import LiveDialogueSummary, LiveEnding, turns_of
 from theodolite.domain.people.blinding import BlindingGuess, GuessedThing
 from theodolite.domain.people.consent import AcknowledgedText, Acknowledgement
 from theodolite.domain.people.participant import PersonProfile
@@ -483,7 +483,7 @@ def a_brought(run: Run, name: str, ordinal: int) -> BroughtResult:
         label=name,
         application=session.application,
     )
-    held = HeldDialogue(
+    held = LiveDialogueSummary(
         key=digest("held", name),
         session=session,
         number=1,
