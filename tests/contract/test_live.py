@@ -5,8 +5,8 @@ import time
 from tests.contract.test_application import AnyApplication, application, say  # noqa: F401  # a fixture
 from tests.fakes.aria import made
 from tests.fakes.gateway_clock import HastyClock, RealClock
-from tests.fakes.keeper import FakeKeeper
 from tests.fakes.local_worker import local_aria
+from tests.fakes.reply_sink import FakeReplySink
 from theodolite.domain.application import AriaClass
 from theodolite.domain.dialogue import TurnState
 from theodolite.domain.failure import FailureKind
@@ -18,7 +18,7 @@ QUICK = Pacing(least_wait_s=0.0, beat_s=0.001, keep_s=0.01)
 
 
 async def test_a_person_sees_what_the_application_says(application: AnyApplication) -> None:  # noqa: F811
-    keeper = FakeKeeper()
+    keeper = FakeReplySink()
     live = LiveReplies(keeper, RealClock())
     async with live.open():
         reply = live.begin("t1", application, say("prompt 0"), session="s1", pacing=QUICK)
@@ -29,7 +29,7 @@ async def test_a_person_sees_what_the_application_says(application: AnyApplicati
 
 
 async def test_a_person_is_never_shown_silence_as_a_reply(application: AnyApplication) -> None:  # noqa: F811
-    keeper = FakeKeeper()
+    keeper = FakeReplySink()
     live = LiveReplies(keeper, RealClock())
     async with live.open():
         reply = live.begin("t1", application, say("silence"), session="s1", pacing=QUICK)
@@ -46,7 +46,7 @@ async def test_a_dialogue_goes_on_after_a_reply_was_stopped_that_blocks_its_thre
 
     kind = made(GetResponse=answer)
     blocking = local_aria("app", AriaClass(target="m:C"), kind, credentials=Credentials(), clock=HastyClock())
-    keeper = FakeKeeper()
+    keeper = FakeReplySink()
     live = LiveReplies(keeper, RealClock())
     async with live.open():
         stopped = live.begin("t1", blocking, say("slow"), session="s1", pacing=QUICK)

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
 import pytest
-from tests.fakes.keeper import FakeKeeper
+from tests.fakes.reply_sink import FakeReplySink
 from tests.fakes.virtual_clock import VirtualClock
 
 from theodolite.domain.dialogue import TurnState
@@ -67,7 +67,7 @@ class Stage:
     """An engine with its clock and its keeper."""
 
     clock: VirtualClock
-    keeper: FakeKeeper
+    keeper: FakeReplySink
     live: LiveReplies
 
     def speaker(self, pieces: Sequence[str] = tuple(TEXT), **how: object) -> Speaker:
@@ -84,7 +84,7 @@ class Stage:
 
 @pytest.fixture
 async def stage() -> AsyncIterator[Stage]:
-    clock, keeper = VirtualClock(), FakeKeeper()
+    clock, keeper = VirtualClock(), FakeReplySink()
     live = LiveReplies(keeper, clock)
     async with clock.passing(), live.open():
         yield Stage(clock, keeper, live)
@@ -123,7 +123,7 @@ async def test_no_reply_starts_before_the_least_wait_and_a_slow_one_shows(stage:
 
 
 async def test_a_piece_that_comes_late_does_not_put_off_those_after_it() -> None:
-    clock, keeper = LateClock(), FakeKeeper()
+    clock, keeper = LateClock(), FakeReplySink()
     live = LiveReplies(keeper, clock)
     async with clock.passing(), live.open():
         stage = Stage(clock, keeper, live)
@@ -276,7 +276,7 @@ async def test_a_store_that_fails_for_good_is_told_to_the_watcher(stage: Stage) 
 
 
 async def test_the_end_of_the_program_interrupts_and_keeps_what_was_shown() -> None:
-    clock, keeper = VirtualClock(), FakeKeeper()
+    clock, keeper = VirtualClock(), FakeReplySink()
     live = LiveReplies(keeper, clock)
     async with clock.passing(), live.open():
         stage = Stage(clock, keeper, live)

@@ -10,7 +10,7 @@ from theodolite.domain.live import LiveEnding
 
 
 @dataclass
-class FakeKeeper:
+class FakeReplySink:
     """Remembers every saving in order; fails as often as it is told to."""
 
     held: list[dict[str, str]] = field(default_factory=list)
