@@ -37,18 +37,18 @@ from theodolite.web.models import Membership
 from theodolite.web.safe_text import safe_html
 
 READERS = (Role.ANALYST, Role.ORGANISER, Role.SENIOR)
-"""Who reads what testers answered. The first role of a person is the one under whose key their work is kept."""
+"""Roles that read the answers of testers. The work of a person is stored under the key of the first role."""
 
 BLIND = (Role.ANNOTATOR, Role.RED_TEAMER, Role.FIELD_TESTER)
-"""Who must not, whatever else they are in the study: they would meet dialogues and questions knowing answers."""
+"""Roles that may not read them, whatever other role they have, because answers would bias their work."""
 
 TOKEN = 16
-"""Characters of what an address calls an answer; 64 bits of a keyed hash."""
+"""Characters of a token in an address; 64 bits of a keyed hash."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnalystContext:
-    """One reader at the answers of one study.
+    """What a page knows of its reader and study.
 
     Attributes:
         here: Who reads.
@@ -60,12 +60,12 @@ class AnalystContext:
 
     @property
     def reader(self) -> str:
-        """Key under which the store knows the reader."""
+        """Opaque key of the reader."""
         return self.here.membership.participant
 
     @property
     def study(self) -> Study:
-        """The study, as it was published last."""
+        """The study in its latest release."""
         return self.event.study
 
     @property
@@ -74,26 +74,26 @@ class AnalystContext:
         return server_store()
 
     def responses(self) -> tuple[QuestionnaireResponse, ...]:
-        """Return what testers answered, drafts included."""
+        """Return the responses of testers, drafts included."""
         return event_evidence(self.store, self.study).responses
 
     def coding_project(self) -> CodingProject:
-        """Return the answers in own words, with everything that was done about them."""
+        """Return the open answers of the study with their codings."""
         notes = notes_in(self.study, self.store.events.dialogues.summaries(self.study.name))
         return coding_project(self.store, self.study, (*self.responses(), *notes), self.gone())
 
     def gone(self) -> frozenset[str]:
-        """Return the keys of readers who have left the study, and hence code no more."""
+        """Return the keys of readers who have left the study."""
         left = self.here.hosted.memberships.filter(left_at__isnull=False)
         return frozenset(left.values_list("participant", flat=True))
 
     def names_of(self, keys: Iterable[str]) -> dict[str, str]:
-        """Return the names of some readers by key, in order of coming; for whoever looks after coders."""
+        """Return the names of some readers by key, in order of joining."""
         members = self.here.hosted.memberships.filter(participant__in=set(keys)).select_related("account")
         return {one.participant: f"{one.account} ({one.role})" for one in members.order_by("id")}
 
     def evidence(self) -> Evidence:
-        """Return everything that the study's run holds."""
+        """Return the evidence of the study's run."""
         opened = open_event_of(self.here.hosted)
         _, planned = draw_plan(self.study, opened.loaded.recordings)
         sessions = event_sessions(self.study, planned, self.store.events.dialogues.summaries(self.study.name))
@@ -101,16 +101,16 @@ class AnalystContext:
         return evidence_of(self.store, self.study, sessions, self.event.run, event=event)
 
     def token_of(self, *parts: str) -> str:
-        """Return what the addresses of this study's readers call something; it tells nothing of it."""
+        """Return a token for addresses of this study, which reveals nothing."""
         value = "\n".join((self.here.hosted.token, *parts))
         return salted_hmac("theodolite.analyst", value, algorithm="sha256").hexdigest()[:TOKEN]
 
     def address(self, name: str, **parts: str | int) -> str:
-        """Return the address of a page of this group."""
+        """Return the address of an analyst's page."""
         return reverse(f"analyst:{name}", kwargs={"study": self.here.hosted.token, **parts})
 
     def token_of_text(self, text: OpenText) -> str:
-        """Return what addresses call an answer."""
+        """Return the token of an answer."""
         return self.token_of(text.answer.session, text.answer.questionnaire, text.answer.question)
 
     def text_in(self, project: CodingProject, token: str) -> OpenText:
@@ -126,7 +126,7 @@ class AnalystContext:
 
 
 def for_analysts(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Call a view as `view(request, analyst, ...)` for readers who are not blind; what is refused is said in words."""
+    """Call a view as `view(request, analyst, ...)` for readers who are not blinded; a refusal explains itself."""
 
     @functools.wraps(view)
     def seated(request: HttpRequest, here: Here, **rest: Any) -> HttpResponse:
@@ -145,14 +145,14 @@ def for_analysts(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespons
 
 
 def is_blind(here: Here) -> bool:
-    """Tell whether somebody tests or annotates in the study, or ever did."""
+    """Tell whether a person tests or annotates in the study, or did so before."""
     roles = [role.value for role in BLIND]
     return Membership.objects.filter(account=here.account, hosted=here.hosted, role__in=roles).exists()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaidTurn:
-    """One turn of a dialogue, made safe to be shown."""
+    """One turn of a dialogue, safe to be shown."""
 
     number: int
     prompt: str
@@ -173,7 +173,7 @@ class SaidDialogue:
 
 
 def said_in(analyst: AnalystContext, keys: Sequence[str]) -> list[SaidDialogue]:
-    """Return some dialogues, in order: names of applications masked, and what cases hide blocked out.
+    """Return some dialogues in order, with names of applications and redactions masked.
 
     Args:
         analyst: Where the reader sits.
@@ -195,7 +195,7 @@ def said_in(analyst: AnalystContext, keys: Sequence[str]) -> list[SaidDialogue]:
 
 
 def _overlays(study: str, keys: Sequence[str]) -> tuple[dict[str, list[Redaction]], set[str]]:
-    """Return what is hidden in each of some dialogues, and those that are kept from everybody."""
+    """Return the redactions of some dialogues, and the dialogues that are withheld."""
     hidden: dict[str, list[Redaction]] = defaultdict(list)
     restricted = set()
     for case in cases(study):
@@ -207,7 +207,7 @@ def _overlays(study: str, keys: Sequence[str]) -> tuple[dict[str, list[Redaction
 
 
 def answered_in(analyst: AnalystContext, response: QuestionnaireResponse) -> Iterator[tuple[str, str]]:
-    """Yield each question with what was answered, in the order of the questionnaire."""
+    """Yield each question with its answer, in the order of the questionnaire."""
     for question in analyst.study.questionnaire(response.questionnaire).instrument.questions:
         given = response.to(question.name)
         values = [one.value if one.value is not None else one.outcome.value for one in given]

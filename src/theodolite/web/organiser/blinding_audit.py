@@ -33,7 +33,7 @@ from theodolite.web.events import event_of
 from theodolite.web.models import Account, HostedStudy, Membership
 
 MOST_PEOPLE = 12
-"""People of each role whose pages are opened, those who came last; count."""
+"""People of each role whose pages are searched, the latest ones; count."""
 
 MOST_PAGES = 80
 """Pages of one person at most; count."""
@@ -47,7 +47,7 @@ _TURNING = (301, 302, 303, 307, 308)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditResult:
-    """What a search_pages brought.
+    """The result of a search.
 
     Attributes:
         people: People whose pages were opened; count.
@@ -63,7 +63,7 @@ class AuditResult:
 
 
 def search_pages(hosted: HostedStudy, request: HttpRequest) -> AuditResult:
-    """Open every page that people of a study can reach now, and search it.
+    """Search every page that people of a study can reach now.
 
     Args:
         hosted: The study.
@@ -107,7 +107,7 @@ def _secrets(hosted: HostedStudy, event: EventContext, membership: Membership) -
 
 
 def _starts(event: EventContext, membership: Membership) -> list[str]:
-    """Return the addresses from which a person's pages are reached; some are named by no link."""
+    """Return the addresses from which a person's pages are reached; some have no link."""
     group, token = _GROUPS[membership.as_role], membership.hosted.token
     home = reverse(f"{group}:home", args=[token])
     if group == "annotator":
@@ -123,7 +123,7 @@ def _starts(event: EventContext, membership: Membership) -> list[str]:
 
 
 def _pages(desk: _PageClient, membership: Membership, starts: list[str]) -> Iterator[PageAnswer]:
-    """Yield every page that can be reached from some by links of the person's own group; each once."""
+    """Yield every page that links of the person's group reach, each once."""
     home = reverse(f"{_GROUPS[membership.as_role]}:home", args=[membership.hosted.token])
     waiting, seen = deque(starts), set[str]()
     while waiting and len(seen) < MOST_PAGES:
@@ -138,7 +138,7 @@ def _pages(desk: _PageClient, membership: Membership, starts: list[str]) -> Iter
 
 
 def _begins(path: str, starts: list[str]) -> bool:
-    """Tell whether looking at a page begins something: a task not given out, work that is held, data taken along."""
+    """Tell whether opening a page has an effect: it allocates a task or work, or exports data."""
     return path not in starts and (path.endswith(("/task/", "/mine/file/")) or "/annotate/d/" in path)
 
 
@@ -147,7 +147,7 @@ def _shape(path: str) -> str:
 
 
 class _PageClient:
-    """Asks this program for pages, in somebody's place."""
+    """Requests pages of this server on behalf of an account."""
 
     def __init__(self, request: HttpRequest) -> None:
         self._handler = BaseHandler()
@@ -160,7 +160,7 @@ class _PageClient:
         }
 
     def ask(self, account: Account, path: str) -> PageAnswer:
-        """Return a page as somebody would get it; where it leads on, that is the page."""
+        """Return a page as an account gets it; a redirect counts as the page."""
         environ = {"REQUEST_METHOD": "GET", "PATH_INFO": path, "QUERY_STRING": "", "wsgi.input": BytesIO()}
         request = WSGIRequest({**environ, **self._address})
         request._cached_user = account  # type: ignore[attr-defined]  # noqa: SLF001 - where Django keeps who asks
@@ -177,7 +177,7 @@ def _text(response: object) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeakLine:
-    """One line of the table of guesses, in words.
+    """One row of the table of guesses, as text.
 
     Attributes:
         about: What was guessed.
@@ -207,7 +207,7 @@ class LeakLine:
 
     @property
     def words(self) -> str:
-        """What is drawn, for those who do not see it."""
+        """The chart as text."""
         told = (f"{self.right} right", self.between, f"by chance {self.chance}", f"{self.n_unknown} did not know")
         return f"{self.about}, {self.level}: {', '.join(each for each in told if each)}"
 
@@ -221,7 +221,7 @@ def blinding(request: HttpRequest, here: Here) -> HttpResponse:
 @allowed(Role.ORGANISER)
 @require_POST
 def look_through(request: HttpRequest, here: Here) -> HttpResponse:
-    """Open every page that testers and annotators can reach now, and show what would unblind them."""
+    """Search every page that testers and annotators can reach now, and show unblinding words."""
     found = search_pages(here.hosted, request)
     told = {"pages": found.pages, "people": found.people, "leaks": len(found.leaks)}
     audit(here.account, "searched pages for unblinding words", f"study {here.hosted.token}", hosted=here.hosted, **told)

@@ -35,7 +35,7 @@ _MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActiveSession:
-    """One session that goes on; organisers see who and what, testers never do.
+    """One active session, with the names that organisers see and testers do not.
 
     Attributes:
         who: Name of the person, or the beginning of the opaque key.
@@ -55,13 +55,13 @@ class ActiveSession:
 
     @property
     def is_stuck(self) -> bool:
-        """Whether a reply has been under way for too long."""
+        """Whether a reply has been in progress for too long."""
         return self.waits_s is not None and self.waits_s > STUCK_S
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplicationStatus:
-    """How one application does: replies by what came of them, counts.
+    """The status of one application: its replies by ending; counts.
 
     Attributes:
         name: The application.
@@ -192,7 +192,7 @@ _BEGUN = frozenset({_State.OPEN, _State.PAUSED})
 
 
 class PauseForm(forms.Form):
-    """What everybody is told while everything stands still."""
+    """The message that everybody sees during a pause."""
 
     message = forms.CharField(
         label="What everybody reads", max_length=500, initial="Back soon; your clocks stand still."
@@ -201,7 +201,7 @@ class PauseForm(forms.Form):
 
 @allowed(Role.ORGANISER)
 def operations(request: HttpRequest, here: Here) -> HttpResponse:
-    """Show how the event goes; the page asks for itself again every ten seconds where the browser can."""
+    """Show the dashboard of the event; the page refreshes itself every ten seconds."""
     shown = {
         "here": here,
         "now": timezone.now(),
@@ -217,7 +217,7 @@ def operations(request: HttpRequest, here: Here) -> HttpResponse:
 
 
 def _times(hosted: HostedStudy) -> list[str]:
-    """Return when each level is open, in words; levels without times are left out."""
+    """Return when each level is open, as text; levels without a schedule are left out."""
     event = event_of(hosted)
     zone, told_ones = zone_of(event.study), []
     for plan in people_levels(event.study):
@@ -232,7 +232,7 @@ def _times(hosted: HostedStudy) -> list[str]:
 @allowed(Role.ORGANISER)
 @require_POST
 def pause(request: HttpRequest, here: Here) -> HttpResponse:
-    """Let everybody stand still with a message; clocks stand still too."""
+    """Pause the event with a message; clocks stop."""
     form = PauseForm(request.POST)
     if here.hosted.state != _State.OPEN:
         messages.warning(request, f"The event is {here.hosted.state}: there is nothing to pause.")
@@ -245,7 +245,7 @@ def pause(request: HttpRequest, here: Here) -> HttpResponse:
 @allowed(Role.ORGANISER)
 @require_POST
 def go_on(request: HttpRequest, here: Here) -> HttpResponse:
-    """Open the event, unless something is missing that people must be told, or let it go on after a pause."""
+    """Open the event, unless a required text is missing, or resume it after a pause."""
     was_paused = here.hosted.state == _State.PAUSED
     lacks = () if was_paused else lacks_before_opening(here.hosted, event_of(here.hosted).study)
     if lacks:
@@ -260,7 +260,7 @@ def go_on(request: HttpRequest, here: Here) -> HttpResponse:
 @allowed(Role.ORGANISER)
 @require_POST
 def close(request: HttpRequest, here: Here) -> HttpResponse:
-    """Close the event: sessions that go on end with what was said in them, and nobody begins another one."""
+    """Close the event: active sessions end, and no session starts any more."""
     _set(here, _State.CLOSED, "")
     ended = end_sessions(here.hosted, only_abandoned=False)
     with_it = f"; {ended} session{'s' if ended > 1 else ''} ended with it" if ended else ""
@@ -271,7 +271,7 @@ def close(request: HttpRequest, here: Here) -> HttpResponse:
 @allowed(Role.ORGANISER)
 @require_POST
 def hours(request: HttpRequest, here: Here) -> HttpResponse:
-    """Let the study's opening and closing times hold, or not, as the pressed button says."""
+    """Enforce or suspend the schedule of the study."""
     here.hosted.keeps_hours = request.POST.get("hold") == "yes"
     with transaction.atomic():
         here.hosted.save(update_fields=["keeps_hours"])
@@ -292,7 +292,7 @@ def end_abandoned_now(request: HttpRequest, here: Here) -> HttpResponse:
 @allowed(Role.ORGANISER)
 @require_POST
 def rest(request: HttpRequest, here: Here) -> HttpResponse:
-    """Let an application rest, or be met again, as the pressed button says: two who press it want the same."""
+    """Pause or resume an application; the button names the wanted state, so pressing it twice is safe."""
     name, rests = request.POST.get("application", ""), request.POST.get("rest") == "yes"
     if name in {one.name for one in event_of(here.hosted).study.applications}:
         with transaction.atomic():
@@ -314,7 +314,7 @@ def _set(here: Here, state: HostedStudy.State, message: str) -> None:
 
 
 def _clocks(hosted: HostedStudy, *, stop: bool, application: str = "") -> None:
-    """Stop or start the clocks of sessions that go on: with one application, or with all that do not rest."""
+    """Pause or resume the active sessions of one application, or of all that are not paused."""
     event, resting = event_of(hosted), set(hosted.paused_applications.values_list("name", flat=True))
     is_paused = hosted.state == _State.PAUSED
     now = event.clock.now()

@@ -39,32 +39,32 @@ from theodolite.web.timezones import span_text, zone_of
 
 
 class ParticipantState(StrEnum):
-    """Where a person of an event stands, in order of the way through it."""
+    """The state of a participant, in order of the event."""
 
     INVITED = "invited"
-    """Asked in by a link or a slip that nobody has used yet."""
+    """Invited by a link or code that was not used yet."""
     HERE = "here"
-    """Has come in; testers have nothing behind them yet."""
+    """Has joined; a tester has done nothing yet."""
     SCREENED = "screened"
     SCREENED_OUT = "screened out"
     CONSENTED = "consented"
     ACTIVE = "active"
     DONE = "done"
     LEFT = "left"
-    """Went, or was taken out; what was said stays."""
+    """Left, or was removed; the texts stay."""
     WITHDRAWN = "withdrawn"
-    """Went and took everything back."""
+    """Left and withdrew the texts."""
 
 
 FINISHED = frozenset(
     {ParticipantState.DONE, ParticipantState.LEFT, ParticipantState.WITHDRAWN, ParticipantState.SCREENED_OUT}
 )
-"""States after which nothing is expected of a person any more."""
+"""States after which nothing more is expected."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Participant:
-    """One person, as organisers see it.
+    """One participant as organisers see it.
 
     Attributes:
         membership: Who, and as what.
@@ -82,22 +82,22 @@ class Participant:
 
     @property
     def over(self) -> int:
-        """Sessions that are over; count."""
+        """Ended sessions; count."""
         return sum(one.is_over for one in self.sessions)
 
     @property
     def is_tester(self) -> bool:
-        """Whether the person tests applications."""
+        """Whether the participant is a tester."""
         return self.membership.as_role in TESTERS
 
     @property
     def is_waited_for(self) -> bool:
-        """Whether the person is a tester with something left to do."""
+        """Whether the participant is a tester with steps left."""
         return self.is_tester and self.state not in FINISHED
 
 
 def participants_of(hosted: HostedStudy) -> list[Participant]:
-    """Return everybody of an event in order of coming, in a constant number of queries."""
+    """Return everybody of an event in order of joining, in a constant number of queries."""
     known = ("account", "code", "screening", "booking__slot", "invitation", "recruit")
     members = hosted.memberships.select_related(*known).order_by("id")
     sessions: dict[str, list[Session]] = defaultdict(list)
@@ -112,13 +112,13 @@ def participants_of(hosted: HostedStudy) -> list[Participant]:
 
 
 def n_invited_testers(hosted: HostedStudy) -> int:
-    """Return how many testers were asked in by links that are still open; count."""
+    """Return how many testers have an open invitation; count."""
     asked = Invitation.objects.filter(hosted=hosted, role__in=[role.value for role in TESTERS], used_at=None)
     return asked.filter(withdrawn_at=None, expires_at__gt=timezone.now()).count()
 
 
 def counted_states(pool: Iterable[Participant], n_invited: int) -> list[tuple[str, int]]:
-    """Return how many testers stand where, in order of the way; `n_invited` more have not come yet."""
+    """Return how many testers are in each state, in order; `n_invited` more have not joined yet."""
     counts = Counter(one.state for one in pool if one.is_tester)
     counts[ParticipantState.INVITED] += n_invited
     return [(state.value, counts[state]) for state in ParticipantState if counts[state]]
@@ -168,7 +168,7 @@ _NO_MAIL = "No mail was sent; copy the link and hand it over."
 
 @allowed(Role.ORGANISER)
 def person(request: HttpRequest, here: Here, member: str) -> HttpResponse:
-    """Show one person of the event."""
+    """Show one participant of the event."""
     pooled = _participant_of(here, member)
     membership, now, zone = pooled.membership, timezone.now(), zone_of(event_of(here.hosted).study)
     own = booked_slot(membership, now)
@@ -197,13 +197,13 @@ def link_of(request: HttpRequest, membership: Membership) -> str:
 
 
 def address_of(membership: Membership) -> str:
-    """Return the address to which a person may be written; empty where none is known."""
+    """Return the e-mail address of a participant; empty if unknown."""
     invitation = getattr(membership, "invitation", None)
     return membership.account.email or (invitation.email if invitation else "")
 
 
 def send_reminder(request: HttpRequest, membership: Membership, line: BaseEmailBackend | None = None) -> bool:
-    """Mail what is still to be done, over an open line where there is one; False where no mail went out."""
+    """Send a reminder, over an open connection if there is one; return whether it was sent."""
     shown: dict[str, object] = {"membership": membership, "address": link_of(request, membership)}
     sent = send(address_of(membership), f"Reminder: {membership.hosted}", "web/accounts/reminder.txt", shown, line)
     if sent:
@@ -215,7 +215,7 @@ def send_reminder(request: HttpRequest, membership: Membership, line: BaseEmailB
 @allowed(Role.ORGANISER)
 @require_GET
 def kept(_request: HttpRequest, here: Here, member: str) -> HttpResponse:
-    """Give everything that is kept of a tester, to be handed to the person who asked for it."""
+    """Return the personal data of a tester as a file, for the tester who asked for it."""
     membership = get_object_or_404(Membership, token=member, hosted=here.hosted, role__in=TESTERS, withdrew=False)
     audit(here.account, "took a person's data along", f"membership {membership.token}", hosted=here.hosted)
     return personal_data_file(personal_data(membership))
@@ -224,7 +224,7 @@ def kept(_request: HttpRequest, here: Here, member: str) -> HttpResponse:
 @allowed(Role.ORGANISER)
 @require_POST
 def act(request: HttpRequest, here: Here, member: str, what: str) -> HttpResponse:
-    """Do one of the things that an organiser can do for a person."""
+    """Perform an organiser's action for a participant."""
     if what not in _ACTS:
         raise Http404
     membership = _participant_of(here, member).membership
@@ -296,7 +296,7 @@ _ACTS: dict[str, Callable[[HttpRequest, Here, Membership], str]] = {
 @allowed(Role.ORGANISER)
 @require_POST
 def remind_all(request: HttpRequest, here: Here) -> HttpResponse:
-    """Remind every tester who has something left to do; who has no address is counted."""
+    """Remind every tester with steps left; testers without an address are counted."""
     waited_for = [one.membership for one in participants_of(here.hosted) if one.is_waited_for]
     sent = over_one_line(partial(send_reminder, request), waited_for)
     audit(here.account, "reminded all", f"study {here.hosted.token}", hosted=here.hosted, n=len(waited_for), sent=sent)

@@ -62,7 +62,7 @@ _ANNOUNCEMENTS = {
 
 
 async def reply_events(live: LiveReply, after: int) -> AsyncIterator[str]:
-    """Yield the pieces of a reply as events; the id of an event says how many letters are shown with it."""
+    """Yield the pieces of a reply as events; the id of an event is the count of characters shown with it."""
     async for shown in live.watch(after, pulses=True):
         if shown.text:
             yield f"event: piece\nid: {shown.upto}\ndata: {json.dumps(shown.text)}\n\n"
@@ -71,7 +71,7 @@ async def reply_events(live: LiveReply, after: int) -> AsyncIterator[str]:
 
 
 def end_event(html: str, turn: LiveTurn) -> str:
-    """Return the last event: the turn as HTML, and the one announcement that a screen reader makes of it."""
+    """Return the last event: the turn as HTML, and its announcement for screen readers."""
     words = _ANNOUNCEMENTS[turn.state or TurnState.INTERRUPTED] % {"text": turn.response}
     return f"event: end\ndata: {json.dumps({'html': html, 'words': words})}\n\n"
 
@@ -81,7 +81,7 @@ _START_PERIOD = timedelta(seconds=20)
 
 @for_testers(Step.CHAT)
 def chat(request: HttpRequest, tester: TesterContext, place: int) -> HttpResponse:
-    """Show the session, or that it stands still."""
+    """Show the session, or the page of a paused session."""
     page = session_page(tester, place)
     if is_paused(tester, page.session):
         return paused_page(request, tester, page)
@@ -92,10 +92,10 @@ def chat(request: HttpRequest, tester: TesterContext, place: int) -> HttpRespons
 
 
 def interrupt_lost_reply(tester: TesterContext, turn: LiveTurn) -> LiveTurn:
-    """Return a turn that nobody gives a reply to any more as interrupted; any other one as it is.
+    """Return a turn, marked as interrupted if no task answers it any more.
 
-    The page would wait for it without end. What began a moment ago is let be: its
-    reply is about to.
+    The page would wait for it forever. A turn that was just stored is left alone, because
+    its reply is about to start.
     """
     now = tester.event.clock.now()
     if not turn.is_under_way or reply_manager().find(turn.key) is not None or now - turn.asked < _START_PERIOD:
@@ -109,7 +109,7 @@ def interrupt_lost_reply(tester: TesterContext, turn: LiveTurn) -> LiveTurn:
 def chat_page(
     request: HttpRequest, tester: TesterContext, page: SessionPage, *, status: int = 200, **more: object
 ) -> HttpResponse:
-    """Return the page of a session, with what else it is to show."""
+    """Return the page of a session, with further context."""
     met = told_topics_in(tester.read, page.session.scenario)
     named = ", ".join(topic.inline for topic in met)
     context = {
@@ -124,7 +124,7 @@ def chat_page(
 
 @for_testers()
 def state(_request: HttpRequest, tester: TesterContext, place: int) -> JsonResponse:
-    """Tell the page what has changed while nobody pressed anything."""
+    """Return the state of a session for the page's script."""
     page = session_page(tester, place)
     standing = {
         "left": page.left,
@@ -136,13 +136,13 @@ def state(_request: HttpRequest, tester: TesterContext, place: int) -> JsonRespo
 
 
 PART = "X-Part"
-"""Header by which a script asks for a part of the response, and is told that it got one."""
+"""Header by which a script requests a part of the page, and which marks such a response."""
 
 
 @for_testers(Step.CHAT)
 @require_POST
 def say(request: HttpRequest, tester: TesterContext, place: int, dialogue: int) -> HttpResponseBase:
-    """Store what a tester says, ask the application, and show the turn."""
+    """Store a prompt, call the application, and show the turn."""
     stored = _store_prompt(request, tester, place, dialogue)
     return stored if isinstance(stored, HttpResponse) else _ask(request, tester, stored)
 
@@ -150,7 +150,7 @@ def say(request: HttpRequest, tester: TesterContext, place: int, dialogue: int) 
 @for_testers(Step.CHAT)
 @require_POST
 def retry(request: HttpRequest, tester: TesterContext, place: int, dialogue: int, turn: int) -> HttpResponseBase:
-    """Ask the application again after an error."""
+    """Call the application again after an error."""
     try:
         stored = _store_retry(tester, place, dialogue, turn)
     except (Conflict, InputError):  # the page says how the session stands
@@ -161,7 +161,7 @@ def retry(request: HttpRequest, tester: TesterContext, place: int, dialogue: int
 @for_testers(Step.CHAT)
 @require_POST
 def stop(_request: HttpRequest, tester: TesterContext, place: int, dialogue: int, turn: int) -> HttpResponseBase:
-    """Stop a reply and keep what is shown of it."""
+    """Stop a reply; its shown part is stored."""
     found = _turn_at(tester, place, dialogue, turn)[1]
     response = redirect("tester:chat", study=tester.here.hosted.token, place=place)
     return once(response, partial(reply_manager().stop, found.key))
@@ -169,7 +169,7 @@ def stop(_request: HttpRequest, tester: TesterContext, place: int, dialogue: int
 
 @allowed(*LEVELS)
 def reply(request: HttpRequest, here: Here, place: int, dialogue: int, turn: int) -> HttpResponseBase:
-    """Stream a reply as it appears, from where the watcher has got to."""
+    """Stream a reply as it appears, from the watcher's position."""
     participant, level = here.membership.participant, LEVELS[here.role]
     live = reply_manager().at(
         TurnRef(participant=participant, level=level, session=place, dialogue=dialogue, turn=turn)
@@ -193,7 +193,7 @@ def reply(request: HttpRequest, here: Here, place: int, dialogue: int, turn: int
 
 @dataclass(frozen=True, slots=True)
 class _StoredPrompt:
-    """What was said, as it is stored, and what the application is to be asked; None where it was asked before."""
+    """A stored prompt with the request to the application; None if it was sent before."""
 
     page: SessionPage
     turn: LiveTurn
@@ -201,13 +201,13 @@ class _StoredPrompt:
 
 
 def turn_html(request: HttpRequest, tester: TesterContext, page: SessionPage, turn: LiveTurn) -> str:
-    """Return one turn as it stands on the page."""
+    """Return one turn as HTML."""
     context = {"here": tester.here, "page": page, "turn": page.turn(turn)}
     return render_to_string("web/tester/_turn.html", context, request=request)
 
 
 def _fault(request: HttpRequest, page: SessionPage, dialogue: int, text: str) -> str | None:
-    """Return why a text cannot be said; empty where it can, None where the same was said a moment ago."""
+    """Return why a prompt is refused; empty if it is accepted, None if it was stored a moment ago."""
     if is_paused(page.tester, page.session):
         return _("The session stands still. Your text is kept here: send it when it goes on.")
     said = page.said
@@ -230,7 +230,7 @@ def _refused(request: HttpRequest, tester: TesterContext, page: SessionPage, fau
 def _store_prompt(
     request: HttpRequest, tester: TesterContext, place: int, dialogue: int
 ) -> _StoredPrompt | HttpResponse:
-    """Store what is said; a text that was stored already, the line having been lost then, is not stored twice."""
+    """Store a prompt; one that was stored before a connection was lost is not stored twice."""
     page = session_page(tester, place)
     text = request.POST.get("text", "").replace("\r\n", "\n").strip()
     fault = _fault(request, page, dialogue, text)
@@ -253,7 +253,7 @@ def _store_retry(tester: TesterContext, place: int, dialogue: int, turn: int) ->
 
 
 def _ask(request: HttpRequest, tester: TesterContext, stored: _StoredPrompt) -> HttpResponseBase:
-    """Ask the application; a script gets the turn at once, a plain form the page once the reply is there."""
+    """Call the application; a script gets the turn at once, a plain form the page after the reply."""
     page, turn = stored.page, stored.turn
     opened = open_event_of(tester.here.hosted, page.session.edition)
     is_script = PART in request.headers
@@ -286,7 +286,7 @@ def _turn(page: SessionPage, number: int) -> LiveTurn:
 
 
 def _end_event(request: HttpRequest, here: Here, place: int, dialogue: int, turn: int) -> str:
-    """Return the last event of a reply: the turn as it stands from now on, and what is announced of it."""
+    """Return the last event of a reply: the final turn and its announcement."""
     with translation.override(PLAIN):  # the thread speaks for others next
         tester = tester_context(request, here).at(place)
         page, found = _turn_at(tester, place, dialogue, turn)
@@ -300,7 +300,7 @@ _TASK_ANSWERS = {"yes": True, "no": False, "unsure": None}
 @for_testers(Step.CHAT)
 @require_POST
 def mark(request: HttpRequest, tester: TesterContext, place: int, dialogue: int, turn: int) -> HttpResponse:
-    """Keep whether a tester sees a broken guardrail in a turn."""
+    """Store whether a tester marks a turn as a broken guardrail."""
     page, open_dialogue = _red_team_dialogue(tester, place, dialogue)
     if not 1 <= turn <= len(open_dialogue.turns):
         raise Http404
@@ -314,7 +314,7 @@ def mark(request: HttpRequest, tester: TesterContext, place: int, dialogue: int,
 @for_testers(Step.CHAT)
 @require_POST
 def notes(request: HttpRequest, tester: TesterContext, place: int, dialogue: int) -> HttpResponse:
-    """Keep what a tester tried."""
+    """Store a red teamer's note."""
     open_dialogue = _red_team_dialogue(tester, place, dialogue)[1]
     form = request.POST.dict()
     noted = with_note(
@@ -334,7 +334,7 @@ def notes(request: HttpRequest, tester: TesterContext, place: int, dialogue: int
 
 @for_testers(Step.CHAT)
 def anew(request: HttpRequest, tester: TesterContext, place: int) -> HttpResponse:
-    """Ask once, then end the dialogue and begin a new one."""
+    """Ask for confirmation, then end the dialogue and start a new one."""
     page = session_page(tester, place)
     if request.method == "POST":
         close_session(tester.here.hosted, page.session)
@@ -346,7 +346,7 @@ def anew(request: HttpRequest, tester: TesterContext, place: int) -> HttpRespons
 
 @for_testers(Step.CHAT)
 def end(request: HttpRequest, tester: TesterContext, place: int) -> HttpResponse:
-    """Say what comes, then end the session."""
+    """Show what follows, then end the session."""
     page = session_page(tester, place)
     asks_task = tester.level is Level.FIELD_TESTING
     context = {"here": tester.here, "place": place, "asks_task": asks_task, "what_comes": _what_follows(tester, page)}
@@ -363,7 +363,7 @@ def end(request: HttpRequest, tester: TesterContext, place: int) -> HttpResponse
 
 
 def _what_follows(tester: TesterContext, page: SessionPage) -> str:
-    """Return what is asked after the session, e.g. "Then come 6 questions, about 3 minutes."."""
+    """Return what follows the session, e.g. "Then come 6 questions, about 3 minutes."."""
     asked = tester.event.study.questionnaires_after(page.session.scenario, page.session.level)
     n = sum(len(questionnaire.instrument.questions) for questionnaire in asked)
     if not n:
@@ -375,7 +375,7 @@ def _what_follows(tester: TesterContext, page: SessionPage) -> str:
 
 
 def _red_team_dialogue(tester: TesterContext, place: int, dialogue: int) -> tuple[SessionPage, LiveDialogue]:
-    """Return the dialogue that a red teamer writes about; for others there is none."""
+    """Return the open dialogue of a red teamer."""
     page = session_page(tester, place)
     if not page.is_red or page.dialogue is None or not page.dialogue.is_open or page.dialogue.number != dialogue:
         raise Http404

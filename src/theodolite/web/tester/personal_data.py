@@ -43,7 +43,7 @@ _WISHES = {_KEEP, Withdrawal.ANONYMISE.value, Withdrawal.REMOVE.value}
 
 @for_testers()
 def leave(request: HttpRequest, tester: TesterContext) -> HttpResponse:
-    """Ask what is to become of a person's words, and do it."""
+    """Ask what happens to the tester's texts, and end the participation."""
     wish = request.POST.get("what", "")
     if request.method != "POST" or wish not in _WISHES:
         fault = _("Choose what shall become of your words.") if request.method == "POST" else ""
@@ -58,7 +58,7 @@ def leave(request: HttpRequest, tester: TesterContext) -> HttpResponse:
 
 
 def left(request: HttpRequest, study: str) -> HttpResponse:  # noqa: ARG001 - part of the address
-    """Say that it was done; whoever opens the page, it tells nothing."""
+    """Confirm the end of the participation, without any detail."""
     speak(request, page_languages())
     return render(request, "web/tester/left.html")
 
@@ -79,7 +79,7 @@ _WORDS = {
     "interrupted": lazy("interrupted"),
     "failed": lazy("failed"),
 }
-"""Words of the file, in the language of the page."""
+"""Terms of the file in the language of the page."""
 
 FILE = "what-is-kept-of-me.json"
 
@@ -87,7 +87,7 @@ FILE = "what-is-kept-of-me.json"
 @for_testers()
 @require_GET
 def mine(request: HttpRequest, tester: TesterContext) -> HttpResponse:
-    """Show a person everything that hangs on the person's key; guesses stand in the file alone, since they name."""
+    """Show a tester the personal data; guesses are in the file alone, because they name applications."""
     kept = personal_data(tester.here.membership)
     kept["about_you"] = {str(_WORDS.get(name, name)): words for name, words in kept["about_you"].items()}
     for one in kept["agreed_to"]:
@@ -108,12 +108,12 @@ def mine(request: HttpRequest, tester: TesterContext) -> HttpResponse:
 @for_testers()
 @require_GET
 def mine_as_file(request: HttpRequest, tester: TesterContext) -> HttpResponse:
-    """Give the same as a file that programs can read."""
+    """Return the personal data as a file."""
     audit(request.user, "took own data along", "", hosted=tester.here.hosted)
     return personal_data_file(personal_data(tester.here.membership))
 
 
 def personal_data_file(kept: dict[str, object]) -> JsonResponse:
-    """Return what is kept of a person as a file to be saved."""
+    """Return personal data as a file to be saved."""
     headers = {"Content-Disposition": f'attachment; filename="{FILE}"'}
     return JsonResponse(kept, headers=headers, json_dumps_params={"indent": 2, "ensure_ascii": False})

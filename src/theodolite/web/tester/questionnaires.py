@@ -26,12 +26,12 @@ from theodolite.web.questions.sheet import Sheet, sheet_page
 from theodolite.web.tester.context import TesterContext, alias_of, for_testers, n_sessions_offered, session_position
 
 _TRIES = 3
-"""Savings of one person that may come at the same moment; count."""
+"""Attempts to store a revision when others arrive at the same moment; count."""
 
 
 @for_testers(Step.QUESTIONS)
 def first_open(_request: HttpRequest, tester: TesterContext, place: int) -> HttpResponse:
-    """Lead to the first questionnaire of a session that is not handed in."""
+    """Redirect to the first questionnaire of a session that is not submitted."""
     asked, pending = _questionnaires(tester, place), tester.to_answer(tester.session(place))
     if not pending:  # handed in a moment ago
         return redirect("tester:home", study=tester.here.hosted.token)
@@ -41,7 +41,7 @@ def first_open(_request: HttpRequest, tester: TesterContext, place: int) -> Http
 
 @for_testers(Step.QUESTIONS)
 def questionnaire(request: HttpRequest, tester: TesterContext, place: int, number: int) -> HttpResponse:
-    """Ask a questionnaire of a session, or keep what was answered; what comes after it was handed in is let go."""
+    """Show a questionnaire of a session, or store its answers; answers after its submission are ignored."""
     session, asked = tester.session(place), _questionnaires(tester, place)
     pending = tester.to_answer(session)
     if not 1 <= number <= len(asked) or asked[number - 1] not in pending:
@@ -96,7 +96,7 @@ def _save(
     *,
     submitted: bool,
 ) -> None:
-    """Store a further revision; one that came at the same moment makes this one the next.
+    """Store another revision; if one arrives at the same moment, this one follows it.
 
     Raises:
         Conflict: If it was handed in before.
@@ -139,7 +139,7 @@ _SPARED = lazy(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuessQuestion:
-    """One guess that is asked for.
+    """One question about the blinding.
 
     Attributes:
         field: Its name in the form.
@@ -158,7 +158,7 @@ class GuessQuestion:
 
 @for_testers(Step.GUESS)
 def guess(request: HttpRequest, tester: TesterContext) -> HttpResponse:
-    """Ask what a tester believes to have met, once for each session, when all else is over."""
+    """Ask for a guess about each session, after everything else."""
     questions = _questions(tester)
     context = {"here": tester.here, "questions": questions}
     if request.method != "POST":
@@ -182,7 +182,7 @@ def guess(request: HttpRequest, tester: TesterContext) -> HttpResponse:
 
 @for_testers(Step.DONE)
 def done(request: HttpRequest, tester: TesterContext) -> HttpResponse:
-    """Say thank you, and hand over the completion code where there is one."""
+    """Thank the tester, with the completion code if there is one."""
     n = sum(session.is_over for session in tester.sessions)
     event_plan = tester.event.study.event
     is_enough = n < tester.plan.sessions and is_limit_reached(tester.event, tester.participant)

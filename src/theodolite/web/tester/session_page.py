@@ -44,7 +44,7 @@ OUTCOMES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownTurn:
-    """One turn as it is shown; nothing in it tells which application answered."""
+    """One turn as it is shown; it does not reveal the application."""
 
     number: int
     prompt: str
@@ -77,29 +77,29 @@ class SessionPage:
 
     @property
     def alias(self) -> str:
-        """What the person knows the application by."""
+        """The alias of the application."""
         return alias_of(self.session)
 
     @property
     def is_red(self) -> bool:
-        """Whether attempts are noted and guardrails marked."""
+        """Whether the session is one of red teaming, with notes and marks."""
         return self.session.level is Level.RED_TEAMING
 
     @property
     def number(self) -> int:
-        """Number of the dialogue that goes on or would begin, from 1."""
+        """Number of the open or next dialogue, from 1."""
         if self.dialogue is None:
             return 1
         return self.dialogue.number if self.dialogue.is_open else self.dialogue.number + 1
 
     @property
     def said(self) -> tuple[LiveTurn, ...]:
-        """The turns of the dialogue that goes on."""
+        """The turns of the open dialogue."""
         return self.dialogue.turns if self.dialogue is not None and self.dialogue.is_open else ()
 
     @property
     def turns(self) -> list[ShownTurn]:
-        """The same as they are shown; their words are made into HTML each time that somebody asks."""
+        """The turns of the open dialogue as they are shown, rendered at each access."""
         return [self.turn(turn) for turn in self.said]
 
     def turn(self, turn: LiveTurn) -> ShownTurn:
@@ -128,38 +128,38 @@ class SessionPage:
 
     @property
     def task(self) -> Text:
-        """What the person is told to do."""
+        """The task."""
         return task_of(self.tester.read, self.session.scenario, self.session.level)
 
     @property
     def hints(self) -> tuple[str, ...]:
-        """What the person is told beside it."""
+        """Hints beside the task."""
         return hints_for(self.tester.event.study.scenario(self.session.scenario), self.session.level)
 
     @property
     def left(self) -> str:
-        """Time left, in words; empty where there is no limit."""
+        """The time left as text; empty if there is no limit."""
         seconds = session_time_left_s(self.tester.event, self.session)
         return "" if seconds is None else said_left(seconds)
 
     @property
     def why_not(self) -> str:
-        """Why nothing can be said now; empty where something can."""
+        """Why a prompt is refused now; empty if it is accepted."""
         return said_why(refusal_of(self.tester.event, self.session, self.dialogue), self.turn_limit)
 
     @property
     def can_say(self) -> bool:
-        """Whether something can be said now."""
+        """Whether a prompt is accepted now."""
         return not self.why_not
 
     @property
     def is_open(self) -> bool:
-        """Whether the session goes on."""
+        """Whether the session is open."""
         return not self.session.is_over
 
     @property
     def rest(self) -> bool:
-        """Whether the person is reminded of a break."""
+        """Whether the tester is reminded of a break."""
         event_plan = self.tester.event.study.event
         if event_plan is None or event_plan.breaks == BreakRule():
             return False
@@ -168,12 +168,12 @@ class SessionPage:
 
     @property
     def draft(self) -> str:
-        """Under what the browser keeps a text that was not sent; another one for each person and dialogue."""
+        """Key under which the browser stores an unsent text; different for each tester and dialogue."""
         return digest("draft", self.session.key, str(self.number))[:16]
 
     @property
     def saved(self) -> str:
-        """When something was last stored, in the event's own time."""
+        """When a turn was last stored, in the time zone of the event."""
         if not self.said:
             return ""
         event_plan = self.tester.event.study.event
@@ -182,23 +182,23 @@ class SessionPage:
 
     @property
     def attempts(self) -> list[Note]:
-        """What was noted in the dialogue, in order."""
+        """The notes on the dialogue, in order."""
         if self.dialogue is None or not self.dialogue.is_open:
             return []
         return notes_on(self.tester.event.study, self.dialogue.strategies)
 
     @property
     def ways(self) -> list[tuple[str, str]]:
-        """Names of ways to attack, and how they are called."""
+        """Names and titles of attack strategies."""
         return ways_of(self.tester.event.study)
 
     @property
     def outcomes(self) -> tuple[tuple[str, str], ...]:
-        """What an attempt can bring."""
+        """Possible outcomes of an attempt."""
         return tuple((value, str(words)) for value, words in OUTCOMES)
 
     def with_turn(self, turn: LiveTurn) -> SessionPage:
-        """Return the page once a turn was said; of the first one in a dialogue the store knows more."""
+        """Return the page with a new turn; after the first turn of a dialogue it is read again."""
         if self.dialogue is None or not self.dialogue.is_open:
             return session_page(self.tester, self.place)
         return replace(self, dialogue=replace(self.dialogue, turns=(*self.dialogue.turns, turn)))
@@ -256,7 +256,7 @@ def resume(_request: HttpRequest, tester: TesterContext, place: int) -> HttpResp
 
 
 LONGEST_PROMPT = 20_000
-"""Letters of a message at most; count."""
+"""Characters of a prompt at most; count."""
 
 
 @for_testers(Step.CHAT)
