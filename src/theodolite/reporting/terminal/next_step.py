@@ -75,7 +75,8 @@ def _tried_judge(evidence: Evidence, findings: Findings, facts: RunFacts) -> str
                 command = f"   {facts.label_command} --sample {sample}" if facts.label_command else ""
                 dialogues = figures.number_of(sample, "dialogue")
                 minutes = max(1, round(sample / 2))
-                return f"label {dialogues} (about {minutes} min): the judge is not validated against human labels.{command}"
+                unvalidated = "the judge is not validated against human labels"
+                return f"label {dialogues} (about {minutes} min): {unvalidated}.{command}"
     return ""
 
 
