@@ -35,6 +35,7 @@ def test_the_screen_of_example_a(shipped_folder):
     assert cost.startswith("Cost    ")
     assert cost.endswith("; budget $5.00")
     assert named == "Hosts   127.0.0.1:8000 (application), api.openai.com (simulated user, judge)"
+    assert keys.startswith("Keys    ")
     assert found == "From    groundedness 1.2 and persona template customer 1.0: shipped"
 
 
