@@ -29,7 +29,7 @@ from theodolite.web.audit import audit
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThemeCell:
-    """One theme on one side.
+    """The frequency of one theme in one group.
 
     Attributes:
         line: The share as it is drawn where there are enough answers, and in words.
@@ -44,7 +44,7 @@ class ThemeCell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThemeGrid:
-    """Themes in rows, sides in columns.
+    """Themes in rows, groups in columns.
 
     Attributes:
         title: What the sides differ in.
@@ -59,7 +59,7 @@ class ThemeGrid:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodedQuestion:
-    """One open question with everything that came of coding it."""
+    """One open question with the results of its coding."""
 
     found: CodingFinding
     states: tuple[tuple[str, int], ...]
@@ -71,12 +71,12 @@ class CodedQuestion:
 
     @property
     def is_begun(self) -> bool:
-        """Whether two have coded any of its answers."""
+        """Whether any of its answers has two codings."""
         return any(state not in {CodedState.UNCODED, CodedState.ONCE} for state in self.found.states)
 
 
 def findings_of(analyst: AnalystContext, project: CodingProject) -> list[CodingFinding]:
-    """Return what came of coding; nothing of the run but answers, notes and codings is needed for it."""
+    """Return the findings of coding, which need only answers, notes and codings."""
     given = {(text.answer.session, text.answer.questionnaire): text.response for text in project.texts}
     notes = tuple(one for one in given.values() if one.questionnaire == TRIED.name)
     responses = [one for one in given.values() if one.questionnaire != TRIED.name]
@@ -85,7 +85,7 @@ def findings_of(analyst: AnalystContext, project: CodingProject) -> list[CodingF
 
 
 def coded_question(found: CodingFinding) -> CodedQuestion:
-    """Return what came of coding one question, as it is shown."""
+    """Return the results of coding one question as they are shown."""
     groups = dict.fromkeys((_attribute(one), one.level.value) for one in found.themes if one.group)
     return CodedQuestion(
         found=found,
@@ -108,7 +108,7 @@ def coded_question(found: CodingFinding) -> CodedQuestion:
 
 
 def _attribute(one: ThemeShare) -> str:
-    """Return by what its group of testers is one; nothing for all testers."""
+    """Return the attribute of a group of testers; empty for all testers."""
     return one.group[0] if one.group else ""
 
 
@@ -138,24 +138,24 @@ def _left_out(one: ThemeShare) -> Iterator[str]:
 
 
 FIELDS = ("name", "definition", "include", "exclude", "example")
-"""What is written of a code."""
+"""Fields of a code."""
 
 SPARE = 3
-"""Empty places for further codes; count."""
+"""Empty rows for new codes; count."""
 
 MOST = 60
-"""Codes that a form may bring; count."""
+"""Codes of a form at most; count."""
 
 LONGEST = 2000
-"""Letters of a field at most; count."""
+"""Characters of a field at most; count."""
 
 LONGEST_NAME = 80
-"""Letters of a codebook's name at most; count."""
+"""Characters of a codebook's name at most; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenBook:
-    """A codebook as it stands in a form, whether or not it can be kept.
+    """A codebook as entered in a form, valid or not.
 
     Attributes:
         name: What it is called; empty for the one for all other questions.
@@ -179,7 +179,7 @@ class WrittenBook:
 
     @classmethod
     def posted(cls, form: QueryDict, name: str) -> WrittenBook:
-        """Return what a form says of a codebook of a name."""
+        """Return the codebook of a form."""
         return cls(
             name=name,
             covers=tuple(form.getlist("covers")[:MOST]) if name else (),
@@ -203,7 +203,7 @@ class WrittenBook:
 @for_analysts
 @require_http_methods(["GET", "POST"])
 def codebook(request: HttpRequest, analyst: AnalystContext, book: str = "") -> HttpResponse:
-    """Show a codebook with its history, or keep a further revision of it; the one for all other questions by default.
+    """Show a codebook with its history, or store another revision; the general one by default.
 
     Args:
         request: The request.
@@ -221,7 +221,7 @@ def codebook(request: HttpRequest, analyst: AnalystContext, book: str = "") -> H
 @for_analysts
 @require_http_methods(["GET", "POST"])
 def new_codebook(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
-    """Show an empty codebook for some questions alone, or keep it."""
+    """Show an empty codebook for some questions, or store it."""
     written = WrittenBook()
     if request.method == "POST":
         written = WrittenBook.posted(request.POST, " ".join(request.POST.get("book", "").split())[:LONGEST_NAME])
@@ -229,7 +229,7 @@ def new_codebook(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
 
 
 def book_token(analyst: AnalystContext, book: Codebook) -> str:
-    """Return what addresses call a codebook that has a name."""
+    """Return the token of a named codebook."""
     return analyst.token_of("codebook", book.name)
 
 
@@ -243,7 +243,7 @@ def _meant(analyst: AnalystContext, work: CodingWork, token: str) -> Codebook:
 def _answered(
     request: HttpRequest, analyst: AnalystContext, project: CodingProject, written: WrittenBook, *, is_new: bool = False
 ) -> HttpResponse:
-    """Keep what was posted and go back to the overview; else show it, with what is wrong."""
+    """Store the form and return to the overview; on an error show it again."""
     problem = ""
     if request.method == "POST":
         try:
@@ -271,7 +271,7 @@ def _answered(
 
 
 def _questions(project: CodingProject, written: WrittenBook) -> Iterator[tuple[str, str, bool, str]]:
-    """Yield place and words of each open question, whether the codebook is for it, and which other one is."""
+    """Yield identifier and text of each open question, whether this codebook covers it, and which other one does."""
     others = {
         place: one.name for one in project.work.current.values() if one.name != written.name for place in one.covers
     }
@@ -298,7 +298,7 @@ def _keep(request: HttpRequest, analyst: AnalystContext, written: WrittenBook, *
 
 
 def _rows(posted: QueryDict) -> Iterator[dict[str, str]]:
-    """Yield what was written of each code, in the order that its number says; a code whose name is cleared is gone."""
+    """Yield the fields of each code, in the order of its number; a code without a name is dropped."""
     columns = {name: posted.getlist(name)[:MOST] for name in (*FIELDS, "place")}
     rows = []
     for at in range(len(columns["name"])):
@@ -317,7 +317,7 @@ def _number(text: str, otherwise: int) -> int:
 
 
 LONGEST_REASON = 500
-"""Letters of a reason at most; count."""
+"""Characters of a reason at most; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -343,7 +343,7 @@ class CoderLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairLine:
-    """Two coders and how far they agree on one question.
+    """The agreement of two coders on one question.
 
     Attributes:
         question: What was asked.
@@ -365,7 +365,7 @@ class PairLine:
 @for_analysts
 @require_http_methods(["GET", "POST"])
 def coders(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
-    """Show the coders, or write down that one of them has left or is back."""
+    """Show the coders, or record that one has left or returned."""
     project = analyst.coding_project()
     if request.method == "POST":
         _record_absence(request, analyst, project)

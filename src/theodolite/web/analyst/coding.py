@@ -21,13 +21,13 @@ from theodolite.web.analyst.context import AnalystContext, for_analysts
 from theodolite.web.audit import audit
 
 MEMO = 4000
-"""Letters of a memo at most; count."""
+"""Characters of a memo at most; count."""
 
 
 @for_analysts
 @require_GET
 def coding(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
-    """Show how far coding has come, agreement, themes, and what may be quoted."""
+    """Show progress of coding, agreement, themes and quotes."""
     project = analyst.coding_project()
     stands = Counter(one.state for one in project.coded)
     context = {
@@ -61,7 +61,7 @@ def _books(analyst: AnalystContext, project: CodingProject) -> list[tuple[str, s
 @for_analysts
 @require_GET
 def next_answer(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
-    """Lead on to the answer that this coder is to code next."""
+    """Redirect to the next answer of this coder."""
     waiting = analyst.coding_project().waiting(analyst.reader)
     if not waiting:
         messages.info(request, "Nothing waits for you to be coded.")
@@ -72,7 +72,7 @@ def next_answer(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
 @for_analysts
 @require_http_methods(["GET", "POST"])
 def answer(request: HttpRequest, analyst: AnalystContext, answer: str) -> HttpResponse:
-    """Show one answer with the codes, or keep what the coder sees in it and go on to the next."""
+    """Show one answer with the codes, or store its coding and continue with the next."""
     project = analyst.coding_project()
     text = analyst.text_in(project, answer)
     if request.method == "POST":
@@ -106,7 +106,7 @@ def _coding_page(analyst: AnalystContext, project: CodingProject, text: OpenText
 
 
 CONSENSUS, NONE = "consensus", "none"
-"""What a talk may come to, as the form says it."""
+"""Results of a discussion, as in the form."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +122,7 @@ class DisagreementLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoderView:
-    """What one coder said, under a letter that is this answer's own."""
+    """The coding of one coder, under a letter specific to the answer."""
 
     letter: str
     codes: str
@@ -132,7 +132,7 @@ class CoderView:
 @for_analysts
 @require_GET
 def disagreements(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
-    """List the answers that were coded differently, those that nobody talked about first."""
+    """List the disagreements, those without a discussion first."""
     project = analyst.coding_project()
     lines = [_line(analyst, project, one) for one in project.differing()]
     return render(request, "web/analyst/differing.html", {"here": analyst.here, "lines": lines})
@@ -154,7 +154,7 @@ def _line(analyst: AnalystContext, project: CodingProject, one: CodedAnswer) -> 
 @for_analysts
 @require_http_methods(["GET", "POST"])
 def disagreement(request: HttpRequest, analyst: AnalystContext, answer: str) -> HttpResponse:
-    """Show both codings of one answer, or record what came of talking about it."""
+    """Show both codings of one answer, or record the result of the discussion."""
     project = analyst.coding_project()
     text = analyst.text_in(project, answer)
     (stands,) = project.work.coded([text.answer])
@@ -207,13 +207,13 @@ def _difference_page(
 
 
 MOST_WORDS = 50
-"""Stretches that may be hidden at once; count."""
+"""Hidden spans of an answer at most; count."""
 
 
 @for_analysts
 @require_GET
 def quotes(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
-    """List the answers that two have coded, with what may be shown of each."""
+    """List the answers with two codings, with their quotes."""
     project = analyst.coding_project()
     leave = {one.answer: one for one in project.work.releases}
     shown = {one.answer: one.text for one in project.work.quotes}
@@ -240,7 +240,7 @@ def _state(leave: QuoteRelease | None) -> str:
 @for_analysts
 @require_http_methods(["GET", "POST"])
 def quote(request: HttpRequest, analyst: AnalystContext, answer: str) -> HttpResponse:
-    """Show one answer to be read for being quoted, or record what may be shown of it."""
+    """Show one answer for its release as a quote, or record the release."""
     project = analyst.coding_project()
     text = analyst.text_in(project, answer)
     if request.method == "POST":

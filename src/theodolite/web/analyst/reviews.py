@@ -33,14 +33,14 @@ from theodolite.web.annotator.positions import SideBySide, votes_side_by_side
 from theodolite.web.audit import audit
 
 KIND = "both sides"
-"""What makes the tokens of this group's sessions others than those of the rest."""
+"""Distinguishes the tokens of sessions from others."""
 
 LabelledSessions = dict[str, list[QuestionnaireResponse]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettledLine:
-    """One session that can be read from both sides."""
+    """One session with a questionnaire and labels."""
 
     token: str
     level: str
@@ -50,7 +50,7 @@ class SettledLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CategoryLabels:
-    """What annotators said of a dialogue in one category."""
+    """The labels of a dialogue in one category."""
 
     title: str
     places: tuple[SideBySide, ...]
@@ -59,7 +59,7 @@ class CategoryLabels:
 @for_analysts
 @require_GET
 def comparisons(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
-    """List the sessions whose questionnaire was handed in and about which annotators have nothing left to say."""
+    """List the sessions with a submitted questionnaire and completed labels."""
     evidence = analyst.evidence()
     answered, labelled = _answered(evidence), _labelled(evidence)
     open_sessions = _settled(analyst, answered, labelled)
@@ -71,7 +71,7 @@ def comparisons(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
 @for_analysts
 @require_GET
 def comparison(request: HttpRequest, analyst: AnalystContext, session: str) -> HttpResponse:
-    """Show a session: what was said, what the tester answered, and what annotators said of it under letters."""
+    """Show a session: dialogues, answers of the tester, and labels of annotators under letters."""
     evidence = analyst.evidence()
     labelled = _labelled(evidence)
     for key, answers in _settled(analyst, _answered(evidence), labelled).items():
@@ -83,7 +83,7 @@ def comparison(request: HttpRequest, analyst: AnalystContext, session: str) -> H
 
 
 def _answered(evidence: Evidence) -> LabelledSessions:
-    """Return what was handed in, by session."""
+    """Return the submitted responses by session."""
     found: LabelledSessions = defaultdict(list)
     for one in evidence.responses:
         if one.submitted and one.dialogues:
@@ -92,7 +92,7 @@ def _answered(evidence: Evidence) -> LabelledSessions:
 
 
 def _labelled(evidence: Evidence) -> dict[str, list[Annotation]]:
-    """Return what was said of each dialogue that a tester answered about."""
+    """Return the annotations of each dialogue with a response."""
     found: dict[str, list[Annotation]] = defaultdict(list)
     for one in evidence.archive.annotations(set(evidence.answered.values())):
         found[one.dialogue].append(one)
@@ -102,7 +102,7 @@ def _labelled(evidence: Evidence) -> dict[str, list[Annotation]]:
 def _settled(
     analyst: AnalystContext, answered: LabelledSessions, labelled: dict[str, list[Annotation]]
 ) -> LabelledSessions:
-    """Return the sessions of which every dialogue was annotated by a person and waits for nothing."""
+    """Return the sessions whose dialogues are all annotated by people and settled."""
     waiting = unsettled(analyst.study.name)
     return {
         session: answers
@@ -112,7 +112,7 @@ def _settled(
 
 
 def _by_people(sittings: Sequence[Annotation]) -> bool:
-    """Tell whether a person is among those who annotated; only what programs say is a unit of the run."""
+    """Tell whether a person is among the annotators; only automated annotations are units of the run."""
     return any(not one.unit for one in sittings)
 
 
@@ -151,7 +151,7 @@ def _comparison_page(
 
 
 def _category_labels(evidence: Evidence, sittings: Sequence[Annotation]) -> Iterator[CategoryLabels]:
-    """Yield what was said of one dialogue category by category; letters are its own in each."""
+    """Yield the labels of one dialogue by category; letters differ between categories."""
     programs = {one.name for one in evidence.study.annotators if one.kind is not AnnotatorKind.PERSON}
     for guideline in evidence.study.guidelines:
         own = [one for one in sittings if one.guideline == guideline.name]
@@ -182,7 +182,7 @@ _SAID = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RiskLine:
-    """One risk with one application at one level, in words: where, what was found, what is open, and each record."""
+    """One risk with one application at one level, as text."""
 
     where: str
     found: str
@@ -192,7 +192,7 @@ class RiskLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RiskBlock:
-    """One risk: what it is, what shows it, and where it became real."""
+    """One risk with its signs and the places where it became real."""
 
     name: str
     description: str
@@ -202,7 +202,7 @@ class RiskBlock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewLine:
-    """One session that is to be reviewed for one risk, or was; application and tester stay unsaid."""
+    """One session that needs or has a review of one risk; application and tester are not shown."""
 
     token: str
     risk: str
@@ -214,7 +214,7 @@ class ReviewLine:
 @for_analysts
 @require_GET
 def reviews(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
-    """Show what is to be reviewed, what was, and where each risk became real by which way of looking."""
+    """Show open and completed reviews, and where each risk became real by each method."""
     evidence = analyst.evidence()
     found = risk_findings(evidence)
     context = {
@@ -242,7 +242,7 @@ def _due(analyst: AnalystContext, evidence: Evidence, found: RiskFinding) -> Ite
 
 
 def _signs(study: Study, risk: Risk, answers: Sequence[QuestionnaireResponse]) -> Iterator[str]:
-    """Yield each answer that shows a risk, with what was asked."""
+    """Yield each answer that shows a risk, with its question."""
     for one in answers:
         for condition in signs_of(study, risk, one):
             name, _, asked = condition.question.rpartition(".")
@@ -275,7 +275,7 @@ def _blocks(analyst: AnalystContext, findings: Sequence[RiskFinding]) -> Iterato
 
 
 def _shown_by(study: Study, risk: Risk) -> str:
-    """Return what shows a risk, in words: rules for dialogues, answers, or both and then a person."""
+    """Return the signs of a risk as text: rules for dialogues, answers, or both with a review."""
     rules = f"annotators of dialogues, by {', '.join(risk.rules)}"
     answers = "answers of testers: " + "; ".join(_asked(study, one) for one in risk.answers)
     if risk.identified_by is Identification.DIALOGUE:
@@ -302,7 +302,7 @@ def _review_line(found: RiskFinding) -> RiskLine:
 
 
 def _by(shown_by: str, n_people: int) -> str:
-    """Return what shows a record, and of which kind that is."""
+    """Return the sign of a record, and its kind."""
     if shown_by == COMBINED:
         return "combined review"
     if n_people:
@@ -313,7 +313,7 @@ def _by(shown_by: str, n_people: int) -> str:
 @for_analysts
 @require_http_methods(["GET", "POST"])
 def review(request: HttpRequest, analyst: AnalystContext, due: str) -> HttpResponse:
-    """Show a session's dialogues beside its answers, or record whether the risk became real in it."""
+    """Show the dialogues of a session beside its answers, or record a review."""
     evidence = analyst.evidence()
     risk, session = _meant(analyst, evidence, due)
     problem = ""
@@ -330,7 +330,7 @@ def review(request: HttpRequest, analyst: AnalystContext, due: str) -> HttpRespo
 
 
 def _meant(analyst: AnalystContext, evidence: Evidence, token: str) -> tuple[Risk, str]:
-    """Return the risk and the session that an address means; only what waits for a review or had one exists."""
+    """Return the risk and the session of a token; only sessions with an open or completed review exist."""
     pairs = [(one.risk, session) for one in risk_findings(evidence) for session in one.pending]
     risks = {one.name: one for one in analyst.study.risks}
     pairs += [(risks[name], session) for name, session in _latest(evidence) if name in risks]

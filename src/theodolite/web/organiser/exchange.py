@@ -44,14 +44,14 @@ from theodolite.web.models import HostedStudy
 from theodolite.web.senior.filling import fill_queue
 
 KEPT_S = 86_400
-"""How long a file waits at most; seconds."""
+"""Time after which an uploaded file is deleted; seconds."""
 
 _FOLDER = "uploads"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upload:
-    """A file that waits.
+    """An uploaded file that waits for confirmation.
 
     Attributes:
         name: Its name, as its sender calls it.
@@ -63,7 +63,7 @@ class Upload:
 
 
 def keep_upload(request: HttpRequest, hosted: HostedStudy, *, suffixes: tuple[str, ...], most_bytes: int) -> None:
-    """Keep the file of a form in place of the sender's earlier one of the same study.
+    """Store an uploaded file in place of the account's earlier one for the study.
 
     Raises:
         InputError: If there is none, or it has another ending or is too large.
@@ -87,7 +87,7 @@ def keep_upload(request: HttpRequest, hosted: HostedStudy, *, suffixes: tuple[st
 
 
 def upload_of(request: HttpRequest, hosted: HostedStudy) -> Upload | None:
-    """Return the file of this sender that waits for this study; None where there is none any more."""
+    """Return the uploaded file of this account for this study; None if there is none."""
     known = request.session.get(_key(hosted))
     if not known:
         return None
@@ -96,7 +96,7 @@ def upload_of(request: HttpRequest, hosted: HostedStudy) -> Upload | None:
 
 
 def drop_upload(request: HttpRequest, hosted: HostedStudy) -> None:
-    """Delete the file of this sender that waits for this study, if there is one."""
+    """Delete the uploaded file of this account for this study, if there is one."""
     found = upload_of(request, hosted)
     if found:
         found.path.unlink(missing_ok=True)
@@ -112,7 +112,7 @@ def _folder() -> Path:
 
 
 def _sweep(folder: Path) -> None:
-    """Delete what nobody has come back to."""
+    """Delete expired uploads."""
     for path in folder.iterdir():
         if path.stat().st_mtime < time.time() - KEPT_S:
             path.unlink(missing_ok=True)
@@ -125,7 +125,7 @@ DIALOGUE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".zip", ".json")
 """Endings of files that are read: tables, corpora of ConvoKit, tasks of Label Studio."""
 
 SHOWN = 3
-"""Dialogues that are shown before they are brought in; count."""
+"""Dialogues that are previewed before the import; count."""
 
 COLUMNS = (
     ("prompt", "What the tester said", False),
@@ -136,29 +136,29 @@ COLUMNS = (
     ("context", "Source material", True),
     ("withheld", "Says why a text is not there", True),
 )
-"""Meaning of a column, what it is called, and whether a table may do without."""
+"""Meaning of a column, its label, and whether it is optional."""
 
 PLACES = (("application", "Application"), ("scenario", "Scenario"), ("level", "Level of testing"))
-"""What is chosen once for all rows, or named by a column."""
+"""Fields that are either equal for all rows or read from a column."""
 
 HOLDER_WORDS = {HeldBy.PERSON: "people", HeldBy.RECORDED: "programs, or nobody knows"}
-"""Who may have tested, in words."""
+"""Kinds of testers, as text."""
 
 
 VALUES_SHOWN = 4
-"""Values of a field that stand beside its name; count."""
+"""Example values of a field that are shown; count."""
 
 WAY_WORDS = {
     Ways.EVERY: "each way to a last remark is a dialogue",
     Ways.LONGEST: "its longest way is the dialogue",
     Ways.TIME: "all of it is one dialogue, in order of time",
 }
-"""What becomes of a conversation that branches, in words."""
+"""Treatments of a conversation that branches, as text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """One select of the form.
+    """One selection field of the form.
 
     Attributes:
         name: Of the field.
@@ -176,7 +176,7 @@ class Choice:
 @allowed(Role.ORGANISER)
 @require_http_methods(["GET", "POST"])
 def bringing(request: HttpRequest, here: Here) -> HttpResponse:
-    """Take a table, show what it would bring, and bring it in."""
+    """Upload a table, preview its dialogues, and import them."""
     if request.method == "POST" and "file" in request.FILES:
         return _upload_dialogues(request, here)
     waiting = upload_of(request, here.hosted)
@@ -214,7 +214,7 @@ def _import(request: HttpRequest, here: Here, waiting: Upload, looked: Looked) -
 
 
 def _queued(here: Here) -> str:
-    """Bring what is new to annotators where they have a queue; return what came of it in words."""
+    """Add new dialogues to the annotation queue, if there is one; return the result as text."""
     if not has_queue(here.hosted.token):
         return " They wait for annotators until a senior annotator opens the queue."
     try:
@@ -240,7 +240,7 @@ def _preview(request: HttpRequest, here: Here, waiting: Upload, looked: Looked) 
 
 
 def _speaking(looked: Looked) -> dict[str, object]:
-    """Return the fields that say who speaks for the application; none for a table."""
+    """Return the fields that name the application's speakers; none for a table."""
     remarks, voices = looked.remarks, looked.voices
     if remarks is None or voices is None:
         return {}
@@ -257,7 +257,7 @@ def _speaking(looked: Looked) -> dict[str, object]:
 
 
 def _with_values(name: str, values: Sequence[str]) -> str:
-    """Return a field with the first of its values."""
+    """Return a field with its first values."""
     shown = ", ".join(value[:20] for value in values[:VALUES_SHOWN])
     return f"{name} ({shown}{', ...' if len(values) > VALUES_SHOWN else ''})"
 
@@ -279,7 +279,7 @@ def _means(request: HttpRequest) -> BringColumns:
 
 
 def _voices(request: HttpRequest) -> Voices:
-    """Return who speaks for the application, as the form says."""
+    """Return the application's speakers from the form."""
     sent = request.POST
     ways = {one.value: one for one in Ways}
     return Voices(
@@ -309,7 +309,7 @@ def _choices(read: ReadBrought, means: BringColumns) -> list[Choice]:
 
 
 def _places(read: ReadBrought, means: BringColumns, study: Study) -> list[Choice]:
-    """Return for application, scenario and level the select of one for all rows, and that of a column."""
+    """Return two selection fields for application, scenario and level: a constant and a column."""
     known = {
         "application": [(one.name, one.name) for one in study.applications],
         "scenario": [(one.name, worded(one.name)) for one in study.scenarios],
@@ -336,12 +336,12 @@ SUFFIXES = (".csv", ".tsv", ".jsonl", ".json")
 
 
 ARCHIVES = (ExportForm.CSV, ExportForm.PARQUET, ExportForm.ARGILLA)
-"""Forms in which every answer leaves as a row of its own."""
+"""Formats of the archive, in which every answer is one row."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelUpload:
-    """What somebody wrote beside a file of labels, kept so that the form comes back as it was sent."""
+    """The fields of a label upload, stored to show the form again as it was sent."""
 
     dialogue: str = "dialogue"
     annotator: str = ""
@@ -356,7 +356,7 @@ class LabelUpload:
 @allowed(Role.ORGANISER, Role.ANALYST)
 @require_http_methods(["GET", "POST"])
 def exchange(request: HttpRequest, here: Here) -> HttpResponse:
-    """Show what can be taken along and taken in; take labels in."""
+    """Show exports and imports, or import labels."""
     sent, faults = LabelUpload(), ""
     if request.method == "POST":
         sent = _sent(request)
@@ -376,7 +376,7 @@ def exchange(request: HttpRequest, here: Here) -> HttpResponse:
 @allowed(Role.ORGANISER, Role.ANALYST)
 @require_GET
 def archive(request: HttpRequest, here: Here) -> HttpResponse:
-    """Give every answer as a row of its own, with codebook and schema; nobody is named in it."""
+    """Return every answer as one row, with codebook and schema; nobody is named."""
     form = next((one for one in ARCHIVES if one.value == request.GET.get("form", ExportForm.CSV.value)), None)
     if form is None:
         raise Http404
@@ -392,7 +392,7 @@ def archive(request: HttpRequest, here: Here) -> HttpResponse:
 @allowed(Role.ORGANISER, Role.ANALYST)
 @require_GET
 def label_studio(request: HttpRequest, here: Here, guideline: str) -> HttpResponse:
-    """Give blinded tasks for Label Studio with its configuration."""
+    """Return blinded tasks and the configuration for Label Studio."""
     if guideline not in {one.name for one in event_of(here.hosted).study.guidelines}:
         raise Http404
     try:
@@ -409,7 +409,7 @@ def _study_context(here: Here) -> StudyContext:
 
 
 def _import_labels(request: HttpRequest, here: Here, sent: LabelUpload) -> str:
-    """Take labels in, all or nothing; return what came of it in words."""
+    """Import labels, all or none; return the result as text."""
     file = request.FILES.get("file")
     if not isinstance(file, UploadedFile) or Path(str(file.name)).suffix not in SUFFIXES:
         message = f"choose a file that ends in {', '.join(SUFFIXES)}; got {getattr(file, 'name', 'none')!r}"
@@ -444,7 +444,7 @@ def _sent(request: HttpRequest) -> LabelUpload:
 
 
 def _lines(text: str) -> list[str]:
-    """Return the lines of a field that say NAME=VALUE.
+    """Return the NAME=VALUE lines of a field.
 
     Raises:
         InputError: If one does not.

@@ -28,7 +28,7 @@ from theodolite.web.releases import told_changes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far an event is.
+    """The progress of an event.
 
     Attributes:
         is_published: Whether anything was published.
@@ -50,14 +50,14 @@ class Progress:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """What the event lacks before it is opened, in words."""
+        """What the event lacks before it can open, as text."""
         unseen = () if self.is_published else ("nothing is published yet",)
         unasked = () if self.n_testers else ("no tester is asked in yet",)
         return (*unseen, *self.lacks, *unasked)
 
 
 def progress_of(hosted: HostedStudy) -> Progress:
-    """Return how far an event is, in a constant number of queries."""
+    """Return the progress of an event, in a constant number of queries."""
     pool, edition, approval = participants_of(hosted), last_edition(hosted), approval_of(hosted)
     counts = counted_states(pool, n_invited_testers(hosted))
     changes = told_changes(edition) if edition else ""
@@ -89,7 +89,7 @@ def progress_of(hosted: HostedStudy) -> Progress:
 
 
 def _gathered(hosted: HostedStudy, pool: Iterable[Participant]) -> dict[str, str]:
-    """Return how much there is of what comes by itself or is added piece by piece; empty words for nothing."""
+    """Return the amounts of collected things as text; empty for none."""
     going_on = sum(session.state is SessionState.ACTIVE for one in pool for session in one.sessions)
     measured = hosted.measurements.exclude(done_at=None).order_by("-asked_at").first()
     stated = {one.about for one in criteria_of(server_store(), hosted.name)}
@@ -134,7 +134,7 @@ _State = HostedStudy.State
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A page, and how far what it is for has come.
+    """A page with the progress of its topic.
 
     Attributes:
         title: What the page is called.
@@ -153,7 +153,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Pages that are needed at the same time."""
+    """Pages that are used in the same phase."""
 
     title: str
     entries: Sequence[Entry]
@@ -161,7 +161,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextAct:
-    """What an organiser would do next, and the page on which it is done."""
+    """The next action of an organiser, with its page."""
 
     words: str
     act: str
@@ -170,7 +170,7 @@ class NextAct:
 
 @allowed(Role.ORGANISER)
 def home(request: HttpRequest, here: Here) -> HttpResponse:
-    """Show what is next, and where everything is."""
+    """Show the next action and all pages."""
     progress = progress_of(here.hosted)
     told = {
         "here": here,
@@ -182,7 +182,7 @@ def home(request: HttpRequest, here: Here) -> HttpResponse:
 
 
 def _next(hosted: HostedStudy, progress: Progress) -> NextAct:
-    """Return the first thing that keeps the event from going on."""
+    """Return the first action that the event waits for."""
     state, n = hosted.state, progress.n_to_decide
     waiting = "a submitted application waits" if n == 1 else f"{n} submitted applications wait"
     acts = (
@@ -231,7 +231,7 @@ _PAGES: Mapping[str, Sequence[tuple[str, str, str]]] = {
         ("organiser:audit", "Who did what", "Every act, with time and name; nothing is ever taken out."),
     ),
 }
-"""Name, title and purpose of every page, in order of need."""
+"""Name, title and purpose of every page, in order of use."""
 
 
 def _groups(hosted: HostedStudy, progress: Progress) -> list[Group]:
@@ -259,7 +259,7 @@ _ON_A_PAGE = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One act as it is shown.
+    """One entry of the audit log as it is shown.
 
     Attributes:
         at: When.
@@ -278,7 +278,7 @@ class Line:
 
 @allowed(Role.ORGANISER)
 def audit_log(request: HttpRequest, here: Here) -> HttpResponse:
-    """Show who did what in this study, the latest first."""
+    """Show the audit log of the study, the latest entry first."""
     entries = AuditEntry.objects.filter(hosted=here.hosted)
     page = Paginator(entries, _ON_A_PAGE).get_page(request.GET.get("page"))
     shown = {"here": here, "page": page, "lines": _lines(list(page))}

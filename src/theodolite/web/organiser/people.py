@@ -45,7 +45,7 @@ _ROLES = [(role.value, role.value) for role in Role]
 
 
 class InviteForm(forms.Form):
-    """One person."""
+    """The invitation of one person."""
 
     role = forms.ChoiceField(label="As", choices=_ROLES, initial=Role.FIELD_TESTER.value)
     name = forms.CharField(label="Name", required=False, max_length=120)
@@ -59,7 +59,7 @@ class InviteForm(forms.Form):
 
 
 class ListForm(forms.Form):
-    """A list of people."""
+    """The invitation of a list of people."""
 
     list = forms.FileField(
         label="CSV file", help_text="Columns email, name and role in any order; a header line names them."
@@ -67,7 +67,7 @@ class ListForm(forms.Form):
 
 
 class SlipsForm(forms.Form):
-    """Slips for people who walk in."""
+    """Access codes for walk-in participants."""
 
     role = forms.ChoiceField(label="As", choices=[(role.value, role.value) for role in WALK_IN])
     n = forms.IntegerField(label="How many", min_value=1, max_value=500, initial=20)
@@ -76,7 +76,7 @@ class SlipsForm(forms.Form):
 
 @dataclass(frozen=True, slots=True)
 class AskedIn:
-    """An open invitation, as the page shows it."""
+    """An open invitation as it is shown."""
 
     invitation: Invitation
     standing: Standing
@@ -85,7 +85,7 @@ class AskedIn:
 
 @allowed(Role.ORGANISER)
 def people(request: HttpRequest, here: Here) -> HttpResponse:
-    """Show everybody, who is asked in, and the ways to ask further people in."""
+    """Show all people, open invitations, and the ways to invite more."""
     return _page(request, here)
 
 
@@ -120,7 +120,7 @@ def _page(request: HttpRequest, here: Here, *, status: int = 200, **forms_: form
 @allowed(Role.ORGANISER)
 @require_POST
 def ask(request: HttpRequest, here: Here) -> HttpResponse:
-    """Ask one person in."""
+    """Invite one person."""
     form = InviteForm(request.POST, languages=_languages(here))
     if form.is_valid() and not may_invite(here.hosted, Role(form.cleaned_data["role"])):
         form.add_error("role", NO_APPROVAL)
@@ -141,7 +141,7 @@ def ask(request: HttpRequest, here: Here) -> HttpResponse:
 @allowed(Role.ORGANISER)
 @require_POST
 def ask_many(request: HttpRequest, here: Here) -> HttpResponse:
-    """Ask everybody on a list in, or nobody where the list holds a fault."""
+    """Invite everybody on a list, or nobody if the list has an error."""
     form = ListForm(request.POST, request.FILES)
     if not form.is_valid():
         return _page(request, here, status=422, list=form)
@@ -166,7 +166,7 @@ def _languages(here: Here) -> tuple[str, ...]:
 
 
 def _clashes(here: Here, rows: Sequence[tuple[str, str, Role]]) -> list[str]:
-    """Return why people of a list cannot be what it says: beside what they are here, or beside another of its lines."""
+    """Return the role conflicts of a list: with existing roles, or between its lines."""
     wanted: dict[str, list[Role]] = {}
     for email, _, role in rows:
         if email:
@@ -186,7 +186,7 @@ def _sentence(words: str) -> str:
 
 
 def read_list(raw: bytes) -> tuple[list[tuple[str, str, Role]], list[str]]:
-    """Return address, name and role of each row of a CSV file, and all of its faults with their lines."""
+    """Return address, name and role of each row of a CSV file, and all errors with their lines."""
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -235,7 +235,7 @@ def remind(request: HttpRequest, here: Here, invitation: str) -> HttpResponse:
 @allowed(Role.ORGANISER)
 @require_POST
 def take_back(request: HttpRequest, here: Here, invitation: str) -> HttpResponse:
-    """Take an invitation back; its link opens nothing any more."""
+    """Revoke an invitation; its link stops working."""
     found = get_object_or_404(Invitation, token=invitation, hosted=here.hosted, used_at=None)
     withdraw_invitation(here.account, found)
     messages.success(request, "Taken back.")
@@ -245,7 +245,7 @@ def take_back(request: HttpRequest, here: Here, invitation: str) -> HttpResponse
 @allowed(Role.ORGANISER)
 @require_POST
 def make_slips(request: HttpRequest, here: Here) -> HttpResponse:
-    """Make slips for people who walk in, and show them for printing."""
+    """Create access codes for walk-in participants, and show them for printing."""
     form = SlipsForm(request.POST)
     if form.is_valid() and not may_invite(here.hosted, Role(form.cleaned_data["role"])):
         form.add_error("role", NO_APPROVAL)

@@ -37,11 +37,11 @@ from theodolite.web.pages import absolute
 from theodolite.web.timezones import moment_field, moment_text, span_text, zone_of
 
 PARAMETERS = "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
-"""What Prolific fills in, as its study pages want it written."""
+"""Parameters that Prolific fills in, in the form that its study pages expect."""
 
 
 class LinkForm(forms.ModelForm):  # type: ignore[type-arg] # not generic when the program runs
-    """A further link."""
+    """A new recruit link."""
 
     class Meta:
         """Fields, in the order of the page."""
@@ -78,7 +78,7 @@ class LinkForm(forms.ModelForm):  # type: ignore[type-arg] # not generic when th
     language = forms.ChoiceField(label="Language that people are met in", required=False)
 
     def __init__(self, *args: Any, zone: ZoneInfo, languages: Sequence[str], **kwargs: Any) -> None:
-        """Read times by the event's own clock, and offer the languages of the study."""
+        """Read times in the zone of the event, and offer the languages of the study."""
         super().__init__(*args, **kwargs)
         offer_languages(self, languages)
         self._zone = zone
@@ -98,7 +98,7 @@ class LinkForm(forms.ModelForm):  # type: ignore[type-arg] # not generic when th
         return moment
 
     def clean(self) -> dict[str, Any]:
-        """Return what was filled in; a completion code is made where Prolific needs one."""
+        """Return the cleaned fields; a completion code is created if Prolific needs one."""
         filled = super().clean() or {}
         if filled.get("kind") == RecruitLink.Kind.PROLIFIC and not filled.get("completion_code"):
             filled["completion_code"] = "C" + secrets.token_hex(4).upper()
@@ -109,7 +109,7 @@ class LinkForm(forms.ModelForm):  # type: ignore[type-arg] # not generic when th
 
 @allowed(Role.ORGANISER)
 def links(request: HttpRequest, here: Here) -> HttpResponse:
-    """Show the links and how many came by each; make another one."""
+    """Show the links with their counts of participants, or create one."""
     study = event_of(here.hosted).study
     zone, link = zone_of(study), RecruitLink(hosted=here.hosted)
     form = LinkForm(request.POST or None, instance=link, zone=zone, languages=languages_of(study))
@@ -146,7 +146,7 @@ def _told(request: HttpRequest, here: Here, zone: ZoneInfo) -> list[dict[str, ob
 @allowed(Role.ORGANISER)
 @require_POST
 def close_link(request: HttpRequest, here: Here, link: str) -> HttpResponse:
-    """Let nobody new in by a link, or open it again; who is in stays in."""
+    """Close a link for new participants, or open it again."""
     found = get_object_or_404(RecruitLink, token=link, hosted=here.hosted)
     with transaction.atomic():
         found.closed_at = (found.closed_at or timezone.now()) if request.POST.get("shut") == "yes" else None
@@ -159,7 +159,7 @@ def close_link(request: HttpRequest, here: Here, link: str) -> HttpResponse:
 
 @dataclass(frozen=True, slots=True)
 class Slip:
-    """What stands on one slip."""
+    """The content of one printed code."""
 
     seat: str
     role: str
@@ -170,7 +170,7 @@ class Slip:
 
 @allowed(Role.ORGANISER)
 def slips(request: HttpRequest, here: Here) -> HttpResponse:
-    """Show the slips of everybody who has not used one yet."""
+    """Show the unused access codes for printing."""
     codes = PersonalCode.objects.select_related("membership").filter(
         membership__hosted=here.hosted, membership__left_at=None, first_used_at=None, withdrawn_at=None
     )
@@ -186,7 +186,7 @@ def _slip(request: HttpRequest, code: PersonalCode) -> Slip:
 
 
 def square_of(text: str) -> str:
-    """Return a QR code of a text as the address of a picture that holds itself."""
+    """Return a QR code of a text as a data URL."""
     code = QRCode(border=2, image_factory=SvgPathImage)
     code.add_data(text)
     held = BytesIO()
@@ -198,7 +198,7 @@ _MOST = 60
 
 
 class SlotForm(forms.Form):
-    """One slot, or several of one length one after the other."""
+    """One time slot, or several of equal length in sequence."""
 
     role = forms.ChoiceField(label="For", choices=[(role.value, f"{role.value}s") for role in TESTERS])
     begins = moment_field("Begins")
@@ -208,7 +208,7 @@ class SlotForm(forms.Form):
     where = forms.CharField(label="Room or remark", max_length=120, required=False, help_text="People read it.")
 
     def clean(self) -> dict[str, Any]:
-        """Return what was filled in, once it lies ahead."""
+        """Return the cleaned fields; the time must be in the future."""
         filled = super().clean() or {}
         begins = filled.get("begins")
         if isinstance(begins, datetime) and begins < timezone.now() - timedelta(days=1):
@@ -218,7 +218,7 @@ class SlotForm(forms.Form):
 
 @allowed(Role.ORGANISER)
 def slots(request: HttpRequest, here: Here) -> HttpResponse:
-    """Show the slots and who comes when; make further ones."""
+    """Show the time slots with their bookings, or create some."""
     zone = zone_of(event_of(here.hosted).study)
     form = SlotForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -262,7 +262,7 @@ def _make(here: Here, filled: dict[str, Any], zone: Any) -> int:
 @allowed(Role.ORGANISER)
 @require_POST
 def drop_slot(request: HttpRequest, here: Here, slot: str) -> HttpResponse:
-    """Take a slot away that nobody has booked."""
+    """Delete a time slot without bookings."""
     with transaction.atomic():
         found = get_object_or_404(TimeSlot.objects.select_for_update(), token=slot, hosted=here.hosted)
         if found.bookings.exists():

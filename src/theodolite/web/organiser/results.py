@@ -35,14 +35,14 @@ _background = Background()
 
 @asynccontextmanager
 async def measuring_bench() -> AsyncIterator[None]:
-    """Let measurements run as long as the server does; those that were cut off by its end say so."""
+    """Run measurements while the server runs; those that its end interrupted are marked."""
     await sync_to_async(_strike_unfinished)()
     async with _background.open():
         yield
 
 
 async def measure(hosted: HostedStudy, by: Account) -> bool:
-    """Begin to measure what a study holds by now; False where that is under way already.
+    """Start a measurement of a study; return False if one is in progress.
 
     Raises:
         Http404: If the study has no files.
@@ -83,7 +83,7 @@ def _last_line(said: str) -> str:
 
 
 def _keep(measurement: Measurement, problem: str) -> None:
-    """Write down how it ended; one that was forgotten meanwhile leaves no files."""
+    """Store how a measurement ended; the files of a deleted one are removed."""
     if not Measurement.objects.filter(pk=measurement.pk).update(done_at=timezone.now(), problem=problem):
         shutil.rmtree(measurement.folder, ignore_errors=True)
 
@@ -106,7 +106,7 @@ _TYPES = {REPORT: "text/html; charset=utf-8", RESULTS: "application/json"}
 
 @allowed(Role.ORGANISER, Role.ANALYST)
 def results(request: HttpRequest, here: Here) -> HttpResponse:
-    """List what was measured so far."""
+    """List the measurements."""
     measured = list(here.hosted.measurements.select_related("asked_by").order_by("-asked_at"))
     numbers = dict(here.hosted.editions.values_list("version", "number"))
     lines = [(one, numbers.get(one.edition)) for one in measured]
@@ -117,7 +117,7 @@ def results(request: HttpRequest, here: Here) -> HttpResponse:
 @allowed(Role.ORGANISER, Role.ANALYST)
 @require_POST
 async def measure_now(request: HttpRequest, here: Here) -> HttpResponse:
-    """Measure what is there now, in the background."""
+    """Start a measurement in the background."""
     try:
         if not await measure(here.hosted, here.account):
             messages.info(request, "A measurement is under way already.")
@@ -129,7 +129,7 @@ async def measure_now(request: HttpRequest, here: Here) -> HttpResponse:
 @allowed(Role.ORGANISER, Role.ANALYST)
 @require_GET
 def measured_file(request: HttpRequest, here: Here, measurement: str, file: str) -> HttpResponse:
-    """Give the report or the results of one measurement; who looked is written down."""
+    """Return the report or the results of a measurement; the access is logged."""
     found = Measurement.objects.filter(hosted=here.hosted, token=measurement).first()
     if found is None or file not in _TYPES or not (found.folder / file).is_file():
         raise Http404

@@ -33,7 +33,7 @@ from theodolite.web.releases import changes_since, publish, study_in_files
 
 @allowed(Role.ORGANISER)
 def editions(request: HttpRequest, here: Here) -> HttpResponse:
-    """Show editions and what another one would change; publish it."""
+    """Show the releases and the changes of a new one, or publish it."""
     try:
         if request.method == "POST":
             edition = publish(here.hosted, here.account, request.POST.get("version", ""))
@@ -56,7 +56,7 @@ def _compared(here: Here) -> dict[str, object]:
 
 
 class ApprovalForm(forms.ModelForm):  # type: ignore[type-arg] # not generic when the program runs
-    """Who approved what, and for how long."""
+    """An ethics approval with its dates."""
 
     class Meta:
         """Fields, in the order of the page."""
@@ -72,7 +72,7 @@ class ApprovalForm(forms.ModelForm):  # type: ignore[type-arg] # not generic whe
         widgets = {name: forms.DateInput(attrs={"type": "date"}) for name in ("granted", "expires")}  # noqa: RUF012
 
     def clean(self) -> dict[str, Any]:
-        """Return what was filled in, once its dates follow each other."""
+        """Return the cleaned fields; the dates must be in order."""
         filled = super().clean() or {}
         granted, expires = filled.get("granted"), filled.get("expires")
         if granted and expires and expires < granted:
@@ -82,7 +82,7 @@ class ApprovalForm(forms.ModelForm):  # type: ignore[type-arg] # not generic whe
 
 @allowed(Role.ORGANISER)
 def ethics(request: HttpRequest, here: Here) -> HttpResponse:
-    """Show the approvals of an event and record another one."""
+    """Show the approvals of an event, or record one."""
     form = ApprovalForm(request.POST or None, instance=EthicsApproval(hosted=here.hosted, made_by=here.account))
     if request.method == "POST" and form.is_valid():
         with transaction.atomic():
@@ -96,7 +96,7 @@ def ethics(request: HttpRequest, here: Here) -> HttpResponse:
 
 
 LONGEST = 10_000
-"""Letters of a statement at most; count."""
+"""Characters of a statement at most; count."""
 
 _ASKED = {
     CriteriaSubject.RECRUITMENT: "Where and how are annotators sought, and what are they told and paid?",
@@ -107,7 +107,7 @@ _ASKED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatedBefore:
-    """What was stated about one subject.
+    """The statements about one subject.
 
     Attributes:
         about: The subject.
@@ -121,14 +121,14 @@ class StatedBefore:
 
     @property
     def last(self) -> StatedCriteria | None:
-        """The statement that holds."""
+        """The current statement."""
         return self.statements[0][0] if self.statements else None
 
 
 @allowed(Role.ORGANISER, Role.SENIOR)
 @require_http_methods(["GET", "POST"])
 def criteria(request: HttpRequest, here: Here) -> HttpResponse:
-    """Show what was stated, and keep another statement."""
+    """Show the stated criteria, or store a statement."""
     if request.method != "POST":
         return _page(request, here)
     sent = request.POST
@@ -175,7 +175,7 @@ def _page(
 
 
 class FactorForm(forms.Form):
-    """The roles that need one here."""
+    """The roles that need a second factor."""
 
     roles = forms.MultipleChoiceField(
         label="Roles that need a second factor in this study",
@@ -188,7 +188,7 @@ class FactorForm(forms.Form):
 
 @allowed(Role.ORGANISER)
 def factors(request: HttpRequest, here: Here) -> HttpResponse:
-    """Show and keep which roles need a second factor."""
+    """Show or store the roles that need a second factor."""
     form = FactorForm(request.POST or None, initial={"roles": here.hosted.second_factor})
     if request.method == "POST":
         form = FactorForm(request.POST)
@@ -211,7 +211,7 @@ def factors(request: HttpRequest, here: Here) -> HttpResponse:
 
 
 def lacking_factor(hosted: HostedStudy) -> list[Membership]:
-    """Return those of a study who need a second factor and have none."""
+    """Return the memberships of a study that need a second factor and have none."""
     having = Authenticator.objects.values("user_id")
     return list(_needing(hosted).exclude(account_id__in=having).order_by("id"))
 
