@@ -22,6 +22,7 @@ from theodolite.domain.recording import RecordedDialogue, RecordedTurn
 from theodolite.domain.run import Unit, UnitKind
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Study
+from theodolite.measurement.proportion import beta_below_half
 from theodolite.ports.store import Store
 from theodolite.testing.planning import draw_plan
 from theodolite.testing.sessions.task import SessionTask
@@ -148,6 +149,7 @@ def annotation_task(annotator: Annotator, about: Dialogue, asked: Guideline, **c
         guideline_version=version_of(asked),
         dialogue=about,
         rows=(columns,) if columns else (),
+        below_half=beta_below_half,
     )
 
 

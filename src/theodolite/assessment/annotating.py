@@ -9,6 +9,7 @@ from typing import assert_never
 from theodolite.assessment.judge.judging import Judgement, judgement
 from theodolite.assessment.judge.prompt import PROMPT_VERSION
 from theodolite.assessment.judge.verdict import unread
+from theodolite.assessment.judge.voting import BelowHalf
 from theodolite.assessment.labelling import by_function
 from theodolite.assessment.ruling import NOT_SHOWN, by_packet, by_words
 from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, Annotation, Answer, Outcome
@@ -45,6 +46,7 @@ class AnnotationTask:
         dialogue: What it is asked about.
         rows: The recorded rows of the dialogue, by turn; empty for live ones.
         packet: The test packet of the dialogue's scenario.
+        below_half: Probability that a Beta variable lies below one half, for votes that stop by their price.
     """
 
     unit: str
@@ -54,6 +56,7 @@ class AnnotationTask:
     guideline_version: str
     dialogue: Dialogue
     rows: Sequence[Mapping[str, str]]
+    below_half: BelowHalf
     packet: TestPacket = field(default_factory=TestPacket)
 
 
@@ -110,7 +113,8 @@ def adjudication(
 def _judge(task: AnnotationTask, judge: ModelJudge) -> Flow[Annotation]:
     if task.dialogue.withheld:
         return _annotation(task, unread(task.guideline, Outcome.MISSING, reasoning=NOT_SHOWN))
-    return _annotation_of(task, (yield from judgement(judge, task.guideline, task.dialogue)))
+    found = yield from judgement(judge, task.guideline, task.dialogue, below_half=task.below_half)
+    return _annotation_of(task, found)
 
 
 def _by_function(task: AnnotationTask) -> Flow[Annotation]:

@@ -267,3 +267,23 @@ def _design_effect(posterior: ClusteredShare, sizes: Clusters) -> float:
     labelled = sum(n for _, n in sizes)
     weighted_size = sum(n * n for _, n in sizes) / labelled
     return 1.0 + (weighted_size - 1.0) * posterior.correlation
+
+
+def beta_below_half(a: float, b: float) -> float:
+    """Return the probability that a Beta(a, b) variable lies below one half.
+
+    Args:
+        a: First parameter; above 0.
+        b: Second parameter; above 0.
+
+    Example:
+        >>> beta_below_half(2.0, 1.0)
+        0.25
+
+    Source:
+        The regularised incomplete beta function, 8.17.2 of the NIST Digital Library of
+        Mathematical Functions, https://dlmf.nist.gov/8.17.
+    """
+    from scipy.special import betainc
+
+    return float(betainc(a, b, 0.5))

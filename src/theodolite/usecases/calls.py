@@ -19,6 +19,7 @@ from theodolite.domain.identity import version_of
 from theodolite.domain.replay import JournalEntry, Returned, Waiting, advance, begin
 from theodolite.domain.study import Study
 from theodolite.ports.store import Store
+from theodolite.usecases.numbers import below_half
 
 
 def calls_of(
@@ -59,6 +60,7 @@ def _task(study: Study, annotation: Annotation, dialogues: Mapping[str, Dialogue
         guideline_version=annotation.instrument_version,
         dialogue=dialogue,
         rows=(),  # whoever reads a column makes no call
+        below_half=below_half,
         packet=study.scenario(dialogue.scenario).packet,
     )
 

@@ -19,6 +19,7 @@ from theodolite.testing.sessions.holding import hold_session
 from theodolite.testing.sessions.task import SessionTask
 from theodolite.testing.strategies.catalogue import APPROACHES
 from theodolite.testing.strategies.line import Approach
+from theodolite.usecases.numbers import below_half
 
 if TYPE_CHECKING:  # they are handed over by whoever has loaded them
     from theodolite.domain.recording import RecordedDialogue
@@ -80,6 +81,7 @@ class StudyFlows:
             guideline_version=self._guideline_versions[guideline.name],
             dialogue=dialogue,
             rows=self._rows_of(unit.position),
+            below_half=below_half,
             packet=self._study.scenario(dialogue.scenario).packet,
         )
         return annotate(task)

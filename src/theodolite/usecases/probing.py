@@ -27,6 +27,7 @@ from theodolite.execution.drive import drive
 from theodolite.measurement.study.habits import position_figures, stability_figures, votes_of
 from theodolite.measurement.study.injections import turned_shares
 from theodolite.measurement.study.strata import DEFECT, SOUND, strata_of
+from theodolite.usecases.numbers import below_half
 
 TWICE = Voting(rule=StopRule.FIXED, most=2)
 """Two readings: one as the guideline is written, one with the labels in reverse."""
@@ -192,6 +193,7 @@ class Prober:
             guideline_version=version_of(guideline),
             dialogue=dialogue,
             rows=(),
+            below_half=below_half,
         )
         unit = Unit(
             key=key,

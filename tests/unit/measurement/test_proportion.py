@@ -11,6 +11,7 @@ import pytest
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
 from theodolite.measurement import defect_rate, zero_defect_bound
+from theodolite.measurement.proportion import beta_below_half
 
 SIX_PERSONAS = [(3, 10), (2, 9), (2, 10), (1, 10), (1, 9), (0, 9)]
 
@@ -180,3 +181,18 @@ def test_the_default_interval_never_ends_below_the_bound_of_no_defect(n, confide
 def test_wilson_by_name_stays_as_published():
     assert defect_rate(0, 3, method="wilson").high == pytest.approx(1.959963984540054**2 / (3 + 1.959963984540054**2))
     assert defect_rate(0, 3).high == pytest.approx(1 - 0.05 ** (1 / 3))
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "below"),
+    [
+        (2.0, 1.0, 0.25),
+        (0.5, 0.5, 0.5),
+        (0.12, 0.88, 0.905473771557),
+        (10.0, 3.0, 0.019287109375),
+        (3.12, 0.88, 0.096455560351),
+    ],
+)
+def test_the_beta_distribution_agrees_with_its_table(a, b, below):
+    assert beta_below_half(a, b) == pytest.approx(below, abs=1e-11)
+    assert beta_below_half(b, a) == pytest.approx(1 - below, abs=1e-11)

@@ -11,7 +11,7 @@ from theodolite.assessment.judge.declining import declines
 from theodolite.assessment.judge.form import answer_schema
 from theodolite.assessment.judge.prompt import asked_again, judge_messages
 from theodolite.assessment.judge.verdict import Verdict, read_verdict, unread
-from theodolite.assessment.judge.voting import is_settled, majority, races
+from theodolite.assessment.judge.voting import BelowHalf, is_settled, majority, races
 from theodolite.domain.annotation import Answer, Control, Outcome, Vote
 from theodolite.domain.annotator import ModelJudge
 from theodolite.domain.dialogue import Dialogue, HeldBy
@@ -46,7 +46,7 @@ class Judgement:
     scripted: bool = False
 
 
-def judgement(judge: ModelJudge, guideline: Guideline, dialogue: Dialogue) -> Flow[Judgement]:
+def judgement(judge: ModelJudge, guideline: Guideline, dialogue: Dialogue, *, below_half: BelowHalf) -> Flow[Judgement]:
     """Let a judge read a dialogue until its votes are settled.
 
     Each reading is asked for on its own: it does not see the others. What came
@@ -57,11 +57,12 @@ def judgement(judge: ModelJudge, guideline: Guideline, dialogue: Dialogue) -> Fl
         judge: Which model, and how often it reads.
         guideline: What is asked.
         dialogue: What it is asked about.
+        below_half: Probability that a Beta variable lies below one half, for votes that stop by their price.
     """
     votes: list[Vote] = []
     replies: list[Reply] = []
     most = judge.voting.most  # with the last vote nobody has to look where they stand
-    while not votes or (len(votes) < most and not is_settled(judge.voting, races(votes, guideline))):
+    while not votes or (len(votes) < most and not is_settled(judge.voting, races(votes, guideline), below_half)):
         vote, heard = yield from _reading(judge, guideline, dialogue, len(votes) + 1)
         votes.append(vote)
         replies += heard

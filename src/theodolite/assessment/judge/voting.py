@@ -7,9 +7,8 @@ rule that turns the readings into one label; a tie has none.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -22,6 +21,9 @@ from theodolite.domain.votes import Ballot, decide_vote
 
 Place = tuple[str, int | None]
 """A question, and the turn that it is asked about; None for the dialogue."""
+
+BelowHalf = Callable[[float, float], float]
+"""Probability that a Beta(a, b) variable lies below one half; `measurement` computes it, and callers pass it in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,17 +45,18 @@ class Race:
     cast: int
 
 
-def is_settled(voting: Voting, races: Sequence[Race]) -> bool:
+def is_settled(voting: Voting, races: Sequence[Race], below_half: BelowHalf) -> bool:
     """Tell whether no further reading is needed: every question's vote has come to its end.
 
     Args:
         voting: The rule.
         races: Where the questions stand; all have equally many votes.
+        below_half: Probability that a Beta variable lies below one half.
     """
-    return all(_is_over(voting, race) for race in races)
+    return all(_is_over(voting, race, below_half) for race in races)
 
 
-def _is_over(voting: Voting, race: Race) -> bool:
+def _is_over(voting: Voting, race: Race, below_half: BelowHalf) -> bool:
     if race.cast >= voting.most:
         return True
     if not race.cast or voting.rule is StopRule.FIXED:
@@ -67,7 +70,8 @@ def _is_over(voting: Voting, race: Race) -> bool:
     if not race.read:
         return False
     left = voting.most - race.cast
-    return not pays(race.read, race.defects, left=left, price=voting.price, prior=voting.prior)
+    stakes = Stakes(price=voting.price, prior=voting.prior, below_half=below_half)
+    return not pays(race.read, race.defects, left=left, stakes=stakes)
 
 
 def races(votes: Sequence[Vote], guideline: Guideline) -> tuple[Race, ...]:
@@ -165,7 +169,22 @@ def _ballot(vote: Vote, place: Place) -> Ballot:
     return (answer.outcome, answer.value) if answer else (Outcome.MISSING, None)
 
 
-def pays(read: int, defects: int, *, left: int, price: float, prior: tuple[float, float]) -> bool:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stakes:
+    """What a reading costs, and what a share of defect votes is taken for.
+
+    Attributes:
+        price: Cost of one call, where a wrong label costs 1.
+        prior: Parameters of the Beta prior.
+        below_half: Probability that a Beta variable lies below one half.
+    """
+
+    price: float
+    prior: tuple[float, float]
+    below_half: BelowHalf
+
+
+def pays(read: int, defects: int, *, left: int, stakes: Stakes) -> bool:
     """Tell whether one more reading is worth its price.
 
     The share of a judge's readings that call the dialogue a defect has a Beta
@@ -177,78 +196,34 @@ def pays(read: int, defects: int, *, left: int, price: float, prior: tuple[float
         read: Readings so far; count.
         defects: Those among them that say "defect"; count.
         left: Readings that may still follow; count.
-        price: Cost of one call, where a wrong label costs 1.
-        prior: Parameters of the Beta prior.
+        stakes: Price, prior and the distribution of the share.
 
     Example:
-        >>> pays(1, 1, left=4, price=0.2, prior=(0.5, 0.5))
+        >>> even = Stakes(price=0.1, prior=(1.0, 1.0), below_half=lambda a, b: 0.5 ** a if b == 1 else 1 - 0.5 ** b)
+        >>> pays(1, 1, left=0, stakes=even)
         False
-        >>> pays(2, 1, left=4, price=0.005, prior=(0.5, 0.5))
-        True
 
     Source:
         Backward induction for a Bernoulli share with a Beta prior: DeGroot (1970),
         Optimal Statistical Decisions, chapter 12, McGraw-Hill.
     """
-    stop = _risk(read, defects, prior)
-    return left > 0 and _loss(read, defects, left, price, prior) < stop
+    return left > 0 and _loss(read, defects, left, stakes) < _risk(read, defects, stakes)
 
 
 @cache
-def _loss(read: int, defects: int, left: int, price: float, prior: tuple[float, float]) -> float:
+def _loss(read: int, defects: int, left: int, stakes: Stakes) -> float:
     """Return the expected loss of the best course from here on."""
-    stop = _risk(read, defects, prior)
-    if not left or stop <= price:
+    stop = _risk(read, defects, stakes)
+    if not left or stop <= stakes.price:
         return stop
-    share = (defects + prior[0]) / (read + sum(prior))
-    more = price + share * _loss(read + 1, defects + 1, left - 1, price, prior)
-    more += (1 - share) * _loss(read + 1, defects, left - 1, price, prior)
+    share = (defects + stakes.prior[0]) / (read + sum(stakes.prior))
+    more = stakes.price + share * _loss(read + 1, defects + 1, left - 1, stakes)
+    more += (1 - share) * _loss(read + 1, defects, left - 1, stakes)
     return min(stop, more)
 
 
 @cache
-def _risk(read: int, defects: int, prior: tuple[float, float]) -> float:
+def _risk(read: int, defects: int, stakes: Stakes) -> float:
     """Return the probability that the likelier side is the wrong one."""
-    below = beta_below_half(defects + prior[0], read - defects + prior[1])
+    below = stakes.below_half(defects + stakes.prior[0], read - defects + stakes.prior[1])
     return min(below, 1 - below)
-
-
-@cache
-def beta_below_half(a: float, b: float) -> float:
-    """Return the probability that a Beta(a, b) variable lies below one half.
-
-    The regularised incomplete beta function by its continued fraction; the core
-    has no numerical library outside `measurement`.
-
-    Args:
-        a: First parameter; above 0.
-        b: Second parameter; above 0.
-
-    Example:
-        >>> beta_below_half(2.0, 1.0)
-        0.25
-
-    Source:
-        Lentz (1976), Applied Optics 15:668-671, for the evaluation of continued fractions;
-        the fraction is 8.17.22 of the NIST Digital Library of Mathematical Functions.
-    """
-    if a > b:
-        return 1 - beta_below_half(b, a)
-    front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) - (a + b) * math.log(2)) / a
-    return round(front * _fraction(a, b), 15)
-
-
-def _fraction(a: float, b: float, x: float = 0.5) -> float:
-    tiny, c, d = 1e-300, 1.0, 1.0 - (a + b) * x / (a + 1)
-    d = 1.0 / (d or tiny)
-    value = d
-    for m in range(1, 500):
-        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
-        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
-        for term in (even, odd):
-            d = 1.0 / ((1.0 + term * d) or tiny)
-            c = (1.0 + term / c) or tiny
-            value *= c * d
-        if abs(c * d - 1.0) < 1e-16:
-            break
-    return value

@@ -16,6 +16,7 @@ from theodolite.assessment.judge.voting import is_settled, majority, races
 from theodolite.domain.annotation import Answer, Outcome, Vote
 from theodolite.domain.annotator import ModelJudge, StopRule, Voting
 from theodolite.domain.replay import replay
+from theodolite.measurement.proportion import beta_below_half
 
 ASKED = guideline(question(scale=categories("yes", "no", "partly")))
 LABELS = st.lists(st.sampled_from(["yes", "no", "partly", None]), min_size=9, max_size=9)
@@ -36,7 +37,7 @@ def vote(number, value):
 def walked(voting, labels):
     """Return the votes that are cast until the rule is content."""
     cast = []
-    while not cast or not is_settled(voting, races(cast, ASKED)):
+    while not cast or not is_settled(voting, races(cast, ASKED), beta_below_half):
         cast.append(vote(len(cast) + 1, labels[len(cast)]))
     return cast
 

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from tests.fakes.builders import categories, guideline, question, rule
 
-from theodolite.assessment.judge.voting import Race, beta_below_half, is_settled, majority, pays, races
+from theodolite.assessment.judge.voting import Race, Stakes, is_settled, majority, pays, races
 from theodolite.domain.annotation import Answer, Outcome, Vote
 from theodolite.domain.annotator import StopRule, Voting
 from theodolite.domain.instrument import Condition, Operator, QuestionLevel, Scale, ScaleKind
+from theodolite.measurement.proportion import beta_below_half
 
 ASKED = guideline(question("label", categories("yes", "no", "partly")))
 TEXT = Scale(kind=ScaleKind.TEXT)
@@ -109,7 +110,7 @@ def test_the_races_are_those_of_the_deciding_questions():
 def walked(voting, draw):
     """Return the label and the number of readings of one vote whose answers are drawn one by one."""
     cast = ()
-    while not cast or not is_settled(voting, races(cast, ASKED)):
+    while not cast or not is_settled(voting, races(cast, ASKED), beta_below_half):
         cast = (*cast, Vote(replicate=len(cast) + 1, answers=(answer(draw()),)))
     return majority(cast, ASKED)[0].value, len(cast)
 
@@ -142,7 +143,7 @@ MIXTURE = ((0.85, 0.98), (0.10, 0.80), (0.05, 0.55))
 def simulated(voting, share, rng):
     """Return whether one vote came to the modal label, and its number of readings."""
     yes = no = 0
-    while not (yes + no) or not is_settled(voting, [race(yes, no)]):
+    while not (yes + no) or not is_settled(voting, [race(yes, no)], beta_below_half):
         yes, no = (yes + 1, no) if rng.random() < share else (yes, no + 1)
     return yes > no, yes + no
 
@@ -173,7 +174,7 @@ def expected_calls(share, voting):
         for (yes, no), p in reach.items():
             for step, q in (((yes + 1, no), share), ((yes, no + 1), 1 - share)):
                 nxt[step] = nxt.get(step, 0.0) + p * q
-        reach = {state: p for state, p in nxt.items() if not is_settled(voting, [race(*state)])}
+        reach = {state: p for state, p in nxt.items() if not is_settled(voting, [race(*state)], beta_below_half)}
     return total
 
 
@@ -200,6 +201,7 @@ def test_a_lead_takes_the_calls_of_the_gamblers_ruin(lead, share, calls):
 @pytest.mark.parametrize(("price", "calls"), [(0.01, 1.64), (0.005, 2.99)])
 def test_a_price_buys_the_calls_that_the_study_found(price, calls):
     prior, most = (0.12, 0.88), 15
+    stakes = Stakes(price=price, prior=prior, below_half=beta_below_half)
     total, reach = 0.0, {(0, 0): 1.0}
     for _ in range(most):
         total += sum(reach.values())
@@ -208,30 +210,15 @@ def test_a_price_buys_the_calls_that_the_study_found(price, calls):
             share = (k + prior[0]) / (n + 1)
             for step, q in (((n + 1, k + 1), share), ((n + 1, k), 1 - share)):
                 nxt[step] = nxt.get(step, 0.0) + p * q
-        reach = {s: p for s, p in nxt.items() if pays(*s, left=most - s[0], price=price, prior=prior)}
+        reach = {s: p for s, p in nxt.items() if pays(*s, left=most - s[0], stakes=stakes)}
 
     assert total == pytest.approx(calls, abs=0.01)
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "below"),
-    [
-        (2.0, 1.0, 0.25),
-        (0.5, 0.5, 0.5),
-        (0.12, 0.88, 0.905473771557),
-        (10.0, 3.0, 0.019287109375),
-        (3.12, 0.88, 0.096455560351),
-    ],
-)
-def test_the_beta_function_agrees_with_its_table(a, b, below):
-    assert beta_below_half(a, b) == pytest.approx(below, abs=1e-11)
-    assert beta_below_half(b, a) == pytest.approx(1 - below, abs=1e-11)
-
-
 def test_a_dearer_call_is_made_no_more_often():
-    bought = [
-        sum(pays(n, k, left=9, price=price, prior=(0.5, 0.5)) for n in range(1, 9) for k in range(n + 1))
-        for price in (0.001, 0.01, 0.1)
-    ]
+    bought = []
+    for price in (0.001, 0.01, 0.1):
+        stakes = Stakes(price=price, prior=(0.5, 0.5), below_half=beta_below_half)
+        bought.append(sum(pays(n, k, left=9, stakes=stakes) for n in range(1, 9) for k in range(n + 1)))
 
     assert all(more >= less for more, less in pairwise(bought))
