@@ -20,8 +20,8 @@ from theodolite.domain.application import (
 from theodolite.domain.errors import InputError
 from theodolite.domain.model import CacheUse, ModelEndpoint, ModelKind
 from theodolite.gateways.applications.prompted import PromptedModelApplication
+from theodolite.gateways.http.client import checked_address, host_of
 from theodolite.gateways.http.proxies import NetworkContext, route_of
-from theodolite.gateways.http.wire import checked_address, host_of
 from theodolite.gateways.limits.account import Accounts
 from theodolite.gateways.limits.pace import Pace
 from theodolite.gateways.models.chat_form import CHAT_COMPLETIONS

@@ -12,11 +12,11 @@ from theodolite.domain.errors import ContentRefused, MalformedReply, TimedOut, U
 from theodolite.domain.flow import Reply, SayToApplication
 from theodolite.domain.run import Spending
 from theodolite.gateways.applications.http_form import RequestForm
+from theodolite.gateways.http.client import GoodAnswer, HttpClient
 from theodolite.gateways.http.event_stream import EventStream
 from theodolite.gateways.http.proxies import CallRoute
 from theodolite.gateways.http.public_network import require_public_host
 from theodolite.gateways.http.reply_path import ReplyPlace, find_in, parse_path
-from theodolite.gateways.http.wire import GoodAnswer, Wire
 from theodolite.gateways.limits.account import Account
 from theodolite.gateways.limits.insisting import GivenUp
 from theodolite.gateways.limits.pace import Pace
@@ -115,7 +115,7 @@ class HttpApplication:
         self._knock_s = knock_s
         if connection.public_only:
             require_public_host(connection.url, what=f"application `{name}`")
-        self._wire = Wire(
+        self._client = HttpClient(
             endpoint=name,
             secret=Secret(key or "", variable=connection.key, header=connection.key_header or BEARER_HEADER),
             clock=clock,
@@ -153,7 +153,7 @@ class HttpApplication:
 
     async def close(self) -> None:
         """Let go of connections."""
-        await self._wire.close()
+        await self._client.close()
 
     async def knock(self) -> Knock:
         """Ask for the options of the address, which costs nothing; never raises a `GatewayError`."""
@@ -164,7 +164,7 @@ class HttpApplication:
             return self._knocked(f"connected, no answer within {self._knock_s:g} s yet")
 
     async def _knock(self) -> Knock:
-        outcome = await self._wire.insist(self._form.knock(), _KNOCK_PATIENCE)
+        outcome = await self._client.insist(self._form.knock(), _KNOCK_PATIENCE)
         if isinstance(outcome, GoodAnswer):
             return self._knocked(f"ok, {outcome.latency_s:.1f} s", attempts=outcome.attempts)
         return self._knocked_in_vain(outcome)
@@ -174,7 +174,7 @@ class HttpApplication:
         words = str(outcome.error(endpoint=self._name))
         # 403 is what some gateways say to OPTIONS whatever the token.
         if trouble.status == 401 or not outcome.tries:
-            hint = _token_hint(self._wire.secret.variable)
+            hint = _token_hint(self._client.secret.variable)
             return self._knocked(words, alive=False, hint=hint, attempts=outcome.tries)
         if trouble.kind in {Unreachable, MalformedReply} or not trouble.status:
             hint, reached = f"curl -X OPTIONS {self._form.site}", trouble.kind not in {Unreachable, TimedOut}
@@ -196,10 +196,10 @@ class HttpApplication:
 
     async def _ask(self, request: SayToApplication, session: str, on_chunk: OnChunk | None) -> Reply:
         look = self._looking_for_id(session)
-        secret = self._wire.secret
+        secret = self._client.secret
         stream = EventStream(self._place, secret=secret, on_chunk=on_chunk, look=look) if self._is_stream else None
         slots = variables_of(request, session=session if self._id_at is None else self._sites.ids.get(session, ""))
-        answer = await self._wire.call(self._form.fill(slots, hear=stream.feed if stream else None))
+        answer = await self._client.call(self._form.fill(slots, hear=stream.feed if stream else None))
         text = stream.text() if stream else self._place.read(answer)
         if stream is None:
             look(answer.body.decode("utf-8", "replace"))

@@ -8,7 +8,7 @@ from typing import Any
 
 from theodolite.domain.application import BodyFormat, HttpEndpoint
 from theodolite.domain.errors import InputError
-from theodolite.gateways.http.wire import Outgoing, checked_address, host_of
+from theodolite.gateways.http.client import Outgoing, checked_address, host_of
 from theodolite.gateways.templates import address_template, body_template, form_template, text_template
 
 _BODILESS = frozenset({"GET", "HEAD", "DELETE"})

@@ -10,7 +10,7 @@ from typing import Any
 
 from theodolite.domain.errors import ContentRefused, InputError, ServerFault
 from theodolite.gateways.complaint import complaint_in, read_complaint
-from theodolite.gateways.http.wire import GoodAnswer
+from theodolite.gateways.http.client import GoodAnswer
 from theodolite.gateways.trouble import Trouble, empty, malformed, withheld
 
 _STEP = re.compile(r"""\.([\w-]+)|\[(\d+)\]|\[(?:"([^"\]]+)"|'([^'\]]+)')\]""")

@@ -9,7 +9,7 @@ from theodolite.domain.errors import ServerFault
 from theodolite.domain.flow import AskModel, Reply, Speaker
 from theodolite.domain.model import ModelEndpoint, Param, Price
 from theodolite.gateways.complaint import complaint_in
-from theodolite.gateways.http.wire import GoodAnswer
+from theodolite.gateways.http.client import GoodAnswer
 from theodolite.gateways.models.anthropic_stream import STREAMED_MESSAGES
 from theodolite.gateways.models.chat_form import CHAT_FIELD, NOTHING, body_bytes
 from theodolite.gateways.models.dialect import Dialect

@@ -13,7 +13,7 @@ from theodolite.domain.flow import AskModel, Reply, Speaker
 from theodolite.domain.identity import FixedJson
 from theodolite.domain.model import ModelEndpoint, Param, Price
 from theodolite.gateways.complaint import FILTER_CODES, complaint_in
-from theodolite.gateways.http.wire import GoodAnswer
+from theodolite.gateways.http.client import GoodAnswer
 from theodolite.gateways.models.chat_stream import STREAMED_CHAT
 from theodolite.gateways.models.dialect import Dialect
 from theodolite.gateways.models.model_answer import SaidByModel, parsed_object, reply_of, token_count, word, words_in

@@ -12,7 +12,7 @@ from theodolite.domain.fault import did_you_mean
 from theodolite.domain.flow import AskModel, Message, Reply, Speaker
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.run import Spending
-from theodolite.gateways.http.wire import GoodAnswer, host_of
+from theodolite.gateways.http.client import GoodAnswer, host_of
 from theodolite.gateways.limits.insisting import GivenUp
 from theodolite.gateways.limits.patience import Patience
 from theodolite.gateways.models.chat_line import ChatLine
@@ -45,7 +45,7 @@ class ChatKnock:
         """
         self._line = line
         self._knock_s = knock_s
-        self._curl = line.dialect.curl(line.url, line.wire.secret)
+        self._curl = line.dialect.curl(line.url, line.client.secret)
 
     async def ask(self) -> Knock:
         """Ask once, within the deadline; never raises a `GatewayError`.
@@ -54,7 +54,9 @@ class ChatKnock:
         """
         greeting = Message(speaker=Speaker.USER, text=KNOCK_WORDS)
         ask = AskModel(model=self._line.endpoint.name, messages=(greeting,), party=Party.MACHINERY)
-        if (wait_s := self._line.wire.wait_s(self._line.outgoing(ask))) > 0 and not self._line.wire.secret.is_missing:
+        if (
+            wait_s := self._line.client.wait_s(self._line.outgoing(ask))
+        ) > 0 and not self._line.client.secret.is_missing:
             return self._knocked(used_up(wait_s), attempts=0)
         try:
             async with asyncio.timeout(_CHAT_SHARE * self._knock_s):
@@ -118,7 +120,7 @@ class ChatKnock:
         if not names or self._line.endpoint.model in names:
             return ""
         more = f" and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else ""
-        known = self._line.wire.secret.scrub(", ".join(names[:_SHOWN_NAMES])) + more
+        known = self._line.client.secret.scrub(", ".join(names[:_SHOWN_NAMES])) + more
         return f"; `{self._line.endpoint.model}` is not among {known}{did_you_mean(self._line.endpoint.model, names)}"
 
     def _knocked(

@@ -1,4 +1,4 @@
-"""Chat lines: one endpoint with the dialect that it speaks, and the wire to it."""
+"""Chat lines: one endpoint with the dialect that it speaks, and the client to it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from theodolite.domain.flow import AskModel, Reply
 from theodolite.domain.model import ModelEndpoint
+from theodolite.gateways.http.client import GoodAnswer, HttpClient, Outgoing, checked_address, host_of
 from theodolite.gateways.http.proxies import CallRoute
-from theodolite.gateways.http.wire import GoodAnswer, Outgoing, Wire, checked_address, host_of
 from theodolite.gateways.limits.account import Account
 from theodolite.gateways.limits.insisting import GivenUp
 from theodolite.gateways.limits.pace import Pace
@@ -33,14 +33,14 @@ class ChatLine:
         endpoint: What the study says about the model.
         dialect: How it wants to be asked.
         url: Base address, checked.
-        wire: Sends and retries.
+        client: Sends and retries.
         wishes: What it is asked to tell beside the pieces of a reply.
     """
 
     endpoint: ModelEndpoint
     dialect: Dialect
     url: str
-    wire: Wire
+    client: HttpClient
     wishes: StreamWishes
 
     def outgoing(self, request: AskModel, *, stream: Mapping[str, object] | None = None) -> Outgoing:
@@ -66,7 +66,7 @@ class ChatLine:
         outcome, tries = await self._reading(request, in_pieces=in_pieces, ear=ear)
         wait_s = self._wait_s(outcome, tries, request, ear)
         if wait_s is not None:
-            await self.wire.clock.sleep(wait_s)
+            await self.client.clock.sleep(wait_s)
             outcome, more = await self._reading(request, in_pieces=in_pieces, ear=ear)
             tries += more
         if isinstance(outcome, Trouble):
@@ -81,7 +81,7 @@ class ChatLine:
         Raises:
             GatewayError: If no answer came.
         """
-        answer = await self.send(request, self.wire.patience, in_pieces=in_pieces, ear=ear)
+        answer = await self.send(request, self.client.patience, in_pieces=in_pieces, ear=ear)
         if isinstance(answer, GivenUp):
             raise answer.error(endpoint=self.endpoint.name, host=host_of(self.url))
         return self.read(answer, in_pieces=in_pieces), answer.attempts
@@ -90,7 +90,7 @@ class ChatLine:
         """Return the pause before an unreadable answer is asked for again; None where it is not. Seconds."""
         if not isinstance(outcome, Trouble) or (ear is not None and ear.has_heard):
             return None
-        return self.wire.patience.wait_s(outcome, tries, self.outgoing(request).key)
+        return self.client.patience.wait_s(outcome, tries, self.outgoing(request).key)
 
     async def send(
         self, request: AskModel, patience: Patience, *, in_pieces: bool, ear: Ear | None = None
@@ -118,18 +118,18 @@ class ChatLine:
         self, request: AskModel, patience: Patience, wishes: Mapping[str, object] | None, ear: Ear | None
     ) -> GoodAnswer | GivenUp:
         outgoing = self.outgoing(request, stream=wishes)
-        return await self.wire.insist(replace(outgoing, hear=ear.feed) if ear is not None else outgoing, patience)
+        return await self.client.insist(replace(outgoing, hear=ear.feed) if ear is not None else outgoing, patience)
 
     def read(self, answer: GoodAnswer, *, in_pieces: bool) -> Reply | Trouble:
         """Return the reply that an answer holds, or what is wrong with it."""
         whole = in_one_piece(answer, self.dialect.streaming) if in_pieces else answer
         if isinstance(whole, Trouble):
             return whole
-        return self.dialect.read(whole, price=self.endpoint.price, secret=self.wire.secret)
+        return self.dialect.read(whole, price=self.endpoint.price, secret=self.client.secret)
 
     async def models(self, patience: Patience) -> GoodAnswer | GivenUp:
         """Ask which models the address offers."""
-        return await self.wire.insist(self.dialect.listing(self.url), patience)
+        return await self.client.insist(self.dialect.listing(self.url), patience)
 
     async def model_names(self) -> tuple[str, ...]:
         """Return the names of the models that the endpoint offers; empty where it does not say."""
@@ -154,7 +154,7 @@ def open_line(
     url = checked_address(endpoint.url, what=f"model `{endpoint.name}`")
     secret = Secret(key, variable=endpoint.key, header=endpoint.key_header or dialect.key_header)
     wishes = StreamWishes(dialect.streaming.wishes, endpoint.params)
-    wire = Wire(
+    client = HttpClient(
         endpoint=endpoint.name,
         secret=secret,
         clock=clock,
@@ -165,4 +165,4 @@ def open_line(
         heed=lambda body: passing_trouble(body, secret),
         route=route,
     )
-    return ChatLine(endpoint=endpoint, dialect=dialect, url=url, wire=wire, wishes=wishes)
+    return ChatLine(endpoint=endpoint, dialect=dialect, url=url, client=client, wishes=wishes)

@@ -6,8 +6,8 @@ import json
 
 from theodolite.domain.flow import AskModel, Reply
 from theodolite.domain.model import ModelEndpoint
+from theodolite.gateways.http.client import host_of
 from theodolite.gateways.http.proxies import CallRoute
-from theodolite.gateways.http.wire import host_of
 from theodolite.gateways.limits.pace import Pace
 from theodolite.gateways.models.chat_form import CHAT_COMPLETIONS
 from theodolite.gateways.models.chat_knock import KNOCK_S, ChatKnock
@@ -33,7 +33,7 @@ class ChatModel:
         pace: Pace | None = None,
         route: CallRoute | None = None,
     ) -> None:
-        """Prepare the wire; nothing is opened before the first call.
+        """Prepare the client; nothing is opened before the first call.
 
         Args:
             endpoint: What the study says about the model.
@@ -78,7 +78,7 @@ class ChatModel:
 
     async def close(self) -> None:
         """Let go of connections."""
-        await self._line.wire.close()
+        await self._line.client.close()
 
     async def knock(self) -> Knock:
         """Ask once, within 4 seconds; never raises a `GatewayError`."""

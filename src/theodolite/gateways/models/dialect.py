@@ -8,7 +8,7 @@ from typing import Protocol
 
 from theodolite.domain.flow import AskModel, Reply
 from theodolite.domain.model import ModelEndpoint, Param, Price
-from theodolite.gateways.http.wire import GoodAnswer, Outgoing
+from theodolite.gateways.http.client import GoodAnswer, Outgoing
 from theodolite.gateways.models.stream_form import StreamForm
 from theodolite.gateways.secrecy import BEARER_HEADER, Secret
 from theodolite.gateways.trouble import Trouble

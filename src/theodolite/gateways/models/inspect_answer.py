@@ -10,7 +10,7 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.flow import Reply
 from theodolite.domain.model import ModelEndpoint, Price
-from theodolite.gateways.http.wire import GoodAnswer
+from theodolite.gateways.http.client import GoodAnswer
 from theodolite.gateways.models.model_answer import SaidByModel, reply_of, words_in
 from theodolite.gateways.secrecy import Secret
 from theodolite.gateways.trouble import Trouble, withheld

@@ -14,7 +14,7 @@ from theodolite.domain.flow import AskModel, Message, Reply, Speaker
 from theodolite.domain.identity import canonical_json
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.run import Spending
-from theodolite.gateways.http.wire import host_of
+from theodolite.gateways.http.client import host_of
 from theodolite.gateways.limits.insisting import GivenUp, insist
 from theodolite.gateways.limits.pace import Pace
 from theodolite.gateways.limits.patience import Patience, patience_with

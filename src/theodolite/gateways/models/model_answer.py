@@ -10,7 +10,7 @@ from typing import Any
 from theodolite.domain.flow import Reply
 from theodolite.domain.model import Price
 from theodolite.domain.run import Spending
-from theodolite.gateways.http.wire import GoodAnswer
+from theodolite.gateways.http.client import GoodAnswer
 from theodolite.gateways.models.thoughts import spoken
 from theodolite.gateways.repair import repaired
 from theodolite.gateways.trouble import Trouble, empty, malformed, unreadable

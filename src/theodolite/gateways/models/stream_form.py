@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from theodolite.gateways.http.client import GoodAnswer
 from theodolite.gateways.http.event_stream import EventReader
-from theodolite.gateways.http.wire import GoodAnswer
 from theodolite.gateways.models.thoughts import Speech
 from theodolite.gateways.trouble import Trouble, unreadable
 from theodolite.ports.application import OnChunk

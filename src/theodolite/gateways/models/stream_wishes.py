@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from theodolite.domain.errors import Rejected
 from theodolite.domain.model import Param
-from theodolite.gateways.http.wire import GoodAnswer
+from theodolite.gateways.http.client import GoodAnswer
 from theodolite.gateways.limits.insisting import GivenUp
 from theodolite.gateways.models.late_complaint import late_words
 

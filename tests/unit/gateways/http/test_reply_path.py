@@ -3,8 +3,8 @@
 import pytest
 
 from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError, InputError, MalformedReply, ServerFault
+from theodolite.gateways.http.client import GoodAnswer
 from theodolite.gateways.http.reply_path import ReplyPlace, StreamEvent, find_in, parse_path
-from theodolite.gateways.http.wire import GoodAnswer
 from theodolite.gateways.trouble import Trouble
 
 

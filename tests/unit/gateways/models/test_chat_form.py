@@ -13,7 +13,7 @@ from theodolite.domain.failure import Party
 from theodolite.domain.flow import AskModel, Message, Reply, Speaker
 from theodolite.domain.model import ModelEndpoint, Price
 from theodolite.domain.run import Spending
-from theodolite.gateways.http.wire import GoodAnswer
+from theodolite.gateways.http.client import GoodAnswer
 from theodolite.gateways.models.chat_form import read_model_names, read_reply, request_body
 from theodolite.gateways.secrecy import Secret
 from theodolite.gateways.trouble import Trouble

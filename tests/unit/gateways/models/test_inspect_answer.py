@@ -1,4 +1,4 @@
-"""Outputs of Inspect's model API become replies or troubles; the real API is tried in tests/wire."""
+"""Outputs of Inspect's model API become replies or troubles; the real API is tried in tests/client."""
 
 from types import SimpleNamespace
 from typing import Any

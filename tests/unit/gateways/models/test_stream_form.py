@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from theodolite.gateways.http.wire import GoodAnswer
+from theodolite.gateways.http.client import GoodAnswer
 from theodolite.gateways.models.anthropic_stream import STREAMED_MESSAGES
 from theodolite.gateways.models.chat_stream import STREAMED_CHAT
 from theodolite.gateways.models.stream_form import StreamForm, in_one_piece

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from theodolite.domain.errors import EmptyReply
-from theodolite.gateways.http.wire import GoodAnswer
+from theodolite.gateways.http.client import GoodAnswer
 from theodolite.gateways.models.chat_form import read_reply
 from theodolite.gateways.models.chat_stream import STREAMED_CHAT
 from theodolite.gateways.models.stream_form import Ear

@@ -1,4 +1,4 @@
-"""The wire to one endpoint: pooled connections, slots, attempts."""
+"""The client to one endpoint: pooled connections, slots, attempts."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class _Lines:
     slots: asyncio.Semaphore
 
 
-class Wire:
+class HttpClient:
     """Sends requests to one endpoint and brings answers or troubles, nothing else.
 
     Connections are opened lazily inside the running event loop. There are no

@@ -3,7 +3,7 @@
 import pytest
 
 from theodolite.domain.errors import InputError
-from theodolite.gateways.http.wire import checked_address, host_of
+from theodolite.gateways.http.client import checked_address, host_of
 
 
 @pytest.mark.parametrize(
