@@ -8,7 +8,7 @@ from typing import Any
 
 from theodolite.domain.application import BodyFormat, HttpEndpoint
 from theodolite.domain.errors import InputError
-from theodolite.gateways.http.client import Outgoing, checked_address, host_of
+from theodolite.gateways.http.client import HttpRequest, checked_address, host_of
 from theodolite.gateways.templates import address_template, body_template, form_template, text_template
 
 _BODILESS = frozenset({"GET", "HEAD", "DELETE"})
@@ -50,12 +50,12 @@ class RequestForm:
         """Scheme, host and port, for a command line."""
         return f"{self._template.partition('//')[0]}//{self.host}"
 
-    def knock(self) -> Outgoing:
+    def knock(self) -> HttpRequest:
         """Return a request that costs nothing."""
         slots: dict[str, Any] = {"prompt": "hello", "session": "knock", "turn": 1, "context": "", "history": []}
-        return Outgoing(url=self._address(slots), method="OPTIONS", headers=self._filled_headers(slots))
+        return HttpRequest(url=self._address(slots), method="OPTIONS", headers=self._filled_headers(slots))
 
-    def fill(self, variables: Mapping[str, Any], *, hear: Callable[[bytes], None] | None = None) -> Outgoing:
+    def fill(self, variables: Mapping[str, Any], *, hear: Callable[[bytes], None] | None = None) -> HttpRequest:
         """Return the request of one turn.
 
         Args:
@@ -67,9 +67,9 @@ class RequestForm:
         """
         headers = self._filled_headers(variables)
         if self._method in _BODILESS:
-            return Outgoing(url=self._address(variables), method=self._method, headers=headers, hear=hear)
+            return HttpRequest(url=self._address(variables), method=self._method, headers=headers, hear=hear)
         body, headers = self._write(variables).encode(), self._kind | headers
-        return Outgoing(url=self._address(variables), method=self._method, body=body, headers=headers, hear=hear)
+        return HttpRequest(url=self._address(variables), method=self._method, body=body, headers=headers, hear=hear)
 
     def _filled_headers(self, variables: Mapping[str, Any]) -> dict[str, str]:
         return {header: _one_line(fill(variables)) for header, fill in self._headers.items()}

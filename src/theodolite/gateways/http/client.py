@@ -34,7 +34,7 @@ Heed = Callable[[bytes], Trouble | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outgoing:
+class HttpRequest:
     """One HTTP request, without the key.
 
     Attributes:
@@ -143,36 +143,36 @@ class HttpClient:
         self._route = route
         self._lines: _Lines | None = None
 
-    async def call(self, outgoing: Outgoing) -> GoodAnswer:
+    async def call(self, http_request: HttpRequest) -> GoodAnswer:
         """Return the answer to a request.
 
         Raises:
             GatewayError: If none came; the subclass says why.
         """
-        outcome = await self.insist(outgoing, self.patience)
+        outcome = await self.insist(http_request, self.patience)
         if isinstance(outcome, GoodAnswer):
             return outcome
-        raise outcome.error(endpoint=self.endpoint, host=host_of(outgoing.url))
+        raise outcome.error(endpoint=self.endpoint, host=host_of(http_request.url))
 
-    async def insist(self, outgoing: Outgoing, patience: Patience) -> GoodAnswer | GivenUp:
+    async def insist(self, http_request: HttpRequest, patience: Patience) -> GoodAnswer | GivenUp:
         """Try as often as patience allows; no slot is held while waiting."""
         if self.secret.is_missing:
             words = f"the environment variable `{self.secret.variable}` is not set"
             return GivenUp(trouble=Trouble(kind=Rejected, words=words), tries=0, elapsed_s=0.0)
         outcome = await insist(
-            lambda spent_s: self._in_slot(outgoing, patience, spent_s),
+            lambda spent_s: self._in_slot(http_request, patience, spent_s),
             patience=patience,
             clock=self.clock,
-            key=lambda: outgoing.key,
+            key=lambda: http_request.key,
         )
         if isinstance(outcome, GivenUp):
             return outcome
         answer, tries = outcome
         return replace(answer, attempts=tries) if tries > 1 else answer
 
-    def wait_s(self, outgoing: Outgoing) -> float:
+    def wait_s(self, http_request: HttpRequest) -> float:
         """Return how long a request would wait for its minute, were it made now; seconds."""
-        return self._pace.wait_s(outgoing.tokens)
+        return self._pace.wait_s(http_request.tokens)
 
     async def close(self) -> None:
         """Let go of the connections; a later call opens new ones."""
@@ -189,17 +189,17 @@ class HttpClient:
             self._lines = _Lines(loop, transport, asyncio.Semaphore(self._parallel))
         return self._lines
 
-    async def _in_slot(self, outgoing: Outgoing, patience: Patience, spent_s: float) -> _Ended:
+    async def _in_slot(self, http_request: HttpRequest, patience: Patience, spent_s: float) -> _Ended:
         async with self._open().slots:
-            return await self._in_turn(outgoing, patience, spent_s)
+            return await self._in_turn(http_request, patience, spent_s)
 
-    async def _in_turn(self, outgoing: Outgoing, patience: Patience, spent_s: float) -> _Ended:
+    async def _in_turn(self, http_request: HttpRequest, patience: Patience, spent_s: float) -> _Ended:
         """Make one attempt when its turn comes; return how it ended and how long it took, in seconds."""
-        turn = await self._pace.begin(outgoing.tokens)
+        turn = await self._pace.begin(http_request.tokens)
         begun = self.clock.monotonic_s()
         outcome: GoodAnswer | Trouble | None = None
         try:
-            outcome = await self._attempt(outgoing, patience, patience.attempt_s(spent_s))
+            outcome = await self._attempt(http_request, patience, patience.attempt_s(spent_s))
             return outcome, self.clock.monotonic_s() - begun
         finally:
             answer = outcome if isinstance(outcome, GoodAnswer) else None
@@ -207,15 +207,15 @@ class HttpClient:
             trouble = outcome if isinstance(outcome, Trouble) else None
             self._pace.end(turn, trouble, answered=answer is not None, tokens=tokens)
 
-    async def _attempt(self, outgoing: Outgoing, patience: Patience, timeout_s: float) -> GoodAnswer | Trouble:
+    async def _attempt(self, http_request: HttpRequest, patience: Patience, timeout_s: float) -> GoodAnswer | Trouble:
         begun = self.clock.monotonic_s()
-        hear = _Ear(outgoing.hear) if outgoing.hear is not None else None
+        hear = _Ear(http_request.hear) if http_request.hear is not None else None
         try:
             answer = await self._open().transport.send(
-                outgoing.method,
-                outgoing.url,
-                body=outgoing.body,
-                headers=outgoing.headers,
+                http_request.method,
+                http_request.url,
+                body=http_request.body,
+                headers=http_request.headers,
                 timeout_s=timeout_s,
                 connect_s=patience.connect_s,
                 on_piece=hear,
@@ -232,7 +232,7 @@ class HttpClient:
                 return late_trouble if hear is None else replace(late_trouble, again=Again.NEVER)
             kind = answer.headers.get("content-type", "")
             return GoodAnswer(body=answer.body, content_type=kind, latency_s=self.clock.monotonic_s() - begun)
-        return self._complain(answer, outgoing.doubtful)
+        return self._complain(answer, http_request.doubtful)
 
     def _complain(self, answer: RawResponse, doubtful: tuple[str, ...]) -> Trouble:
         complaint, status = read_complaint(answer.body), answer.status

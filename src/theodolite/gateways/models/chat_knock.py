@@ -55,7 +55,7 @@ class ChatKnock:
         greeting = Message(speaker=Speaker.USER, text=KNOCK_WORDS)
         ask = AskModel(model=self._line.endpoint.name, messages=(greeting,), party=Party.MACHINERY)
         if (
-            wait_s := self._line.client.wait_s(self._line.outgoing(ask))
+            wait_s := self._line.client.wait_s(self._line.http_request(ask))
         ) > 0 and not self._line.client.secret.is_missing:
             return self._knocked(used_up(wait_s), attempts=0)
         try:

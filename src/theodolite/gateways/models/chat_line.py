@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from theodolite.domain.flow import AskModel, Reply
 from theodolite.domain.model import ModelEndpoint
-from theodolite.gateways.http.client import GoodAnswer, HttpClient, Outgoing, checked_address, host_of
+from theodolite.gateways.http.client import GoodAnswer, HttpClient, HttpRequest, checked_address, host_of
 from theodolite.gateways.http.proxies import CallRoute
 from theodolite.gateways.limits.account import Account
 from theodolite.gateways.limits.insisting import GivenUp
@@ -43,17 +43,17 @@ class ChatLine:
     client: HttpClient
     wishes: StreamWishes
 
-    def outgoing(self, request: AskModel, *, stream: Mapping[str, object] | None = None) -> Outgoing:
+    def http_request(self, request: AskModel, *, stream: Mapping[str, object] | None = None) -> HttpRequest:
         """Return the call that a request becomes, without the key.
 
         Args:
             request: What the model is asked.
             stream: What is wished for beside an answer in pieces; None for an answer in one piece.
         """
-        outgoing = self.dialect.call(self.endpoint, request, url=self.url, stream=stream)
-        if self.endpoint.tpm is None or outgoing.body is None:
-            return outgoing
-        return replace(outgoing, tokens=expected_tokens(self.endpoint, outgoing.body))
+        http_request = self.dialect.call(self.endpoint, request, url=self.url, stream=stream)
+        if self.endpoint.tpm is None or http_request.body is None:
+            return http_request
+        return replace(http_request, tokens=expected_tokens(self.endpoint, http_request.body))
 
     async def ask(self, request: AskModel, *, on_chunk: OnChunk | None = None) -> Reply:
         """Return what the model answers; it is streamed where somebody listens or the study says so.
@@ -90,7 +90,7 @@ class ChatLine:
         """Return the pause before an unreadable answer is asked for again; None where it is not. Seconds."""
         if not isinstance(outcome, Trouble) or (ear is not None and ear.has_heard):
             return None
-        return self.client.patience.wait_s(outcome, tries, self.outgoing(request).key)
+        return self.client.patience.wait_s(outcome, tries, self.http_request(request).key)
 
     async def send(
         self, request: AskModel, patience: Patience, *, in_pieces: bool, ear: Ear | None = None
@@ -117,8 +117,10 @@ class ChatLine:
     async def _insist(
         self, request: AskModel, patience: Patience, wishes: Mapping[str, object] | None, ear: Ear | None
     ) -> GoodAnswer | GivenUp:
-        outgoing = self.outgoing(request, stream=wishes)
-        return await self.client.insist(replace(outgoing, hear=ear.feed) if ear is not None else outgoing, patience)
+        http_request = self.http_request(request, stream=wishes)
+        return await self.client.insist(
+            replace(http_request, hear=ear.feed) if ear is not None else http_request, patience
+        )
 
     def read(self, answer: GoodAnswer, *, in_pieces: bool) -> Reply | Trouble:
         """Return the reply that an answer holds, or what is wrong with it."""

@@ -60,8 +60,12 @@ class ChatModel:
         It does not depend on the order of `params`, nor on what the endpoint
         turned out to refuse, so that equal requests have equal texts at all times.
         """
-        outgoing = self._line.outgoing(self._schemas.intended(request))
-        call = {"body": json.loads(outgoing.body or b"null"), "headers": dict(outgoing.headers), "url": outgoing.url}
+        http_request = self._line.http_request(self._schemas.intended(request))
+        call = {
+            "body": json.loads(http_request.body or b"null"),
+            "headers": dict(http_request.headers),
+            "url": http_request.url,
+        }
         return json.dumps(call, sort_keys=True, separators=(",", ":"))
 
     async def reply(self, request: AskModel, *, on_chunk: OnChunk | None = None) -> Reply:

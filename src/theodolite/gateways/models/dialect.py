@@ -8,7 +8,7 @@ from typing import Protocol
 
 from theodolite.domain.flow import AskModel, Reply
 from theodolite.domain.model import ModelEndpoint, Param, Price
-from theodolite.gateways.http.client import GoodAnswer, Outgoing
+from theodolite.gateways.http.client import GoodAnswer, HttpRequest
 from theodolite.gateways.models.stream_form import StreamForm
 from theodolite.gateways.secrecy import BEARER_HEADER, Secret
 from theodolite.gateways.trouble import Trouble
@@ -59,7 +59,7 @@ class Dialect:
 
     def call(
         self, endpoint: ModelEndpoint, request: AskModel, *, url: str, stream: Mapping[str, object] | None = None
-    ) -> Outgoing:
+    ) -> HttpRequest:
         """Return the call that asks a model.
 
         Args:
@@ -68,16 +68,16 @@ class Dialect:
             url: Base address.
             stream: What is wished for beside an answer in pieces; None for an answer in one piece.
         """
-        return Outgoing(
+        return HttpRequest(
             url=below(url, self.path),
             body=self.write(endpoint, request, more={} if stream is None else {**self.streaming.fields, **stream}),
             headers={"Content-Type": "application/json", **self.headers},
             doubtful=(*(() if request.answer_schema is None else (self.form_field,)), *(stream or ())),
         )
 
-    def listing(self, url: str) -> Outgoing:
+    def listing(self, url: str) -> HttpRequest:
         """Return the call that asks which models an address offers."""
-        return Outgoing(url=below(url, _LISTING), method="GET", headers=self.headers)
+        return HttpRequest(url=below(url, _LISTING), method="GET", headers=self.headers)
 
     def curl(self, url: str, secret: Secret) -> str:
         """Return the command with which a person asks the same; the key stands there by its variable's name."""
