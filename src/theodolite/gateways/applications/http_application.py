@@ -12,7 +12,7 @@ from theodolite.domain.errors import ContentRefused, MalformedReply, TimedOut, U
 from theodolite.domain.flow import Reply, SayToApplication
 from theodolite.domain.run import Spending
 from theodolite.gateways.applications.http_form import RequestForm
-from theodolite.gateways.http.client import GoodAnswer, HttpClient
+from theodolite.gateways.http.client import HttpClient, HttpResponse
 from theodolite.gateways.http.event_stream import EventStream
 from theodolite.gateways.http.proxies import CallRoute
 from theodolite.gateways.http.public_network import require_public_host
@@ -165,7 +165,7 @@ class HttpApplication:
 
     async def _knock(self) -> Knock:
         outcome = await self._client.insist(self._form.knock(), _KNOCK_PATIENCE)
-        if isinstance(outcome, GoodAnswer):
+        if isinstance(outcome, HttpResponse):
             return self._knocked(f"ok, {outcome.latency_s:.1f} s", attempts=outcome.attempts)
         return self._knocked_in_vain(outcome)
 

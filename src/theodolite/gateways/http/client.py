@@ -64,7 +64,7 @@ class HttpRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GoodAnswer:
+class HttpResponse:
     """An HTTP answer with a status of 2xx, read to its end.
 
     Attributes:
@@ -86,7 +86,7 @@ class GoodAnswer:
         return found[1] if found else ""
 
 
-_Ended = tuple[GoodAnswer | Trouble, float]
+_Ended = tuple[HttpResponse | Trouble, float]
 """How an attempt ended and how long it took; seconds."""
 
 
@@ -143,18 +143,18 @@ class HttpClient:
         self._route = route
         self._lines: _Lines | None = None
 
-    async def call(self, http_request: HttpRequest) -> GoodAnswer:
+    async def call(self, http_request: HttpRequest) -> HttpResponse:
         """Return the answer to a request.
 
         Raises:
             GatewayError: If none came; the subclass says why.
         """
         outcome = await self.insist(http_request, self.patience)
-        if isinstance(outcome, GoodAnswer):
+        if isinstance(outcome, HttpResponse):
             return outcome
         raise outcome.error(endpoint=self.endpoint, host=host_of(http_request.url))
 
-    async def insist(self, http_request: HttpRequest, patience: Patience) -> GoodAnswer | GivenUp:
+    async def insist(self, http_request: HttpRequest, patience: Patience) -> HttpResponse | GivenUp:
         """Try as often as patience allows; no slot is held while waiting."""
         if self.secret.is_missing:
             words = f"the environment variable `{self.secret.variable}` is not set"
@@ -197,17 +197,17 @@ class HttpClient:
         """Make one attempt when its turn comes; return how it ended and how long it took, in seconds."""
         turn = await self._pace.begin(http_request.tokens)
         begun = self.clock.monotonic_s()
-        outcome: GoodAnswer | Trouble | None = None
+        outcome: HttpResponse | Trouble | None = None
         try:
             outcome = await self._attempt(http_request, patience, patience.attempt_s(spent_s))
             return outcome, self.clock.monotonic_s() - begun
         finally:
-            answer = outcome if isinstance(outcome, GoodAnswer) else None
+            answer = outcome if isinstance(outcome, HttpResponse) else None
             tokens = self._weigh(answer.body) if answer is not None and self._weigh is not None else None
             trouble = outcome if isinstance(outcome, Trouble) else None
             self._pace.end(turn, trouble, answered=answer is not None, tokens=tokens)
 
-    async def _attempt(self, http_request: HttpRequest, patience: Patience, timeout_s: float) -> GoodAnswer | Trouble:
+    async def _attempt(self, http_request: HttpRequest, patience: Patience, timeout_s: float) -> HttpResponse | Trouble:
         begun = self.clock.monotonic_s()
         hear = _Ear(http_request.hear) if http_request.hear is not None else None
         try:
@@ -231,7 +231,7 @@ class HttpClient:
             if late_trouble is not None:
                 return late_trouble if hear is None else replace(late_trouble, again=Again.NEVER)
             kind = answer.headers.get("content-type", "")
-            return GoodAnswer(body=answer.body, content_type=kind, latency_s=self.clock.monotonic_s() - begun)
+            return HttpResponse(body=answer.body, content_type=kind, latency_s=self.clock.monotonic_s() - begun)
         return self._complain(answer, http_request.doubtful)
 
     def _complain(self, answer: RawResponse, doubtful: tuple[str, ...]) -> Trouble:

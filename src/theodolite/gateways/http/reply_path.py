@@ -10,7 +10,7 @@ from typing import Any
 
 from theodolite.domain.errors import ContentRefused, InputError, ServerFault
 from theodolite.gateways.complaint import complaint_in, read_complaint
-from theodolite.gateways.http.client import GoodAnswer
+from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.trouble import Trouble, empty, malformed, withheld
 
 _STEP = re.compile(r"""\.([\w-]+)|\[(\d+)\]|\[(?:"([^"\]]+)"|'([^'\]]+)')\]""")
@@ -73,7 +73,7 @@ class ReplyPlace:
         self._path = None if pattern else parse_path(path)
         self._pattern = _compiled(pattern) if pattern else None
 
-    def read(self, answer: GoodAnswer) -> str | Trouble:
+    def read(self, answer: HttpResponse) -> str | Trouble:
         """Return the reply that an answer holds, or what is wrong with it."""
         try:
             text = answer.body.decode(answer.charset or "utf-8").removeprefix("\ufeff")

@@ -9,7 +9,7 @@ from theodolite.domain.errors import ServerFault
 from theodolite.domain.flow import AskModel, Reply, Speaker
 from theodolite.domain.model import ModelEndpoint, Param, Price
 from theodolite.gateways.complaint import complaint_in
-from theodolite.gateways.http.client import GoodAnswer
+from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.models.anthropic_stream import STREAMED_MESSAGES
 from theodolite.gateways.models.chat_form import CHAT_FIELD, NOTHING, body_bytes
 from theodolite.gateways.models.dialect import Dialect
@@ -52,7 +52,7 @@ def sets_form(params: Mapping[str, Param]) -> bool:
     return FORM_FIELD in params and (own is None or (isinstance(own, Mapping) and _FORM in own))
 
 
-def read_reply(answer: GoodAnswer, *, price: Price | None, secret: Secret) -> Reply | Trouble:
+def read_reply(answer: HttpResponse, *, price: Price | None, secret: Secret) -> Reply | Trouble:
     """Return the reply that an answer holds, or what is wrong with it."""
     found = parsed_object(answer, expected="an object with `content`")
     if isinstance(found, Trouble):

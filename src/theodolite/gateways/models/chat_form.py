@@ -13,7 +13,7 @@ from theodolite.domain.flow import AskModel, Reply, Speaker
 from theodolite.domain.identity import FixedJson
 from theodolite.domain.model import ModelEndpoint, Param, Price
 from theodolite.gateways.complaint import FILTER_CODES, complaint_in
-from theodolite.gateways.http.client import GoodAnswer
+from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.models.chat_stream import STREAMED_CHAT
 from theodolite.gateways.models.dialect import Dialect
 from theodolite.gateways.models.model_answer import SaidByModel, parsed_object, reply_of, token_count, word, words_in
@@ -79,7 +79,7 @@ def _member(key: str, value: Any) -> str:
     return f"{_TEXT(key)}:[{','.join(said)}]"
 
 
-def read_reply(answer: GoodAnswer, *, price: Price | None, secret: Secret) -> Reply | Trouble:
+def read_reply(answer: HttpResponse, *, price: Price | None, secret: Secret) -> Reply | Trouble:
     """Return the reply that an answer holds, or what is wrong with it."""
     found = parsed_object(answer, expected="an object with `choices`")
     if isinstance(found, Trouble):
@@ -97,7 +97,7 @@ def read_reply(answer: GoodAnswer, *, price: Price | None, secret: Secret) -> Re
     return reply_of(said, answer, price)
 
 
-def read_model_names(answer: GoodAnswer) -> tuple[str, ...]:
+def read_model_names(answer: HttpResponse) -> tuple[str, ...]:
     """Return the names of the models that an endpoint offers; empty where it does not say."""
     try:
         found = json.loads(answer.body)

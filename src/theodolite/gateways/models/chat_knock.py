@@ -12,7 +12,7 @@ from theodolite.domain.fault import did_you_mean
 from theodolite.domain.flow import AskModel, Message, Reply, Speaker
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.run import Spending
-from theodolite.gateways.http.client import GoodAnswer, host_of
+from theodolite.gateways.http.client import HttpResponse, host_of
 from theodolite.gateways.limits.insisting import GivenUp
 from theodolite.gateways.limits.patience import Patience
 from theodolite.gateways.models.chat_line import ChatLine
@@ -65,7 +65,7 @@ class ChatKnock:
             return await self._knocked_without_answer()
         return await self._knocked_in_vain(outcome) if isinstance(outcome, GivenUp) else self._answered(outcome)
 
-    def _answered(self, answer: GoodAnswer) -> Knock:
+    def _answered(self, answer: HttpResponse) -> Knock:
         reply = self._line.read(answer, in_pieces=self._line.endpoint.stream)
         took = f"ok, {answer.latency_s:.1f} s" + (
             ", tells no tokens of streams" if self._line.wishes.are_refused else ""
@@ -88,7 +88,7 @@ class ChatKnock:
                 listed = await self._line.models(patience)
         except TimeoutError:  # the limits a minute bear no second question
             return self._knocked(f"no answer within {self._knock_s:g} s yet", attempts=1)
-        if isinstance(listed, GoodAnswer) or listed.trouble.status:
+        if isinstance(listed, HttpResponse) or listed.trouble.status:
             return self._knocked(f"connected, no answer within {self._knock_s:g} s yet", attempts=1)
         words = f"takes connections but says nothing within {self._knock_s:g} s"
         return self._knocked(words, alive=False, reached=False, hint=self._curl, attempts=1)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from theodolite.domain.flow import AskModel, Reply
 from theodolite.domain.model import ModelEndpoint
-from theodolite.gateways.http.client import GoodAnswer, HttpClient, HttpRequest, checked_address, host_of
+from theodolite.gateways.http.client import HttpClient, HttpRequest, HttpResponse, checked_address, host_of
 from theodolite.gateways.http.proxies import CallRoute
 from theodolite.gateways.limits.account import Account
 from theodolite.gateways.limits.insisting import GivenUp
@@ -94,7 +94,7 @@ class ChatLine:
 
     async def send(
         self, request: AskModel, patience: Patience, *, in_pieces: bool, ear: Ear | None = None
-    ) -> GoodAnswer | GivenUp:
+    ) -> HttpResponse | GivenUp:
         """Send a request as often as patience allows; without the wishes of its stream where these are refused.
 
         Args:
@@ -108,7 +108,7 @@ class ChatLine:
         if not wishes or not self.wishes.may_be_refused(wishes, outcome):
             return outcome
         again = await self._insist(request, patience, {}, ear)
-        tried = outcome.attempts if isinstance(outcome, GoodAnswer) else outcome.tries
+        tried = outcome.attempts if isinstance(outcome, HttpResponse) else outcome.tries
         if isinstance(again, GivenUp):
             return replace(again, tries=again.tries + tried)
         self.wishes.give_up(again)
@@ -116,27 +116,27 @@ class ChatLine:
 
     async def _insist(
         self, request: AskModel, patience: Patience, wishes: Mapping[str, object] | None, ear: Ear | None
-    ) -> GoodAnswer | GivenUp:
+    ) -> HttpResponse | GivenUp:
         http_request = self.http_request(request, stream=wishes)
         return await self.client.insist(
             replace(http_request, hear=ear.feed) if ear is not None else http_request, patience
         )
 
-    def read(self, answer: GoodAnswer, *, in_pieces: bool) -> Reply | Trouble:
+    def read(self, answer: HttpResponse, *, in_pieces: bool) -> Reply | Trouble:
         """Return the reply that an answer holds, or what is wrong with it."""
         whole = in_one_piece(answer, self.dialect.streaming) if in_pieces else answer
         if isinstance(whole, Trouble):
             return whole
         return self.dialect.read(whole, price=self.endpoint.price, secret=self.client.secret)
 
-    async def models(self, patience: Patience) -> GoodAnswer | GivenUp:
+    async def models(self, patience: Patience) -> HttpResponse | GivenUp:
         """Ask which models the address offers."""
         return await self.client.insist(self.dialect.listing(self.url), patience)
 
     async def model_names(self) -> tuple[str, ...]:
         """Return the names of the models that the endpoint offers; empty where it does not say."""
         answer = await self.models(Patience(timeout_s=1.0, attempts=1))
-        return read_model_names(answer) if isinstance(answer, GoodAnswer) else ()
+        return read_model_names(answer) if isinstance(answer, HttpResponse) else ()
 
 
 def open_line(

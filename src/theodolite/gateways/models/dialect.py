@@ -8,7 +8,7 @@ from typing import Protocol
 
 from theodolite.domain.flow import AskModel, Reply
 from theodolite.domain.model import ModelEndpoint, Param, Price
-from theodolite.gateways.http.client import GoodAnswer, HttpRequest
+from theodolite.gateways.http.client import HttpRequest, HttpResponse
 from theodolite.gateways.models.stream_form import StreamForm
 from theodolite.gateways.secrecy import BEARER_HEADER, Secret
 from theodolite.gateways.trouble import Trouble
@@ -28,7 +28,7 @@ class WriteBody(Protocol):
 class ReadReply(Protocol):
     """Reads the reply that an answer holds, or what is wrong with it."""
 
-    def __call__(self, answer: GoodAnswer, *, price: Price | None, secret: Secret) -> Reply | Trouble:
+    def __call__(self, answer: HttpResponse, *, price: Price | None, secret: Secret) -> Reply | Trouble:
         """Return the reply or the trouble."""
         ...
 

@@ -10,7 +10,7 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.flow import Reply
 from theodolite.domain.model import ModelEndpoint, Price
-from theodolite.gateways.http.client import GoodAnswer
+from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.models.model_answer import SaidByModel, reply_of, words_in
 from theodolite.gateways.secrecy import Secret
 from theodolite.gateways.trouble import Trouble, withheld
@@ -58,7 +58,7 @@ def read_output(output: Any, *, latency_s: float, price: Price | None, secret: S
         tokens_in=sum(n or 0 for n in read),
         tokens_out=usage.output_tokens if usage else 0,
     )
-    outcome = reply_of(said, GoodAnswer(body=b"", latency_s=latency_s), price)
+    outcome = reply_of(said, HttpResponse(body=b"", latency_s=latency_s), price)
     return outcome if price is not None else _priced(outcome, getattr(usage, "total_cost", None))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from theodolite.domain.flow import Reply
 from theodolite.domain.model import Price
 from theodolite.domain.run import Spending
-from theodolite.gateways.http.client import GoodAnswer
+from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.models.thoughts import spoken
 from theodolite.gateways.repair import repaired
 from theodolite.gateways.trouble import Trouble, empty, malformed, unreadable
@@ -53,7 +53,7 @@ def words_in(text: str, *, is_cut: bool, asks_for_tool: bool) -> str | Trouble:
     return empty("it asked for a tool instead of answering") if asks_for_tool else empty()
 
 
-def reply_of(said: SaidByModel, answer: GoodAnswer, price: Price | None) -> Reply | Trouble:
+def reply_of(said: SaidByModel, answer: HttpResponse, price: Price | None) -> Reply | Trouble:
     """Return what an answer holds as a reply; without tokens there is no cost, not even 0.
 
     An answer without words is a trouble that says what it has cost.
@@ -86,7 +86,7 @@ def _spent(said: SaidByModel, cost: int | None) -> Spending:
     )
 
 
-def parsed_object(answer: GoodAnswer, *, expected: str) -> Mapping[str, Any] | Trouble:
+def parsed_object(answer: HttpResponse, *, expected: str) -> Mapping[str, Any] | Trouble:
     """Return the JSON object that an answer holds, or what it holds instead."""
     try:
         found = _parsed(answer.body)

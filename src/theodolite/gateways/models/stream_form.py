@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from theodolite.gateways.http.client import GoodAnswer
+from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.http.event_stream import EventReader
 from theodolite.gateways.models.thoughts import Speech
 from theodolite.gateways.trouble import Trouble, unreadable
@@ -68,7 +68,7 @@ class Ear:
             self._on_chunk(text)
 
 
-def in_one_piece(answer: GoodAnswer, form: StreamForm) -> GoodAnswer | Trouble:
+def in_one_piece(answer: HttpResponse, form: StreamForm) -> HttpResponse | Trouble:
     """Return a streamed answer as if it had come in one piece; one that did come so is left as it is."""
     reader = EventReader()
     texts = [*reader.feed(answer.body), *reader.end()]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from theodolite.domain.errors import Rejected
 from theodolite.domain.model import Param
-from theodolite.gateways.http.client import GoodAnswer
+from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.limits.insisting import GivenUp
 from theodolite.gateways.models.late_complaint import late_words
 
@@ -43,11 +43,11 @@ class StreamWishes:
         """Whether the endpoint has turned them down, so that its streams tell nothing of the kind."""
         return self._refused
 
-    def may_be_refused(self, sent: Mapping[str, object], outcome: GoodAnswer | GivenUp) -> bool:
+    def may_be_refused(self, sent: Mapping[str, object], outcome: HttpResponse | GivenUp) -> bool:
         """Tell whether a call may have failed for the wishes that it was sent with; what succeeds is remembered."""
         if not sent:
             return False
-        if isinstance(outcome, GoodAnswer):
+        if isinstance(outcome, HttpResponse):
             words = late_words(outcome.body)
             self._taken = self._taken or not words
             return any(name in words for name in sent)
@@ -57,6 +57,6 @@ class StreamWishes:
         is_named = any(name in trouble.words for name in sent)
         return is_named or (trouble.status in _UNSUPPORTED and not self._taken)
 
-    def give_up(self, answer: GoodAnswer) -> None:
+    def give_up(self, answer: HttpResponse) -> None:
         """Keep in mind that the endpoint answers without them and not with them, unless the answer complains, too."""
         self._refused = self._refused or not late_words(answer.body)

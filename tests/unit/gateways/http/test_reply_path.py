@@ -3,7 +3,7 @@
 import pytest
 
 from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError, InputError, MalformedReply, ServerFault
-from theodolite.gateways.http.client import GoodAnswer
+from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.http.reply_path import ReplyPlace, StreamEvent, find_in, parse_path
 from theodolite.gateways.trouble import Trouble
 
@@ -42,12 +42,12 @@ def test_what_is_no_path_is_said(path: str) -> None:
     ],
 )
 def test_a_reply_is_read(path: str, body: bytes, text: str) -> None:
-    assert ReplyPlace(path).read(GoodAnswer(body=body)) == text
+    assert ReplyPlace(path).read(HttpResponse(body=body)) == text
 
 
 def test_the_encoding_that_the_headers_name_is_used() -> None:
     assert (
-        ReplyPlace("text").read(GoodAnswer(body=b"\xe9t\xe9", content_type="text/plain; charset=iso-8859-1")) == "été"
+        ReplyPlace("text").read(HttpResponse(body=b"\xe9t\xe9", content_type="text/plain; charset=iso-8859-1")) == "été"
     )
 
 
@@ -80,7 +80,7 @@ def test_the_encoding_that_the_headers_name_is_used() -> None:
 def test_what_is_no_reply_is_told_apart(
     path: str, body: bytes, charset: str, kind: type[GatewayError], words: str
 ) -> None:
-    answer = GoodAnswer(body=body, content_type=f"text/plain; charset={charset}" if charset else "text/plain")
+    answer = HttpResponse(body=body, content_type=f"text/plain; charset={charset}" if charset else "text/plain")
 
     trouble = ReplyPlace(path).read(answer)
 
@@ -97,11 +97,11 @@ def test_what_is_no_reply_is_told_apart(
     ],
 )
 def test_a_reply_is_found_by_a_regular_expression(pattern: str, body: bytes, text: str) -> None:
-    assert ReplyPlace("text", pattern).read(GoodAnswer(body=body)) == text
+    assert ReplyPlace("text", pattern).read(HttpResponse(body=body)) == text
 
 
 def test_an_answer_that_does_not_match_is_malformed() -> None:
-    trouble = ReplyPlace("text", "(x)").read(GoodAnswer(body=b"abc"))
+    trouble = ReplyPlace("text", "(x)").read(HttpResponse(body=b"abc"))
 
     assert isinstance(trouble, Trouble)
     assert trouble.kind is MalformedReply

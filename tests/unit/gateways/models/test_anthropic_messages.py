@@ -10,7 +10,7 @@ from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError, M
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import AskModel, Message, Reply, Speaker
 from theodolite.domain.model import ModelEndpoint, Price
-from theodolite.gateways.http.client import GoodAnswer
+from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.models.anthropic_messages import TOKENS_AT_MOST, read_reply, request_body
 from theodolite.gateways.secrecy import Secret
 from theodolite.gateways.trouble import Trouble
@@ -33,7 +33,7 @@ def written(*messages: Message, **params: Any) -> dict[str, Any]:
 def read(body: Any, *, price: Price | None = None) -> Reply | Trouble:
     """Read an answer with the given JSON body."""
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return read_reply(GoodAnswer(body=raw, latency_s=0.25, attempts=2), price=price, secret=Secret("sk-1234567"))
+    return read_reply(HttpResponse(body=raw, latency_s=0.25, attempts=2), price=price, secret=Secret("sk-1234567"))
 
 
 def test_system_messages_stand_apart_from_the_chat() -> None:

@@ -13,7 +13,7 @@ from theodolite.domain.failure import Party
 from theodolite.domain.flow import AskModel, Message, Reply, Speaker
 from theodolite.domain.model import ModelEndpoint, Price
 from theodolite.domain.run import Spending
-from theodolite.gateways.http.client import GoodAnswer
+from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.models.chat_form import read_model_names, read_reply, request_body
 from theodolite.gateways.secrecy import Secret
 from theodolite.gateways.trouble import Trouble
@@ -22,7 +22,7 @@ from theodolite.gateways.trouble import Trouble
 def read(body: Any, *, price: Price | None = None) -> Reply | Trouble:
     """Read an answer with the given JSON body."""
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return read_reply(GoodAnswer(body=raw, latency_s=0.25, attempts=2), price=price, secret=Secret("sk-1234567"))
+    return read_reply(HttpResponse(body=raw, latency_s=0.25, attempts=2), price=price, secret=Secret("sk-1234567"))
 
 
 def altered(*, message: dict[str, Any] | None = None, **changes: Any) -> dict[str, Any]:
@@ -161,4 +161,4 @@ def test_whatever_comes_is_a_reply_or_a_trouble(body: bytes) -> None:
     ],
 )
 def test_the_names_that_an_endpoint_offers_are_read(body: bytes, names: tuple[str, ...]) -> None:
-    assert read_model_names(GoodAnswer(body=body)) == names
+    assert read_model_names(HttpResponse(body=body)) == names

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from theodolite.gateways.http.client import GoodAnswer
+from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.models.anthropic_stream import STREAMED_MESSAGES
 from theodolite.gateways.models.chat_stream import STREAMED_CHAT
 from theodolite.gateways.models.stream_form import StreamForm, in_one_piece
@@ -14,15 +14,15 @@ CHAT = {"choices": [{"index": 0, "delta": {"content": "Yes"}, "finish_reason": N
 MESSAGE = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Yes"}}
 
 
-def streamed(*events: object) -> GoodAnswer:
+def streamed(*events: object) -> HttpResponse:
     texts = (event if isinstance(event, str) else json.dumps(event) for event in events)
-    return GoodAnswer(body="".join(f"data: {text}\n\n" for text in texts).encode())
+    return HttpResponse(body="".join(f"data: {text}\n\n" for text in texts).encode())
 
 
 def test_a_server_that_says_only_that_nothing_follows_has_ended_its_reply() -> None:
     whole = in_one_piece(streamed(CHAT, "[DONE]"), STREAMED_CHAT)
 
-    assert isinstance(whole, GoodAnswer)
+    assert isinstance(whole, HttpResponse)
     assert json.loads(whole.body)["choices"][0] == {
         "message": {"content": "Yes", "refusal": None, "tool_calls": False},
         "finish_reason": "",

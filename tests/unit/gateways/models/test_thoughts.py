@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from theodolite.domain.errors import EmptyReply
-from theodolite.gateways.http.client import GoodAnswer
+from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.models.chat_form import read_reply
 from theodolite.gateways.models.chat_stream import STREAMED_CHAT
 from theodolite.gateways.models.stream_form import Ear
@@ -63,7 +63,7 @@ def test_thoughts_alone_are_no_reply_and_are_paid_for(finish, words):
     message = {"message": {"content": "<think>Let me see"}, "finish_reason": finish}
     body = json.dumps({"choices": [message], "usage": {"prompt_tokens": 5, "completion_tokens": 9}}).encode()
 
-    trouble = read_reply(GoodAnswer(body=body), price=None, secret=Secret())
+    trouble = read_reply(HttpResponse(body=body), price=None, secret=Secret())
 
     assert trouble.kind is EmptyReply
     assert words in trouble.words
