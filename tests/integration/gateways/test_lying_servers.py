@@ -11,9 +11,9 @@ import pytest
 from aiohttp.abc import AbstractResolver
 
 from tests.integration.gateways.test_http_transport import ANSWER, ask, certified
+from theodolite.gateways.attempt_error import BrokenOff, CutShort, NoConnection, translate
 from theodolite.gateways.http.proxies import CallRoute
 from theodolite.gateways.http.transport import HttpTransport
-from theodolite.gateways.trouble import BrokenOff, CutShort, NoConnection, translate
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
 

@@ -15,10 +15,10 @@ from theodolite.gateways.applications.connections import Connections
 from theodolite.gateways.applications.open_sessions import OpenSessions
 from theodolite.gateways.applications.slots import Slots
 from theodolite.gateways.applications.workers import Workers
+from theodolite.gateways.attempt_error import empty
 from theodolite.gateways.markup import readable
 from theodolite.gateways.repair import repaired
 from theodolite.gateways.secrecy import Credentials
-from theodolite.gateways.trouble import empty
 from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock
 from theodolite.ports.endpoint import Knock

@@ -9,8 +9,8 @@ from typing import Any
 from theodolite.domain.errors import InputError, ServerFault
 from theodolite.domain.fault import did_you_mean
 from theodolite.gateways.applications.worker_answers import ForeignObject, type_of
+from theodolite.gateways.attempt_error import AttemptError, empty, malformed
 from theodolite.gateways.secrecy import Credentials
-from theodolite.gateways.trouble import Trouble, empty, malformed
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def read_truth(returned: Any, method: str, credentials: Credentials) -> bool | Tolerated | Trouble:
+def read_truth(returned: Any, method: str, credentials: Credentials) -> bool | Tolerated | AttemptError:
     """Return what a method says about its success.
 
     A pair such as `(False, "no key")` is true to Python whatever it holds, so its
@@ -75,14 +75,14 @@ def read_truth(returned: Any, method: str, credentials: Credentials) -> bool | T
         if returned[0]:
             return Tolerated(True, remark)
         words = credentials.scrub(" ".join(str(item) for item in returned[1:]))
-        return Trouble(kind=ServerFault, words=f"`{method}` returned False: {words}".removesuffix(": "))
+        return AttemptError(kind=ServerFault, words=f"`{method}` returned False: {words}".removesuffix(": "))
     is_true = returned.is_true if isinstance(returned, ForeignObject) else bool(returned)
     if is_true and not (isinstance(returned, ForeignObject) and returned.type_name == "coroutine"):
         return Tolerated(True, f"`{method}` returned {_named(returned)}, taken as True; expected True or False")
     return malformed(f"`{method}` returned {_named(returned)}; expected True or False: return True where it succeeded")
 
 
-def read_response(returned: Any, credentials: Credentials) -> str | Tolerated | Trouble:
+def read_response(returned: Any, credentials: Credentials) -> str | Tolerated | AttemptError:
     """Return the words of a response, or what is wrong with it."""
     if not isinstance(returned, Mapping):
         return malformed(f'`GetResponse` returned {_named(returned)}; expected {{"success": ..., "response": ...}}')
@@ -92,16 +92,16 @@ def read_response(returned: Any, credentials: Credentials) -> str | Tolerated | 
         there = ", ".join(sorted(map(str, returned))[:6]) or "nothing"
         return malformed(f"`GetResponse` returned no {keys}; there is {credentials.scrub(there)}")
     success = read_truth(returned["success"], "success` of `GetResponse", credentials)
-    if isinstance(success, Trouble):
+    if isinstance(success, AttemptError):
         return success
     if success is False:
         words = credentials.scrub(str(returned["response"] or ""))
-        return Trouble(kind=ServerFault, words=f"it says that it failed: {words}".removesuffix(": "))
+        return AttemptError(kind=ServerFault, words=f"it says that it failed: {words}".removesuffix(": "))
     text = _text_in(returned["response"])
     return Tolerated(text, success.remark) if isinstance(success, Tolerated) and isinstance(text, str) else text
 
 
-def _text_in(response: Any) -> str | Trouble:
+def _text_in(response: Any) -> str | AttemptError:
     if response is None or (isinstance(response, str) and not response.strip()):
         return empty("`response` of `GetResponse` holds no text")
     return response if isinstance(response, str) else malformed(f"`response` is {_named(response)}; expected text")

@@ -12,8 +12,8 @@ from theodolite.gateways.applications.aria_contract import Tolerated, read_respo
 from theodolite.gateways.applications.worker_answers import decode
 from theodolite.gateways.applications.worker_process import WorkerChannel
 from theodolite.gateways.applications.workers import Workers
+from theodolite.gateways.attempt_error import AttemptError
 from theodolite.gateways.secrecy import ARIA_AUTH, Credentials
-from theodolite.gateways.trouble import Trouble
 
 T = TypeVar("T")
 
@@ -174,8 +174,8 @@ class AriaInstance:
             return Tolerated(text, "`GetVersion` takes no `self` and is no `@staticmethod`")
         return "" if returned == "" else read_version(returned)
 
-    def _tolerated(self, read: T | Tolerated | Trouble) -> T:
-        if isinstance(read, Trouble):
+    def _tolerated(self, read: T | Tolerated | AttemptError) -> T:
+        if isinstance(read, AttemptError):
             raise read.error(endpoint=self._of.name)
         if isinstance(read, Tolerated):
             self._of.remarks[read.remark] = None

@@ -14,10 +14,10 @@ from theodolite.gateways.applications.open_sessions import OpenSessions
 from theodolite.gateways.applications.slots import Slots
 from theodolite.gateways.applications.worker_answers import decode, type_of
 from theodolite.gateways.applications.workers import Workers
+from theodolite.gateways.attempt_error import AttemptError, empty, malformed
 from theodolite.gateways.markup import readable
 from theodolite.gateways.repair import repaired
 from theodolite.gateways.secrecy import Secret
-from theodolite.gateways.trouble import Trouble, empty, malformed
 from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock
 from theodolite.ports.endpoint import Knock
@@ -89,7 +89,7 @@ class CallableApplication:
             )
             took_s = self._clock.monotonic_s() - begun
         text = _text(answer)
-        if isinstance(text, Trouble):
+        if isinstance(text, AttemptError):
             raise text.error(endpoint=self._name)
         came, n_repaired = repaired(text)
         kept, original = readable(came, self._connection.markup)
@@ -137,7 +137,7 @@ class CallableApplication:
         await self._workers.close()
 
 
-def _text(answer: Mapping[str, Any]) -> str | Trouble:
+def _text(answer: Mapping[str, Any]) -> str | AttemptError:
     """Return the reply that a function returned, or what is wrong with it."""
     if "odd_piece" in answer:
         return malformed(f"the function yielded a {answer['odd_piece']}; expected text")
@@ -145,7 +145,7 @@ def _text(answer: Mapping[str, Any]) -> str | Trouble:
     if isinstance(returned, Mapping):
         if returned.get("success", True) is False:
             words = Secret().scrub(str(returned.get("response") or ""))
-            return Trouble(kind=ServerFault, words=f"it says that it failed: {words}".removesuffix(": "))
+            return AttemptError(kind=ServerFault, words=f"it says that it failed: {words}".removesuffix(": "))
         returned = returned.get("response")
     if returned is None or (isinstance(returned, str) and not returned.strip()):
         return empty("the function returned no text")

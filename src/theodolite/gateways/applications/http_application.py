@@ -12,6 +12,7 @@ from theodolite.domain.errors import ContentRefused, MalformedReply, TimedOut, U
 from theodolite.domain.flow import Reply, SayToApplication
 from theodolite.domain.run import Spending
 from theodolite.gateways.applications.http_form import RequestForm
+from theodolite.gateways.attempt_error import AttemptError, malformed
 from theodolite.gateways.http.client import HttpClient, HttpResponse
 from theodolite.gateways.http.event_stream import EventStream
 from theodolite.gateways.http.proxies import CallRoute
@@ -24,7 +25,6 @@ from theodolite.gateways.limits.patience import REFUSALS, Patience
 from theodolite.gateways.repair import repaired
 from theodolite.gateways.secrecy import BEARER_HEADER, Secret
 from theodolite.gateways.templates import variables_of
-from theodolite.gateways.trouble import Trouble, malformed
 from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock
 from theodolite.ports.endpoint import Knock
@@ -170,16 +170,16 @@ class HttpApplication:
         return self._knocked_in_vain(outcome)
 
     def _knocked_in_vain(self, outcome: GivenUp) -> Knock:
-        trouble = outcome.trouble
+        attempt_error = outcome.attempt_error
         words = str(outcome.error(endpoint=self._name))
         # 403 is what some gateways say to OPTIONS whatever the token.
-        if trouble.status == 401 or not outcome.tries:
+        if attempt_error.status == 401 or not outcome.tries:
             hint = _token_hint(self._client.secret.variable)
             return self._knocked(words, alive=False, hint=hint, attempts=outcome.tries)
-        if trouble.kind in {Unreachable, MalformedReply} or not trouble.status:
-            hint, reached = f"curl -X OPTIONS {self._form.site}", trouble.kind not in {Unreachable, TimedOut}
+        if attempt_error.kind in {Unreachable, MalformedReply} or not attempt_error.status:
+            hint, reached = f"curl -X OPTIONS {self._form.site}", attempt_error.kind not in {Unreachable, TimedOut}
             return self._knocked(words, alive=False, reached=reached, hint=hint, attempts=outcome.tries)
-        return self._knocked(f"there, answers {trouble.status} to OPTIONS", attempts=outcome.tries)
+        return self._knocked(f"there, answers {attempt_error.status} to OPTIONS", attempts=outcome.tries)
 
     def _knocked(
         self, answer: str, *, alive: bool = True, reached: bool = True, hint: str = "", attempts: int = 1
@@ -203,9 +203,9 @@ class HttpApplication:
         text = stream.text() if stream else self._place.read(answer)
         if stream is None:
             look(answer.body.decode("utf-8", "replace"))
-        if not isinstance(text, Trouble) and self._id_at is not None and session not in self._sites.ids:
+        if not isinstance(text, AttemptError) and self._id_at is not None and session not in self._sites.ids:
             text = malformed("the answer holds no session id where `session` says; later turns could not be told apart")
-        if isinstance(text, Trouble):
+        if isinstance(text, AttemptError):
             clean = replace(text, words=secret.scrub(text.words))
             raise clean.error(endpoint=self._name, tries=answer.attempts)
         kept, n_repaired = repaired(secret.strike(text))

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from theodolite.domain.address import refuse_userinfo
 from theodolite.domain.errors import InputError, Rejected, TimedOut
+from theodolite.gateways.attempt_error import FOREIGN, Again, AttemptError, of_status, translate, withheld
 from theodolite.gateways.complaint import read_complaint
 from theodolite.gateways.http.proxies import CallRoute
 from theodolite.gateways.limits.insisting import GivenUp, insist
 from theodolite.gateways.limits.pace import Pace
 from theodolite.gateways.limits.patience import Patience, asked_wait_s
 from theodolite.gateways.secrecy import Secret
-from theodolite.gateways.trouble import FOREIGN, Again, Trouble, of_status, translate, withheld
 from theodolite.gateways.web_address import NoAddress, web_address
 from theodolite.ports.clock import Clock
 
@@ -29,7 +29,7 @@ _CHARSET = re.compile(r"""charset\s*=\s*["']?([^\s"';]+)""", re.IGNORECASE)
 Weigh = Callable[[bytes], int | None]
 """Tells from an answer's body how many tokens its call has taken; None where it does not say."""
 
-Heed = Callable[[bytes], Trouble | None]
+Heed = Callable[[bytes], AttemptError | None]
 """Tells from the body of a good answer what has gone wrong all the same and may pass; None where nothing has."""
 
 
@@ -86,7 +86,7 @@ class HttpResponse:
         return found[1] if found else ""
 
 
-_Ended = tuple[HttpResponse | Trouble, float]
+_Ended = tuple[HttpResponse | AttemptError, float]
 """How an attempt ended and how long it took; seconds."""
 
 
@@ -100,7 +100,7 @@ class _Lines:
 
 
 class HttpClient:
-    """Sends requests to one endpoint and brings answers or troubles, nothing else.
+    """Sends requests to one endpoint and brings answers or failed attempts, nothing else.
 
     Connections are opened lazily inside the running event loop. There are no
     cookies, no redirects and no retries but our own.
@@ -158,7 +158,7 @@ class HttpClient:
         """Try as often as patience allows; no slot is held while waiting."""
         if self.secret.is_missing:
             words = f"the environment variable `{self.secret.variable}` is not set"
-            return GivenUp(trouble=Trouble(kind=Rejected, words=words), tries=0, elapsed_s=0.0)
+            return GivenUp(attempt_error=AttemptError(kind=Rejected, words=words), tries=0, elapsed_s=0.0)
         outcome = await insist(
             lambda spent_s: self._in_slot(http_request, patience, spent_s),
             patience=patience,
@@ -197,17 +197,19 @@ class HttpClient:
         """Make one attempt when its turn comes; return how it ended and how long it took, in seconds."""
         turn = await self._pace.begin(http_request.tokens)
         begun = self.clock.monotonic_s()
-        outcome: HttpResponse | Trouble | None = None
+        outcome: HttpResponse | AttemptError | None = None
         try:
             outcome = await self._attempt(http_request, patience, patience.attempt_s(spent_s))
             return outcome, self.clock.monotonic_s() - begun
         finally:
             answer = outcome if isinstance(outcome, HttpResponse) else None
             tokens = self._weigh(answer.body) if answer is not None and self._weigh is not None else None
-            trouble = outcome if isinstance(outcome, Trouble) else None
-            self._pace.end(turn, trouble, answered=answer is not None, tokens=tokens)
+            attempt_error = outcome if isinstance(outcome, AttemptError) else None
+            self._pace.end(turn, attempt_error, answered=answer is not None, tokens=tokens)
 
-    async def _attempt(self, http_request: HttpRequest, patience: Patience, timeout_s: float) -> HttpResponse | Trouble:
+    async def _attempt(
+        self, http_request: HttpRequest, patience: Patience, timeout_s: float
+    ) -> HttpResponse | AttemptError:
         begun = self.clock.monotonic_s()
         hear = _Ear(http_request.hear) if http_request.hear is not None else None
         try:
@@ -221,28 +223,28 @@ class HttpClient:
                 on_piece=hear,
             )
         except FOREIGN as error:
-            trouble = translate(error)
+            attempt_error = translate(error)
             if hear is not None and hear.has_heard:
-                trouble = replace(trouble, again=Again.NEVER)
-            late = trouble.kind is TimedOut
-            return replace(trouble, words=f"no answer within {timeout_s:.3g} s") if late else trouble
+                attempt_error = replace(attempt_error, again=Again.NEVER)
+            late = attempt_error.kind is TimedOut
+            return replace(attempt_error, words=f"no answer within {timeout_s:.3g} s") if late else attempt_error
         if 200 <= answer.status < 300:
-            late_trouble = self._heed(answer.body) if self._heed is not None else None
-            if late_trouble is not None:
-                return late_trouble if hear is None else replace(late_trouble, again=Again.NEVER)
+            late_error = self._heed(answer.body) if self._heed is not None else None
+            if late_error is not None:
+                return late_error if hear is None else replace(late_error, again=Again.NEVER)
             kind = answer.headers.get("content-type", "")
             return HttpResponse(body=answer.body, content_type=kind, latency_s=self.clock.monotonic_s() - begun)
         return self._complain(answer, http_request.doubtful)
 
-    def _complain(self, answer: RawResponse, doubtful: tuple[str, ...]) -> Trouble:
+    def _complain(self, answer: RawResponse, doubtful: tuple[str, ...]) -> AttemptError:
         complaint, status = read_complaint(answer.body), answer.status
         words = self.secret.scrub(complaint.words)
         if any(field in complaint.words for field in doubtful):
-            return Trouble(kind=Rejected, words=f"{status} {words}", status=status)
+            return AttemptError(kind=Rejected, words=f"{status} {words}", status=status)
         if status == 400 and complaint.is_filter:
             return withheld(f"400 {words}".rstrip(), status=400)
         if complaint.is_quota:
-            return Trouble(kind=Rejected, words=f"{status} {words}".rstrip(), status=status)
+            return AttemptError(kind=Rejected, words=f"{status} {words}".rstrip(), status=status)
         if status in {401, 403}:
             key = f"variable {self.secret.variable}" if self.secret.variable else "the study names no `key:`"
             words = f"{words} ({key})".lstrip()

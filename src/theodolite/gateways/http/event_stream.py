@@ -6,9 +6,9 @@ import codecs
 import re
 from collections.abc import Callable, Iterator
 
+from theodolite.gateways.attempt_error import AttemptError, empty, malformed
 from theodolite.gateways.http.reply_path import ReplyPlace, StreamEvent, failure_in
 from theodolite.gateways.secrecy import Secret, StruckPieces
-from theodolite.gateways.trouble import Trouble, empty, malformed
 from theodolite.ports.application import OnChunk
 
 END = "[DONE]"
@@ -97,23 +97,23 @@ class EventStream:
         self._look = look
         self._reader = EventReader()
         self._pieces: list[str] = []
-        self._trouble: Trouble | None = None
-        self._without: Trouble | None = None
+        self._attempt_error: AttemptError | None = None
+        self._without: AttemptError | None = None
 
     def feed(self, piece: bytes) -> None:
         """Take the next bytes of the answer."""
         for data in self._reader.feed(piece):
             self._hear(data)
 
-    def text(self) -> str | Trouble:
+    def text(self) -> str | AttemptError:
         """Return the whole reply at the end of the answer, or what is wrong with it."""
         for data in self._reader.end():
             self._hear(data)
         if self._heard is not None:
             self._heard.end()
         whole = "".join(self._pieces)
-        if self._trouble is not None:
-            return self._trouble
+        if self._attempt_error is not None:
+            return self._attempt_error
         if whole.strip():
             return whole
         return empty("the events hold no text") if self._pieces else self._without or _no_stream()
@@ -125,16 +125,16 @@ class EventStream:
                 self._pieces.append(text)
                 if text and self._heard is not None:
                     self._heard.feed(text)
-            case StreamEvent(trouble=trouble, is_fatal=True):
-                self._trouble = self._trouble or trouble
-            case StreamEvent(trouble=trouble):
-                self._without = self._without or trouble
+            case StreamEvent(attempt_error=attempt_error, is_fatal=True):
+                self._attempt_error = self._attempt_error or attempt_error
+            case StreamEvent(attempt_error=attempt_error):
+                self._without = self._without or attempt_error
 
     def _read(self, data: str) -> StreamEvent:
         if self._reader.name == FAILED:
-            return StreamEvent(trouble=failure_in(data), is_fatal=True)
+            return StreamEvent(attempt_error=failure_in(data), is_fatal=True)
         return self._place.read_event(data)
 
 
-def _no_stream() -> Trouble:
+def _no_stream() -> AttemptError:
     return malformed("the answer holds no events; leave `stream` out where the reply comes in one piece")

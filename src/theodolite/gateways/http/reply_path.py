@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from theodolite.domain.errors import ContentRefused, InputError, ServerFault
+from theodolite.gateways.attempt_error import AttemptError, empty, malformed, withheld
 from theodolite.gateways.complaint import complaint_in, read_complaint
 from theodolite.gateways.http.client import HttpResponse
-from theodolite.gateways.trouble import Trouble, empty, malformed, withheld
 
 _STEP = re.compile(r"""\.([\w-]+)|\[(\d+)\]|\[(?:"([^"\]]+)"|'([^'\]]+)')\]""")
 
@@ -28,12 +28,12 @@ class StreamEvent:
 
     Attributes:
         text: The piece; None where there is none.
-        trouble: Why there is none.
+        attempt_error: Why there is none.
         is_fatal: Whether the whole reply is spoilt; events without a piece are common.
     """
 
     text: str | None = None
-    trouble: Trouble | None = None
+    attempt_error: AttemptError | None = None
     is_fatal: bool = False
 
 
@@ -73,7 +73,7 @@ class ReplyPlace:
         self._path = None if pattern else parse_path(path)
         self._pattern = _compiled(pattern) if pattern else None
 
-    def read(self, answer: HttpResponse) -> str | Trouble:
+    def read(self, answer: HttpResponse) -> str | AttemptError:
         """Return the reply that an answer holds, or what is wrong with it."""
         try:
             text = answer.body.decode(answer.charset or "utf-8").removeprefix("\ufeff")
@@ -85,13 +85,13 @@ class ReplyPlace:
     def read_event(self, data: str) -> StreamEvent:
         """Return what one event of a stream holds."""
         found = self._find(data)
-        if isinstance(found, Trouble):
-            return StreamEvent(trouble=found, is_fatal=found.kind in {ServerFault, ContentRefused})
+        if isinstance(found, AttemptError):
+            return StreamEvent(attempt_error=found, is_fatal=found.kind in {ServerFault, ContentRefused})
         if found is None:
-            return StreamEvent(trouble=empty())
+            return StreamEvent(attempt_error=empty())
         if isinstance(found, str):
             return StreamEvent(text=found)
-        return StreamEvent(trouble=_no_text(found), is_fatal=True)
+        return StreamEvent(attempt_error=_no_text(found), is_fatal=True)
 
     def _find(self, text: str) -> Any:
         if self._pattern is not None:
@@ -107,7 +107,7 @@ class ReplyPlace:
         return _failure(found, reply) or reply
 
 
-def failure_in(data: str) -> Trouble:
+def failure_in(data: str) -> AttemptError:
     """Return the failure that an event reports by its very name, however its words are written."""
     complaint = read_complaint(data.encode())
     words = complaint.words or complaint.code
@@ -132,7 +132,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _walk(found: Any, path: Path) -> Any:
-    """Follow the path; a step that leads nowhere becomes a trouble."""
+    """Follow the path; a step that leads nowhere becomes a failed attempt."""
     root = found
     for position, step in enumerate(path):
         try:
@@ -144,7 +144,7 @@ def _walk(found: Any, path: Path) -> Any:
     return found
 
 
-def _failure(found: Any, reply: Any) -> Trouble | None:
+def _failure(found: Any, reply: Any) -> AttemptError | None:
     """Return the failure that an application reports beside its reply; an error beside a text may be a mere remark."""
     is_blank = reply is None or (isinstance(reply, str) and not reply.strip())
     if is_blank and (complaint := _complaint(found)) is not None:
@@ -153,16 +153,16 @@ def _failure(found: Any, reply: Any) -> Trouble | None:
         return None
     said = complaint_in(found)
     words = reply if isinstance(reply, str) and not is_blank else said.words if said is not None else ""
-    return Trouble(kind=ServerFault, words=f"it says that it failed: {words}".removesuffix(": "))
+    return AttemptError(kind=ServerFault, words=f"it says that it failed: {words}".removesuffix(": "))
 
 
-def _unread(why: str, text: str) -> Trouble:
-    """Return the trouble of an answer that nothing was found in, with its first words."""
+def _unread(why: str, text: str) -> AttemptError:
+    """Return the failed attempt of an answer that nothing was found in, with its first words."""
     begins = " ".join(text[: 2 * SHOWN].split())[:SHOWN]
     return malformed(f"the answer {why}; it begins with `{begins}`")
 
 
-def _complaint(found: Any) -> Trouble | None:
+def _complaint(found: Any) -> AttemptError | None:
     """Return the error that an application reports in place of a reply, although its status is 200."""
     complaint = complaint_in(found) if isinstance(found, Mapping) and found.get("error") else None
     if complaint is None:
@@ -171,8 +171,8 @@ def _complaint(found: Any) -> Trouble | None:
     return withheld(words) if complaint.is_filter else _error(words)
 
 
-def _error(words: str) -> Trouble:
-    return Trouble(kind=ServerFault, words=f"it says: {words}" if words else "it does not say which")
+def _error(words: str) -> AttemptError:
+    return AttemptError(kind=ServerFault, words=f"it says: {words}" if words else "it does not say which")
 
 
 def _member(found: Any, step: str | int) -> Any:
@@ -193,13 +193,13 @@ def _alternatives(found: Any) -> str:
     return f"; there are {', '.join(sorted(map(str, found))[:6])}" if found else "; the object there is empty"
 
 
-def _checked(found: Any) -> str | Trouble:
-    if isinstance(found, Trouble):
+def _checked(found: Any) -> str | AttemptError:
+    if isinstance(found, AttemptError):
         return found
     if found is None or (isinstance(found, str) and not found.strip()):
         return empty()
     return found if isinstance(found, str) else _no_text(found)
 
 
-def _no_text(found: Any) -> Trouble:
+def _no_text(found: Any) -> AttemptError:
     return malformed(f"the reply is a JSON {type(found).__name__}; expected text")

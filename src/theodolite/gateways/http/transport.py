@@ -22,9 +22,7 @@ import aiohttp
 from aiohttp.abc import AbstractResolver
 from yarl import URL
 
-from theodolite.gateways.http.proxies import CallRoute, HttpProxy
-from theodolite.gateways.http.public_network import is_public
-from theodolite.gateways.trouble import (
+from theodolite.gateways.attempt_error import (
     LARGEST_ANSWER,
     BrokenOff,
     CutShort,
@@ -35,6 +33,8 @@ from theodolite.gateways.trouble import (
     ProxyRefused,
     TooLarge,
 )
+from theodolite.gateways.http.proxies import CallRoute, HttpProxy
+from theodolite.gateways.http.public_network import is_public
 from theodolite.gateways.web_address import NoAddress, WebAddress, web_address
 
 IDLE_S = 15.0

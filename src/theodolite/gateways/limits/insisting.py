@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from theodolite.domain.errors import GatewayError
+from theodolite.gateways.attempt_error import Again, AttemptError
 from theodolite.gateways.limits.patience import Patience
-from theodolite.gateways.trouble import Again, Trouble
 from theodolite.ports.clock import Clock
 
 T = TypeVar("T")
@@ -18,17 +18,17 @@ T = TypeVar("T")
 class GivenUp:
     """A request that brought no answer, after all tries."""
 
-    trouble: Trouble
+    attempt_error: AttemptError
     tries: int
     elapsed_s: float
 
     def error(self, *, endpoint: str, host: str = "") -> GatewayError:
         """Return the error that people read, with the effort that was made."""
-        return self.trouble.error(endpoint=endpoint, host=host, tries=self.tries, elapsed_s=self.elapsed_s)
+        return self.attempt_error.error(endpoint=endpoint, host=host, tries=self.tries, elapsed_s=self.elapsed_s)
 
 
 async def insist(
-    attempt: Callable[[float], Awaitable[tuple[T | Trouble, float]]],
+    attempt: Callable[[float], Awaitable[tuple[T | AttemptError, float]]],
     *,
     patience: Patience,
     clock: Clock,
@@ -51,12 +51,12 @@ async def insist(
     while True:
         tries += 1
         outcome, took_s = await attempt(spent_s)
-        if not isinstance(outcome, Trouble):
+        if not isinstance(outcome, AttemptError):
             return outcome, tries
         spent_s += took_s
         refused += outcome.again is Again.WHEN_ASKED
         wait_s = patience.wait_s(outcome, tries, key(), spent_s=spent_s, refused=refused)
         if wait_s is None:
-            return GivenUp(trouble=outcome, tries=tries, elapsed_s=clock.monotonic_s() - begun)
+            return GivenUp(attempt_error=outcome, tries=tries, elapsed_s=clock.monotonic_s() - begun)
         spent_s += wait_s
         await clock.sleep(wait_s)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from theodolite.domain.errors import RateLimited
+from theodolite.gateways.attempt_error import AttemptError
 from theodolite.gateways.limits.account import Account
-from theodolite.gateways.trouble import Trouble
 from theodolite.ports.clock import Clock
 
 if TYPE_CHECKING:  # endpoints without a limit per minute wait for neither
@@ -87,12 +87,14 @@ class Pace:
             return 0.0
         return self._window.wait_s(self._clock.monotonic_s(), math.ceil(tokens * self._share_taken))
 
-    def end(self, permit: Permit, trouble: Trouble | None, *, answered: bool, tokens: int | None = None) -> None:
+    def end(
+        self, permit: Permit, attempt_error: AttemptError | None, *, answered: bool, tokens: int | None = None
+    ) -> None:
         """Learn how an attempt ended.
 
         Args:
             permit: What `begin` returned.
-            trouble: What came in place of an answer; None also where the attempt was broken off.
+            attempt_error: What came in place of an answer; None also where the attempt was broken off.
             answered: Whether an answer came.
             tokens: What it has really taken; count, None where unknown.
         """
@@ -102,8 +104,8 @@ class Pace:
             self._learn(tokens / max(1, permit.foreseen))
         if answered:
             self._account.answered(permit.ticket)
-        elif trouble is not None and (trouble.kind is RateLimited or trouble.status in _BUSY):
-            self._account.refused(permit.ticket, trouble.asked_wait_s)
+        elif attempt_error is not None and (attempt_error.kind is RateLimited or attempt_error.status in _BUSY):
+            self._account.refused(permit.ticket, attempt_error.asked_wait_s)
         else:
             self._account.leave()
 

@@ -11,7 +11,7 @@ from typing import assert_never
 
 from theodolite.domain.identity import keyed_draw
 from theodolite.domain.model import ModelEndpoint
-from theodolite.gateways.trouble import Again, Trouble
+from theodolite.gateways.attempt_error import Again, AttemptError
 
 REFUSALS = 8
 """Refusals for "too many requests" that are borne for each attempt of a call; count."""
@@ -57,24 +57,28 @@ class Patience:
         """
         return min(self.timeout_s, self.deadline_s - spent_s)
 
-    def wait_s(self, trouble: Trouble, tries: int, key: str, *, spent_s: float = 0.0, refused: int = 0) -> float | None:
+    def wait_s(
+        self, attempt_error: AttemptError, tries: int, key: str, *, spent_s: float = 0.0, refused: int = 0
+    ) -> float | None:
         """Return the pause before the next try, or None when it is time to give up; seconds.
 
         The pause has jitter, so that calls that failed together do not come back
         together. It is drawn by key: the same call waits equally long each time.
 
         Args:
-            trouble: How the last try ended.
+            attempt_error: How the last try ended.
             tries: Tries so far; count.
             key: What makes this call different from others.
             spent_s: What attempts and pauses have taken so far; seconds.
             refused: Tries among them that ended with "too many requests"; count.
         """
-        pause_s = self._pause_s(trouble, tries, key) if self._may_try_again(trouble, tries, refused) else None
+        pause_s = (
+            self._pause_s(attempt_error, tries, key) if self._may_try_again(attempt_error, tries, refused) else None
+        )
         return None if pause_s is None or spent_s + pause_s >= self.deadline_s else pause_s
 
-    def _may_try_again(self, trouble: Trouble, tries: int, refused: int) -> bool:
-        match trouble.again:
+    def _may_try_again(self, attempt_error: AttemptError, tries: int, refused: int) -> bool:
+        match attempt_error.again:
             case Again.NEVER:
                 return False
             case Again.WHEN_ASKED:
@@ -84,16 +88,16 @@ class Patience:
             case Again.UNTIL_SPENT:
                 return tries - refused < self.attempts
             case _:
-                assert_never(trouble.again)
+                assert_never(attempt_error.again)
 
-    def _pause_s(self, trouble: Trouble, tries: int, key: str) -> float | None:
+    def _pause_s(self, attempt_error: AttemptError, tries: int, key: str) -> float | None:
         own = min(self.longest_wait_s, self.first_wait_s * 2.0 ** min(tries - 1, _DOUBLINGS))
         jittered = own * (0.5 + keyed_draw(tries, "backoff", key))
-        if trouble.asked_wait_s is None:
+        if attempt_error.asked_wait_s is None:
             return jittered
-        if trouble.asked_wait_s > self.longest_asked_s:
+        if attempt_error.asked_wait_s > self.longest_asked_s:
             return None
-        return max(trouble.asked_wait_s, 0.0) + jittered * 0.1
+        return max(attempt_error.asked_wait_s, 0.0) + jittered * 0.1
 
 
 def patience_with(endpoint: ModelEndpoint) -> Patience:

@@ -8,6 +8,7 @@ from typing import Any
 from theodolite.domain.errors import ServerFault
 from theodolite.domain.flow import AskModel, Reply, Speaker
 from theodolite.domain.model import ModelEndpoint, Param, Price
+from theodolite.gateways.attempt_error import AttemptError, malformed, withheld
 from theodolite.gateways.complaint import complaint_in
 from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.models.anthropic_stream import STREAMED_MESSAGES
@@ -15,7 +16,6 @@ from theodolite.gateways.models.chat_form import CHAT_FIELD, NOTHING, body_bytes
 from theodolite.gateways.models.dialect import Dialect
 from theodolite.gateways.models.model_answer import SaidByModel, parsed_object, reply_of, token_count, words_in
 from theodolite.gateways.secrecy import Secret
-from theodolite.gateways.trouble import Trouble, malformed, withheld
 
 TOKENS_AT_MOST = 4096
 """Length of a reply at most, where the study's `params` do not say; this API demands a number."""
@@ -52,14 +52,14 @@ def sets_form(params: Mapping[str, Param]) -> bool:
     return FORM_FIELD in params and (own is None or (isinstance(own, Mapping) and _FORM in own))
 
 
-def read_reply(answer: HttpResponse, *, price: Price | None, secret: Secret) -> Reply | Trouble:
+def read_reply(answer: HttpResponse, *, price: Price | None, secret: Secret) -> Reply | AttemptError:
     """Return the reply that an answer holds, or what is wrong with it."""
     found = parsed_object(answer, expected="an object with `content`")
-    if isinstance(found, Trouble):
+    if isinstance(found, AttemptError):
         return found
     if found.get("type") == "error":
         complaint = complaint_in(found)
-        return Trouble(
+        return AttemptError(
             kind=ServerFault, words=f"200 with an error: {secret.scrub(complaint.words if complaint else '')}"
         )
     said = SaidByModel(
@@ -89,7 +89,7 @@ def _schema_form(schema: Mapping[str, object]) -> dict[str, object]:
     return {"type": "json_schema", "schema": schema}
 
 
-def _text(found: Mapping[str, Any]) -> str | Trouble:
+def _text(found: Mapping[str, Any]) -> str | AttemptError:
     """Return the words; thinking blocks are none, and a tool call is no answer."""
     if found.get("stop_reason") == REFUSAL:
         return withheld("the endpoint's classifier withheld the reply")

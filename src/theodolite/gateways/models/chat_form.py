@@ -12,13 +12,13 @@ from theodolite.domain.errors import ServerFault
 from theodolite.domain.flow import AskModel, Reply, Speaker
 from theodolite.domain.identity import FixedJson
 from theodolite.domain.model import ModelEndpoint, Param, Price
+from theodolite.gateways.attempt_error import AttemptError, malformed, withheld
 from theodolite.gateways.complaint import FILTER_CODES, complaint_in
 from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.models.chat_stream import STREAMED_CHAT
 from theodolite.gateways.models.dialect import Dialect
 from theodolite.gateways.models.model_answer import SaidByModel, parsed_object, reply_of, token_count, word, words_in
 from theodolite.gateways.secrecy import Secret
-from theodolite.gateways.trouble import Trouble, malformed, withheld
 
 FORM_FIELD = "response_format"
 """Field of a request that says which form the answer has."""
@@ -79,10 +79,10 @@ def _member(key: str, value: Any) -> str:
     return f"{_TEXT(key)}:[{','.join(said)}]"
 
 
-def read_reply(answer: HttpResponse, *, price: Price | None, secret: Secret) -> Reply | Trouble:
+def read_reply(answer: HttpResponse, *, price: Price | None, secret: Secret) -> Reply | AttemptError:
     """Return the reply that an answer holds, or what is wrong with it."""
     found = parsed_object(answer, expected="an object with `choices`")
-    if isinstance(found, Trouble):
+    if isinstance(found, AttemptError):
         return found
     choice = _first_choice(found)
     if choice is None:
@@ -130,15 +130,15 @@ def _first_choice(found: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return first if isinstance(first, Mapping) and isinstance(first.get("message"), Mapping) else None
 
 
-def _no_choice(found: Mapping[str, Any], secret: Secret) -> Trouble:
+def _no_choice(found: Mapping[str, Any], secret: Secret) -> AttemptError:
     complaint = complaint_in(found) if "error" in found else None
     if complaint is None:
         return malformed("the answer holds no `choices` with a `message`")
     words = f"200 with an error: {secret.scrub(complaint.words)}"
-    return withheld(words) if complaint.is_filter else Trouble(kind=ServerFault, words=words, status=200)
+    return withheld(words) if complaint.is_filter else AttemptError(kind=ServerFault, words=words, status=200)
 
 
-def _text(choice: Mapping[str, Any], secret: Secret) -> str | Trouble:
+def _text(choice: Mapping[str, Any], secret: Secret) -> str | AttemptError:
     message, finish = choice["message"], choice.get("finish_reason")
     if isinstance(finish, str) and finish in FILTER_CODES:
         return withheld("the endpoint's content filter withheld the reply")

@@ -88,24 +88,24 @@ class ChatKnock:
                 listed = await self._line.models(patience)
         except TimeoutError:  # the limits a minute bear no second question
             return self._knocked(f"no answer within {self._knock_s:g} s yet", attempts=1)
-        if isinstance(listed, HttpResponse) or listed.trouble.status:
+        if isinstance(listed, HttpResponse) or listed.attempt_error.status:
             return self._knocked(f"connected, no answer within {self._knock_s:g} s yet", attempts=1)
         words = f"takes connections but says nothing within {self._knock_s:g} s"
         return self._knocked(words, alive=False, reached=False, hint=self._curl, attempts=1)
 
     async def _knocked_in_vain(self, outcome: GivenUp) -> Knock:
-        trouble, tries = outcome.trouble, outcome.tries
+        attempt_error, tries = outcome.attempt_error, outcome.tries
         words = str(outcome.error(endpoint=self._line.endpoint.name))
-        if trouble.kind is RateLimited:
+        if attempt_error.kind is RateLimited:
             return self._knocked(f"there, but busy: {words}", attempts=tries)
-        if trouble.kind is not Rejected:
-            reached = trouble.kind not in {Unreachable, TimedOut}
+        if attempt_error.kind is not Rejected:
+            reached = attempt_error.kind not in {Unreachable, TimedOut}
             return self._knocked(words, alive=False, reached=reached, hint=self._curl, attempts=tries)
-        if trouble.status in {401, 403} or not tries:
+        if attempt_error.status in {401, 403} or not tries:
             return self._knocked(words, alive=False, hint=_key_hint(self._line.endpoint), attempts=tries)
         if hint := _fields_hint(words, self._line):
             return self._knocked(words, alive=False, hint=hint, attempts=tries)
-        words += await self._offered(trouble.status)
+        words += await self._offered(attempt_error.status)
         return self._knocked(words, alive=False, hint=self._curl, attempts=tries)
 
     async def _offered(self, status: int) -> str:

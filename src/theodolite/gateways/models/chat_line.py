@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from theodolite.domain.flow import AskModel, Reply
 from theodolite.domain.model import ModelEndpoint
+from theodolite.gateways.attempt_error import AttemptError
 from theodolite.gateways.http.client import HttpClient, HttpRequest, HttpResponse, checked_address, host_of
 from theodolite.gateways.http.proxies import CallRoute
 from theodolite.gateways.limits.account import Account
@@ -15,12 +16,11 @@ from theodolite.gateways.limits.pace import Pace
 from theodolite.gateways.limits.patience import Patience, patience_with
 from theodolite.gateways.models.chat_form import read_model_names
 from theodolite.gateways.models.dialect import Dialect
-from theodolite.gateways.models.late_complaint import passing_trouble
+from theodolite.gateways.models.late_complaint import passing_error
 from theodolite.gateways.models.stream_form import Ear, in_one_piece
 from theodolite.gateways.models.stream_wishes import StreamWishes
 from theodolite.gateways.models.tokens import expected_tokens, tokens_taken
 from theodolite.gateways.secrecy import Secret
-from theodolite.gateways.trouble import Trouble
 from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock
 
@@ -69,13 +69,15 @@ class ChatLine:
             await self.client.clock.sleep(wait_s)
             outcome, more = await self._reading(request, in_pieces=in_pieces, ear=ear)
             tries += more
-        if isinstance(outcome, Trouble):
+        if isinstance(outcome, AttemptError):
             raise outcome.error(endpoint=self.endpoint.name, tries=tries)
         if ear is not None:
             ear.end(outcome.text)
         return outcome if outcome.attempts == tries else replace(outcome, attempts=tries)
 
-    async def _reading(self, request: AskModel, *, in_pieces: bool, ear: Ear | None) -> tuple[Reply | Trouble, int]:
+    async def _reading(
+        self, request: AskModel, *, in_pieces: bool, ear: Ear | None
+    ) -> tuple[Reply | AttemptError, int]:
         """Return what an answer holds, and how many attempts it took.
 
         Raises:
@@ -86,9 +88,9 @@ class ChatLine:
             raise answer.error(endpoint=self.endpoint.name, host=host_of(self.url))
         return self.read(answer, in_pieces=in_pieces), answer.attempts
 
-    def _wait_s(self, outcome: Reply | Trouble, tries: int, request: AskModel, ear: Ear | None) -> float | None:
+    def _wait_s(self, outcome: Reply | AttemptError, tries: int, request: AskModel, ear: Ear | None) -> float | None:
         """Return the pause before an unreadable answer is asked for again; None where it is not. Seconds."""
-        if not isinstance(outcome, Trouble) or (ear is not None and ear.has_heard):
+        if not isinstance(outcome, AttemptError) or (ear is not None and ear.has_heard):
             return None
         return self.client.patience.wait_s(outcome, tries, self.http_request(request).key)
 
@@ -122,10 +124,10 @@ class ChatLine:
             replace(http_request, hear=ear.feed) if ear is not None else http_request, patience
         )
 
-    def read(self, answer: HttpResponse, *, in_pieces: bool) -> Reply | Trouble:
+    def read(self, answer: HttpResponse, *, in_pieces: bool) -> Reply | AttemptError:
         """Return the reply that an answer holds, or what is wrong with it."""
         whole = in_one_piece(answer, self.dialect.streaming) if in_pieces else answer
-        if isinstance(whole, Trouble):
+        if isinstance(whole, AttemptError):
             return whole
         return self.dialect.read(whole, price=self.endpoint.price, secret=self.client.secret)
 
@@ -164,7 +166,7 @@ def open_line(
         parallel=endpoint.parallel,
         pace=pace or Pace(Account(clock, parallel=endpoint.parallel), clock),
         weigh=tokens_taken if endpoint.tpm is not None else None,
-        heed=lambda body: passing_trouble(body, secret),
+        heed=lambda body: passing_error(body, secret),
         route=route,
     )
     return ChatLine(endpoint=endpoint, dialect=dialect, url=url, client=client, wishes=wishes)

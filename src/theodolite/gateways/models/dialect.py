@@ -8,10 +8,10 @@ from typing import Protocol
 
 from theodolite.domain.flow import AskModel, Reply
 from theodolite.domain.model import ModelEndpoint, Param, Price
+from theodolite.gateways.attempt_error import AttemptError
 from theodolite.gateways.http.client import HttpRequest, HttpResponse
 from theodolite.gateways.models.stream_form import StreamForm
 from theodolite.gateways.secrecy import BEARER_HEADER, Secret
-from theodolite.gateways.trouble import Trouble
 from theodolite.gateways.web_address import below
 
 _LISTING = "/models"
@@ -28,8 +28,8 @@ class WriteBody(Protocol):
 class ReadReply(Protocol):
     """Reads the reply that an answer holds, or what is wrong with it."""
 
-    def __call__(self, answer: HttpResponse, *, price: Price | None, secret: Secret) -> Reply | Trouble:
-        """Return the reply or the trouble."""
+    def __call__(self, answer: HttpResponse, *, price: Price | None, secret: Secret) -> Reply | AttemptError:
+        """Return the reply or the failed attempt."""
         ...
 
 

@@ -10,10 +10,10 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.flow import Reply
 from theodolite.domain.model import ModelEndpoint, Price
+from theodolite.gateways.attempt_error import AttemptError, withheld
 from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.models.model_answer import SaidByModel, reply_of, words_in
 from theodolite.gateways.secrecy import Secret
-from theodolite.gateways.trouble import Trouble, withheld
 
 OURS = frozenset(
     {"max_retries", "timeout", "attempt_timeout", "max_connections", "adaptive_connections", "cache", "batch"}
@@ -46,7 +46,7 @@ def config_fields(endpoint: ModelEndpoint) -> dict[str, Any]:
     return fields
 
 
-def read_output(output: Any, *, latency_s: float, price: Price | None, secret: Secret) -> Reply | Trouble:
+def read_output(output: Any, *, latency_s: float, price: Price | None, secret: Secret) -> Reply | AttemptError:
     """Return the reply that one of Inspect's outputs holds, or what is wrong with it."""
     finish = output.stop_reason if output.choices else "unknown"
     usage = output.usage
@@ -62,18 +62,18 @@ def read_output(output: Any, *, latency_s: float, price: Price | None, secret: S
     return outcome if price is not None else _priced(outcome, getattr(usage, "total_cost", None))
 
 
-def _text(output: Any, finish: str, secret: Secret) -> str | Trouble:
+def _text(output: Any, finish: str, secret: Secret) -> str | AttemptError:
     if finish == "content_filter":
         return withheld(secret.scrub(output.error or "") or "the endpoint's content filter withheld the reply")
     is_cut = finish in {"max_tokens", "model_length"}
     return words_in(output.completion, is_cut=is_cut, asks_for_tool=finish == "tool_calls")
 
 
-def _priced(outcome: Reply | Trouble, cost_usd: float | None) -> Reply | Trouble:
+def _priced(outcome: Reply | AttemptError, cost_usd: float | None) -> Reply | AttemptError:
     """Return an outcome at the price that Inspect knows for it."""
     if cost_usd is None:
         return outcome
     cost = math.ceil(round(cost_usd * _MILLION, 6))
-    if isinstance(outcome, Trouble):
+    if isinstance(outcome, AttemptError):
         return replace(outcome, spent=replace(outcome.spent, cost_microusd=cost, unpriced_calls=0))
     return replace(outcome, cost_microusd=cost)

@@ -16,9 +16,9 @@ from typing import Any
 from theodolite.domain.errors import InputError, MalformedReply, RateLimited, Rejected, ServerFault, TimedOut
 from theodolite.domain.flow import AskModel, Reply, Speaker
 from theodolite.domain.model import ModelEndpoint
+from theodolite.gateways.attempt_error import Again, AttemptError, of_status
 from theodolite.gateways.models.inspect_answer import config_fields, read_output
 from theodolite.gateways.secrecy import Secret
-from theodolite.gateways.trouble import Again, Trouble, of_status
 from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock
 
@@ -87,7 +87,7 @@ class InspectLine:
     def __repr__(self) -> str:
         return f"InspectLine({self._endpoint.name!r}, {self._endpoint.model!r})"
 
-    async def attempt(self, request: AskModel, *, on_chunk: OnChunk | None, timeout_s: float) -> Reply | Trouble:
+    async def attempt(self, request: AskModel, *, on_chunk: OnChunk | None, timeout_s: float) -> Reply | AttemptError:
         """Ask once and return what came.
 
         Args:
@@ -102,10 +102,12 @@ class InspectLine:
             async with asyncio.timeout(timeout_s):
                 output = await self._generate(model, request, listener)
         except TimeoutError:
-            return Trouble(kind=TimedOut, words=f"no answer within {timeout_s:.3g} s", again=Again.ONCE)
+            return AttemptError(kind=TimedOut, words=f"no answer within {timeout_s:.3g} s", again=Again.ONCE)
         except Exception as error:  # noqa: BLE001 - providers raise what they like; this is the boundary
-            trouble = self._trouble_of(error)
-            return replace(trouble, again=Again.NEVER) if listener is not None and listener.heard else trouble
+            attempt_error = self._trouble_of(error)
+            return (
+                replace(attempt_error, again=Again.NEVER) if listener is not None and listener.heard else attempt_error
+            )
         latency_s = self._clock.monotonic_s() - begun
         outcome = read_output(output, latency_s=latency_s, price=self._endpoint.price, secret=self.secret)
         if listener is not None and isinstance(outcome, Reply):
@@ -153,7 +155,7 @@ class InspectLine:
         _leave_retries_to_us(model)
         return model
 
-    def _trouble_of(self, error: Exception) -> Trouble:
+    def _trouble_of(self, error: Exception) -> AttemptError:
         """Return what a provider's error means; Inspect knows which of them pass."""
         last = getattr(error, "last_attempt", None)
         cause = (last.exception() if last is not None else None) or error
@@ -165,11 +167,13 @@ class InspectLine:
         if isinstance(status, int):
             return of_status(status, words, asked_wait_s=getattr(decision, "retry_after", None))
         if isinstance(cause, _NOT_MEANT):
-            return Trouble(kind=MalformedReply, words=f"Inspect could not read the answer: {words}", again=Again.ONCE)
+            return AttemptError(
+                kind=MalformedReply, words=f"Inspect could not read the answer: {words}", again=Again.ONCE
+            )
         if not decision:
-            return Trouble(kind=Rejected, words=words)
+            return AttemptError(kind=Rejected, words=words)
         is_limit = getattr(decision, "kind", "") == "rate_limit"
-        return Trouble(kind=RateLimited if is_limit else ServerFault, words=words, again=Again.UNTIL_SPENT)
+        return AttemptError(kind=RateLimited if is_limit else ServerFault, words=words, again=Again.UNTIL_SPENT)
 
 
 def _require_extra(endpoint: ModelEndpoint) -> None:

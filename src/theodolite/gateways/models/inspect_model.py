@@ -14,6 +14,7 @@ from theodolite.domain.flow import AskModel, Message, Reply, Speaker
 from theodolite.domain.identity import canonical_json
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.run import Spending
+from theodolite.gateways.attempt_error import AttemptError
 from theodolite.gateways.http.client import host_of
 from theodolite.gateways.limits.insisting import GivenUp, insist
 from theodolite.gateways.limits.pace import Pace
@@ -21,7 +22,6 @@ from theodolite.gateways.limits.patience import Patience, patience_with
 from theodolite.gateways.models.chat_knock import used_up
 from theodolite.gateways.models.inspect_line import InspectLine
 from theodolite.gateways.models.schema_offer import SchemaOffer
-from theodolite.gateways.trouble import Trouble
 from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock
 from theodolite.ports.endpoint import Knock
@@ -83,11 +83,11 @@ class InspectModel:
             reply = outcome[0]
             name = f", answers as {reply.answered_as}" if reply.answered_as else ""
             return self._knocked(f"ok, {reply.latency_s:.1f} s{name}", reply=reply)
-        if outcome.trouble.kind is TimedOut:
+        if outcome.attempt_error.kind is TimedOut:
             return self._knocked(f"no answer within {KNOCK_S:g} s yet")
-        if outcome.trouble.kind is RateLimited:
-            return self._knocked(f"there, but busy: {outcome.trouble.words}")
-        return self._knocked(outcome.trouble.words, alive=False)
+        if outcome.attempt_error.kind is RateLimited:
+            return self._knocked(f"there, but busy: {outcome.attempt_error.words}")
+        return self._knocked(outcome.attempt_error.words, alive=False)
 
     async def close(self) -> None:
         """Let go of connections."""
@@ -100,7 +100,7 @@ class InspectModel:
         if not isinstance(outcome, GivenUp):
             reply, tries = outcome
             return replace(reply, attempts=tries)
-        raise outcome.trouble.error(
+        raise outcome.attempt_error.error(
             endpoint=endpoint.name, host=self.provider, tries=outcome.tries, elapsed_s=outcome.elapsed_s
         )
 
@@ -109,7 +109,7 @@ class InspectModel:
     ) -> tuple[Reply, int] | GivenUp:
         if self._line.secret.is_missing:
             words = f"the environment variable `{self._line.secret.variable}` is not set"
-            return GivenUp(trouble=Trouble(kind=Rejected, words=words), tries=0, elapsed_s=0.0)
+            return GivenUp(attempt_error=AttemptError(kind=Rejected, words=words), tries=0, elapsed_s=0.0)
         return await insist(
             lambda spent_s: self._in_turn(request, on_chunk, patience.attempt_s(spent_s)),
             patience=patience,
@@ -119,18 +119,18 @@ class InspectModel:
 
     async def _in_turn(
         self, request: AskModel, on_chunk: OnChunk | None, timeout_s: float
-    ) -> tuple[Reply | Trouble, float]:
+    ) -> tuple[Reply | AttemptError, float]:
         turn = await self._pace.begin(_foreseen(request))
         begun = self._clock.monotonic_s()
-        outcome: Reply | Trouble | None = None
+        outcome: Reply | AttemptError | None = None
         try:
             outcome = await self._line.attempt(request, on_chunk=on_chunk, timeout_s=timeout_s)
             return outcome, self._clock.monotonic_s() - begun
         finally:
             reply = outcome if isinstance(outcome, Reply) else None
             tokens = (reply.tokens_in + reply.tokens_out or None) if reply is not None else None
-            trouble = outcome if isinstance(outcome, Trouble) else None
-            self._pace.end(turn, trouble, answered=reply is not None, tokens=tokens)
+            attempt_error = outcome if isinstance(outcome, AttemptError) else None
+            self._pace.end(turn, attempt_error, answered=reply is not None, tokens=tokens)
 
     def _knocked(self, answer: str, *, alive: bool = True, asked: bool = True, reply: Reply | None = None) -> Knock:
         spent = Spending(calls=1, attempts=1) if asked else Spending()

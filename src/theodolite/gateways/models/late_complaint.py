@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from theodolite.gateways.attempt_error import Again, AttemptError, of_status
 from theodolite.gateways.complaint import complaint_in
 from theodolite.gateways.http.event_stream import EventReader
 from theodolite.gateways.secrecy import Secret
-from theodolite.gateways.trouble import Again, Trouble, of_status
 
 
-def passing_trouble(body: bytes, secret: Secret) -> Trouble | None:
+def passing_error(body: bytes, secret: Secret) -> AttemptError | None:
     """Return what a good answer complains about, where another try may do better; None otherwise.
 
     Args:
@@ -30,9 +30,9 @@ def passing_trouble(body: bytes, secret: Secret) -> Trouble | None:
         complaint = complaint_in(found) if found.get("error") else None
         if complaint is None or not complaint.status or complaint.is_filter or complaint.is_quota:
             continue
-        trouble = of_status(complaint.status, "")
-        if trouble.again is not Again.NEVER:
-            return replace(trouble, words=f"200 with an error: {secret.scrub(complaint.words)}")
+        attempt_error = of_status(complaint.status, "")
+        if attempt_error.again is not Again.NEVER:
+            return replace(attempt_error, words=f"200 with an error: {secret.scrub(complaint.words)}")
     return None
 
 

@@ -10,10 +10,10 @@ from typing import Any
 from theodolite.domain.flow import Reply
 from theodolite.domain.model import Price
 from theodolite.domain.run import Spending
+from theodolite.gateways.attempt_error import AttemptError, empty, malformed, unreadable
 from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.models.thoughts import spoken
 from theodolite.gateways.repair import repaired
-from theodolite.gateways.trouble import Trouble, empty, malformed, unreadable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,14 +28,14 @@ class SaidByModel:
         tokens_out: Tokens written; count, 0 where unknown.
     """
 
-    text: str | Trouble
+    text: str | AttemptError
     model: Any
     finish: Any
     tokens_in: int
     tokens_out: int
 
 
-def words_in(text: str, *, is_cut: bool, asks_for_tool: bool) -> str | Trouble:
+def words_in(text: str, *, is_cut: bool, asks_for_tool: bool) -> str | AttemptError:
     """Return the words of a reply without the thoughts before them, or why there are none.
 
     Args:
@@ -53,14 +53,14 @@ def words_in(text: str, *, is_cut: bool, asks_for_tool: bool) -> str | Trouble:
     return empty("it asked for a tool instead of answering") if asks_for_tool else empty()
 
 
-def reply_of(said: SaidByModel, answer: HttpResponse, price: Price | None) -> Reply | Trouble:
+def reply_of(said: SaidByModel, answer: HttpResponse, price: Price | None) -> Reply | AttemptError:
     """Return what an answer holds as a reply; without tokens there is no cost, not even 0.
 
-    An answer without words is a trouble that says what it has cost.
+    An answer without words is a failed attempt that says what it has cost.
     """
     n_tokens = said.tokens_in + said.tokens_out
     cost = price.cost_microusd(said.tokens_in, said.tokens_out) if price is not None and n_tokens else None
-    if isinstance(said.text, Trouble):
+    if isinstance(said.text, AttemptError):
         return replace(said.text, spent=_spent(said, cost))
     kept, n_repaired = repaired(said.text)
     return Reply(
@@ -86,7 +86,7 @@ def _spent(said: SaidByModel, cost: int | None) -> Spending:
     )
 
 
-def parsed_object(answer: HttpResponse, *, expected: str) -> Mapping[str, Any] | Trouble:
+def parsed_object(answer: HttpResponse, *, expected: str) -> Mapping[str, Any] | AttemptError:
     """Return the JSON object that an answer holds, or what it holds instead."""
     try:
         found = _parsed(answer.body)

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from theodolite.gateways.attempt_error import AttemptError, unreadable
 from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.http.event_stream import EventReader
 from theodolite.gateways.models.thoughts import Speech
-from theodolite.gateways.trouble import Trouble, unreadable
 from theodolite.ports.application import OnChunk
 
 EventBody = Mapping[str, Any]
@@ -55,7 +55,7 @@ class Ear:
         return self._heard
 
     def feed(self, piece: bytes) -> None:
-        """Take the next bytes; what cannot be read is left for the end, where it becomes a trouble."""
+        """Take the next bytes; what cannot be read is left for the end, where it becomes a failed attempt."""
         for data in self._reader.feed(piece):
             event = _event(data)
             if event is not None and (text := self._speech.feed(self._form.piece(event))):
@@ -68,7 +68,7 @@ class Ear:
             self._on_chunk(text)
 
 
-def in_one_piece(answer: HttpResponse, form: StreamForm) -> HttpResponse | Trouble:
+def in_one_piece(answer: HttpResponse, form: StreamForm) -> HttpResponse | AttemptError:
     """Return a streamed answer as if it had come in one piece; one that did come so is left as it is."""
     reader = EventReader()
     texts = [*reader.feed(answer.body), *reader.end()]

@@ -51,11 +51,11 @@ class StreamWishes:
             words = late_words(outcome.body)
             self._taken = self._taken or not words
             return any(name in words for name in sent)
-        trouble = outcome.trouble
-        if trouble.kind is not Rejected:
+        attempt_error = outcome.attempt_error
+        if attempt_error.kind is not Rejected:
             return False
-        is_named = any(name in trouble.words for name in sent)
-        return is_named or (trouble.status in _UNSUPPORTED and not self._taken)
+        is_named = any(name in attempt_error.words for name in sent)
+        return is_named or (attempt_error.status in _UNSUPPORTED and not self._taken)
 
     def give_up(self, answer: HttpResponse) -> None:
         """Keep in mind that the endpoint answers without them and not with them, unless the answer complains, too."""

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError, MalformedReply, ServerFault
+from theodolite.gateways.attempt_error import AttemptError
 from theodolite.gateways.http.event_stream import EventStream
 from theodolite.gateways.http.reply_path import ReplyPlace
 from theodolite.gateways.secrecy import Secret
-from theodolite.gateways.trouble import Trouble
 
 STREAM = (
     ': a comment\n\nevent: start\ndata: {"role": "assistant"}\n\ndata: {"a": "Grüß "}\r\n\r\n'
@@ -78,8 +78,8 @@ def test_events_of_plain_text_are_joined_and_every_event_is_shown() -> None:
 def test_what_is_no_whole_reply_is_told_apart(body: bytes, kind: type[GatewayError], words: str) -> None:
     stream = stream_of()
     stream.feed(body)
-    trouble = stream.text()
+    attempt_error = stream.text()
 
-    assert isinstance(trouble, Trouble)
-    assert trouble.kind is kind
-    assert words in trouble.words
+    assert isinstance(attempt_error, AttemptError)
+    assert attempt_error.kind is kind
+    assert words in attempt_error.words

@@ -3,9 +3,9 @@
 import pytest
 
 from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError, InputError, MalformedReply, ServerFault
+from theodolite.gateways.attempt_error import AttemptError
 from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.http.reply_path import ReplyPlace, StreamEvent, find_in, parse_path
-from theodolite.gateways.trouble import Trouble
 
 
 @pytest.mark.parametrize(
@@ -82,11 +82,11 @@ def test_what_is_no_reply_is_told_apart(
 ) -> None:
     answer = HttpResponse(body=body, content_type=f"text/plain; charset={charset}" if charset else "text/plain")
 
-    trouble = ReplyPlace(path).read(answer)
+    attempt_error = ReplyPlace(path).read(answer)
 
-    assert isinstance(trouble, Trouble)
-    assert trouble.kind is kind
-    assert words in trouble.words
+    assert isinstance(attempt_error, AttemptError)
+    assert attempt_error.kind is kind
+    assert words in attempt_error.words
 
 
 @pytest.mark.parametrize(
@@ -101,10 +101,10 @@ def test_a_reply_is_found_by_a_regular_expression(pattern: str, body: bytes, tex
 
 
 def test_an_answer_that_does_not_match_is_malformed() -> None:
-    trouble = ReplyPlace("text", "(x)").read(HttpResponse(body=b"abc"))
+    attempt_error = ReplyPlace("text", "(x)").read(HttpResponse(body=b"abc"))
 
-    assert isinstance(trouble, Trouble)
-    assert trouble.kind is MalformedReply
+    assert isinstance(attempt_error, AttemptError)
+    assert attempt_error.kind is MalformedReply
 
 
 def test_what_is_no_regular_expression_is_said() -> None:

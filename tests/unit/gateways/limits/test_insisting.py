@@ -4,20 +4,20 @@ from collections.abc import Sequence
 
 from tests.fakes.gateway_clock import HastyClock
 from theodolite.domain.errors import RateLimited, Rejected, ServerFault
+from theodolite.gateways.attempt_error import Again, AttemptError
 from theodolite.gateways.limits.insisting import GivenUp, insist
 from theodolite.gateways.limits.patience import Patience
-from theodolite.gateways.trouble import Again, Trouble
 
-BUSY = Trouble(kind=ServerFault, words="busy", again=Again.UNTIL_SPENT)
-FULL = Trouble(kind=RateLimited, words="too many", again=Again.WHEN_ASKED)
-NO = Trouble(kind=Rejected, words="no")
+BUSY = AttemptError(kind=ServerFault, words="busy", again=Again.UNTIL_SPENT)
+FULL = AttemptError(kind=RateLimited, words="too many", again=Again.WHEN_ASKED)
+NO = AttemptError(kind=Rejected, words="no")
 
 
-async def ended(outcomes: Sequence[str | Trouble], **patience: float) -> tuple[object, list[float]]:
+async def ended(outcomes: Sequence[str | AttemptError], **patience: float) -> tuple[object, list[float]]:
     """Insist on attempts of one second each that end so; return how it ended and the time spent before each."""
     left, spent = list(outcomes), []
 
-    async def attempt(spent_s: float) -> tuple[str | Trouble, float]:
+    async def attempt(spent_s: float) -> tuple[str | AttemptError, float]:
         spent.append(spent_s)
         return left.pop(0), 1.0
 
@@ -37,7 +37,7 @@ async def test_what_will_not_pass_is_tried_once() -> None:
     outcome, spent = await ended([NO])
 
     assert isinstance(outcome, GivenUp)
-    assert (outcome.trouble, outcome.tries, len(spent)) == (NO, 1, 1)
+    assert (outcome.attempt_error, outcome.tries, len(spent)) == (NO, 1, 1)
 
 
 async def test_attempts_are_bounded() -> None:

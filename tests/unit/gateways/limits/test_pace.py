@@ -6,31 +6,31 @@ import pytest
 
 from tests.fakes.clock import FakeClock
 from theodolite.domain.errors import RateLimited, ServerFault, TimedOut
+from theodolite.gateways.attempt_error import AttemptError
 from theodolite.gateways.limits.account import Account
 from theodolite.gateways.limits.pace import Pace
 from theodolite.gateways.limits.window import Window
-from theodolite.gateways.trouble import Trouble
 
 
 @pytest.mark.parametrize(
     ("trouble", "limit"),
     [
-        (Trouble(kind=RateLimited, words="429", status=429), 4),
-        (Trouble(kind=ServerFault, words="503", status=503), 4),
-        (Trouble(kind=ServerFault, words="500", status=500), 8),
-        (Trouble(kind=TimedOut, words="late"), 8),
+        (AttemptError(kind=RateLimited, words="429", status=429), 4),
+        (AttemptError(kind=ServerFault, words="503", status=503), 4),
+        (AttemptError(kind=ServerFault, words="500", status=500), 8),
+        (AttemptError(kind=TimedOut, words="late"), 8),
         (None, 8),
     ],
     ids=["too many requests", "overloaded", "server error", "late", "broken off"],
 )
-async def test_only_what_speaks_of_overload_cuts_the_limit(trouble: Trouble | None, limit: int) -> None:
+async def test_only_what_speaks_of_overload_cuts_the_limit(attempt_error: AttemptError | None, limit: int) -> None:
     clock = FakeClock()
     account = Account(clock)
     pace = Pace(account, clock)
     turns = [await pace.begin() for _ in range(8)]
 
     for turn in turns:
-        pace.end(turn, trouble, answered=False)
+        pace.end(turn, attempt_error, answered=False)
 
     assert account.limit == limit
 

@@ -7,32 +7,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from theodolite.domain.errors import RateLimited, Rejected, ServerFault, TimedOut
+from theodolite.gateways.attempt_error import Again, AttemptError
 from theodolite.gateways.limits.patience import Patience, asked_wait_s
-from theodolite.gateways.trouble import Again, Trouble
 
 NOW = datetime(2026, 3, 2, 9, 0, 0, tzinfo=UTC)
 
-FAULT = Trouble(kind=ServerFault, words="500", again=Again.UNTIL_SPENT)
+FAULT = AttemptError(kind=ServerFault, words="500", again=Again.UNTIL_SPENT)
 
 
-def busy(asked: float | None) -> Trouble:
-    return Trouble(kind=RateLimited, words="429", again=Again.WHEN_ASKED, asked_wait_s=asked)
+def busy(asked: float | None) -> AttemptError:
+    return AttemptError(kind=RateLimited, words="429", again=Again.WHEN_ASKED, asked_wait_s=asked)
 
 
 @pytest.mark.parametrize(
     ("trouble", "tries"),
     [
         (FAULT, 5),
-        (Trouble(kind=TimedOut, words="late", again=Again.ONCE), 2),
-        (Trouble(kind=Rejected, words="401"), 1),
+        (AttemptError(kind=TimedOut, words="late", again=Again.ONCE), 2),
+        (AttemptError(kind=Rejected, words="401"), 1),
         (busy(3600.0), 1),
     ],
     ids=["fault", "late", "rejected", "asks for an hour"],
 )
-def test_the_tries_are_counted(trouble: Trouble, tries: int) -> None:
+def test_the_tries_are_counted(attempt_error: AttemptError, tries: int) -> None:
     patience = Patience(attempts=5)
 
-    waits = [patience.wait_s(trouble, tried, "call") for tried in range(1, tries + 1)]
+    waits = [patience.wait_s(attempt_error, tried, "call") for tried in range(1, tries + 1)]
 
     assert [wait is None for wait in waits] == [False] * (tries - 1) + [True]
 

@@ -10,10 +10,10 @@ from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError, M
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import AskModel, Message, Reply, Speaker
 from theodolite.domain.model import ModelEndpoint, Price
+from theodolite.gateways.attempt_error import AttemptError
 from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.models.anthropic_messages import TOKENS_AT_MOST, read_reply, request_body
 from theodolite.gateways.secrecy import Secret
-from theodolite.gateways.trouble import Trouble
 
 CHAT = (
     Message(speaker=Speaker.SYSTEM, text="Be kind."),
@@ -30,7 +30,7 @@ def written(*messages: Message, **params: Any) -> dict[str, Any]:
     return body
 
 
-def read(body: Any, *, price: Price | None = None) -> Reply | Trouble:
+def read(body: Any, *, price: Price | None = None) -> Reply | AttemptError:
     """Read an answer with the given JSON body."""
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
     return read_reply(HttpResponse(body=raw, latency_s=0.25, attempts=2), price=price, secret=Secret("sk-1234567"))
@@ -109,18 +109,18 @@ def test_thinking_is_no_part_of_the_words() -> None:
     ],
 )
 def test_what_is_no_reply_says_what_it_is(changes: dict[str, Any], kind: type[GatewayError]) -> None:
-    trouble = read(messages_answer("hello", "m") | changes)
+    attempt_error = read(messages_answer("hello", "m") | changes)
 
-    assert isinstance(trouble, Trouble)
-    assert trouble.kind is kind
+    assert isinstance(attempt_error, AttemptError)
+    assert attempt_error.kind is kind
 
 
 @pytest.mark.parametrize("body", [b"<html>", b"[1]", b"\xff"])
 def test_what_has_another_form_is_malformed(body: bytes) -> None:
-    trouble = read(body)
+    attempt_error = read(body)
 
-    assert isinstance(trouble, Trouble)
-    assert trouble.kind is MalformedReply
+    assert isinstance(attempt_error, AttemptError)
+    assert attempt_error.kind is MalformedReply
 
 
 def test_a_reply_without_known_price_has_no_cost() -> None:

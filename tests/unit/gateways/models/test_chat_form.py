@@ -13,13 +13,13 @@ from theodolite.domain.failure import Party
 from theodolite.domain.flow import AskModel, Message, Reply, Speaker
 from theodolite.domain.model import ModelEndpoint, Price
 from theodolite.domain.run import Spending
+from theodolite.gateways.attempt_error import AttemptError
 from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.models.chat_form import read_model_names, read_reply, request_body
 from theodolite.gateways.secrecy import Secret
-from theodolite.gateways.trouble import Trouble
 
 
-def read(body: Any, *, price: Price | None = None) -> Reply | Trouble:
+def read(body: Any, *, price: Price | None = None) -> Reply | AttemptError:
     """Read an answer with the given JSON body."""
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
     return read_reply(HttpResponse(body=raw, latency_s=0.25, attempts=2), price=price, secret=Secret("sk-1234567"))
@@ -111,11 +111,11 @@ def test_letters_that_nothing_can_keep_are_replaced() -> None:
     ],
 )
 def test_what_is_no_reply_is_told_apart(body: Any, kind: type[GatewayError], words: str) -> None:
-    trouble = read(body)
+    attempt_error = read(body)
 
-    assert isinstance(trouble, Trouble)
-    assert trouble.kind is kind
-    assert words in trouble.words
+    assert isinstance(attempt_error, AttemptError)
+    assert attempt_error.kind is kind
+    assert words in attempt_error.words
 
 
 @pytest.mark.parametrize(
@@ -125,19 +125,19 @@ def test_what_is_no_reply_is_told_apart(body: Any, kind: type[GatewayError], wor
 )
 def test_an_answer_that_cannot_be_used_says_what_it_cost(body: Any) -> None:
     body["usage"] = {"prompt_tokens": 10, "completion_tokens": 400}
-    trouble = read(body, price=Price(input_usd=1.0, output_usd=2.0))
+    attempt_error = read(body, price=Price(input_usd=1.0, output_usd=2.0))
 
-    assert isinstance(trouble, Trouble)
-    assert trouble.spent == Spending(tokens_in=10, tokens_out=400, cost_microusd=810)
-    assert trouble.error(endpoint="m").spent == trouble.spent
+    assert isinstance(attempt_error, AttemptError)
+    assert attempt_error.spent == Spending(tokens_in=10, tokens_out=400, cost_microusd=810)
+    assert attempt_error.error(endpoint="m").spent == attempt_error.spent
 
 
 def test_an_unusable_answer_without_a_known_price_is_an_unpriced_one() -> None:
     body = altered(message={"content": ""}) | {"usage": {"prompt_tokens": 10, "completion_tokens": 0}}
-    trouble = read(body)
+    attempt_error = read(body)
 
-    assert isinstance(trouble, Trouble)
-    assert trouble.spent == Spending(tokens_in=10, unpriced_calls=1)
+    assert isinstance(attempt_error, AttemptError)
+    assert attempt_error.spent == Spending(tokens_in=10, unpriced_calls=1)
 
 
 JSON = st.recursive(
@@ -148,7 +148,7 @@ JSON = st.recursive(
 
 @given(body=st.binary() | JSON.map(lambda found: json.dumps(found).encode()))
 def test_whatever_comes_is_a_reply_or_a_trouble(body: bytes) -> None:
-    assert isinstance(read(body), Reply | Trouble)
+    assert isinstance(read(body), Reply | AttemptError)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Outputs of Inspect's model API become replies or troubles; the real API is tried in tests/client."""
+"""Outputs of Inspect's model API become replies or failed attempts; the real API is tried in tests/client."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -8,9 +8,9 @@ import pytest
 from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError
 from theodolite.domain.flow import Reply
 from theodolite.domain.model import Price
+from theodolite.gateways.attempt_error import AttemptError
 from theodolite.gateways.models.inspect_answer import read_output
 from theodolite.gateways.secrecy import Secret
-from theodolite.gateways.trouble import Trouble
 
 USAGE = SimpleNamespace(
     input_tokens=100, input_tokens_cache_read=15, input_tokens_cache_write=None, output_tokens=30, total_cost=0.0000123
@@ -30,7 +30,7 @@ def output(text: str = "hello", stop: str = "stop", **more: Any) -> SimpleNamesp
     return SimpleNamespace(**(known | more))
 
 
-def read(found: SimpleNamespace, price: Price | None = None) -> Reply | Trouble:
+def read(found: SimpleNamespace, price: Price | None = None) -> Reply | AttemptError:
     return read_output(found, latency_s=0.25, price=price, secret=Secret("sk-1234567"))
 
 
@@ -66,9 +66,9 @@ def test_without_usage_there_is_no_cost() -> None:
     ],
 )
 def test_what_is_no_reply_says_what_it_is(found: SimpleNamespace, kind: type[GatewayError], words: str) -> None:
-    trouble = read(found)
+    attempt_error = read(found)
 
-    assert isinstance(trouble, Trouble)
-    assert trouble.kind is kind
+    assert isinstance(attempt_error, AttemptError)
+    assert attempt_error.kind is kind
     with pytest.raises(kind, match=words):
-        raise trouble.error(endpoint="m")
+        raise attempt_error.error(endpoint="m")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from theodolite.domain.errors import RateLimited, ServerFault
-from theodolite.gateways.models.late_complaint import passing_trouble
+from theodolite.gateways.models.late_complaint import passing_error
 from theodolite.gateways.secrecy import Secret
 
 SECRET = Secret("swordfish-9")
@@ -24,10 +24,10 @@ SECRET = Secret("swordfish-9")
 )
 @pytest.mark.parametrize("form", ["{}", 'data: {{"choices": []}}\n\ndata: {}\n\n'])
 def test_what_would_pass_under_its_own_status_passes_here_too(error: Any, kind: type, form: str) -> None:
-    trouble = passing_trouble(form.format(json.dumps({"error": error})).encode(), SECRET)
+    attempt_error = passing_error(form.format(json.dumps({"error": error})).encode(), SECRET)
 
-    assert trouble is not None
-    assert (trouble.kind, trouble.words) == (kind, "200 with an error: slower, ***")
+    assert attempt_error is not None
+    assert (attempt_error.kind, attempt_error.words) == (kind, "200 with an error: slower, ***")
 
 
 @pytest.mark.parametrize(
@@ -42,4 +42,4 @@ def test_what_would_pass_under_its_own_status_passes_here_too(error: Any, kind: 
     ],
 )
 def test_what_no_further_try_mends_is_not_asked_again(error: Any) -> None:
-    assert passing_trouble(json.dumps({"error": error}).encode(), SECRET) is None
+    assert passing_error(json.dumps({"error": error}).encode(), SECRET) is None

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
+from theodolite.gateways.attempt_error import AttemptError
 from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.models.anthropic_stream import STREAMED_MESSAGES
 from theodolite.gateways.models.chat_stream import STREAMED_CHAT
 from theodolite.gateways.models.stream_form import StreamForm, in_one_piece
-from theodolite.gateways.trouble import Trouble
 
 CHAT = {"choices": [{"index": 0, "delta": {"content": "Yes"}, "finish_reason": None}]}
 MESSAGE = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Yes"}}
@@ -34,7 +34,7 @@ def test_a_server_that_says_only_that_nothing_follows_has_ended_its_reply() -> N
     [(STREAMED_CHAT, (CHAT,)), (STREAMED_MESSAGES, (MESSAGE,)), (STREAMED_MESSAGES, (MESSAGE, "[DONE]"))],
 )
 def test_a_reply_that_nobody_has_ended_is_none(form: StreamForm, events: tuple[object, ...]) -> None:
-    trouble = in_one_piece(streamed(*events), form)
+    attempt_error = in_one_piece(streamed(*events), form)
 
-    assert isinstance(trouble, Trouble)
-    assert trouble.words == "the events end before the reply does"
+    assert isinstance(attempt_error, AttemptError)
+    assert attempt_error.words == "the events end before the reply does"

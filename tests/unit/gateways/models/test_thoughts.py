@@ -63,8 +63,8 @@ def test_thoughts_alone_are_no_reply_and_are_paid_for(finish, words):
     message = {"message": {"content": "<think>Let me see"}, "finish_reason": finish}
     body = json.dumps({"choices": [message], "usage": {"prompt_tokens": 5, "completion_tokens": 9}}).encode()
 
-    trouble = read_reply(HttpResponse(body=body), price=None, secret=Secret())
+    attempt_error = read_reply(HttpResponse(body=body), price=None, secret=Secret())
 
-    assert trouble.kind is EmptyReply
-    assert words in trouble.words
-    assert trouble.spent.tokens_out == 9
+    assert attempt_error.kind is EmptyReply
+    assert words in attempt_error.words
+    assert attempt_error.spent.tokens_out == 9

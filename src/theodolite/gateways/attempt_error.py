@@ -1,4 +1,4 @@
-"""Troubles: how an attempt failed, in our words, and whether to try again.
+"""Failed attempts: how an attempt failed, in our words, and whether to try again.
 
 Foreign exceptions are translated here and nowhere else. They are not chained to
 ours: what a library raises may carry the request's headers, and the key with them.
@@ -43,7 +43,7 @@ class Again(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trouble:
+class AttemptError:
     """One attempt that brought no reply.
 
     Attributes:
@@ -83,8 +83,8 @@ def _listed(*words: str) -> str:
     return ", ".join(filter(None, words))
 
 
-def _nobody(words: str, again: Again = Again.UNTIL_SPENT) -> Trouble:
-    return Trouble(kind=Unreachable, words=words, again=again)
+def _nobody(words: str, again: Again = Again.UNTIL_SPENT) -> AttemptError:
+    return AttemptError(kind=Unreachable, words=words, again=again)
 
 
 class PrivateAddress(OSError):
@@ -142,7 +142,7 @@ class NotHttp(ValueError):
     """What came is no HTTP."""
 
 
-REASONS: dict[type[OSError], Trouble] = {
+REASONS: dict[type[OSError], AttemptError] = {
     PrivateAddress: _nobody("no public address", Again.NEVER),
     socket.gaierror: _nobody("unknown host"),
     ssl.SSLCertVerificationError: _nobody("its certificate is not trusted", Again.NEVER),
@@ -152,16 +152,18 @@ REASONS: dict[type[OSError], Trouble] = {
 }
 """Why there is no connection, by what the system said."""
 
-TRANSLATIONS: dict[type[BaseException], Trouble] = {
-    BrokenOff: Trouble(kind=ServerFault, words="the connection broke off", again=Again.UNTIL_SPENT),
-    CutShort: Trouble(kind=MalformedReply, words="the answer broke off or is not encoded as it says", again=Again.ONCE),
-    TooLarge: Trouble(kind=MalformedReply, words=f"the answer is larger than {LARGEST_ANSWER >> 20} MB"),
-    PackedOtherwise: Trouble(kind=MalformedReply, words="the answer is packed otherwise than by gzip or deflate"),
-    NoAddress: Trouble(kind=Rejected, words="the address cannot be used; expected `http://host:port/path`"),
-    TimeoutError: Trouble(kind=TimedOut, words="no answer in time", again=Again.ONCE),
+TRANSLATIONS: dict[type[BaseException], AttemptError] = {
+    BrokenOff: AttemptError(kind=ServerFault, words="the connection broke off", again=Again.UNTIL_SPENT),
+    CutShort: AttemptError(
+        kind=MalformedReply, words="the answer broke off or is not encoded as it says", again=Again.ONCE
+    ),
+    TooLarge: AttemptError(kind=MalformedReply, words=f"the answer is larger than {LARGEST_ANSWER >> 20} MB"),
+    PackedOtherwise: AttemptError(kind=MalformedReply, words="the answer is packed otherwise than by gzip or deflate"),
+    NoAddress: AttemptError(kind=Rejected, words="the address cannot be used; expected `http://host:port/path`"),
+    TimeoutError: AttemptError(kind=TimedOut, words="no answer in time", again=Again.ONCE),
     ProxyRefused: _nobody("the proxy refuses"),
-    OSError: Trouble(kind=ServerFault, words="the connection broke off", again=Again.UNTIL_SPENT),
-    ValueError: Trouble(kind=MalformedReply, words="the answer is not HTTP as agreed"),
+    OSError: AttemptError(kind=ServerFault, words="the connection broke off", again=Again.UNTIL_SPENT),
+    ValueError: AttemptError(kind=MalformedReply, words="the answer is not HTTP as agreed"),
 }
 """Each class of exceptions that an attempt may raise, but for `NoConnection`."""
 
@@ -176,42 +178,46 @@ _ERRNO = {
 }
 
 
-def translate(error: BaseException) -> Trouble:
-    """Return the trouble that a foreign exception means."""
+def translate(error: BaseException) -> AttemptError:
+    """Return the failed attempt that a foreign exception means."""
     if isinstance(error, ProxyRefused):
         return _refused_by_proxy(error)
     if not isinstance(error, NoConnection):
         return next(TRANSLATIONS[kind] for kind in type(error).__mro__ if kind in TRANSLATIONS)
-    trouble = _unconnected(error.reason)
-    return replace(trouble, words=f"the proxy {error.proxy}: {trouble.words}") if error.proxy else trouble
+    attempt_error = _unconnected(error.reason)
+    return (
+        replace(attempt_error, words=f"the proxy {error.proxy}: {attempt_error.words}")
+        if error.proxy
+        else attempt_error
+    )
 
 
 _STATUSES = frozenset(map(int, HTTPStatus))
 
 
-def _refused_by_proxy(error: ProxyRefused) -> Trouble:
-    """Return the trouble of a proxy that answers and does not pass the call on; 5xx may pass."""
+def _refused_by_proxy(error: ProxyRefused) -> AttemptError:
+    """Return the failed attempt of a proxy that answers and does not pass the call on; 5xx may pass."""
     advice = "; put user and password into its address in `HTTPS_PROXY`" if error.status == 407 else ""
     phrase = HTTPStatus(error.status).phrase if error.status in _STATUSES else ""
     words = f"the proxy {error.proxy} refuses: {error.status} {phrase}".rstrip()
     return _nobody(words + advice, Again.UNTIL_SPENT if error.status >= 500 else Again.NEVER)
 
 
-def _unconnected(reason: OSError) -> Trouble:
-    """Return the trouble of a connection that could not be made."""
+def _unconnected(reason: OSError) -> AttemptError:
+    """Return the failed attempt of a connection that could not be made."""
     if reason.errno in _ERRNO and not isinstance(reason, ssl.SSLError | socket.gaierror):
         return _nobody(_ERRNO[reason.errno])
-    trouble = next(REASONS[kind] for kind in type(reason).__mro__ if kind in REASONS)
+    attempt_error = next(REASONS[kind] for kind in type(reason).__mro__ if kind in REASONS)
     why = str(getattr(reason, "verify_message", "")).rstrip(".")  # it names nothing but our side's wish
-    return replace(trouble, words=f"{trouble.words}: {why}") if why else trouble
+    return replace(attempt_error, words=f"{attempt_error.words}: {why}") if why else attempt_error
 
 
 _PASSING = frozenset({408, 409, 425})
 """Statuses in which the endpoint refuses now but may not refuse a moment later."""
 
 
-def of_status(status: int, words: str, *, asked_wait_s: float | None = None) -> Trouble:
-    """Return the trouble that an HTTP status other than 2xx means.
+def of_status(status: int, words: str, *, asked_wait_s: float | None = None) -> AttemptError:
+    """Return the failed attempt that an HTTP status other than 2xx means.
 
     Args:
         status: The status.
@@ -225,29 +231,29 @@ def of_status(status: int, words: str, *, asked_wait_s: float | None = None) -> 
     elif status >= 500 or status in _PASSING:
         kind, again = ServerFault, Again.UNTIL_SPENT
     elif 300 <= status < 400:
-        return Trouble(
+        return AttemptError(
             kind=Rejected, words=f"{said} (redirects are not followed; give the final address)", status=status
         )
     else:
         kind, again = Rejected, Again.NEVER
-    return Trouble(kind=kind, words=said, again=again, status=status, asked_wait_s=asked_wait_s)
+    return AttemptError(kind=kind, words=said, again=again, status=status, asked_wait_s=asked_wait_s)
 
 
-def empty(words: str = "the reply holds no text") -> Trouble:
-    """Return the trouble of a reply without text."""
-    return Trouble(kind=EmptyReply, words=words)
+def empty(words: str = "the reply holds no text") -> AttemptError:
+    """Return the failed attempt of a reply without text."""
+    return AttemptError(kind=EmptyReply, words=words)
 
 
-def malformed(words: str) -> Trouble:
-    """Return the trouble of a reply that does not have the agreed form."""
-    return Trouble(kind=MalformedReply, words=words)
+def malformed(words: str) -> AttemptError:
+    """Return the failed attempt of a reply that does not have the agreed form."""
+    return AttemptError(kind=MalformedReply, words=words)
 
 
-def unreadable(words: str) -> Trouble:
-    """Return the trouble of an answer that is cut or garbled, as gateways under load send it: once more may do."""
-    return Trouble(kind=MalformedReply, words=words, again=Again.ONCE)
+def unreadable(words: str) -> AttemptError:
+    """Return the failed attempt of an answer that is cut or garbled, as gateways under load send it: once more may do."""
+    return AttemptError(kind=MalformedReply, words=words, again=Again.ONCE)
 
 
-def withheld(words: str, *, status: int = 0) -> Trouble:
-    """Return the trouble of a reply that the endpoint's own filter withheld."""
-    return Trouble(kind=ContentRefused, words=words, status=status)
+def withheld(words: str, *, status: int = 0) -> AttemptError:
+    """Return the failed attempt of a reply that the endpoint's own filter withheld."""
+    return AttemptError(kind=ContentRefused, words=words, status=status)

@@ -15,8 +15,9 @@ from theodolite.domain.errors import (
     TimedOut,
     Unreachable,
 )
-from theodolite.gateways.trouble import (
+from theodolite.gateways.attempt_error import (
     Again,
+    AttemptError,
     BrokenOff,
     CutShort,
     NoConnection,
@@ -24,7 +25,6 @@ from theodolite.gateways.trouble import (
     PackedOtherwise,
     PrivateAddress,
     TooLarge,
-    Trouble,
     of_status,
     translate,
 )
@@ -52,9 +52,9 @@ from theodolite.gateways.web_address import NoAddress
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else None,
 )
 def test_an_exception_becomes_a_trouble(error: BaseException, kind: type[GatewayError], again: Again) -> None:
-    trouble = translate(error)
+    attempt_error = translate(error)
 
-    assert (trouble.kind, trouble.again) == (kind, again)
+    assert (attempt_error.kind, attempt_error.again) == (kind, again)
 
 
 @pytest.mark.parametrize(
@@ -84,14 +84,14 @@ def test_the_reason_why_nobody_answers_is_said(number: int, words: str) -> None:
     ],
 )
 def test_a_status_becomes_a_trouble(status: int, kind: type[GatewayError], again: Again) -> None:
-    trouble = of_status(status, "words")
+    attempt_error = of_status(status, "words")
 
-    assert (trouble.kind, trouble.again, trouble.status) == (kind, again, status)
-    assert trouble.words.startswith(f"{status} words")
+    assert (attempt_error.kind, attempt_error.again, attempt_error.status) == (kind, again, status)
+    assert attempt_error.words.startswith(f"{status} words")
 
 
 def test_nobody_there_is_said_with_host_tries_and_time() -> None:
-    refused = Trouble(kind=Unreachable, words="refused")
+    refused = AttemptError(kind=Unreachable, words="refused")
 
     error = refused.error(endpoint="app", host="127.0.0.1:8000", tries=3, elapsed_s=1.44)
 
@@ -113,6 +113,6 @@ def test_one_try_is_not_counted_aloud() -> None:
     ],
 )
 def test_whoever_gives_up_says_how_long_it_should_have_waited(asked_s: float | None, tries: int, said: str) -> None:
-    trouble = of_status(429, "busy", asked_wait_s=asked_s)
+    attempt_error = of_status(429, "busy", asked_wait_s=asked_s)
 
-    assert str(trouble.error(endpoint="m", tries=tries, elapsed_s=2.0)) == said
+    assert str(attempt_error.error(endpoint="m", tries=tries, elapsed_s=2.0)) == said
