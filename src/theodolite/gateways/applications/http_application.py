@@ -19,9 +19,9 @@ from theodolite.gateways.http.proxies import CallRoute
 from theodolite.gateways.http.public_network import require_public_host
 from theodolite.gateways.http.reply_path import ReplyPlace, find_in, parse_path
 from theodolite.gateways.limits.account import Account
-from theodolite.gateways.limits.insisting import GivenUp
 from theodolite.gateways.limits.pace import Pace
 from theodolite.gateways.limits.patience import REFUSALS, Patience
+from theodolite.gateways.limits.retry import RetriesExhausted
 from theodolite.gateways.repair import repaired
 from theodolite.gateways.secrecy import BEARER_HEADER, Secret
 from theodolite.gateways.templates import variables_of
@@ -164,12 +164,12 @@ class HttpApplication:
             return self._knocked(f"connected, no answer within {self._knock_s:g} s yet")
 
     async def _knock(self) -> Knock:
-        outcome = await self._client.insist(self._form.knock(), _KNOCK_PATIENCE)
+        outcome = await self._client.retry(self._form.knock(), _KNOCK_PATIENCE)
         if isinstance(outcome, HttpResponse):
             return self._knocked(f"ok, {outcome.latency_s:.1f} s", attempts=outcome.attempts)
         return self._knocked_in_vain(outcome)
 
-    def _knocked_in_vain(self, outcome: GivenUp) -> Knock:
+    def _knocked_in_vain(self, outcome: RetriesExhausted) -> Knock:
         attempt_error = outcome.attempt_error
         words = str(outcome.error(endpoint=self._name))
         # 403 is what some gateways say to OPTIONS whatever the token.

@@ -14,9 +14,9 @@ from theodolite.domain.errors import InputError, Rejected, TimedOut
 from theodolite.gateways.attempt_error import FOREIGN, Again, AttemptError, of_status, translate, withheld
 from theodolite.gateways.complaint import read_complaint
 from theodolite.gateways.http.proxies import CallRoute
-from theodolite.gateways.limits.insisting import GivenUp, insist
 from theodolite.gateways.limits.pace import Pace
 from theodolite.gateways.limits.patience import Patience, asked_wait_s
+from theodolite.gateways.limits.retry import RetriesExhausted, retry
 from theodolite.gateways.secrecy import Secret
 from theodolite.gateways.web_address import NoAddress, web_address
 from theodolite.ports.clock import Clock
@@ -149,23 +149,23 @@ class HttpClient:
         Raises:
             GatewayError: If none came; the subclass says why.
         """
-        outcome = await self.insist(http_request, self.patience)
+        outcome = await self.retry(http_request, self.patience)
         if isinstance(outcome, HttpResponse):
             return outcome
         raise outcome.error(endpoint=self.endpoint, host=host_of(http_request.url))
 
-    async def insist(self, http_request: HttpRequest, patience: Patience) -> HttpResponse | GivenUp:
+    async def retry(self, http_request: HttpRequest, patience: Patience) -> HttpResponse | RetriesExhausted:
         """Try as often as patience allows; no slot is held while waiting."""
         if self.secret.is_missing:
             words = f"the environment variable `{self.secret.variable}` is not set"
-            return GivenUp(attempt_error=AttemptError(kind=Rejected, words=words), tries=0, elapsed_s=0.0)
-        outcome = await insist(
+            return RetriesExhausted(attempt_error=AttemptError(kind=Rejected, words=words), tries=0, elapsed_s=0.0)
+        outcome = await retry(
             lambda spent_s: self._in_slot(http_request, patience, spent_s),
             patience=patience,
             clock=self.clock,
             key=lambda: http_request.key,
         )
-        if isinstance(outcome, GivenUp):
+        if isinstance(outcome, RetriesExhausted):
             return outcome
         answer, tries = outcome
         return replace(answer, attempts=tries) if tries > 1 else answer

@@ -13,8 +13,8 @@ from theodolite.domain.flow import AskModel, Message, Reply, Speaker
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.run import Spending
 from theodolite.gateways.http.client import HttpResponse, host_of
-from theodolite.gateways.limits.insisting import GivenUp
 from theodolite.gateways.limits.patience import Patience
+from theodolite.gateways.limits.retry import RetriesExhausted
 from theodolite.gateways.models.chat_line import ChatLine
 from theodolite.ports.endpoint import Knock
 
@@ -63,7 +63,9 @@ class ChatKnock:
                 outcome = await self._line.send(ask, KNOCK_PATIENCE, in_pieces=self._line.endpoint.stream)
         except TimeoutError:
             return await self._knocked_without_answer()
-        return await self._knocked_in_vain(outcome) if isinstance(outcome, GivenUp) else self._answered(outcome)
+        return (
+            await self._knocked_in_vain(outcome) if isinstance(outcome, RetriesExhausted) else self._answered(outcome)
+        )
 
     def _answered(self, answer: HttpResponse) -> Knock:
         reply = self._line.read(answer, in_pieces=self._line.endpoint.stream)
@@ -93,7 +95,7 @@ class ChatKnock:
         words = f"takes connections but says nothing within {self._knock_s:g} s"
         return self._knocked(words, alive=False, reached=False, hint=self._curl, attempts=1)
 
-    async def _knocked_in_vain(self, outcome: GivenUp) -> Knock:
+    async def _knocked_in_vain(self, outcome: RetriesExhausted) -> Knock:
         attempt_error, tries = outcome.attempt_error, outcome.tries
         words = str(outcome.error(endpoint=self._line.endpoint.name))
         if attempt_error.kind is RateLimited:

@@ -11,9 +11,9 @@ from theodolite.gateways.attempt_error import AttemptError
 from theodolite.gateways.http.client import HttpClient, HttpRequest, HttpResponse, checked_address, host_of
 from theodolite.gateways.http.proxies import CallRoute
 from theodolite.gateways.limits.account import Account
-from theodolite.gateways.limits.insisting import GivenUp
 from theodolite.gateways.limits.pace import Pace
 from theodolite.gateways.limits.patience import Patience, patience_with
+from theodolite.gateways.limits.retry import RetriesExhausted
 from theodolite.gateways.models.chat_form import read_model_names
 from theodolite.gateways.models.dialect import Dialect
 from theodolite.gateways.models.late_complaint import passing_error
@@ -84,7 +84,7 @@ class ChatLine:
             GatewayError: If no answer came.
         """
         answer = await self.send(request, self.client.patience, in_pieces=in_pieces, ear=ear)
-        if isinstance(answer, GivenUp):
+        if isinstance(answer, RetriesExhausted):
             raise answer.error(endpoint=self.endpoint.name, host=host_of(self.url))
         return self.read(answer, in_pieces=in_pieces), answer.attempts
 
@@ -96,7 +96,7 @@ class ChatLine:
 
     async def send(
         self, request: AskModel, patience: Patience, *, in_pieces: bool, ear: Ear | None = None
-    ) -> HttpResponse | GivenUp:
+    ) -> HttpResponse | RetriesExhausted:
         """Send a request as often as patience allows; without the wishes of its stream where these are refused.
 
         Args:
@@ -106,21 +106,21 @@ class ChatLine:
             ear: Hears the stream as it comes; None where nobody listens.
         """
         wishes = self.wishes.fields if in_pieces else None
-        outcome = await self._insist(request, patience, wishes, ear)
+        outcome = await self._retry(request, patience, wishes, ear)
         if not wishes or not self.wishes.may_be_refused(wishes, outcome):
             return outcome
-        again = await self._insist(request, patience, {}, ear)
+        again = await self._retry(request, patience, {}, ear)
         tried = outcome.attempts if isinstance(outcome, HttpResponse) else outcome.tries
-        if isinstance(again, GivenUp):
+        if isinstance(again, RetriesExhausted):
             return replace(again, tries=again.tries + tried)
         self.wishes.give_up(again)
         return replace(again, attempts=again.attempts + tried)
 
-    async def _insist(
+    async def _retry(
         self, request: AskModel, patience: Patience, wishes: Mapping[str, object] | None, ear: Ear | None
-    ) -> HttpResponse | GivenUp:
+    ) -> HttpResponse | RetriesExhausted:
         http_request = self.http_request(request, stream=wishes)
-        return await self.client.insist(
+        return await self.client.retry(
             replace(http_request, hear=ear.feed) if ear is not None else http_request, patience
         )
 
@@ -131,9 +131,9 @@ class ChatLine:
             return whole
         return self.dialect.read(whole, price=self.endpoint.price, secret=self.client.secret)
 
-    async def models(self, patience: Patience) -> HttpResponse | GivenUp:
+    async def models(self, patience: Patience) -> HttpResponse | RetriesExhausted:
         """Ask which models the address offers."""
-        return await self.client.insist(self.dialect.listing(self.url), patience)
+        return await self.client.retry(self.dialect.listing(self.url), patience)
 
     async def model_names(self) -> tuple[str, ...]:
         """Return the names of the models that the endpoint offers; empty where it does not say."""

@@ -16,9 +16,9 @@ from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.run import Spending
 from theodolite.gateways.attempt_error import AttemptError
 from theodolite.gateways.http.client import host_of
-from theodolite.gateways.limits.insisting import GivenUp, insist
 from theodolite.gateways.limits.pace import Pace
 from theodolite.gateways.limits.patience import Patience, patience_with
+from theodolite.gateways.limits.retry import RetriesExhausted, retry
 from theodolite.gateways.models.chat_knock import used_up
 from theodolite.gateways.models.inspect_line import InspectLine
 from theodolite.gateways.models.schema_offer import SchemaOffer
@@ -78,8 +78,8 @@ class InspectModel:
         ask = AskModel(model=self._endpoint.name, messages=(greeting,), party=Party.MACHINERY)
         if (wait_s := self._pace.wait_s(_foreseen(ask))) > 0 and not self._line.secret.is_missing:
             return self._knocked(used_up(wait_s), asked=False)
-        outcome = await self._insist(ask, None, Patience(timeout_s=KNOCK_S, deadline_s=KNOCK_S, attempts=1))
-        if not isinstance(outcome, GivenUp):
+        outcome = await self._retry(ask, None, Patience(timeout_s=KNOCK_S, deadline_s=KNOCK_S, attempts=1))
+        if not isinstance(outcome, RetriesExhausted):
             reply = outcome[0]
             name = f", answers as {reply.answered_as}" if reply.answered_as else ""
             return self._knocked(f"ok, {reply.latency_s:.1f} s{name}", reply=reply)
@@ -96,21 +96,21 @@ class InspectModel:
     async def _ask(self, request: AskModel, on_chunk: OnChunk | None) -> Reply:
         endpoint = self._endpoint
         patience = patience_with(endpoint)
-        outcome = await self._insist(request, on_chunk, patience)
-        if not isinstance(outcome, GivenUp):
+        outcome = await self._retry(request, on_chunk, patience)
+        if not isinstance(outcome, RetriesExhausted):
             reply, tries = outcome
             return replace(reply, attempts=tries)
         raise outcome.attempt_error.error(
             endpoint=endpoint.name, host=self.provider, tries=outcome.tries, elapsed_s=outcome.elapsed_s
         )
 
-    async def _insist(
+    async def _retry(
         self, request: AskModel, on_chunk: OnChunk | None, patience: Patience
-    ) -> tuple[Reply, int] | GivenUp:
+    ) -> tuple[Reply, int] | RetriesExhausted:
         if self._line.secret.is_missing:
             words = f"the environment variable `{self._line.secret.variable}` is not set"
-            return GivenUp(attempt_error=AttemptError(kind=Rejected, words=words), tries=0, elapsed_s=0.0)
-        return await insist(
+            return RetriesExhausted(attempt_error=AttemptError(kind=Rejected, words=words), tries=0, elapsed_s=0.0)
+        return await retry(
             lambda spent_s: self._in_turn(request, on_chunk, patience.attempt_s(spent_s)),
             patience=patience,
             clock=self._clock,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from theodolite.domain.errors import Rejected
 from theodolite.domain.model import Param
 from theodolite.gateways.http.client import HttpResponse
-from theodolite.gateways.limits.insisting import GivenUp
+from theodolite.gateways.limits.retry import RetriesExhausted
 from theodolite.gateways.models.late_complaint import late_words
 
 _UNSUPPORTED = frozenset({400, 422})
@@ -43,7 +43,7 @@ class StreamWishes:
         """Whether the endpoint has turned them down, so that its streams tell nothing of the kind."""
         return self._refused
 
-    def may_be_refused(self, sent: Mapping[str, object], outcome: HttpResponse | GivenUp) -> bool:
+    def may_be_refused(self, sent: Mapping[str, object], outcome: HttpResponse | RetriesExhausted) -> bool:
         """Tell whether a call may have failed for the wishes that it was sent with; what succeeds is remembered."""
         if not sent:
             return False

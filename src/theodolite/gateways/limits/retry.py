@@ -1,4 +1,4 @@
-"""Insisting: trying again as long as patience allows, whatever an attempt consists of."""
+"""Retrying: trying again as long as patience allows, whatever an attempt consists of."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GivenUp:
+class RetriesExhausted:
     """A request that brought no answer, after all tries."""
 
     attempt_error: AttemptError
@@ -27,13 +27,13 @@ class GivenUp:
         return self.attempt_error.error(endpoint=endpoint, host=host, tries=self.tries, elapsed_s=self.elapsed_s)
 
 
-async def insist(
+async def retry(
     attempt: Callable[[float], Awaitable[tuple[T | AttemptError, float]]],
     *,
     patience: Patience,
     clock: Clock,
     key: Callable[[], str],
-) -> tuple[T, int] | GivenUp:
+) -> tuple[T, int] | RetriesExhausted:
     """Try as often as patience allows.
 
     Args:
@@ -57,6 +57,6 @@ async def insist(
         refused += outcome.again is Again.WHEN_ASKED
         wait_s = patience.wait_s(outcome, tries, key(), spent_s=spent_s, refused=refused)
         if wait_s is None:
-            return GivenUp(attempt_error=outcome, tries=tries, elapsed_s=clock.monotonic_s() - begun)
+            return RetriesExhausted(attempt_error=outcome, tries=tries, elapsed_s=clock.monotonic_s() - begun)
         spent_s += wait_s
         await clock.sleep(wait_s)

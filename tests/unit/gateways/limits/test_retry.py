@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from tests.fakes.gateway_clock import HastyClock
 from theodolite.domain.errors import RateLimited, Rejected, ServerFault
 from theodolite.gateways.attempt_error import Again, AttemptError
-from theodolite.gateways.limits.insisting import GivenUp, insist
 from theodolite.gateways.limits.patience import Patience
+from theodolite.gateways.limits.retry import RetriesExhausted, retry
 
 BUSY = AttemptError(kind=ServerFault, words="busy", again=Again.UNTIL_SPENT)
 FULL = AttemptError(kind=RateLimited, words="too many", again=Again.WHEN_ASKED)
@@ -22,7 +22,7 @@ async def ended(outcomes: Sequence[str | AttemptError], **patience: float) -> tu
         return left.pop(0), 1.0
 
     bounds = Patience(**patience)  # type: ignore[arg-type]
-    return await insist(attempt, patience=bounds, clock=HastyClock(), key=lambda: "k"), spent
+    return await retry(attempt, patience=bounds, clock=HastyClock(), key=lambda: "k"), spent
 
 
 async def test_what_comes_at_the_third_try_comes_with_the_number_of_tries() -> None:
@@ -36,14 +36,14 @@ async def test_what_comes_at_the_third_try_comes_with_the_number_of_tries() -> N
 async def test_what_will_not_pass_is_tried_once() -> None:
     outcome, spent = await ended([NO])
 
-    assert isinstance(outcome, GivenUp)
+    assert isinstance(outcome, RetriesExhausted)
     assert (outcome.attempt_error, outcome.tries, len(spent)) == (NO, 1, 1)
 
 
 async def test_attempts_are_bounded() -> None:
     outcome, _ = await ended([BUSY] * 9, attempts=4)
 
-    assert isinstance(outcome, GivenUp)
+    assert isinstance(outcome, RetriesExhausted)
     assert outcome.tries == 4
 
 
@@ -56,13 +56,13 @@ async def test_being_asked_to_wait_spends_no_attempt() -> None:
 async def test_being_asked_to_wait_is_bounded_too() -> None:
     outcome, _ = await ended([FULL] * 9, attempts=2, refusals=4)
 
-    assert isinstance(outcome, GivenUp)
+    assert isinstance(outcome, RetriesExhausted)
     assert outcome.tries == 4
 
 
 async def test_so_is_the_time_that_all_of_them_take() -> None:
     outcome, spent = await ended([BUSY] * 9, attempts=9, deadline_s=5.0)
 
-    assert isinstance(outcome, GivenUp)
+    assert isinstance(outcome, RetriesExhausted)
     assert outcome.tries < 9
     assert max(spent) < 5.0
