@@ -20,8 +20,8 @@ from theodolite.gateways.http.public_network import require_public_host
 from theodolite.gateways.http.reply_path import ReplyPlace, find_in, parse_path
 from theodolite.gateways.limits.account import Account
 from theodolite.gateways.limits.pace import Pace
-from theodolite.gateways.limits.patience import REFUSALS, Patience
 from theodolite.gateways.limits.retry import RetriesExhausted
+from theodolite.gateways.limits.retry_policy import REFUSALS, RetryPolicy
 from theodolite.gateways.repair import repaired
 from theodolite.gateways.secrecy import BEARER_HEADER, Secret
 from theodolite.gateways.templates import variables_of
@@ -32,7 +32,7 @@ from theodolite.ports.endpoint import Knock
 KNOCK_S = 4.0
 """Deadline of a knock; seconds."""
 
-_KNOCK_PATIENCE = Patience(connect_s=2.5, attempts=3, attempts_once=1, first_wait_s=0.4, longest_asked_s=0.0)
+_KNOCK_POLICY = RetryPolicy(connect_s=2.5, attempts=3, attempts_once=1, first_wait_s=0.4, longest_asked_s=0.0)
 
 
 class _SiteSessions:
@@ -85,7 +85,7 @@ class HttpApplication:
         *,
         key: str | None = None,
         clock: Clock,
-        patience: Patience | None = None,
+        retry_policy: RetryPolicy | None = None,
         knock_s: float = KNOCK_S,
         pace: Pace | None = None,
         route: CallRoute | None = None,
@@ -97,7 +97,7 @@ class HttpApplication:
             connection: How the study says it is reached.
             key: The token itself, from the environment.
             clock: Tells the time and waits between tries.
-            patience: Bounds of a call; the connection's timeout and one try
+            retry_policy: Bounds of a call; the connection's timeout and one try
                 where the request may have been worked on, unless given.
             knock_s: Deadline of a knock; seconds.
             pace: Says when an attempt may begin; an account of its own unless given.
@@ -119,7 +119,8 @@ class HttpApplication:
             endpoint=name,
             secret=Secret(key or "", variable=connection.key, header=connection.key_header or BEARER_HEADER),
             clock=clock,
-            patience=patience or Patience(timeout_s=connection.timeout_s, attempts_once=1, refusals=5 * REFUSALS),
+            retry_policy=retry_policy
+            or RetryPolicy(timeout_s=connection.timeout_s, attempts_once=1, refusals=5 * REFUSALS),
             parallel=connection.parallel,
             pace=pace or Pace(Account(clock, parallel=connection.parallel), clock),
             route=route or CallRoute(public_only=connection.public_only),
@@ -164,7 +165,7 @@ class HttpApplication:
             return self._knocked(f"connected, no answer within {self._knock_s:g} s yet")
 
     async def _knock(self) -> Knock:
-        outcome = await self._client.retry(self._form.knock(), _KNOCK_PATIENCE)
+        outcome = await self._client.retry(self._form.knock(), _KNOCK_POLICY)
         if isinstance(outcome, HttpResponse):
             return self._knocked(f"ok, {outcome.latency_s:.1f} s", attempts=outcome.attempts)
         return self._knocked_in_vain(outcome)

@@ -15,8 +15,8 @@ from theodolite.gateways.attempt_error import FOREIGN, Again, AttemptError, of_s
 from theodolite.gateways.complaint import read_complaint
 from theodolite.gateways.http.proxies import CallRoute
 from theodolite.gateways.limits.pace import Pace
-from theodolite.gateways.limits.patience import Patience, asked_wait_s
 from theodolite.gateways.limits.retry import RetriesExhausted, retry
+from theodolite.gateways.limits.retry_policy import RetryPolicy, asked_wait_s
 from theodolite.gateways.secrecy import Secret
 from theodolite.gateways.web_address import NoAddress, web_address
 from theodolite.ports.clock import Clock
@@ -112,7 +112,7 @@ class HttpClient:
         endpoint: str,
         secret: Secret,
         clock: Clock,
-        patience: Patience,
+        retry_policy: RetryPolicy,
         parallel: int,
         pace: Pace,
         weigh: Weigh | None = None,
@@ -125,7 +125,7 @@ class HttpClient:
             endpoint: Name of the model or application in the study.
             secret: The key, sent as bearer token.
             clock: Tells the time and waits between tries.
-            patience: Bounds of a call.
+            retry_policy: Bounds of a call.
             parallel: Calls in flight at most; count.
             pace: Says when an attempt may begin: limits shared with others, limits per minute.
             weigh: Tells what a call has taken; None where nobody counts tokens.
@@ -135,7 +135,7 @@ class HttpClient:
         self.endpoint = endpoint
         self.secret = secret
         self.clock = clock
-        self.patience = patience
+        self.retry_policy = retry_policy
         self._parallel = parallel
         self._pace = pace
         self._weigh = weigh
@@ -149,19 +149,19 @@ class HttpClient:
         Raises:
             GatewayError: If none came; the subclass says why.
         """
-        outcome = await self.retry(http_request, self.patience)
+        outcome = await self.retry(http_request, self.retry_policy)
         if isinstance(outcome, HttpResponse):
             return outcome
         raise outcome.error(endpoint=self.endpoint, host=host_of(http_request.url))
 
-    async def retry(self, http_request: HttpRequest, patience: Patience) -> HttpResponse | RetriesExhausted:
-        """Try as often as patience allows; no slot is held while waiting."""
+    async def retry(self, http_request: HttpRequest, retry_policy: RetryPolicy) -> HttpResponse | RetriesExhausted:
+        """Try as often as the retry policy allows; no slot is held while waiting."""
         if self.secret.is_missing:
             words = f"the environment variable `{self.secret.variable}` is not set"
             return RetriesExhausted(attempt_error=AttemptError(kind=Rejected, words=words), tries=0, elapsed_s=0.0)
         outcome = await retry(
-            lambda spent_s: self._in_slot(http_request, patience, spent_s),
-            patience=patience,
+            lambda spent_s: self._in_slot(http_request, retry_policy, spent_s),
+            retry_policy=retry_policy,
             clock=self.clock,
             key=lambda: http_request.key,
         )
@@ -189,17 +189,17 @@ class HttpClient:
             self._lines = _Lines(loop, transport, asyncio.Semaphore(self._parallel))
         return self._lines
 
-    async def _in_slot(self, http_request: HttpRequest, patience: Patience, spent_s: float) -> _Ended:
+    async def _in_slot(self, http_request: HttpRequest, retry_policy: RetryPolicy, spent_s: float) -> _Ended:
         async with self._open().slots:
-            return await self._in_turn(http_request, patience, spent_s)
+            return await self._in_turn(http_request, retry_policy, spent_s)
 
-    async def _in_turn(self, http_request: HttpRequest, patience: Patience, spent_s: float) -> _Ended:
+    async def _in_turn(self, http_request: HttpRequest, retry_policy: RetryPolicy, spent_s: float) -> _Ended:
         """Make one attempt when its turn comes; return how it ended and how long it took, in seconds."""
         turn = await self._pace.begin(http_request.tokens)
         begun = self.clock.monotonic_s()
         outcome: HttpResponse | AttemptError | None = None
         try:
-            outcome = await self._attempt(http_request, patience, patience.attempt_s(spent_s))
+            outcome = await self._attempt(http_request, retry_policy, retry_policy.attempt_s(spent_s))
             return outcome, self.clock.monotonic_s() - begun
         finally:
             answer = outcome if isinstance(outcome, HttpResponse) else None
@@ -208,7 +208,7 @@ class HttpClient:
             self._pace.end(turn, attempt_error, answered=answer is not None, tokens=tokens)
 
     async def _attempt(
-        self, http_request: HttpRequest, patience: Patience, timeout_s: float
+        self, http_request: HttpRequest, retry_policy: RetryPolicy, timeout_s: float
     ) -> HttpResponse | AttemptError:
         begun = self.clock.monotonic_s()
         hear = _Ear(http_request.hear) if http_request.hear is not None else None
@@ -219,7 +219,7 @@ class HttpClient:
                 body=http_request.body,
                 headers=http_request.headers,
                 timeout_s=timeout_s,
-                connect_s=patience.connect_s,
+                connect_s=retry_policy.connect_s,
                 on_piece=hear,
             )
         except FOREIGN as error:

@@ -42,7 +42,7 @@ class Pace:
     """Says when an attempt may begin, and learns how it ended.
 
     What callers foresee of tokens is a guess; the share of it that calls have
-    really taken is learned: upwards at once, downwards with patience.
+    really taken is learned: upwards at once, downwards with the retry policy.
     """
 
     def __init__(
@@ -110,8 +110,8 @@ class Pace:
             self._account.leave()
 
     def _learn(self, share: float) -> None:
-        patience = 1.0 if share > self._share_taken else _PATIENT
-        self._share_taken += patience * (share - self._share_taken)
+        retry_policy = 1.0 if share > self._share_taken else _PATIENT
+        self._share_taken += retry_policy * (share - self._share_taken)
 
     async def _through(self, window: Window, foreseen: int) -> Permit:
         """Take a slot and a place in the window at one moment; nobody sleeps on a slot."""

@@ -1,4 +1,4 @@
-"""Retrying: trying again as long as patience allows, whatever an attempt consists of."""
+"""Retrying: trying again as long as the retry policy allows, whatever an attempt consists of."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from theodolite.domain.errors import GatewayError
 from theodolite.gateways.attempt_error import Again, AttemptError
-from theodolite.gateways.limits.patience import Patience
+from theodolite.gateways.limits.retry_policy import RetryPolicy
 from theodolite.ports.clock import Clock
 
 T = TypeVar("T")
@@ -30,16 +30,16 @@ class RetriesExhausted:
 async def retry(
     attempt: Callable[[float], Awaitable[tuple[T | AttemptError, float]]],
     *,
-    patience: Patience,
+    retry_policy: RetryPolicy,
     clock: Clock,
     key: Callable[[], str],
 ) -> tuple[T, int] | RetriesExhausted:
-    """Try as often as patience allows.
+    """Try as often as the retry policy allows.
 
     Args:
         attempt: Makes one try; is told how many seconds attempts and pauses have taken so far, and
             returns how it ended and how many seconds it took, waiting for its turn not counted.
-        patience: Bounds of the call.
+        retry_policy: Bounds of the call.
         clock: Tells the time and waits between tries.
         key: Tells what makes this call different from others; asked for only where a try failed.
 
@@ -55,7 +55,7 @@ async def retry(
             return outcome, tries
         spent_s += took_s
         refused += outcome.again is Again.WHEN_ASKED
-        wait_s = patience.wait_s(outcome, tries, key(), spent_s=spent_s, refused=refused)
+        wait_s = retry_policy.wait_s(outcome, tries, key(), spent_s=spent_s, refused=refused)
         if wait_s is None:
             return RetriesExhausted(attempt_error=outcome, tries=tries, elapsed_s=clock.monotonic_s() - begun)
         spent_s += wait_s

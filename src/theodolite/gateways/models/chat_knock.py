@@ -13,8 +13,8 @@ from theodolite.domain.flow import AskModel, Message, Reply, Speaker
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.run import Spending
 from theodolite.gateways.http.client import HttpResponse, host_of
-from theodolite.gateways.limits.patience import Patience
 from theodolite.gateways.limits.retry import RetriesExhausted
+from theodolite.gateways.limits.retry_policy import RetryPolicy
 from theodolite.gateways.models.chat_line import ChatLine
 from theodolite.ports.endpoint import Knock
 
@@ -28,7 +28,7 @@ _CHAT_SHARE = 0.75
 _LIST_S = 0.6
 _BESIDE_S = 0.9  # waiting for the minute of the limits included
 
-KNOCK_PATIENCE = Patience(connect_s=2.5, attempts=3, attempts_once=1, first_wait_s=0.4, longest_asked_s=0.0)
+KNOCK_PATIENCE = RetryPolicy(connect_s=2.5, attempts=3, attempts_once=1, first_wait_s=0.4, longest_asked_s=0.0)
 
 _SHOWN_NAMES = 8
 
@@ -84,10 +84,10 @@ class ChatKnock:
 
         A server that thinks about one call still answers others, be it with a 404.
         """
-        patience = Patience(connect_s=_LIST_S, timeout_s=_LIST_S, attempts=1)
+        retry_policy = RetryPolicy(connect_s=_LIST_S, timeout_s=_LIST_S, attempts=1)
         try:
             async with asyncio.timeout(_BESIDE_S):
-                listed = await self._line.models(patience)
+                listed = await self._line.models(retry_policy)
         except TimeoutError:  # the limits a minute bear no second question
             return self._knocked(f"no answer within {self._knock_s:g} s yet", attempts=1)
         if isinstance(listed, HttpResponse) or listed.attempt_error.status:

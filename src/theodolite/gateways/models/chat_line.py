@@ -12,8 +12,8 @@ from theodolite.gateways.http.client import HttpClient, HttpRequest, HttpRespons
 from theodolite.gateways.http.proxies import CallRoute
 from theodolite.gateways.limits.account import Account
 from theodolite.gateways.limits.pace import Pace
-from theodolite.gateways.limits.patience import Patience, patience_with
 from theodolite.gateways.limits.retry import RetriesExhausted
+from theodolite.gateways.limits.retry_policy import RetryPolicy, retry_policy_of
 from theodolite.gateways.models.chat_form import read_model_names
 from theodolite.gateways.models.dialect import Dialect
 from theodolite.gateways.models.late_complaint import passing_error
@@ -83,7 +83,7 @@ class ChatLine:
         Raises:
             GatewayError: If no answer came.
         """
-        answer = await self.send(request, self.client.patience, in_pieces=in_pieces, ear=ear)
+        answer = await self.send(request, self.client.retry_policy, in_pieces=in_pieces, ear=ear)
         if isinstance(answer, RetriesExhausted):
             raise answer.error(endpoint=self.endpoint.name, host=host_of(self.url))
         return self.read(answer, in_pieces=in_pieces), answer.attempts
@@ -92,24 +92,24 @@ class ChatLine:
         """Return the pause before an unreadable answer is asked for again; None where it is not. Seconds."""
         if not isinstance(outcome, AttemptError) or (ear is not None and ear.has_heard):
             return None
-        return self.client.patience.wait_s(outcome, tries, self.http_request(request).key)
+        return self.client.retry_policy.wait_s(outcome, tries, self.http_request(request).key)
 
     async def send(
-        self, request: AskModel, patience: Patience, *, in_pieces: bool, ear: Ear | None = None
+        self, request: AskModel, retry_policy: RetryPolicy, *, in_pieces: bool, ear: Ear | None = None
     ) -> HttpResponse | RetriesExhausted:
-        """Send a request as often as patience allows; without the wishes of its stream where these are refused.
+        """Send a request as often as the retry policy allows; without the wishes of its stream where these are refused.
 
         Args:
             request: What the model is asked.
-            patience: Bounds of the call.
+            retry_policy: Bounds of the call.
             in_pieces: Whether the answer is to come as a stream.
             ear: Hears the stream as it comes; None where nobody listens.
         """
         wishes = self.wishes.fields if in_pieces else None
-        outcome = await self._retry(request, patience, wishes, ear)
+        outcome = await self._retry(request, retry_policy, wishes, ear)
         if not wishes or not self.wishes.may_be_refused(wishes, outcome):
             return outcome
-        again = await self._retry(request, patience, {}, ear)
+        again = await self._retry(request, retry_policy, {}, ear)
         tried = outcome.attempts if isinstance(outcome, HttpResponse) else outcome.tries
         if isinstance(again, RetriesExhausted):
             return replace(again, tries=again.tries + tried)
@@ -117,11 +117,11 @@ class ChatLine:
         return replace(again, attempts=again.attempts + tried)
 
     async def _retry(
-        self, request: AskModel, patience: Patience, wishes: Mapping[str, object] | None, ear: Ear | None
+        self, request: AskModel, retry_policy: RetryPolicy, wishes: Mapping[str, object] | None, ear: Ear | None
     ) -> HttpResponse | RetriesExhausted:
         http_request = self.http_request(request, stream=wishes)
         return await self.client.retry(
-            replace(http_request, hear=ear.feed) if ear is not None else http_request, patience
+            replace(http_request, hear=ear.feed) if ear is not None else http_request, retry_policy
         )
 
     def read(self, answer: HttpResponse, *, in_pieces: bool) -> Reply | AttemptError:
@@ -131,13 +131,13 @@ class ChatLine:
             return whole
         return self.dialect.read(whole, price=self.endpoint.price, secret=self.client.secret)
 
-    async def models(self, patience: Patience) -> HttpResponse | RetriesExhausted:
+    async def models(self, retry_policy: RetryPolicy) -> HttpResponse | RetriesExhausted:
         """Ask which models the address offers."""
-        return await self.client.retry(self.dialect.listing(self.url), patience)
+        return await self.client.retry(self.dialect.listing(self.url), retry_policy)
 
     async def model_names(self) -> tuple[str, ...]:
         """Return the names of the models that the endpoint offers; empty where it does not say."""
-        answer = await self.models(Patience(timeout_s=1.0, attempts=1))
+        answer = await self.models(RetryPolicy(timeout_s=1.0, attempts=1))
         return read_model_names(answer) if isinstance(answer, HttpResponse) else ()
 
 
@@ -162,7 +162,7 @@ def open_line(
         endpoint=endpoint.name,
         secret=secret,
         clock=clock,
-        patience=patience_with(endpoint),
+        retry_policy=retry_policy_of(endpoint),
         parallel=endpoint.parallel,
         pace=pace or Pace(Account(clock, parallel=endpoint.parallel), clock),
         weigh=tokens_taken if endpoint.tpm is not None else None,

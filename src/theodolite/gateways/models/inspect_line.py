@@ -63,7 +63,7 @@ class _Listener:
 
 
 class InspectLine:
-    """Makes one attempt at a time; limits, patience and further attempts are not its business."""
+    """Makes one attempt at a time; limits, the retry policy and further attempts are not its business."""
 
     def __init__(self, endpoint: ModelEndpoint, *, key: str, clock: Clock) -> None:
         """Keep what is needed; nothing is opened before the first call.
@@ -93,7 +93,7 @@ class InspectLine:
         Args:
             request: What the model is asked.
             on_chunk: Receives pieces as they arrive.
-            timeout_s: Patience, once the provider's code is loaded; seconds.
+            timeout_s: Retry policy, once the provider's code is loaded; seconds.
         """
         listener = _Listener(on_chunk) if on_chunk is not None else None
         try:

@@ -1,6 +1,6 @@
 """Language models of any provider that Inspect knows, through its model API.
 
-Limits, patience and attempts stay ours: Inspect is asked for one attempt at a
+Limits, the retry policy and attempts stay ours: Inspect is asked for one attempt at a
 time and only tells what became of it.
 """
 
@@ -17,8 +17,8 @@ from theodolite.domain.run import Spending
 from theodolite.gateways.attempt_error import AttemptError
 from theodolite.gateways.http.client import host_of
 from theodolite.gateways.limits.pace import Pace
-from theodolite.gateways.limits.patience import Patience, patience_with
 from theodolite.gateways.limits.retry import RetriesExhausted, retry
+from theodolite.gateways.limits.retry_policy import RetryPolicy, retry_policy_of
 from theodolite.gateways.models.chat_knock import used_up
 from theodolite.gateways.models.inspect_line import InspectLine
 from theodolite.gateways.models.schema_offer import SchemaOffer
@@ -78,7 +78,7 @@ class InspectModel:
         ask = AskModel(model=self._endpoint.name, messages=(greeting,), party=Party.MACHINERY)
         if (wait_s := self._pace.wait_s(_foreseen(ask))) > 0 and not self._line.secret.is_missing:
             return self._knocked(used_up(wait_s), asked=False)
-        outcome = await self._retry(ask, None, Patience(timeout_s=KNOCK_S, deadline_s=KNOCK_S, attempts=1))
+        outcome = await self._retry(ask, None, RetryPolicy(timeout_s=KNOCK_S, deadline_s=KNOCK_S, attempts=1))
         if not isinstance(outcome, RetriesExhausted):
             reply = outcome[0]
             name = f", answers as {reply.answered_as}" if reply.answered_as else ""
@@ -95,8 +95,8 @@ class InspectModel:
 
     async def _ask(self, request: AskModel, on_chunk: OnChunk | None) -> Reply:
         endpoint = self._endpoint
-        patience = patience_with(endpoint)
-        outcome = await self._retry(request, on_chunk, patience)
+        retry_policy = retry_policy_of(endpoint)
+        outcome = await self._retry(request, on_chunk, retry_policy)
         if not isinstance(outcome, RetriesExhausted):
             reply, tries = outcome
             return replace(reply, attempts=tries)
@@ -105,14 +105,14 @@ class InspectModel:
         )
 
     async def _retry(
-        self, request: AskModel, on_chunk: OnChunk | None, patience: Patience
+        self, request: AskModel, on_chunk: OnChunk | None, retry_policy: RetryPolicy
     ) -> tuple[Reply, int] | RetriesExhausted:
         if self._line.secret.is_missing:
             words = f"the environment variable `{self._line.secret.variable}` is not set"
             return RetriesExhausted(attempt_error=AttemptError(kind=Rejected, words=words), tries=0, elapsed_s=0.0)
         return await retry(
-            lambda spent_s: self._in_turn(request, on_chunk, patience.attempt_s(spent_s)),
-            patience=patience,
+            lambda spent_s: self._in_turn(request, on_chunk, retry_policy.attempt_s(spent_s)),
+            retry_policy=retry_policy,
             clock=self._clock,
             key=lambda: self.sent(request),
         )

@@ -1,19 +1,19 @@
-"""Whatever an attempt is, it is made as often as patience allows."""
+"""Whatever an attempt is, it is made as often as the retry policy allows."""
 
 from collections.abc import Sequence
 
 from tests.fakes.gateway_clock import HastyClock
 from theodolite.domain.errors import RateLimited, Rejected, ServerFault
 from theodolite.gateways.attempt_error import Again, AttemptError
-from theodolite.gateways.limits.patience import Patience
 from theodolite.gateways.limits.retry import RetriesExhausted, retry
+from theodolite.gateways.limits.retry_policy import RetryPolicy
 
 BUSY = AttemptError(kind=ServerFault, words="busy", again=Again.UNTIL_SPENT)
 FULL = AttemptError(kind=RateLimited, words="too many", again=Again.WHEN_ASKED)
 NO = AttemptError(kind=Rejected, words="no")
 
 
-async def ended(outcomes: Sequence[str | AttemptError], **patience: float) -> tuple[object, list[float]]:
+async def ended(outcomes: Sequence[str | AttemptError], **retry_policy: float) -> tuple[object, list[float]]:
     """Insist on attempts of one second each that end so; return how it ended and the time spent before each."""
     left, spent = list(outcomes), []
 
@@ -21,8 +21,8 @@ async def ended(outcomes: Sequence[str | AttemptError], **patience: float) -> tu
         spent.append(spent_s)
         return left.pop(0), 1.0
 
-    bounds = Patience(**patience)  # type: ignore[arg-type]
-    return await retry(attempt, patience=bounds, clock=HastyClock(), key=lambda: "k"), spent
+    bounds = RetryPolicy(**retry_policy)  # type: ignore[arg-type]
+    return await retry(attempt, retry_policy=bounds, clock=HastyClock(), key=lambda: "k"), spent
 
 
 async def test_what_comes_at_the_third_try_comes_with_the_number_of_tries() -> None:

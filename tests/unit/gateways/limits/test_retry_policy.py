@@ -1,4 +1,4 @@
-"""Patience has bounds on every side."""
+"""Retry policy has bounds on every side."""
 
 from datetime import UTC, datetime
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from theodolite.domain.errors import RateLimited, Rejected, ServerFault, TimedOut
 from theodolite.gateways.attempt_error import Again, AttemptError
-from theodolite.gateways.limits.patience import Patience, asked_wait_s
+from theodolite.gateways.limits.retry_policy import RetryPolicy, asked_wait_s
 
 NOW = datetime(2026, 3, 2, 9, 0, 0, tzinfo=UTC)
 
@@ -30,47 +30,47 @@ def busy(asked: float | None) -> AttemptError:
     ids=["fault", "late", "rejected", "asks for an hour"],
 )
 def test_the_tries_are_counted(attempt_error: AttemptError, tries: int) -> None:
-    patience = Patience(attempts=5)
+    retry_policy = RetryPolicy(attempts=5)
 
-    waits = [patience.wait_s(attempt_error, tried, "call") for tried in range(1, tries + 1)]
+    waits = [retry_policy.wait_s(attempt_error, tried, "call") for tried in range(1, tries + 1)]
 
     assert [wait is None for wait in waits] == [False] * (tries - 1) + [True]
 
 
 def test_attempts_of_the_study_are_never_exceeded() -> None:
-    assert Patience(attempts=1).wait_s(FAULT, 1, "call") is None
+    assert RetryPolicy(attempts=1).wait_s(FAULT, 1, "call") is None
 
 
 @given(tried=st.integers(1, 30), key=st.text())
 def test_pauses_grow_within_bounds(tried: int, key: str) -> None:
-    patience = Patience(attempts=100, first_wait_s=0.5, longest_wait_s=30.0)
+    retry_policy = RetryPolicy(attempts=100, first_wait_s=0.5, longest_wait_s=30.0)
     middle = min(30.0, 0.5 * 2 ** (tried - 1))
 
-    wait = patience.wait_s(FAULT, tried, key)
+    wait = retry_policy.wait_s(FAULT, tried, key)
 
     assert wait is not None
     assert 0.5 * middle <= wait < 1.5 * middle
-    assert wait == patience.wait_s(FAULT, tried, key)
+    assert wait == retry_policy.wait_s(FAULT, tried, key)
 
 
 def test_a_call_that_may_be_tried_for_days_waits_no_longer_for_it() -> None:
-    patience = Patience(attempts=10_000, longest_wait_s=30.0, deadline_s=1e9)
+    retry_policy = RetryPolicy(attempts=10_000, longest_wait_s=30.0, deadline_s=1e9)
 
-    wait = patience.wait_s(FAULT, 5_000, "call")
+    wait = retry_policy.wait_s(FAULT, 5_000, "call")
 
     assert wait is not None
     assert 15.0 <= wait < 45.0
 
 
 def test_calls_that_failed_together_do_not_come_back_together() -> None:
-    patience = Patience()
+    retry_policy = RetryPolicy()
 
-    assert len({patience.wait_s(FAULT, 1, f"call {number}") for number in range(50)}) == 50
+    assert len({retry_policy.wait_s(FAULT, 1, f"call {number}") for number in range(50)}) == 50
 
 
 @given(asked=st.floats(0, 120))
 def test_what_the_endpoint_asks_for_is_granted_in_full(asked: float) -> None:
-    wait = Patience().wait_s(busy(asked), 1, "call")
+    wait = RetryPolicy().wait_s(busy(asked), 1, "call")
 
     assert wait is not None
     assert wait >= asked
@@ -108,11 +108,11 @@ def test_what_is_told_in_milliseconds_is_closer(header: dict[str, str], expected
 
 @pytest.mark.parametrize(("spent_s", "attempt_s"), [(0.0, 60.0), (70.0, 30.0), (99.5, 0.5)])
 def test_an_attempt_gets_what_the_deadline_leaves(spent_s: float, attempt_s: float) -> None:
-    assert Patience(deadline_s=100.0).attempt_s(spent_s) == pytest.approx(attempt_s)
+    assert RetryPolicy(deadline_s=100.0).attempt_s(spent_s) == pytest.approx(attempt_s)
 
 
 def test_a_pause_beyond_the_deadline_is_not_begun() -> None:
-    patience = Patience(deadline_s=100.0)
+    retry_policy = RetryPolicy(deadline_s=100.0)
 
-    assert patience.wait_s(busy(20.0), 1, "call", spent_s=70.0) is not None
-    assert patience.wait_s(busy(20.0), 1, "call", spent_s=80.0) is None
+    assert retry_policy.wait_s(busy(20.0), 1, "call", spent_s=70.0) is not None
+    assert retry_policy.wait_s(busy(20.0), 1, "call", spent_s=80.0) is None

@@ -1,4 +1,4 @@
-"""Patience: how often, how long and how far apart an endpoint is tried."""
+"""Retry policy: how often, how long and how far apart an endpoint is tried."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _IN_MILLISECONDS = ("retry-after-ms", "x-ms-retry-after-ms")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patience:
+class RetryPolicy:
     """Bounds of one call; nothing is tried without end.
 
     Attributes:
@@ -100,9 +100,9 @@ class Patience:
         return max(attempt_error.asked_wait_s, 0.0) + jittered * 0.1
 
 
-def patience_with(endpoint: ModelEndpoint) -> Patience:
+def retry_policy_of(endpoint: ModelEndpoint) -> RetryPolicy:
     """Return the bounds of calls to a model; with one attempt nothing is tried twice, refusals included."""
-    return Patience(
+    return RetryPolicy(
         timeout_s=endpoint.timeout_s,
         deadline_s=endpoint.deadline_s,
         attempts=endpoint.attempts,
