@@ -26,7 +26,7 @@ from theodolite.domain.model import ModelEndpoint  # noqa: E402
 from theodolite.gateways.limits.account import Account  # noqa: E402
 from theodolite.gateways.limits.adaptive_limit import START  # noqa: E402
 from theodolite.gateways.models.chat_model import ChatModel  # noqa: E402
-from theodolite.gateways.limits.pace import Pace  # noqa: E402
+from theodolite.gateways.limits.rate_limiter import RateLimiter  # noqa: E402
 from theodolite.gateways.limits.window import Window  # noqa: E402
 from trials import Trial  # noqa: E402
 
@@ -43,7 +43,7 @@ async def seconds(
 ) -> float:
     """Return the wall time of some calls, of which so many are in work at a time."""
     endpoint = ModelEndpoint(name="m", url=url, model="target", attempts=100, parallel=1024)
-    model = ChatModel(endpoint, clock=CLOCK, pace=Pace(account, CLOCK, window=window))
+    model = ChatModel(endpoint, clock=CLOCK, rate_limiter=RateLimiter(account, CLOCK, window=window))
     numbers = iter(range(n_calls))
 
     async def work() -> None:

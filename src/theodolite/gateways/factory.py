@@ -23,7 +23,7 @@ from theodolite.gateways.applications.prompted import PromptedModelApplication
 from theodolite.gateways.http.client import checked_address, host_of
 from theodolite.gateways.http.proxies import NetworkContext, route_of
 from theodolite.gateways.limits.account import Accounts
-from theodolite.gateways.limits.pace import Pace
+from theodolite.gateways.limits.rate_limiter import RateLimiter
 from theodolite.gateways.models.chat_form import CHAT_COMPLETIONS
 from theodolite.gateways.models.chat_model import ChatModel
 from theodolite.gateways.models.dialect import Dialect
@@ -113,13 +113,15 @@ def _live(
     if endpoint.kind is ModelKind.INSPECT:
         from theodolite.gateways.models.inspect_model import InspectModel
 
-        return InspectModel(endpoint, key=key, clock=clock, pace=_pace(endpoint, accounts, clock, starts))
+        return InspectModel(
+            endpoint, key=key, clock=clock, rate_limiter=_rate_limiter(endpoint, accounts, clock, starts)
+        )
     return ChatModel(
         endpoint,
         key=key,
         clock=clock,
         dialect=_dialect_of(endpoint.kind),
-        pace=_pace(endpoint, accounts, clock, starts),
+        rate_limiter=_rate_limiter(endpoint, accounts, clock, starts),
         route=route_of(endpoint.network, context, what=f"model `{endpoint.name}`"),
     )
 
@@ -132,13 +134,13 @@ def _dialect_of(kind: ModelKind) -> Dialect:
     return CHAT_COMPLETIONS
 
 
-def _pace(endpoint: ModelEndpoint, accounts: Accounts, clock: Clock, starts: Path | None) -> Pace:
-    """Return a model's pace: slots are its account's, limits a minute those of all names that a study has for it."""
+def _rate_limiter(endpoint: ModelEndpoint, accounts: Accounts, clock: Clock, starts: Path | None) -> RateLimiter:
+    """Return a model's rate limiter: slots are its account's, limits a minute those of all names that a study has for it."""
     host = host_of(endpoint.url) if endpoint.url else f"inspect:{endpoint.model.partition('/')[0]}"
     is_priced = endpoint.price is not None
     account = accounts.of(host, endpoint.key, parallel=endpoint.parallel, is_priced=is_priced)
     if endpoint.rpm is None and endpoint.tpm is None:
-        return Pace(account, clock)
+        return RateLimiter(account, clock)
     from theodolite.gateways.limits.start_log import start_log
     from theodolite.gateways.limits.window import Window
 
@@ -146,7 +148,7 @@ def _pace(endpoint: ModelEndpoint, accounts: Accounts, clock: Clock, starts: Pat
     log = start_log(starts, clock, *model) if starts is not None else None
     window = accounts.windows.setdefault(model, Window())
     window.keep_to(requests=endpoint.rpm, tokens=endpoint.tpm)
-    return Pace(account, clock, window=window, log=log)
+    return RateLimiter(account, clock, window=window, log=log)
 
 
 def open_application(
@@ -280,7 +282,7 @@ def _http(
         connection,
         key=context.environ.get(connection.key),
         clock=clock,
-        pace=Pace(account, clock),
+        rate_limiter=RateLimiter(account, clock),
         route=route_of(connection.network, context, what=what, public_only=connection.public_only),
     )
 

@@ -11,7 +11,7 @@ from theodolite.domain.model import ModelEndpoint, Price
 from theodolite.domain.run import Spending
 from theodolite.gateways.applications.http_application import HttpApplication
 from theodolite.gateways.limits.account import Account
-from theodolite.gateways.limits.pace import Pace
+from theodolite.gateways.limits.rate_limiter import RateLimiter
 from theodolite.gateways.limits.window import Window
 from theodolite.gateways.models import chat_knock
 from theodolite.gateways.models.chat_model import ChatModel
@@ -20,23 +20,25 @@ from theodolite.ports.endpoint import Knock
 pytestmark = pytest.mark.integration
 
 
-async def knock(url: str, *, secret: str = "", knock_s: float = 4.0, pace: Pace | None = None, **more: Any) -> Knock:
+async def knock(
+    url: str, *, secret: str = "", knock_s: float = 4.0, rate_limiter: RateLimiter | None = None, **more: Any
+) -> Knock:
     """Knock at a model."""
     endpoint = ModelEndpoint(**{"name": "app", "model": "target", "url": url} | more)
-    model = ChatModel(endpoint, key=secret, clock=HastyClock(), knock_s=knock_s, pace=pace)
+    model = ChatModel(endpoint, key=secret, clock=HastyClock(), knock_s=knock_s, rate_limiter=rate_limiter)
     try:
         return await model.knock()
     finally:
         await model.close()
 
 
-async def pace_of_one_call(*, left: int = 0) -> Pace:
-    """Return a pace of one call a minute, of which so many are left; its minute takes as long as a real one."""
+async def pace_of_one_call(*, left: int = 0) -> RateLimiter:
+    """Return a rate limiter of one call a minute, of which so many are left; its minute takes as long as a real one."""
     clock = RealClock()
-    pace = Pace(Account(clock), clock, window=Window(requests=1))
+    rate_limiter = RateLimiter(Account(clock), clock, window=Window(requests=1))
     if not left:
-        pace.end(await pace.begin(), None, answered=True)
-    return pace
+        rate_limiter.end(await rate_limiter.begin(), None, answered=True)
+    return rate_limiter
 
 
 async def knock_application(url: str, *, key: str = "", knock_s: float = 4.0, **more: str) -> Knock:
@@ -84,7 +86,7 @@ async def test_an_endpoint_whose_minute_is_used_up_is_not_asked_unless_its_key_i
     key: str, alive: bool
 ) -> None:
     with Loopback() as server:
-        told = await knock(server.url, key=key, pace=await pace_of_one_call())
+        told = await knock(server.url, key=key, rate_limiter=await pace_of_one_call())
 
     assert (told.alive, told.answer.startswith("not asked, its limits a minute are used up for ")) == (alive, alive)
     assert (told.spent.calls, server.calls) == (0, [])
@@ -92,14 +94,14 @@ async def test_an_endpoint_whose_minute_is_used_up_is_not_asked_unless_its_key_i
 
 async def test_what_an_endpoint_rejects_is_told_although_its_minute_bears_no_second_question() -> None:
     with Loopback() as server:
-        told = await knock(f"{server.url}/none", pace=await pace_of_one_call(left=1))
+        told = await knock(f"{server.url}/none", rate_limiter=await pace_of_one_call(left=1))
 
     assert (told.alive, told.answer) == (False, "404 Not Found; such addresses mostly end in `/v1`")
 
 
 async def test_a_slow_model_whose_minute_bears_no_second_question_is_let_be() -> None:
     with Loopback(latency_s=5.0) as server:
-        told = await knock(server.url, pace=await pace_of_one_call(left=1), knock_s=0.4)
+        told = await knock(server.url, rate_limiter=await pace_of_one_call(left=1), knock_s=0.4)
 
     assert (told.alive, told.answer) == (True, "no answer within 0.4 s yet")
 

@@ -15,7 +15,7 @@ from theodolite.domain.flow import AskModel, Message, Speaker
 from theodolite.domain.model import ModelEndpoint
 from theodolite.gateways.factory import open_model
 from theodolite.gateways.limits.account import Account, Accounts
-from theodolite.gateways.limits.pace import Pace
+from theodolite.gateways.limits.rate_limiter import RateLimiter
 from theodolite.gateways.limits.start_log import StartLog
 from theodolite.gateways.limits.window import Window
 from theodolite.gateways.models.chat_model import ChatModel
@@ -40,7 +40,9 @@ async def ask_many(models: list[ChatModel], n_calls: int) -> None:
 async def test_a_server_that_bears_little_is_not_swamped() -> None:
     with Loopback(latency_s=0.01, refuse_above=10) as server:
         account = Account(CLOCK, parallel=256)
-        await ask_many([ChatModel(endpoint(server, attempts=20), clock=CLOCK, pace=Pace(account, CLOCK))], 400)
+        await ask_many(
+            [ChatModel(endpoint(server, attempts=20), clock=CLOCK, rate_limiter=RateLimiter(account, CLOCK))], 400
+        )
 
     assert server.stats["answered"] == 400
     assert account.limit <= 20
@@ -50,7 +52,9 @@ async def test_a_server_that_bears_little_is_not_swamped() -> None:
 async def test_a_server_that_bears_all_is_given_all() -> None:
     with Loopback(latency_s=0.1) as server:
         account = Account(CLOCK, parallel=60)
-        await ask_many([ChatModel(endpoint(server, parallel=60), clock=CLOCK, pace=Pace(account, CLOCK))], 400)
+        await ask_many(
+            [ChatModel(endpoint(server, parallel=60), clock=CLOCK, rate_limiter=RateLimiter(account, CLOCK))], 400
+        )
 
     assert (account.limit, server.stats["max_in_flight"]) == (60, 60)
 
@@ -80,8 +84,8 @@ async def test_a_model_keeps_to_its_own_bound_on_a_shared_account() -> None:
 def paced(server: Loopback, path: Path, **window: float) -> ChatModel:
     """Return a model whose "minute" is a second."""
     log = StartLog(path, CLOCK)
-    pace = Pace(Account(CLOCK), CLOCK, window=Window(span_s=1.0, **window), log=log)
-    return ChatModel(endpoint(server, tpm=10**6), clock=CLOCK, pace=pace)
+    rate_limiter = RateLimiter(Account(CLOCK), CLOCK, window=Window(span_s=1.0, **window), log=log)
+    return ChatModel(endpoint(server, tpm=10**6), clock=CLOCK, rate_limiter=rate_limiter)
 
 
 def most_in_a_span(moments: list[float], span_s: float) -> int:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.fakes.clock import FakeClock
 from theodolite.gateways.limits.account import Account
-from theodolite.gateways.limits.pace import Pace
+from theodolite.gateways.limits.rate_limiter import RateLimiter
 from theodolite.gateways.limits.start_log import StartLog
 from theodolite.gateways.limits.window import Window
 
@@ -22,15 +22,15 @@ def most_in_a_span(moments: list[float], span_s: float = 60.0) -> int:
 
 
 class Process:
-    """One process: it starts calls through a pace of its own, and its monotonic clock begins at zero."""
+    """One process: it starts calls through a rate limiter of its own, and its monotonic clock begins at zero."""
 
     def __init__(self, clock: FakeClock, log: StartLog, limit: int) -> None:
         self.clock = clock
-        self.pace = Pace(Account(clock), clock, window=Window(requests=limit), log=log)
+        self.rate_limiter = RateLimiter(Account(clock), clock, window=Window(requests=limit), log=log)
 
     async def start(self) -> float:
-        turn = await self.pace.begin()
-        self.pace.end(turn, None, answered=True)
+        turn = await self.rate_limiter.begin()
+        self.rate_limiter.end(turn, None, answered=True)
         return self.clock.passed_s
 
 

@@ -19,7 +19,7 @@ from theodolite.gateways.http.proxies import CallRoute
 from theodolite.gateways.http.public_network import require_public_host
 from theodolite.gateways.http.reply_path import ReplyPlace, find_in, parse_path
 from theodolite.gateways.limits.account import Account
-from theodolite.gateways.limits.pace import Pace
+from theodolite.gateways.limits.rate_limiter import RateLimiter
 from theodolite.gateways.limits.retry import RetriesExhausted
 from theodolite.gateways.limits.retry_policy import REFUSALS, RetryPolicy
 from theodolite.gateways.repair import repaired
@@ -87,7 +87,7 @@ class HttpApplication:
         clock: Clock,
         retry_policy: RetryPolicy | None = None,
         knock_s: float = KNOCK_S,
-        pace: Pace | None = None,
+        rate_limiter: RateLimiter | None = None,
         route: CallRoute | None = None,
     ) -> None:
         """Parse all templates; nothing is sent.
@@ -100,7 +100,7 @@ class HttpApplication:
             retry_policy: Bounds of a call; the connection's timeout and one try
                 where the request may have been worked on, unless given.
             knock_s: Deadline of a knock; seconds.
-            pace: Says when an attempt may begin; an account of its own unless given.
+            rate_limiter: Says when an attempt may begin; an account of its own unless given.
             route: How calls leave this machine; directly unless given.
 
         Raises:
@@ -122,7 +122,7 @@ class HttpApplication:
             retry_policy=retry_policy
             or RetryPolicy(timeout_s=connection.timeout_s, attempts_once=1, refusals=5 * REFUSALS),
             parallel=connection.parallel,
-            pace=pace or Pace(Account(clock, parallel=connection.parallel), clock),
+            rate_limiter=rate_limiter or RateLimiter(Account(clock, parallel=connection.parallel), clock),
             route=route or CallRoute(public_only=connection.public_only),
         )
 

@@ -14,7 +14,7 @@ from theodolite.domain.errors import InputError, Rejected, TimedOut
 from theodolite.gateways.attempt_error import FOREIGN, Again, AttemptError, of_status, translate, withheld
 from theodolite.gateways.complaint import read_complaint
 from theodolite.gateways.http.proxies import CallRoute
-from theodolite.gateways.limits.pace import Pace
+from theodolite.gateways.limits.rate_limiter import RateLimiter
 from theodolite.gateways.limits.retry import RetriesExhausted, retry
 from theodolite.gateways.limits.retry_policy import RetryPolicy, asked_wait_s
 from theodolite.gateways.secrecy import Secret
@@ -114,7 +114,7 @@ class HttpClient:
         clock: Clock,
         retry_policy: RetryPolicy,
         parallel: int,
-        pace: Pace,
+        rate_limiter: RateLimiter,
         weigh: Weigh | None = None,
         heed: Heed | None = None,
         route: CallRoute | None = None,
@@ -127,7 +127,7 @@ class HttpClient:
             clock: Tells the time and waits between tries.
             retry_policy: Bounds of a call.
             parallel: Calls in flight at most; count.
-            pace: Says when an attempt may begin: limits shared with others, limits per minute.
+            rate_limiter: Says when an attempt may begin: limits shared with others, limits per minute.
             weigh: Tells what a call has taken; None where nobody counts tokens.
             heed: Hears what is wrong with a good answer and may pass; None where every good answer counts.
             route: How calls leave this machine; directly, with the system's authorities, unless given.
@@ -137,7 +137,7 @@ class HttpClient:
         self.clock = clock
         self.retry_policy = retry_policy
         self._parallel = parallel
-        self._pace = pace
+        self._rate_limiter = rate_limiter
         self._weigh = weigh
         self._heed = heed
         self._route = route
@@ -172,7 +172,7 @@ class HttpClient:
 
     def wait_s(self, http_request: HttpRequest) -> float:
         """Return how long a request would wait for its minute, were it made now; seconds."""
-        return self._pace.wait_s(http_request.tokens)
+        return self._rate_limiter.wait_s(http_request.tokens)
 
     async def close(self) -> None:
         """Let go of the connections; a later call opens new ones."""
@@ -195,7 +195,7 @@ class HttpClient:
 
     async def _in_turn(self, http_request: HttpRequest, retry_policy: RetryPolicy, spent_s: float) -> _Ended:
         """Make one attempt when its turn comes; return how it ended and how long it took, in seconds."""
-        turn = await self._pace.begin(http_request.tokens)
+        turn = await self._rate_limiter.begin(http_request.tokens)
         begun = self.clock.monotonic_s()
         outcome: HttpResponse | AttemptError | None = None
         try:
@@ -205,7 +205,7 @@ class HttpClient:
             answer = outcome if isinstance(outcome, HttpResponse) else None
             tokens = self._weigh(answer.body) if answer is not None and self._weigh is not None else None
             attempt_error = outcome if isinstance(outcome, AttemptError) else None
-            self._pace.end(turn, attempt_error, answered=answer is not None, tokens=tokens)
+            self._rate_limiter.end(turn, attempt_error, answered=answer is not None, tokens=tokens)
 
     async def _attempt(
         self, http_request: HttpRequest, retry_policy: RetryPolicy, timeout_s: float

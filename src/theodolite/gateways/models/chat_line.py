@@ -11,7 +11,7 @@ from theodolite.gateways.attempt_error import AttemptError
 from theodolite.gateways.http.client import HttpClient, HttpRequest, HttpResponse, checked_address, host_of
 from theodolite.gateways.http.proxies import CallRoute
 from theodolite.gateways.limits.account import Account
-from theodolite.gateways.limits.pace import Pace
+from theodolite.gateways.limits.rate_limiter import RateLimiter
 from theodolite.gateways.limits.retry import RetriesExhausted
 from theodolite.gateways.limits.retry_policy import RetryPolicy, retry_policy_of
 from theodolite.gateways.models.chat_form import read_model_names
@@ -147,7 +147,7 @@ def open_line(
     *,
     key: str,
     clock: Clock,
-    pace: Pace | None,
+    rate_limiter: RateLimiter | None,
     route: CallRoute | None = None,
 ) -> ChatLine:
     """Return the line to an endpoint; nothing is opened before the first call.
@@ -164,7 +164,7 @@ def open_line(
         clock=clock,
         retry_policy=retry_policy_of(endpoint),
         parallel=endpoint.parallel,
-        pace=pace or Pace(Account(clock, parallel=endpoint.parallel), clock),
+        rate_limiter=rate_limiter or RateLimiter(Account(clock, parallel=endpoint.parallel), clock),
         weigh=tokens_taken if endpoint.tpm is not None else None,
         heed=lambda body: passing_error(body, secret),
         route=route,

@@ -8,7 +8,7 @@ from theodolite.domain.flow import AskModel, Reply
 from theodolite.domain.model import ModelEndpoint
 from theodolite.gateways.http.client import host_of
 from theodolite.gateways.http.proxies import CallRoute
-from theodolite.gateways.limits.pace import Pace
+from theodolite.gateways.limits.rate_limiter import RateLimiter
 from theodolite.gateways.models.chat_form import CHAT_COMPLETIONS
 from theodolite.gateways.models.chat_knock import KNOCK_S, ChatKnock
 from theodolite.gateways.models.chat_line import open_line
@@ -30,7 +30,7 @@ class ChatModel:
         clock: Clock,
         dialect: Dialect = CHAT_COMPLETIONS,
         knock_s: float = KNOCK_S,
-        pace: Pace | None = None,
+        rate_limiter: RateLimiter | None = None,
         route: CallRoute | None = None,
     ) -> None:
         """Prepare the client; nothing is opened before the first call.
@@ -41,13 +41,13 @@ class ChatModel:
             clock: Tells the time and waits between tries.
             dialect: How it wants to be asked.
             knock_s: Deadline of a knock; seconds.
-            pace: Says when an attempt may begin; an account of its own unless given.
+            rate_limiter: Says when an attempt may begin; an account of its own unless given.
             route: How calls leave this machine; directly unless given.
 
         Raises:
             InputError: If the address or the key cannot be used.
         """
-        self._line = open_line(endpoint, dialect, key=key or "", clock=clock, pace=pace, route=route)
+        self._line = open_line(endpoint, dialect, key=key or "", clock=clock, rate_limiter=rate_limiter, route=route)
         self._schemas = SchemaOffer(endpoint, is_set=dialect.sets_form(endpoint.params))
         self._knocking = ChatKnock(self._line, knock_s=knock_s)
 

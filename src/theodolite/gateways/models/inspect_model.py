@@ -16,7 +16,7 @@ from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.run import Spending
 from theodolite.gateways.attempt_error import AttemptError
 from theodolite.gateways.http.client import host_of
-from theodolite.gateways.limits.pace import Pace
+from theodolite.gateways.limits.rate_limiter import RateLimiter
 from theodolite.gateways.limits.retry import RetriesExhausted, retry
 from theodolite.gateways.limits.retry_policy import RetryPolicy, retry_policy_of
 from theodolite.gateways.models.chat_knock import used_up
@@ -33,14 +33,14 @@ KNOCK_S = 4.0
 class InspectModel:
     """One model `provider/name`, as Inspect calls it."""
 
-    def __init__(self, endpoint: ModelEndpoint, *, key: str | None, clock: Clock, pace: Pace) -> None:
+    def __init__(self, endpoint: ModelEndpoint, *, key: str | None, clock: Clock, rate_limiter: RateLimiter) -> None:
         """Keep what is needed; nothing is opened before the first call.
 
         Args:
             endpoint: What the study says; its `params` are fields of Inspect's `GenerateConfig`.
             key: The key itself, where the study names its variable; else Inspect looks for its provider's own.
             clock: Tells the time and waits between tries.
-            pace: Says when an attempt may begin.
+            rate_limiter: Says when an attempt may begin.
 
         Raises:
             InputError: If the extra is missing, or the parameters are none of Inspect's.
@@ -48,7 +48,7 @@ class InspectModel:
         self._line = InspectLine(endpoint, key=key or "", clock=clock)
         self._endpoint = endpoint
         self._clock = clock
-        self._pace = pace
+        self._rate_limiter = rate_limiter
         self._schemas = SchemaOffer(endpoint, is_set="response_schema" in endpoint.params)
 
     def __repr__(self) -> str:
@@ -76,7 +76,7 @@ class InspectModel:
         """Ask once, within 4 seconds; never raises a `GatewayError`."""
         greeting = Message(speaker=Speaker.USER, text="Reply with the word ok.")
         ask = AskModel(model=self._endpoint.name, messages=(greeting,), party=Party.MACHINERY)
-        if (wait_s := self._pace.wait_s(_foreseen(ask))) > 0 and not self._line.secret.is_missing:
+        if (wait_s := self._rate_limiter.wait_s(_foreseen(ask))) > 0 and not self._line.secret.is_missing:
             return self._knocked(used_up(wait_s), asked=False)
         outcome = await self._retry(ask, None, RetryPolicy(timeout_s=KNOCK_S, deadline_s=KNOCK_S, attempts=1))
         if not isinstance(outcome, RetriesExhausted):
@@ -120,7 +120,7 @@ class InspectModel:
     async def _in_turn(
         self, request: AskModel, on_chunk: OnChunk | None, timeout_s: float
     ) -> tuple[Reply | AttemptError, float]:
-        turn = await self._pace.begin(_foreseen(request))
+        turn = await self._rate_limiter.begin(_foreseen(request))
         begun = self._clock.monotonic_s()
         outcome: Reply | AttemptError | None = None
         try:
@@ -130,7 +130,7 @@ class InspectModel:
             reply = outcome if isinstance(outcome, Reply) else None
             tokens = (reply.tokens_in + reply.tokens_out or None) if reply is not None else None
             attempt_error = outcome if isinstance(outcome, AttemptError) else None
-            self._pace.end(turn, attempt_error, answered=reply is not None, tokens=tokens)
+            self._rate_limiter.end(turn, attempt_error, answered=reply is not None, tokens=tokens)
 
     def _knocked(self, answer: str, *, alive: bool = True, asked: bool = True, reply: Reply | None = None) -> Knock:
         spent = Spending(calls=1, attempts=1) if asked else Spending()

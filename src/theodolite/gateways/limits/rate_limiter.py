@@ -1,4 +1,4 @@
-"""The pace of one endpoint: its share of an account's slots and its limits per minute."""
+"""The rate limiter of one endpoint: its share of an account's slots and its limits per minute."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Permit:
     foreseen: int = 0
 
 
-class Pace:
+class RateLimiter:
     """Says when an attempt may begin, and learns how it ended.
 
     What callers foresee of tokens is a guess; the share of it that calls have
@@ -48,7 +48,7 @@ class Pace:
     def __init__(
         self, account: Account, clock: Clock, *, window: Window | None = None, log: StartLog | None = None
     ) -> None:
-        """Recall what an earlier process has started within the window, unless another pace has done so.
+        """Recall what an earlier process has started within the window, unless another rate limiter has done so.
 
         Args:
             account: Hands out slots.
