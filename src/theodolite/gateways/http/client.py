@@ -26,10 +26,10 @@ if TYPE_CHECKING:  # aiohttp loads with the first call
 
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([^\s"';]+)""", re.IGNORECASE)
 
-Weigh = Callable[[bytes], int | None]
+TokenCounter = Callable[[bytes], int | None]
 """Tells from an answer's body how many tokens its call has taken; None where it does not say."""
 
-Heed = Callable[[bytes], AttemptError | None]
+InBandCheck = Callable[[bytes], AttemptError | None]
 """Tells from the body of a good answer what has gone wrong all the same and may pass; None where nothing has."""
 
 
@@ -115,8 +115,8 @@ class HttpClient:
         retry_policy: RetryPolicy,
         parallel: int,
         rate_limiter: RateLimiter,
-        weigh: Weigh | None = None,
-        heed: Heed | None = None,
+        count_tokens: TokenCounter | None = None,
+        check_in_band: InBandCheck | None = None,
         route: CallRoute | None = None,
     ) -> None:
         """Keep what every call needs.
@@ -128,8 +128,8 @@ class HttpClient:
             retry_policy: Bounds of a call.
             parallel: Calls in flight at most; count.
             rate_limiter: Says when an attempt may begin: limits shared with others, limits per minute.
-            weigh: Tells what a call has taken; None where nobody counts tokens.
-            heed: Hears what is wrong with a good answer and may pass; None where every good answer counts.
+            count_tokens: Tells what a call has taken; None where nobody counts tokens.
+            check_in_band: Hears what is wrong with a good answer and may pass; None where every good answer counts.
             route: How calls leave this machine; directly, with the system's authorities, unless given.
         """
         self.endpoint = endpoint
@@ -138,8 +138,8 @@ class HttpClient:
         self.retry_policy = retry_policy
         self._parallel = parallel
         self._rate_limiter = rate_limiter
-        self._weigh = weigh
-        self._heed = heed
+        self._count_tokens = count_tokens
+        self._check_in_band = check_in_band
         self._route = route
         self._lines: _Lines | None = None
 
@@ -203,7 +203,7 @@ class HttpClient:
             return outcome, self.clock.monotonic_s() - begun
         finally:
             answer = outcome if isinstance(outcome, HttpResponse) else None
-            tokens = self._weigh(answer.body) if answer is not None and self._weigh is not None else None
+            tokens = self._count_tokens(answer.body) if answer is not None and self._count_tokens is not None else None
             attempt_error = outcome if isinstance(outcome, AttemptError) else None
             self._rate_limiter.end(turn, attempt_error, answered=answer is not None, tokens=tokens)
 
@@ -229,7 +229,7 @@ class HttpClient:
             late = attempt_error.kind is TimedOut
             return replace(attempt_error, words=f"no answer within {timeout_s:.3g} s") if late else attempt_error
         if 200 <= answer.status < 300:
-            late_error = self._heed(answer.body) if self._heed is not None else None
+            late_error = self._check_in_band(answer.body) if self._check_in_band is not None else None
             if late_error is not None:
                 return late_error if hear is None else replace(late_error, again=Again.NEVER)
             kind = answer.headers.get("content-type", "")

@@ -165,8 +165,8 @@ def open_line(
         retry_policy=retry_policy_of(endpoint),
         parallel=endpoint.parallel,
         rate_limiter=rate_limiter or RateLimiter(Account(clock, parallel=endpoint.parallel), clock),
-        weigh=tokens_taken if endpoint.tpm is not None else None,
-        heed=lambda body: passing_error(body, secret),
+        count_tokens=tokens_taken if endpoint.tpm is not None else None,
+        check_in_band=lambda body: passing_error(body, secret),
         route=route,
     )
     return ChatLine(endpoint=endpoint, dialect=dialect, url=url, client=client, wishes=wishes)
