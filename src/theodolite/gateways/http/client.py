@@ -211,7 +211,7 @@ class HttpClient:
         self, http_request: HttpRequest, retry_policy: RetryPolicy, timeout_s: float
     ) -> HttpResponse | AttemptError:
         begun = self.clock.monotonic_s()
-        hear = _Ear(http_request.hear) if http_request.hear is not None else None
+        hear = _StreamListener(http_request.hear) if http_request.hear is not None else None
         try:
             answer = await self._open().transport.send(
                 http_request.method,
@@ -224,7 +224,7 @@ class HttpClient:
             )
         except FOREIGN as error:
             attempt_error = translate(error)
-            if hear is not None and hear.has_heard:
+            if hear is not None and hear.has_received:
                 attempt_error = replace(attempt_error, again=Again.NEVER)
             late = attempt_error.kind is TimedOut
             return replace(attempt_error, words=f"no answer within {timeout_s:.3g} s") if late else attempt_error
@@ -251,15 +251,15 @@ class HttpClient:
         return of_status(status, words, asked_wait_s=asked_wait_s(answer.headers, self.clock.now()))
 
 
-class _Ear:
+class _StreamListener:
     """Passes the bytes of an answer on and knows whether there were any."""
 
     def __init__(self, hear: Callable[[bytes], None]) -> None:
         self._hear = hear
-        self.has_heard = False
+        self.has_received = False
 
     def __call__(self, piece: bytes) -> None:
-        self.has_heard = True
+        self.has_received = True
         self._hear(piece)
 
 

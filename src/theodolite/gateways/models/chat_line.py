@@ -17,7 +17,7 @@ from theodolite.gateways.limits.retry_policy import RetryPolicy, retry_policy_of
 from theodolite.gateways.models.chat_form import read_model_names
 from theodolite.gateways.models.dialect import Dialect
 from theodolite.gateways.models.late_complaint import passing_error
-from theodolite.gateways.models.stream_form import Ear, in_one_piece
+from theodolite.gateways.models.stream_form import StreamListener, in_one_piece
 from theodolite.gateways.models.stream_wishes import StreamWishes
 from theodolite.gateways.models.tokens import expected_tokens, tokens_taken
 from theodolite.gateways.secrecy import Secret
@@ -62,40 +62,42 @@ class ChatLine:
             GatewayError: If no reply came; the subclass says why.
         """
         in_pieces = self.endpoint.stream or on_chunk is not None
-        ear = Ear(self.dialect.streaming, on_chunk) if on_chunk is not None else None
-        outcome, tries = await self._reading(request, in_pieces=in_pieces, ear=ear)
-        wait_s = self._wait_s(outcome, tries, request, ear)
+        listener = StreamListener(self.dialect.streaming, on_chunk) if on_chunk is not None else None
+        outcome, tries = await self._reading(request, in_pieces=in_pieces, listener=listener)
+        wait_s = self._wait_s(outcome, tries, request, listener)
         if wait_s is not None:
             await self.client.clock.sleep(wait_s)
-            outcome, more = await self._reading(request, in_pieces=in_pieces, ear=ear)
+            outcome, more = await self._reading(request, in_pieces=in_pieces, listener=listener)
             tries += more
         if isinstance(outcome, AttemptError):
             raise outcome.error(endpoint=self.endpoint.name, tries=tries)
-        if ear is not None:
-            ear.end(outcome.text)
+        if listener is not None:
+            listener.end(outcome.text)
         return outcome if outcome.attempts == tries else replace(outcome, attempts=tries)
 
     async def _reading(
-        self, request: AskModel, *, in_pieces: bool, ear: Ear | None
+        self, request: AskModel, *, in_pieces: bool, listener: StreamListener | None
     ) -> tuple[Reply | AttemptError, int]:
         """Return what an answer holds, and how many attempts it took.
 
         Raises:
             GatewayError: If no answer came.
         """
-        answer = await self.send(request, self.client.retry_policy, in_pieces=in_pieces, ear=ear)
+        answer = await self.send(request, self.client.retry_policy, in_pieces=in_pieces, listener=listener)
         if isinstance(answer, RetriesExhausted):
             raise answer.error(endpoint=self.endpoint.name, host=host_of(self.url))
         return self.read(answer, in_pieces=in_pieces), answer.attempts
 
-    def _wait_s(self, outcome: Reply | AttemptError, tries: int, request: AskModel, ear: Ear | None) -> float | None:
+    def _wait_s(
+        self, outcome: Reply | AttemptError, tries: int, request: AskModel, listener: StreamListener | None
+    ) -> float | None:
         """Return the pause before an unreadable answer is asked for again; None where it is not. Seconds."""
-        if not isinstance(outcome, AttemptError) or (ear is not None and ear.has_heard):
+        if not isinstance(outcome, AttemptError) or (listener is not None and listener.has_received):
             return None
         return self.client.retry_policy.wait_s(outcome, tries, self.http_request(request).key)
 
     async def send(
-        self, request: AskModel, retry_policy: RetryPolicy, *, in_pieces: bool, ear: Ear | None = None
+        self, request: AskModel, retry_policy: RetryPolicy, *, in_pieces: bool, listener: StreamListener | None = None
     ) -> HttpResponse | RetriesExhausted:
         """Send a request as often as the retry policy allows; without the wishes of its stream where these are refused.
 
@@ -103,13 +105,13 @@ class ChatLine:
             request: What the model is asked.
             retry_policy: Bounds of the call.
             in_pieces: Whether the answer is to come as a stream.
-            ear: Hears the stream as it comes; None where nobody listens.
+            listener: Hears the stream as it comes; None where nobody listens.
         """
         wishes = self.wishes.fields if in_pieces else None
-        outcome = await self._retry(request, retry_policy, wishes, ear)
+        outcome = await self._retry(request, retry_policy, wishes, listener)
         if not wishes or not self.wishes.may_be_refused(wishes, outcome):
             return outcome
-        again = await self._retry(request, retry_policy, {}, ear)
+        again = await self._retry(request, retry_policy, {}, listener)
         tried = outcome.attempts if isinstance(outcome, HttpResponse) else outcome.tries
         if isinstance(again, RetriesExhausted):
             return replace(again, tries=again.tries + tried)
@@ -117,11 +119,15 @@ class ChatLine:
         return replace(again, attempts=again.attempts + tried)
 
     async def _retry(
-        self, request: AskModel, retry_policy: RetryPolicy, wishes: Mapping[str, object] | None, ear: Ear | None
+        self,
+        request: AskModel,
+        retry_policy: RetryPolicy,
+        wishes: Mapping[str, object] | None,
+        listener: StreamListener | None,
     ) -> HttpResponse | RetriesExhausted:
         http_request = self.http_request(request, stream=wishes)
         return await self.client.retry(
-            replace(http_request, hear=ear.feed) if ear is not None else http_request, retry_policy
+            replace(http_request, hear=listener.feed) if listener is not None else http_request, retry_policy
         )
 
     def read(self, answer: HttpResponse, *, in_pieces: bool) -> Reply | AttemptError:

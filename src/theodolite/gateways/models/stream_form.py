@@ -38,7 +38,7 @@ class StreamForm:
     wishes: Mapping[str, object] = field(default_factory=dict)
 
 
-class Ear:
+class StreamListener:
     """Hears an answer as its bytes come and hands the words on, but for thoughts before them."""
 
     def __init__(self, form: StreamForm, on_chunk: OnChunk) -> None:
@@ -50,7 +50,7 @@ class Ear:
         self._heard = False
 
     @property
-    def has_heard(self) -> bool:
+    def has_received(self) -> bool:
         """Whether words were handed on, which cannot be taken back."""
         return self._heard
 

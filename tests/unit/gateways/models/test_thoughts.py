@@ -10,7 +10,7 @@ from theodolite.domain.errors import EmptyReply
 from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.models.chat_form import read_reply
 from theodolite.gateways.models.chat_stream import STREAMED_CHAT
-from theodolite.gateways.models.stream_form import Ear
+from theodolite.gateways.models.stream_form import StreamListener
 from theodolite.gateways.models.thoughts import Speech, spoken
 from theodolite.gateways.secrecy import Secret
 
@@ -50,10 +50,10 @@ def test_pieces_say_together_what_the_whole_says(text, sizes):
 
 def test_who_listens_hears_no_thoughts():
     heard = []
-    ear = Ear(STREAMED_CHAT, heard.append)
+    listener = StreamListener(STREAMED_CHAT, heard.append)
     for word in ("<th", "ink>Hm", "m</think>", "\n", "Yes", "!"):
-        ear.feed(b"data: " + json.dumps({"choices": [{"delta": {"content": word}}]}).encode() + b"\n\n")
-    ear.end("Yes!")
+        listener.feed(b"data: " + json.dumps({"choices": [{"delta": {"content": word}}]}).encode() + b"\n\n")
+    listener.end("Yes!")
 
     assert heard == ["Yes", "!"]
 
