@@ -135,7 +135,7 @@ async def test_an_unknown_model_brings_the_names_that_are_offered() -> None:
 
 async def test_a_refused_field_of_the_study_is_named_and_not_the_model() -> None:
     words = "Unsupported value: 'temperature' does not support 0 with this model."
-    with Loopback(faults=("400",), complaint=words) as server:
+    with Loopback(faults=("400",), api_error=words) as server:
         told = await knock(server.url, model="other", params={"temperature": 0, "temp": 1})
 
     assert (told.alive, told.answer) == (False, f"400 {words}")
@@ -151,7 +151,7 @@ async def test_a_server_that_does_not_know_a_field_of_streams_is_spared_it_and_t
 
 
 async def test_a_server_that_does_not_stream_may_be_spared_the_wish() -> None:
-    with Loopback(every=1, fault="400", complaint="`stream` is not supported") as server:
+    with Loopback(every=1, fault="400", api_error="`stream` is not supported") as server:
         told = await knock(server.url, stream=True)
 
     assert told.hint == "write `stream: null` under `params` of model `app`, so that it is not sent"

@@ -52,7 +52,7 @@ def asked(server: Loopback) -> list[bool]:
 )
 async def test_a_refusal_is_met_once_and_remembered(status: str, words: str) -> None:
     heard: list[str] = []
-    with served(refuses_usage=status, complaint=words) as server:
+    with served(refuses_usage=status, api_error=words) as server:
         async with opened(server, stream=False) as model:
             first, second = [await model.reply(ASK, on_chunk=heard.append) for _ in range(2)]
 

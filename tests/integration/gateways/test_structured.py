@@ -84,7 +84,7 @@ async def test_an_endpoint_that_refuses_a_schema_is_asked_in_words_from_then_on(
 
 
 async def test_a_500_that_names_the_field_is_a_refusal_and_not_a_breakdown() -> None:
-    with Loopback(refuses_schemas="500", complaint="1 validation error: response_format.type") as server:
+    with Loopback(refuses_schemas="500", api_error="1 validation error: response_format.type") as server:
         async with opened(server.url) as model:
             reply = await model.reply(ASK)
 

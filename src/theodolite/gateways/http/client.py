@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from theodolite.domain.address import refuse_userinfo
 from theodolite.domain.errors import InputError, Rejected, TimedOut
+from theodolite.gateways.api_error import read_api_error
 from theodolite.gateways.attempt_error import FOREIGN, Again, AttemptError, of_status, translate, withheld
-from theodolite.gateways.complaint import read_complaint
 from theodolite.gateways.http.proxies import CallRoute
 from theodolite.gateways.limits.rate_limiter import RateLimiter
 from theodolite.gateways.limits.retry import RetriesExhausted, retry
@@ -43,7 +43,7 @@ class HttpRequest:
         body: Bytes; None for no body.
         headers: Headers but for the key.
         tokens: What it is expected to take; count, 0 where nobody counts.
-        doubtful: Fields that not every server takes; a complaint that names one is about
+        doubtful: Fields that not every server takes; an error that names one is about
             the request, whatever its status.
         hear: Receives the bytes of a good answer as they arrive; once it has heard
             any, there is no second try.
@@ -234,16 +234,16 @@ class HttpClient:
                 return late_error if hear is None else replace(late_error, again=Again.NEVER)
             kind = answer.headers.get("content-type", "")
             return HttpResponse(body=answer.body, content_type=kind, latency_s=self.clock.monotonic_s() - begun)
-        return self._complain(answer, http_request.doubtful)
+        return self._refusal_of(answer, http_request.doubtful)
 
-    def _complain(self, answer: RawResponse, doubtful: tuple[str, ...]) -> AttemptError:
-        complaint, status = read_complaint(answer.body), answer.status
-        words = self.secret.scrub(complaint.words)
-        if any(field in complaint.words for field in doubtful):
+    def _refusal_of(self, answer: RawResponse, doubtful: tuple[str, ...]) -> AttemptError:
+        api_error, status = read_api_error(answer.body), answer.status
+        words = self.secret.scrub(api_error.words)
+        if any(field in api_error.words for field in doubtful):
             return AttemptError(kind=Rejected, words=f"{status} {words}", status=status)
-        if status == 400 and complaint.is_filter:
+        if status == 400 and api_error.is_filter:
             return withheld(f"400 {words}".rstrip(), status=400)
-        if complaint.is_quota:
+        if api_error.is_quota:
             return AttemptError(kind=Rejected, words=f"{status} {words}".rstrip(), status=status)
         if status in {401, 403}:
             key = f"variable {self.secret.variable}" if self.secret.variable else "the study names no `key:`"

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from theodolite.domain.errors import ContentRefused, InputError, ServerFault
+from theodolite.gateways.api_error import api_error_in, read_api_error
 from theodolite.gateways.attempt_error import AttemptError, empty, malformed, withheld
-from theodolite.gateways.complaint import complaint_in, read_complaint
 from theodolite.gateways.http.client import HttpResponse
 
 _STEP = re.compile(r"""\.([\w-]+)|\[(\d+)\]|\[(?:"([^"\]]+)"|'([^'\]]+)')\]""")
@@ -109,9 +109,9 @@ class ReplyPlace:
 
 def failure_in(data: str) -> AttemptError:
     """Return the failure that an event reports by its very name, however its words are written."""
-    complaint = read_complaint(data.encode())
-    words = complaint.words or complaint.code
-    return withheld(words) if complaint.is_filter else _error(words)
+    api_error = read_api_error(data.encode())
+    words = api_error.words or api_error.code
+    return withheld(words) if api_error.is_filter else _error(words)
 
 
 def find_in(text: str, path: Path) -> str:
@@ -138,7 +138,7 @@ def _walk(found: Any, path: Path) -> Any:
         try:
             found = _member(found, step)
         except LookupError:
-            return _complaint(root) or malformed(
+            return _api_error(root) or malformed(
                 f"the answer has no `{_written(path[: position + 1])}`{_alternatives(found)}"
             )
     return found
@@ -147,11 +147,11 @@ def _walk(found: Any, path: Path) -> Any:
 def _failure(found: Any, reply: Any) -> AttemptError | None:
     """Return the failure that an application reports beside its reply; an error beside a text may be a mere remark."""
     is_blank = reply is None or (isinstance(reply, str) and not reply.strip())
-    if is_blank and (complaint := _complaint(found)) is not None:
-        return complaint
+    if is_blank and (api_error := _api_error(found)) is not None:
+        return api_error
     if not isinstance(found, Mapping) or found.get("success") is not False:
         return None
-    said = complaint_in(found)
+    said = api_error_in(found)
     words = reply if isinstance(reply, str) and not is_blank else said.words if said is not None else ""
     return AttemptError(kind=ServerFault, words=f"it says that it failed: {words}".removesuffix(": "))
 
@@ -162,13 +162,13 @@ def _unread(why: str, text: str) -> AttemptError:
     return malformed(f"the answer {why}; it begins with `{begins}`")
 
 
-def _complaint(found: Any) -> AttemptError | None:
+def _api_error(found: Any) -> AttemptError | None:
     """Return the error that an application reports in place of a reply, although its status is 200."""
-    complaint = complaint_in(found) if isinstance(found, Mapping) and found.get("error") else None
-    if complaint is None:
+    api_error = api_error_in(found) if isinstance(found, Mapping) and found.get("error") else None
+    if api_error is None:
         return None
-    words = complaint.words or complaint.code
-    return withheld(words) if complaint.is_filter else _error(words)
+    words = api_error.words or api_error.code
+    return withheld(words) if api_error.is_filter else _error(words)
 
 
 def _error(words: str) -> AttemptError:

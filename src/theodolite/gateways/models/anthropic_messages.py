@@ -8,8 +8,8 @@ from typing import Any
 from theodolite.domain.errors import ServerFault
 from theodolite.domain.flow import AskModel, Reply, Speaker
 from theodolite.domain.model import ModelEndpoint, Param, Price
+from theodolite.gateways.api_error import api_error_in
 from theodolite.gateways.attempt_error import AttemptError, malformed, withheld
-from theodolite.gateways.complaint import complaint_in
 from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.models.anthropic_stream import STREAMED_MESSAGES
 from theodolite.gateways.models.chat_form import CHAT_FIELD, NOTHING, body_bytes
@@ -58,9 +58,9 @@ def read_reply(answer: HttpResponse, *, price: Price | None, secret: Secret) -> 
     if isinstance(found, AttemptError):
         return found
     if found.get("type") == "error":
-        complaint = complaint_in(found)
+        api_error = api_error_in(found)
         return AttemptError(
-            kind=ServerFault, words=f"200 with an error: {secret.scrub(complaint.words if complaint else '')}"
+            kind=ServerFault, words=f"200 with an error: {secret.scrub(api_error.words if api_error else '')}"
         )
     said = SaidByModel(
         text=_text(found),

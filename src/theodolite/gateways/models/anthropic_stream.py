@@ -16,9 +16,9 @@ def piece(event: EventBody) -> str:
 
 def whole(events: Sequence[EventBody]) -> Mapping[str, Any] | None:
     """Return the message that all events amount to; None where no event says why it ended."""
-    complaint = next((event for event in events if event.get("type") == "error"), None)
-    if complaint is not None:
-        return complaint
+    api_error = next((event for event in events if event.get("type") == "error"), None)
+    if api_error is not None:
+        return api_error
     stops = [reason for event in events if (reason := member(event, "delta", "stop_reason")) is not None]
     if not stops:
         return None

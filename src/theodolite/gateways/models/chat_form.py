@@ -12,8 +12,8 @@ from theodolite.domain.errors import ServerFault
 from theodolite.domain.flow import AskModel, Reply, Speaker
 from theodolite.domain.identity import FixedJson
 from theodolite.domain.model import ModelEndpoint, Param, Price
+from theodolite.gateways.api_error import FILTER_CODES, api_error_in
 from theodolite.gateways.attempt_error import AttemptError, malformed, withheld
-from theodolite.gateways.complaint import FILTER_CODES, complaint_in
 from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.models.chat_stream import STREAMED_CHAT
 from theodolite.gateways.models.dialect import Dialect
@@ -131,11 +131,11 @@ def _first_choice(found: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def _no_choice(found: Mapping[str, Any], secret: Secret) -> AttemptError:
-    complaint = complaint_in(found) if "error" in found else None
-    if complaint is None:
+    api_error = api_error_in(found) if "error" in found else None
+    if api_error is None:
         return malformed("the answer holds no `choices` with a `message`")
-    words = f"200 with an error: {secret.scrub(complaint.words)}"
-    return withheld(words) if complaint.is_filter else AttemptError(kind=ServerFault, words=words, status=200)
+    words = f"200 with an error: {secret.scrub(api_error.words)}"
+    return withheld(words) if api_error.is_filter else AttemptError(kind=ServerFault, words=words, status=200)
 
 
 def _text(choice: Mapping[str, Any], secret: Secret) -> str | AttemptError:

@@ -16,7 +16,7 @@ from theodolite.gateways.limits.retry import RetriesExhausted
 from theodolite.gateways.limits.retry_policy import RetryPolicy, retry_policy_of
 from theodolite.gateways.models.chat_form import read_model_names
 from theodolite.gateways.models.dialect import Dialect
-from theodolite.gateways.models.late_complaint import passing_error
+from theodolite.gateways.models.in_band_error import passing_error
 from theodolite.gateways.models.stream_form import StreamListener, in_one_piece
 from theodolite.gateways.models.stream_wishes import StreamWishes
 from theodolite.gateways.models.tokens import expected_tokens, tokens_taken

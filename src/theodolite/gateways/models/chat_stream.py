@@ -15,9 +15,9 @@ def piece(event: EventBody) -> str:
 
 def whole(events: Sequence[EventBody]) -> Mapping[str, Any] | None:
     """Return the answer that all events amount to; None where no event says why it ended."""
-    complaint = next((event for event in events if event.get("error")), None)
-    if complaint is not None:
-        return complaint
+    api_error = next((event for event in events if event.get("error")), None)
+    if api_error is not None:
+        return api_error
     choices = [choice for event in events for choice in _choices(event)]
     finish = _last(choices, "finish_reason")
     if finish is None:

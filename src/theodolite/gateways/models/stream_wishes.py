@@ -8,7 +8,7 @@ from theodolite.domain.errors import Rejected
 from theodolite.domain.model import Param
 from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.limits.retry import RetriesExhausted
-from theodolite.gateways.models.late_complaint import late_words
+from theodolite.gateways.models.in_band_error import late_words
 
 _UNSUPPORTED = frozenset({400, 422})
 """Statuses with which servers refuse a field that they do not know, whatever their words."""

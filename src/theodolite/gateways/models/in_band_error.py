@@ -1,4 +1,4 @@
-"""Late complaints: what a server says is wrong after it has said 200.
+"""Late errors: what a server says is wrong after it has said 200.
 
 Servers that hand requests on, and those that send replies piece by piece, learn of a fault
 when the status is out already. What would pass under a status of its own passes here too.
@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from theodolite.gateways.api_error import api_error_in
 from theodolite.gateways.attempt_error import Again, AttemptError, of_status
-from theodolite.gateways.complaint import complaint_in
 from theodolite.gateways.http.event_stream import EventReader
 from theodolite.gateways.secrecy import Secret
 
@@ -27,12 +27,12 @@ def passing_error(body: bytes, secret: Secret) -> AttemptError | None:
     if b'"error"' not in body:  # no key of JSON and no value of it, since quotes inside of texts are escaped
         return None
     for found in _objects(body):
-        complaint = complaint_in(found) if found.get("error") else None
-        if complaint is None or not complaint.status or complaint.is_filter or complaint.is_quota:
+        api_error = api_error_in(found) if found.get("error") else None
+        if api_error is None or not api_error.status or api_error.is_filter or api_error.is_quota:
             continue
-        attempt_error = of_status(complaint.status, "")
+        attempt_error = of_status(api_error.status, "")
         if attempt_error.again is not Again.NEVER:
-            return replace(attempt_error, words=f"200 with an error: {secret.scrub(complaint.words)}")
+            return replace(attempt_error, words=f"200 with an error: {secret.scrub(api_error.words)}")
     return None
 
 
@@ -40,8 +40,8 @@ def late_words(body: bytes) -> str:
     """Return what a good answer complains about, whatever it is; empty where it does not complain."""
     if b'"error"' not in body:
         return ""
-    complaints = (complaint_in(found) for found in _objects(body) if found.get("error"))
-    return "; ".join(complaint.words for complaint in complaints if complaint is not None)
+    complaints = (api_error_in(found) for found in _objects(body) if found.get("error"))
+    return "; ".join(api_error.words for api_error in complaints if api_error is not None)
 
 
 def _objects(body: bytes) -> Iterator[Mapping[str, Any]]:

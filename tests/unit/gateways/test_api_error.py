@@ -1,11 +1,11 @@
-"""A server's complaint is found however it is written."""
+"""A server's error is found however it is written."""
 
 import json
 from typing import Any
 
 import pytest
 
-from theodolite.gateways.complaint import Complaint, complaint_in, read_complaint
+from theodolite.gateways.api_error import ApiError, api_error_in, read_api_error
 
 
 @pytest.mark.parametrize(
@@ -26,10 +26,10 @@ from theodolite.gateways.complaint import Complaint, complaint_in, read_complain
     ],
 )
 def test_json_complaints_are_read(body: Any, words: str, code: str) -> None:
-    complaint = read_complaint(json.dumps(body).encode())
+    api_error = read_api_error(json.dumps(body).encode())
 
-    assert complaint.words == words
-    assert complaint.code.startswith(code)
+    assert api_error.words == words
+    assert api_error.code.startswith(code)
 
 
 @pytest.mark.parametrize(
@@ -37,21 +37,21 @@ def test_json_complaints_are_read(body: Any, words: str, code: str) -> None:
     [(b"upstream away", "upstream away"), (b" <!doctype html><p>502", "with an HTML page"), (b"", ""), (b"\xff", "�")],
 )
 def test_other_complaints_are_read_too(body: bytes, words: str) -> None:
-    assert read_complaint(body).words == words
+    assert read_api_error(body).words == words
 
 
 def test_a_deeply_nested_body_does_no_harm() -> None:
-    assert read_complaint(b"[" * 60_000).words.startswith("[")
+    assert read_api_error(b"[" * 60_000).words.startswith("[")
 
 
 @pytest.mark.parametrize("found", [None, [], "text", {"choices": []}, {"error": ""}, {"error": {}}])
 def test_an_answer_without_complaint_has_none(found: Any) -> None:
-    assert complaint_in(found) is None
+    assert api_error_in(found) is None
 
 
 def test_filters_and_empty_accounts_are_known_by_their_codes() -> None:
-    assert Complaint(words="", code="content_filter").is_filter
-    assert Complaint(words="", code="insufficient_quota").is_quota
+    assert ApiError(words="", code="content_filter").is_filter
+    assert ApiError(words="", code="insufficient_quota").is_quota
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_filters_and_empty_accounts_are_known_by_their_codes() -> None:
     ],
 )
 def test_a_complaint_may_name_the_status_that_it_would_have_had(error: dict[str, Any], status: int) -> None:
-    complaint = complaint_in({"error": error})
+    api_error = api_error_in({"error": error})
 
-    assert complaint is not None
-    assert complaint.status == status
+    assert api_error is not None
+    assert api_error.status == status

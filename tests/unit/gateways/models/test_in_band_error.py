@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from theodolite.domain.errors import RateLimited, ServerFault
-from theodolite.gateways.models.late_complaint import passing_error
+from theodolite.gateways.models.in_band_error import passing_error
 from theodolite.gateways.secrecy import Secret
 
 SECRET = Secret("swordfish-9")

@@ -1,4 +1,4 @@
-"""Complaints: what a server says about a request that it does not answer."""
+"""Errors: what a server says about a request that it does not answer."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _DEPTH = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Complaint:
+class ApiError:
     """What a server says is wrong; all of it may be empty.
 
     Attributes:
@@ -61,17 +61,17 @@ class Complaint:
         return self.code in QUOTA_CODES
 
 
-def read_complaint(body: bytes) -> Complaint:
+def read_api_error(body: bytes) -> ApiError:
     """Return what the body of an answer complains about, however it is written."""
     try:
         found = json.loads(body[:_READ])
     except (ValueError, RecursionError):
-        return Complaint(words=_plain_words(body[:_READ]))
-    return complaint_in(found) or Complaint(words="")
+        return ApiError(words=_plain_words(body[:_READ]))
+    return api_error_in(found) or ApiError(words="")
 
 
-def complaint_in(found: Any) -> Complaint | None:
-    """Return the complaint that a parsed answer holds, or None where it holds none."""
+def api_error_in(found: Any) -> ApiError | None:
+    """Return the error that a parsed answer holds, or None where it holds none."""
     if isinstance(found, list) and len(found) == 1:  # some servers put their one object into a list
         found = found[0]
     if not isinstance(found, Mapping):
@@ -79,9 +79,9 @@ def complaint_in(found: Any) -> Complaint | None:
     error = found.get("error", found)
     words = _words(error)
     if not isinstance(error, Mapping):
-        return Complaint(words=words) if words else None
+        return ApiError(words=words) if words else None
     code = _filter_code(error)
-    return Complaint(words=words, code=code, status=_status(error)) if words or code else None
+    return ApiError(words=words, code=code, status=_status(error)) if words or code else None
 
 
 def _words(said: Any, depth: int = _DEPTH) -> str:
