@@ -20,7 +20,7 @@ from theodolite.gateways.applications.callable_application import CallableApplic
 from theodolite.gateways.applications.http_application import HttpApplication
 from theodolite.gateways.applications.prompted import PromptedModelApplication
 from theodolite.gateways.applications.recorded import RecordedApplication
-from theodolite.gateways.secrecy import Credentials
+from theodolite.gateways.secret_redaction import Credentials
 
 PROMPTS = tuple(f"prompt {number}" for number in range(20))
 

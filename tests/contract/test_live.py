@@ -12,7 +12,7 @@ from theodolite.domain.dialogue import TurnState
 from theodolite.domain.failure import FailureKind
 from theodolite.domain.flow import Exchange, SayToApplication
 from theodolite.execution.live_replies import LiveReplies, Pacing
-from theodolite.gateways.secrecy import Credentials
+from theodolite.gateways.secret_redaction import Credentials
 
 QUICK = Pacing(least_wait_s=0.0, beat_s=0.001, keep_s=0.01)
 

@@ -11,7 +11,7 @@ from theodolite.gateways.applications.callable_application import CallableApplic
 from theodolite.gateways.applications.worker import Worker
 from theodolite.gateways.applications.worker_process import WorkerChannel
 from theodolite.gateways.applications.workers import ApplicationCode, Workers
-from theodolite.gateways.secrecy import Credentials
+from theodolite.gateways.secret_redaction import Credentials
 from theodolite.ports.clock import Clock
 
 NO_CREDENTIALS = Credentials()

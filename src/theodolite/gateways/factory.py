@@ -27,7 +27,7 @@ from theodolite.gateways.limits.rate_limiter import RateLimiter
 from theodolite.gateways.models.chat_form import CHAT_COMPLETIONS
 from theodolite.gateways.models.chat_model import ChatModel
 from theodolite.gateways.models.dialect import Dialect
-from theodolite.gateways.secrecy import ARIA_AUTH, Credentials
+from theodolite.gateways.secret_redaction import ARIA_AUTH, Credentials
 from theodolite.ports.clock import Clock
 from theodolite.ports.model import Model
 

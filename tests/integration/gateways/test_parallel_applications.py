@@ -13,7 +13,7 @@ from tests.fakes.loopback import Loopback
 from theodolite.domain.application import AriaClass, HttpEndpoint, PythonCallable
 from theodolite.domain.flow import SayToApplication
 from theodolite.gateways.applications.http_application import HttpApplication
-from theodolite.gateways.secrecy import Credentials
+from theodolite.gateways.secret_redaction import Credentials
 
 pytestmark = pytest.mark.integration
 

@@ -22,7 +22,7 @@ from theodolite.domain.study import Budget
 from theodolite.execution.clients import Clients
 from theodolite.execution.drive import drive
 from theodolite.execution.stop_conditions import StopConditions
-from theodolite.gateways.secrecy import Credentials
+from theodolite.gateways.secret_redaction import Credentials
 
 pytestmark = pytest.mark.integration
 

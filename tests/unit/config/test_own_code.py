@@ -14,7 +14,7 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.fault import Severity
 from theodolite.gateways.applications.runtime import Surroundings, code_of
 from theodolite.gateways.applications.workers import Workers
-from theodolite.gateways.secrecy import Credentials
+from theodolite.gateways.secret_redaction import Credentials
 
 STUDY = """study: a
 models: {m: {script: [Hello]}}

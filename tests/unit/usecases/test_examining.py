@@ -15,7 +15,7 @@ from theodolite.domain.application import AriaClass
 from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError, RateLimited, Rejected, ServerFault
 from theodolite.domain.fault import Severity
 from theodolite.domain.flow import SayToApplication
-from theodolite.gateways.secrecy import Credentials
+from theodolite.gateways.secret_redaction import Credentials
 from theodolite.usecases.examining import KEEP, Examination, examine, exit_code_of
 
 

@@ -18,7 +18,7 @@ from theodolite.gateways.applications.workers import Workers
 from theodolite.gateways.attempt_error import empty
 from theodolite.gateways.markup import readable
 from theodolite.gateways.repair import repaired
-from theodolite.gateways.secrecy import Credentials
+from theodolite.gateways.secret_redaction import Credentials
 from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock
 from theodolite.ports.endpoint import Knock

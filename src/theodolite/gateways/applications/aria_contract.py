@@ -10,7 +10,7 @@ from theodolite.domain.errors import InputError, ServerFault
 from theodolite.domain.fault import did_you_mean
 from theodolite.gateways.applications.worker_answers import ForeignObject, type_of
 from theodolite.gateways.attempt_error import AttemptError, empty, malformed
-from theodolite.gateways.secrecy import Credentials
+from theodolite.gateways.secret_redaction import Credentials
 
 
 @dataclass(frozen=True, slots=True)

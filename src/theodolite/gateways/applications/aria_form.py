@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from theodolite.domain.application import ARIA_SLOTS
 from theodolite.domain.errors import InputError, TemplateError
-from theodolite.gateways.secrecy import Credentials
+from theodolite.gateways.secret_redaction import Credentials
 from theodolite.gateways.templates import text_template
 
 PromptForm: TypeAlias = Callable[[str, int, str], str]

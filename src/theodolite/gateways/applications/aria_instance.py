@@ -13,7 +13,7 @@ from theodolite.gateways.applications.worker_answers import decode
 from theodolite.gateways.applications.worker_process import WorkerChannel
 from theodolite.gateways.applications.workers import Workers
 from theodolite.gateways.attempt_error import AttemptError
-from theodolite.gateways.secrecy import ARIA_AUTH, Credentials
+from theodolite.gateways.secret_redaction import ARIA_AUTH, Credentials
 
 T = TypeVar("T")
 

@@ -17,7 +17,7 @@ from theodolite.gateways.applications.workers import Workers
 from theodolite.gateways.attempt_error import AttemptError, empty, malformed
 from theodolite.gateways.markup import readable
 from theodolite.gateways.repair import repaired
-from theodolite.gateways.secrecy import Secret
+from theodolite.gateways.secret_redaction import Secret
 from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock
 from theodolite.ports.endpoint import Knock

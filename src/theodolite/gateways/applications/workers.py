@@ -12,7 +12,7 @@ from typing import Any
 from theodolite.domain.errors import ContentRefused, GatewayError, InputError, ServerFault, TimedOut
 from theodolite.gateways.applications.worker_answers import raised_text, unusable_text
 from theodolite.gateways.applications.worker_process import CallTimedOut, ProcessEnded, WorkerChannel
-from theodolite.gateways.secrecy import Credentials
+from theodolite.gateways.secret_redaction import Credentials
 from theodolite.ports.application import OnChunk
 
 MOST_STUCK = 8

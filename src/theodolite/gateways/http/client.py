@@ -17,7 +17,7 @@ from theodolite.gateways.http.proxies import CallRoute
 from theodolite.gateways.limits.rate_limiter import RateLimiter
 from theodolite.gateways.limits.retry import RetriesExhausted, retry
 from theodolite.gateways.limits.retry_policy import RetryPolicy, asked_wait_s
-from theodolite.gateways.secrecy import Secret
+from theodolite.gateways.secret_redaction import Secret
 from theodolite.gateways.web_address import NoAddress, web_address
 from theodolite.ports.clock import Clock
 

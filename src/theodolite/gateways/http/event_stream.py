@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 from theodolite.gateways.attempt_error import AttemptError, empty, malformed
 from theodolite.gateways.http.reply_path import ReplyPlace, StreamEvent, failure_in
-from theodolite.gateways.secrecy import Secret, StruckPieces
+from theodolite.gateways.secret_redaction import Secret, StruckPieces
 from theodolite.ports.application import OnChunk
 
 END = "[DONE]"

@@ -15,7 +15,7 @@ from theodolite.gateways.models.anthropic_stream import STREAMED_MESSAGES
 from theodolite.gateways.models.chat_form import CHAT_FIELD, NOTHING, body_bytes
 from theodolite.gateways.models.dialect import Dialect
 from theodolite.gateways.models.model_answer import SaidByModel, parsed_object, reply_of, token_count, words_in
-from theodolite.gateways.secrecy import Secret
+from theodolite.gateways.secret_redaction import Secret
 
 TOKENS_AT_MOST = 4096
 """Length of a reply at most, where the study's `params` do not say; this API demands a number."""

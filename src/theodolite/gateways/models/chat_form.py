@@ -18,7 +18,7 @@ from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.models.chat_stream import STREAMED_CHAT
 from theodolite.gateways.models.dialect import Dialect
 from theodolite.gateways.models.model_answer import SaidByModel, parsed_object, reply_of, token_count, word, words_in
-from theodolite.gateways.secrecy import Secret
+from theodolite.gateways.secret_redaction import Secret
 
 FORM_FIELD = "response_format"
 """Field of a request that says which form the answer has."""

@@ -20,7 +20,7 @@ from theodolite.gateways.models.in_band_error import passing_error
 from theodolite.gateways.models.stream_form import StreamListener, in_one_piece
 from theodolite.gateways.models.stream_wishes import StreamWishes
 from theodolite.gateways.models.tokens import expected_tokens, tokens_taken
-from theodolite.gateways.secrecy import Secret
+from theodolite.gateways.secret_redaction import Secret
 from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock
 

@@ -11,7 +11,7 @@ from theodolite.domain.model import ModelEndpoint, Param, Price
 from theodolite.gateways.attempt_error import AttemptError
 from theodolite.gateways.http.client import HttpRequest, HttpResponse
 from theodolite.gateways.models.stream_form import StreamForm
-from theodolite.gateways.secrecy import BEARER_HEADER, Secret
+from theodolite.gateways.secret_redaction import BEARER_HEADER, Secret
 from theodolite.gateways.web_address import below
 
 _LISTING = "/models"

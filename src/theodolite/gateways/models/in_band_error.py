@@ -14,7 +14,7 @@ from typing import Any
 from theodolite.gateways.api_error import api_error_in
 from theodolite.gateways.attempt_error import Again, AttemptError, of_status
 from theodolite.gateways.http.event_stream import EventReader
-from theodolite.gateways.secrecy import Secret
+from theodolite.gateways.secret_redaction import Secret
 
 
 def passing_error(body: bytes, secret: Secret) -> AttemptError | None:

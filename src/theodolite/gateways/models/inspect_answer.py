@@ -13,7 +13,7 @@ from theodolite.domain.model import ModelEndpoint, Price
 from theodolite.gateways.attempt_error import AttemptError, withheld
 from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.models.model_answer import SaidByModel, reply_of, words_in
-from theodolite.gateways.secrecy import Secret
+from theodolite.gateways.secret_redaction import Secret
 
 OURS = frozenset(
     {"max_retries", "timeout", "attempt_timeout", "max_connections", "adaptive_connections", "cache", "batch"}

@@ -18,7 +18,7 @@ from theodolite.domain.flow import AskModel, Reply, Speaker
 from theodolite.domain.model import ModelEndpoint
 from theodolite.gateways.attempt_error import Again, AttemptError, of_status
 from theodolite.gateways.models.inspect_answer import config_fields, read_output
-from theodolite.gateways.secrecy import Secret
+from theodolite.gateways.secret_redaction import Secret
 from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock
 

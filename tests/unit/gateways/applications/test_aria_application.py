@@ -14,7 +14,7 @@ from theodolite.domain.application import AriaClass, Markup, Runtime
 from theodolite.domain.errors import EmptyReply, InputError, MalformedReply, Rejected, ServerFault, TimedOut
 from theodolite.domain.flow import Exchange, Reply, SayToApplication
 from theodolite.gateways.applications.aria_application import AriaApplication
-from theodolite.gateways.secrecy import Credentials
+from theodolite.gateways.secret_redaction import Credentials
 
 SECRET = "hunter2-and-more"
 AUTH = Credentials(f'{{"key": "{SECRET}", "SCENARIO": "tv"}}', variable="TEAM_AUTH")

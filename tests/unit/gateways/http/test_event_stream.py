@@ -10,7 +10,7 @@ from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError, M
 from theodolite.gateways.attempt_error import AttemptError
 from theodolite.gateways.http.event_stream import EventStream
 from theodolite.gateways.http.reply_path import ReplyPlace
-from theodolite.gateways.secrecy import Secret
+from theodolite.gateways.secret_redaction import Secret
 
 STREAM = (
     ': a comment\n\nevent: start\ndata: {"role": "assistant"}\n\ndata: {"a": "Grüß "}\r\n\r\n'

@@ -13,7 +13,7 @@ from theodolite.domain.model import ModelEndpoint, Price
 from theodolite.gateways.attempt_error import AttemptError
 from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.models.anthropic_messages import TOKENS_AT_MOST, read_reply, request_body
-from theodolite.gateways.secrecy import Secret
+from theodolite.gateways.secret_redaction import Secret
 
 CHAT = (
     Message(speaker=Speaker.SYSTEM, text="Be kind."),

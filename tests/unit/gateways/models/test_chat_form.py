@@ -16,7 +16,7 @@ from theodolite.domain.run import Spending
 from theodolite.gateways.attempt_error import AttemptError
 from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.models.chat_form import read_model_names, read_reply, request_body
-from theodolite.gateways.secrecy import Secret
+from theodolite.gateways.secret_redaction import Secret
 
 
 def read(body: Any, *, price: Price | None = None) -> Reply | AttemptError:

@@ -9,7 +9,7 @@ import pytest
 
 from theodolite.domain.errors import RateLimited, ServerFault
 from theodolite.gateways.models.in_band_error import passing_error
-from theodolite.gateways.secrecy import Secret
+from theodolite.gateways.secret_redaction import Secret
 
 SECRET = Secret("swordfish-9")
 

@@ -10,7 +10,7 @@ from theodolite.domain.flow import Reply
 from theodolite.domain.model import Price
 from theodolite.gateways.attempt_error import AttemptError
 from theodolite.gateways.models.inspect_answer import read_output
-from theodolite.gateways.secrecy import Secret
+from theodolite.gateways.secret_redaction import Secret
 
 USAGE = SimpleNamespace(
     input_tokens=100, input_tokens_cache_read=15, input_tokens_cache_write=None, output_tokens=30, total_cost=0.0000123

@@ -12,7 +12,7 @@ from theodolite.gateways.models.chat_form import read_reply
 from theodolite.gateways.models.chat_stream import STREAMED_CHAT
 from theodolite.gateways.models.stream_form import StreamListener
 from theodolite.gateways.models.thoughts import Speech, spoken
-from theodolite.gateways.secrecy import Secret
+from theodolite.gateways.secret_redaction import Secret
 
 THOUGHTFUL = "\n<think>\nThey ask </b> for {1}.\n</think>\n\nYes, we do."
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from theodolite.domain.errors import InputError
-from theodolite.gateways.secrecy import SHOWN, Credentials, Secret, StruckPieces
+from theodolite.gateways.secret_redaction import SHOWN, Credentials, Secret, StruckPieces
 
 KEY = "sk-live-4242424242"
 
