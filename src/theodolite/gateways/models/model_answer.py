@@ -12,7 +12,7 @@ from theodolite.domain.model import Price
 from theodolite.domain.run import Spending
 from theodolite.gateways.attempt_error import AttemptError, empty, malformed, unreadable
 from theodolite.gateways.http.client import HttpResponse
-from theodolite.gateways.models.thoughts import spoken
+from theodolite.gateways.models.reasoning import spoken
 from theodolite.gateways.repair import repaired
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from theodolite.gateways.attempt_error import AttemptError, unreadable
 from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.http.event_stream import EventReader
-from theodolite.gateways.models.thoughts import Speech
+from theodolite.gateways.models.reasoning import Speech
 from theodolite.ports.application import OnChunk
 
 EventBody = Mapping[str, Any]

@@ -10,8 +10,8 @@ from theodolite.domain.errors import EmptyReply
 from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.models.chat_form import read_reply
 from theodolite.gateways.models.chat_stream import STREAMED_CHAT
+from theodolite.gateways.models.reasoning import Speech, spoken
 from theodolite.gateways.models.stream_form import StreamListener
-from theodolite.gateways.models.thoughts import Speech, spoken
 from theodolite.gateways.secret_redaction import Secret
 
 THOUGHTFUL = "\n<think>\nThey ask </b> for {1}.\n</think>\n\nYes, we do."
