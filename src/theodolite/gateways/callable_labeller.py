@@ -12,7 +12,7 @@ from theodolite.domain.flow import AskFunction, Reply
 from theodolite.gateways.applications.slots import Slots
 from theodolite.gateways.applications.worker_answers import decode, type_of
 from theodolite.gateways.applications.workers import Workers
-from theodolite.gateways.repair import repaired
+from theodolite.gateways.sanitize import repaired
 from theodolite.ports.clock import Clock
 from theodolite.ports.endpoint import Knock
 

@@ -17,7 +17,7 @@ from theodolite.gateways.applications.slots import Slots
 from theodolite.gateways.applications.workers import Workers
 from theodolite.gateways.attempt_error import empty
 from theodolite.gateways.markup import readable
-from theodolite.gateways.repair import repaired
+from theodolite.gateways.sanitize import repaired
 from theodolite.gateways.secret_redaction import Credentials
 from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock

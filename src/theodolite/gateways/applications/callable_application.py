@@ -16,7 +16,7 @@ from theodolite.gateways.applications.worker_answers import decode, type_of
 from theodolite.gateways.applications.workers import Workers
 from theodolite.gateways.attempt_error import AttemptError, empty, malformed
 from theodolite.gateways.markup import readable
-from theodolite.gateways.repair import repaired
+from theodolite.gateways.sanitize import repaired
 from theodolite.gateways.secret_redaction import Secret
 from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock

@@ -22,7 +22,7 @@ from theodolite.gateways.limits.account import Account
 from theodolite.gateways.limits.rate_limiter import RateLimiter
 from theodolite.gateways.limits.retry import RetriesExhausted
 from theodolite.gateways.limits.retry_policy import REFUSALS, RetryPolicy
-from theodolite.gateways.repair import repaired
+from theodolite.gateways.sanitize import repaired
 from theodolite.gateways.secret_redaction import BEARER_HEADER, Secret
 from theodolite.gateways.templates import variables_of
 from theodolite.ports.application import OnChunk

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from theodolite.domain.errors import EmptyReply, ServerFault
 from theodolite.domain.flow import Reply, SayToApplication
 from theodolite.domain.recording import RecordedDialogue, RecordedTurn
-from theodolite.gateways.repair import repaired
+from theodolite.gateways.sanitize import repaired
 from theodolite.ports.application import OnChunk
 from theodolite.ports.endpoint import Knock
 

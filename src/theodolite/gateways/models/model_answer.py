@@ -13,7 +13,7 @@ from theodolite.domain.run import Spending
 from theodolite.gateways.attempt_error import AttemptError, empty, malformed, unreadable
 from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.models.reasoning import spoken
-from theodolite.gateways.repair import repaired
+from theodolite.gateways.sanitize import repaired
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
