@@ -9,7 +9,7 @@ from typing import Any
 from theodolite.domain.annotator import PythonLabeller
 from theodolite.domain.errors import MalformedReply
 from theodolite.domain.flow import AskFunction, Reply
-from theodolite.gateways.applications.slots import Slots
+from theodolite.gateways.applications.template_variables import Slots
 from theodolite.gateways.applications.worker_answers import decode, type_of
 from theodolite.gateways.applications.workers import Workers
 from theodolite.gateways.sanitize import repaired

@@ -13,7 +13,7 @@ from theodolite.gateways.applications.aria_form import init_arguments, prompt_te
 from theodolite.gateways.applications.aria_instance import AriaClassOf, AriaInstance
 from theodolite.gateways.applications.connections import Connections
 from theodolite.gateways.applications.open_sessions import OpenSessions
-from theodolite.gateways.applications.slots import Slots
+from theodolite.gateways.applications.template_variables import Slots
 from theodolite.gateways.applications.workers import Workers
 from theodolite.gateways.attempt_error import empty
 from theodolite.gateways.markup import readable

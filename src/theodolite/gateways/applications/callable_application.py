@@ -11,7 +11,7 @@ from theodolite.domain.flow import Reply, SayToApplication
 from theodolite.domain.network import NetworkUse
 from theodolite.gateways.applications.connections import Connections
 from theodolite.gateways.applications.open_sessions import OpenSessions
-from theodolite.gateways.applications.slots import Slots
+from theodolite.gateways.applications.template_variables import Slots
 from theodolite.gateways.applications.worker_answers import decode, type_of
 from theodolite.gateways.applications.workers import Workers
 from theodolite.gateways.attempt_error import AttemptError, empty, malformed
