@@ -18,7 +18,7 @@ from theodolite.gateways.models.chat_form import read_model_names
 from theodolite.gateways.models.dialect import Dialect
 from theodolite.gateways.models.in_band_error import passing_error
 from theodolite.gateways.models.stream_form import StreamListener, in_one_piece
-from theodolite.gateways.models.stream_wishes import StreamWishes
+from theodolite.gateways.models.stream_options import StreamOptions
 from theodolite.gateways.models.tokens import expected_tokens, tokens_taken
 from theodolite.gateways.secret_redaction import Secret
 from theodolite.ports.application import OnChunk
@@ -41,7 +41,7 @@ class ChatLine:
     dialect: Dialect
     url: str
     client: HttpClient
-    wishes: StreamWishes
+    wishes: StreamOptions
 
     def http_request(self, request: AskModel, *, stream: Mapping[str, object] | None = None) -> HttpRequest:
         """Return the call that a request becomes, without the key.
@@ -163,7 +163,7 @@ def open_line(
     """
     url = checked_address(endpoint.url, what=f"model `{endpoint.name}`")
     secret = Secret(key, variable=endpoint.key, header=endpoint.key_header or dialect.key_header)
-    wishes = StreamWishes(dialect.streaming.wishes, endpoint.params)
+    wishes = StreamOptions(dialect.streaming.wishes, endpoint.params)
     client = HttpClient(
         endpoint=endpoint.name,
         secret=secret,

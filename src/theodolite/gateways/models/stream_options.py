@@ -14,7 +14,7 @@ _UNSUPPORTED = frozenset({400, 422})
 """Statuses with which servers refuse a field that they do not know, whatever their words."""
 
 
-class StreamWishes:
+class StreamOptions:
     """Remembers whether an endpoint takes the wishes of its dialect's streams.
 
     Servers do not say beforehand which fields they take. So a refused request is made once
