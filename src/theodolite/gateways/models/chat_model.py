@@ -13,7 +13,7 @@ from theodolite.gateways.models.chat_form import CHAT_COMPLETIONS
 from theodolite.gateways.models.chat_knock import KNOCK_S, ChatKnock
 from theodolite.gateways.models.chat_line import open_line
 from theodolite.gateways.models.dialect import Dialect
-from theodolite.gateways.models.schema_offer import SchemaOffer
+from theodolite.gateways.models.structured_output import StructuredOutput
 from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock
 from theodolite.ports.endpoint import Knock
@@ -48,7 +48,7 @@ class ChatModel:
             InputError: If the address or the key cannot be used.
         """
         self._line = open_line(endpoint, dialect, key=key or "", clock=clock, rate_limiter=rate_limiter, route=route)
-        self._schemas = SchemaOffer(endpoint, is_set=dialect.sets_form(endpoint.params))
+        self._schemas = StructuredOutput(endpoint, is_set=dialect.sets_form(endpoint.params))
         self._knocking = ChatKnock(self._line, knock_s=knock_s)
 
     def __repr__(self) -> str:

@@ -21,7 +21,7 @@ from theodolite.gateways.limits.retry import RetriesExhausted, retry
 from theodolite.gateways.limits.retry_policy import RetryPolicy, retry_policy_of
 from theodolite.gateways.models.chat_knock import used_up
 from theodolite.gateways.models.inspect_line import InspectLine
-from theodolite.gateways.models.schema_offer import SchemaOffer
+from theodolite.gateways.models.structured_output import StructuredOutput
 from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock
 from theodolite.ports.endpoint import Knock
@@ -49,7 +49,7 @@ class InspectModel:
         self._endpoint = endpoint
         self._clock = clock
         self._rate_limiter = rate_limiter
-        self._schemas = SchemaOffer(endpoint, is_set="response_schema" in endpoint.params)
+        self._schemas = StructuredOutput(endpoint, is_set="response_schema" in endpoint.params)
 
     def __repr__(self) -> str:
         return f"InspectModel({self._endpoint.name!r}, {self._endpoint.model!r})"

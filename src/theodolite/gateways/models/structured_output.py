@@ -18,7 +18,7 @@ https://github.com/abetlen/llama-cpp-python/blob/main/llama_cpp/server/errors.py
 """
 
 
-class SchemaOffer:
+class StructuredOutput:
     """Offers answer schemas to an endpoint, and remembers which it has refused.
 
     Servers do not say beforehand what they take, and their words about it are all
