@@ -12,7 +12,7 @@ from theodolite.domain.failure import Party
 from theodolite.domain.flow import AskModel, Message, Speaker
 from theodolite.domain.model import ModelEndpoint
 from theodolite.gateways.models.anthropic_messages import MESSAGES
-from theodolite.gateways.models.chat_form import CHAT_COMPLETIONS
+from theodolite.gateways.models.chat_format import CHAT_COMPLETIONS
 from theodolite.gateways.models.chat_model import ChatModel
 from theodolite.gateways.scripted import ScriptedModel
 

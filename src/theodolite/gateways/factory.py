@@ -24,7 +24,7 @@ from theodolite.gateways.http.client import checked_address, host_of
 from theodolite.gateways.http.proxies import NetworkContext, route_of
 from theodolite.gateways.limits.account import Accounts
 from theodolite.gateways.limits.rate_limiter import RateLimiter
-from theodolite.gateways.models.chat_form import CHAT_COMPLETIONS
+from theodolite.gateways.models.chat_format import CHAT_COMPLETIONS
 from theodolite.gateways.models.chat_model import ChatModel
 from theodolite.gateways.models.dialect import Dialect
 from theodolite.gateways.secret_redaction import ARIA_AUTH, Credentials

@@ -12,7 +12,7 @@ from theodolite.gateways.api_error import api_error_in
 from theodolite.gateways.attempt_error import AttemptError, malformed, withheld
 from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.models.anthropic_stream import STREAMED_MESSAGES
-from theodolite.gateways.models.chat_form import CHAT_FIELD, NOTHING, body_bytes
+from theodolite.gateways.models.chat_format import CHAT_FIELD, NOTHING, body_bytes
 from theodolite.gateways.models.dialect import Dialect
 from theodolite.gateways.models.model_answer import SaidByModel, parsed_object, reply_of, token_count, words_in
 from theodolite.gateways.secret_redaction import Secret

@@ -14,7 +14,7 @@ from theodolite.gateways.limits.account import Account
 from theodolite.gateways.limits.rate_limiter import RateLimiter
 from theodolite.gateways.limits.retry import RetriesExhausted
 from theodolite.gateways.limits.retry_policy import RetryPolicy, retry_policy_of
-from theodolite.gateways.models.chat_form import read_model_names
+from theodolite.gateways.models.chat_format import read_model_names
 from theodolite.gateways.models.dialect import Dialect
 from theodolite.gateways.models.in_band_error import passing_error
 from theodolite.gateways.models.stream_form import StreamListener, in_one_piece

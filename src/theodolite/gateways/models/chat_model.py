@@ -9,7 +9,7 @@ from theodolite.domain.model import ModelEndpoint
 from theodolite.gateways.http.client import host_of
 from theodolite.gateways.http.proxies import CallRoute
 from theodolite.gateways.limits.rate_limiter import RateLimiter
-from theodolite.gateways.models.chat_form import CHAT_COMPLETIONS
+from theodolite.gateways.models.chat_format import CHAT_COMPLETIONS
 from theodolite.gateways.models.chat_knock import KNOCK_S, ChatKnock
 from theodolite.gateways.models.chat_line import open_line
 from theodolite.gateways.models.dialect import Dialect

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from theodolite.domain.errors import EmptyReply
 from theodolite.gateways.http.client import HttpResponse
-from theodolite.gateways.models.chat_form import read_reply
+from theodolite.gateways.models.chat_format import read_reply
 from theodolite.gateways.models.chat_stream import STREAMED_CHAT
 from theodolite.gateways.models.reasoning import Speech, spoken
 from theodolite.gateways.models.stream_form import StreamListener
