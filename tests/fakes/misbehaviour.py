@@ -24,7 +24,7 @@ class Knobs:
     body and `{score}` a number from 1 to 5 drawn from it. A call whose answer is to keep a schema gets the status
     `refuses_schemas`, one that asks a stream for its tokens what `refuses_usage` names. Where a call asks for a
     stream it gets one, unless `streams` is off. A chat's answer tells its tokens, unless `tells_tokens` is off.
-    `complaint` are the words of every error.
+    `api_error` are the words of every error.
     """
 
     latency_s: float = 0.0
@@ -42,7 +42,7 @@ class Knobs:
     refuses_usage: str = ""
     streams: bool = True
     tells_tokens: bool = True
-    complaint: str = ""
+    api_error: str = ""
     replies: dict[str, list[str]] = field(default_factory=dict)
 
 
@@ -86,7 +86,7 @@ async def respond(request: web.Request, fault: str, answer: Any, knobs: Knobs) -
     if fault.isdigit():
         headers = {"Retry-After": knobs.retry_after} if fault in {"429", "503", "529"} and knobs.retry_after else {}
         known = {status.value: status.phrase for status in HTTPStatus}
-        words = knobs.complaint or (known | ERROR_WORDS).get(int(fault), "Overloaded")
+        words = knobs.api_error or (known | ERROR_WORDS).get(int(fault), "Overloaded")
         return error_answer(int(fault), words, headers, knobs.code)
     if fault in RAW_FAULTS:
         return await answer_raw(request, RAW_FAULTS[fault])

@@ -2,7 +2,10 @@
 
 What a run makes is freed by counting references; cycles are rare. Looking for them
 after every few hundred objects, among everything that was imported and planned,
-takes about a twelfth of a run's time, and finds next to nothing.
+takes about a fifth of a run's time, and finds next to nothing.
+
+Removal condition (ADR-0074): remove it once it saves less than a tenth of the CPU time of
+a run of 800 dialogues, for example under an incremental collector.
 """
 
 from __future__ import annotations

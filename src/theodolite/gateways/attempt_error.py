@@ -250,7 +250,7 @@ def malformed(words: str) -> AttemptError:
 
 
 def unreadable(words: str) -> AttemptError:
-    """Return the failed attempt of an answer that is cut or garbled, as gateways under load send it: once more may do."""
+    """Return the failed attempt of a cut or garbled answer, as gateways under load send it: a second try may do."""
     return AttemptError(kind=MalformedReply, words=words, again=Again.ONCE)
 
 

@@ -135,7 +135,7 @@ def _dialect_of(kind: ModelKind) -> Dialect:
 
 
 def _rate_limiter(endpoint: ModelEndpoint, accounts: Accounts, clock: Clock, starts: Path | None) -> RateLimiter:
-    """Return a model's rate limiter: slots are its account's, limits a minute those of all names that a study has for it."""
+    """Return a model's rate limiter: its account's slots, and the limits a minute of all its names in the study."""
     host = host_of(endpoint.url) if endpoint.url else f"inspect:{endpoint.model.partition('/')[0]}"
     is_priced = endpoint.price is not None
     account = accounts.of(host, endpoint.key, parallel=endpoint.parallel, is_priced=is_priced)

@@ -5,6 +5,8 @@ replies a second that was most of the writer's work. Here the text is made once
 from the model, with every column named, and the driver binds many rows to it.
 Many rows are one statement: SQLite's driver lets the event loop's thread go on
 with each statement, and comes back only when that one lets it.
+Removal condition (ADR-0074): use `bulk_create` once the statements save less than a tenth
+of the CPU time of a run of 800 dialogues.
 Conflicts are not ignored: a row that breaks a rule fails its batch, as ever. Only
 contents are there or not, and equal versions are equal contents.
 """

@@ -36,7 +36,7 @@ class AriaClassOf:
         workers: Processes that run it.
         init: Arguments of the constructor.
         credentials: What `OpenConnection` is given.
-        timeout_s: Retry policy with each call; seconds.
+        timeout_s: Time limit of each call; seconds.
         remarks: Takes what was let pass although the interface asks for something else.
         in_use: The instances of open sessions, by process and identity.
     """

@@ -35,7 +35,7 @@ class ReadReply(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """One maker's form of a chat call; connections, the retry policy and secrecy are the same for all.
+    """One maker's form of a chat call; connections, retries and keys are the same for all.
 
     Attributes:
         path: What follows the base address.

@@ -93,7 +93,7 @@ class InspectLine:
         Args:
             request: What the model is asked.
             on_chunk: Receives pieces as they arrive.
-            timeout_s: Retry policy, once the provider's code is loaded; seconds.
+            timeout_s: Time limit, once the provider's code is loaded; seconds.
         """
         listener = _Listener(on_chunk) if on_chunk is not None else None
         try:

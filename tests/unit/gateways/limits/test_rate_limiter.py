@@ -13,7 +13,7 @@ from theodolite.gateways.limits.window import Window
 
 
 @pytest.mark.parametrize(
-    ("trouble", "limit"),
+    ("attempt_error", "limit"),
     [
         (AttemptError(kind=RateLimited, words="429", status=429), 4),
         (AttemptError(kind=ServerFault, words="503", status=503), 4),

@@ -20,7 +20,7 @@ def busy(asked: float | None) -> AttemptError:
 
 
 @pytest.mark.parametrize(
-    ("trouble", "tries"),
+    ("attempt_error", "tries"),
     [
         (FAULT, 5),
         (AttemptError(kind=TimedOut, words="late", again=Again.ONCE), 2),
