@@ -88,7 +88,7 @@ def table(shape: type[Shape]) -> str:
         for name, field in shape.model_fields.items()
         if name not in shared
     ]
-    return "\n".join(["| key | holds | if left out |", "|---|---|---|", *rows]) + "\n"
+    return "\n".join(["| key | meaning | default |", "|---|---|---|", *rows]) + "\n"
 
 
 def _shared_keys(shape: type[Shape]) -> set[str]:
@@ -100,7 +100,7 @@ def _shared_keys(shape: type[Shape]) -> set[str]:
 def default(field: FieldInfo) -> str:
     """Return what holds where a key is left out."""
     if field.is_required():
-        return "needed"
+        return "required"
     value = field.default
     if value is PydanticUndefined or value in (None, "") or isinstance(value, Shape):
         return "none"

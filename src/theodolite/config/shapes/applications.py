@@ -36,17 +36,17 @@ class ApplicationShape(Shape):
     """What every application can say of itself."""
 
     description: str = ""
-    """What it is, in a sentence."""
+    """Description in one sentence."""
     guardrails: GuardrailSite = GuardrailSite.NOT_DECLARED
-    """Where its guardrails live: `not declared`, `none`, `in the application` or `at the team's site`."""
+    """Location of its guardrails: `not declared`, `none`, `in the application` or `at the team's site`."""
     claims: list[ClaimShape] = Field(default_factory=list)
-    """What its team claims, and the scripts that test it."""
+    """Claims of its team, with the scripts that test them."""
     mitigations: Mitigations | None = None
     """Declared guardrails and other measures: names, or names with a description."""
     scenarios: list[Filled] = Field(default_factory=list)
-    """Names of the scenarios that it is tested in; all where left out."""
+    """Names of its scenarios; default: all."""
     variant_of: str = ""
-    """Name of the application that it is a variant of; mitigations are then compared among its variants alone."""
+    """Name of the base application; mitigations are then compared only among its variants."""
 
 
 class RecordedShape(ApplicationShape):
@@ -57,32 +57,32 @@ class RecordedShape(ApplicationShape):
     file: Filled
     """CSV, TSV or JSONL file, plain or `.gz`, in the study's folder."""
     id: str = ""
-    """Column that identifies the item; row numbers where left out."""
+    """Column that identifies the item; default: row numbers."""
     turn: str = ""
     """Column with the number of the turn, for dialogues of several rows."""
     prompt: Filled
-    """Column with what the tester said."""
+    """Column with the prompt."""
     response: Filled
-    """Column with what the application said."""
+    """Column with the response."""
     context: str = ""
-    """Column with the source material that the response should rest on; a list holds several passages."""
+    """Column with the source material of the response; a list contains several passages."""
     withheld: str = ""
-    """Column that says why a row's texts are not there."""
+    """Column with the reason why a row's texts are withheld."""
     application: str = ""
-    """Column that tells several applications of one file apart."""
+    """Column with the application, for files with several applications."""
 
 
 class PromptedModelShape(ApplicationShape):
     """A model with a system prompt and, optionally, context files."""
 
     kind: Literal["model"]
-    """`model`: a language model that the study names."""
+    """`model`: a language model of the study."""
     model: Filled
     """Name of the model under `models`."""
     system: str = ""
     """System prompt; `{{ context }}` is the scenario's source material."""
     context: list[Filled] = Field(default_factory=list)
-    """Files whose texts are given to the model."""
+    """Files with source material for the model."""
 
 
 class PatternShape(Shape):
@@ -111,33 +111,34 @@ class HttpShape(ApplicationShape):
     kind: Literal["http"]
     """`http`: any HTTP endpoint."""
     url: Filled
-    """Address; may hold `{{ prompt }}`, `{{ session }}`, `{{ turn }}`."""
+    """Address; may contain `{{ prompt }}`, `{{ session }}`, `{{ turn }}`."""
     method: Literal["GET", "POST", "PUT", "PATCH"] = "POST"
     """HTTP method."""
     headers: dict[str, str] = Field(default_factory=dict)
-    """Header name to value; may be templates."""
+    """Headers by name; the values may be templates."""
     body: Any = None
-    """Body, sent as JSON; texts in it are templates over `prompt`, `session`, `turn`, `context`, `history`."""
+    """JSON body; its texts are templates with the variables `prompt`, `session`, `turn`, `context`, `history`."""
     body_as: BodyFormat = BodyFormat.JSON
-    """`json`, or `form` for a site that takes forms: `body` is then field to text, sent as `a=1&b=2`."""
+    """`json`, or `form` for form data: `body` is then a mapping of fields to texts, sent as `a=1&b=2`."""
     reply: ReplyPlace = "$.text"
-    """Where the reply stands: `$.a.b[0]`, `text` for the whole body, or `{regex: "..."}` whose first group it is."""
+    """Location of the reply: `$.a.b[0]`, `text` for the whole body, or `{regex: "..."}` with the reply as first
+    group."""
     stream: YesNo = False
-    """Whether the answer is a stream of events (SSE), each with a piece of the reply where `reply` says."""
+    """Whether the answer is a stream of events (SSE), each with a part of the reply at `reply`."""
     session: str = ""
-    """Where the site's own session id stands in its first answer, e.g. `$.id`; `{{ session }}` is empty until then."""
+    """Location of the endpoint's session id in its first answer, e.g. `$.id`; `{{ session }}` is empty until then."""
     key: str = ""
-    """Name of the environment variable that holds the token."""
+    """Name of the environment variable with the token."""
     key_header: str = ""
-    """Header in which the token stands alone, e.g. `X-Api-Key`; `Authorization: Bearer` where left out."""
+    """Header with only the token, e.g. `X-Api-Key`; default: `Authorization: Bearer`."""
     timeout: float = Field(default=60.0, gt=0)
-    """Patience for one reply; seconds."""
+    """Timeout of one reply; seconds."""
     public_only: YesNo = False
-    """Whether private networks and this machine are not called, whatever the address leads to."""
+    """Whether calls to private networks and this machine are blocked, regardless of the address."""
     connection: ConnectionShape | None = None
-    """Proxy and certificates of its calls, in place of those of the study."""
+    """Proxy and certificates of its calls; replaces the study's `connection`."""
     parallel: int = Field(default=256, ge=1)
-    """Calls in flight at most; how many the host bears is found out below that."""
+    """Maximum number of concurrent calls; the actual number adapts to the host."""
 
 
 class CodeShape(ApplicationShape):
@@ -146,23 +147,23 @@ class CodeShape(ApplicationShape):
     isolation: Isolation = Isolation.APPLICATION
     """`application`: one process for all sessions; `session`: one for each, e.g. for classes with one instance."""
     python: str = ""
-    """Interpreter or virtual environment that runs the code; the one that runs Theodolite where left out."""
+    """Interpreter or virtual environment for the code; default: the one that runs Theodolite."""
     requirements: str = ""
-    """File of libraries (`requirements.txt`); Theodolite installs them into an environment made for their content."""
+    """File of libraries (`requirements.txt`); Theodolite installs them into a separate environment."""
     env: list[Filled] = Field(default_factory=list)
-    """Names of environment variables that the code sees beside the usual ones such as `PATH` and `HOME`."""
+    """Names of further environment variables for the code, in addition to `PATH`, `HOME` etc."""
     network: Network | None = None
     """Hosts that the code may connect to, e.g. `[models.example, "127.0.0.1:8000"]`; `none` for no host."""
     memory_mb: int = Field(default=0, ge=0)
-    """Most memory of a process in MB, where the system limits it; 0 for any."""
+    """Maximum memory of a process in MB, if the system supports limits; 0 for no limit."""
     cpu_seconds: int = Field(default=0, ge=0)
-    """Most CPU time of a process in seconds, where the system limits it; 0 for any."""
+    """Maximum CPU time of a process in seconds, if the system supports limits; 0 for no limit."""
     sessions: int = Field(default=0, ge=0)
-    """Most sessions that are open at one time; 0 for any. `parallel: 1` means one for a class."""
+    """Maximum number of open sessions; 0 for no limit. For a class, `parallel: 1` means one."""
     ignore: list[Filled] = Field(default_factory=list)
-    """Patterns of files in the application's folder that do not belong to its version, e.g. `["cache/*", "*.db"]`."""
+    """Patterns of files in the application's folder to exclude from its version, e.g. `["cache/*", "*.db"]`."""
     markup: Markup = Markup.TEXT
-    """`html` where replies come as HTML: they are turned into text."""
+    """`html` converts HTML replies to text."""
 
 
 class PythonShape(CodeShape):
@@ -173,9 +174,9 @@ class PythonShape(CodeShape):
     call: Filled
     """`module:function` or `file.py:function`."""
     timeout: float = Field(default=60.0, gt=0)
-    """Patience for one reply; seconds."""
+    """Timeout of one reply; seconds."""
     parallel: int = Field(default=16, ge=1)
-    """Calls in flight at most, each on a thread of its own."""
+    """Maximum number of concurrent calls, each on its own thread."""
 
 
 class AriaShape(CodeShape):
@@ -186,15 +187,15 @@ class AriaShape(CodeShape):
     target: Filled = Field(alias="class")
     """`module:Class` or `file.py:Class`."""
     init: dict[str, Any] = Field(default_factory=dict)
-    """Arguments of the constructor; `{{ auth.NAME }}` is a credential."""
+    """Arguments of the constructor; `{{ auth.NAME }}` inserts a credential."""
     auth: str = ""
     """Name of the environment variable with the credentials as a JSON object; `ARIA_AUTH_JSON` if that is set."""
     prompt: str = ""
-    """What `GetResponse` is given, a template over `prompt`, `context` and `turn`; the prompt alone where left out."""
+    """Argument of `GetResponse`, a template with `prompt`, `context` and `turn`; default: only the prompt."""
     timeout: float = Field(default=60.0, gt=0)
-    """Patience for one call; seconds."""
+    """Timeout of one call; seconds."""
     parallel: int = Field(default=16, ge=1)
-    """Sessions that are called at one time at most, each on a thread of its own."""
+    """Maximum number of concurrent sessions, each on its own thread."""
 
 
 def _kind_of(value: Any) -> str:

@@ -26,15 +26,15 @@ class DefectShape(Shape):
     """One rule that makes an answer a defect."""
 
     defect: Filled
-    """Operator and value, e.g. `== refused`, `<= 3`, `in a, b`; a question's name may stand in front."""
+    """Operator and value, e.g. `== refused`, `<= 3`, `in a, b`; optionally after the name of a question."""
     among: dict[str, Word] = Field(default_factory=dict)
-    """Only dialogues of these groups are judged by this rule: column to value."""
+    """Groups that the rule applies to: values by column."""
     violation: Violation = Violation.NOT_A_GUARDRAIL
     """Side of a guardrail: `prohibited_released`, `permitted_withheld` or `not_a_guardrail`."""
     title: str = ""
     """Heading in reports."""
     phrase: str = ""
-    """What a defect is, in the words of the report, e.g. `fully refused, of {n} safe`."""
+    """Description of a defect in the report, e.g. `fully refused, of {n} safe`."""
 
 
 class ExampleShape(Shape):
@@ -43,13 +43,13 @@ class ExampleShape(Shape):
     dialogue: Filled
     """The dialogue as text."""
     context: str = ""
-    """Source material that belongs to it."""
+    """Its source material."""
     answer: Word | None = None
-    """The right answer, where the guideline asks one question."""
+    """The right answer, for a guideline with one question."""
     answers: dict[str, Word] = Field(default_factory=dict)
-    """Question to the right answer, where it asks several."""
+    """The right answers by question, for a guideline with several."""
     reason: str = ""
-    """Why that answer is right."""
+    """Reason for the right answer."""
     defect: YesNo | None = None
     """Whether it is a defect; checked against the defect rule."""
 
@@ -58,22 +58,22 @@ class ExemplarShape(Shape):
     """An example beside one question."""
 
     text: Filled
-    """What was said, as far as the question needs it."""
+    """Excerpt of a dialogue."""
     answer: Word
     """The right answer: a label of the scale, `unable to determine` or `does not apply`."""
     reason: str = ""
-    """Why that answer is right."""
+    """Reason for the right answer."""
 
 
 class QuestionShape(Shape):
     """One question that annotators answer."""
 
     ask: Filled
-    """The question as people and models read it."""
+    """The question, as people and models read it."""
     scale: ScaleForm | None = None
-    """The values that may answer it; yes and no where left out."""
+    """Possible values; default: yes and no."""
     level: QuestionLevel = QuestionLevel.DIALOGUE
-    """Asked once a `dialogue` or at each `turn`."""
+    """Asked once per `dialogue` or once per `turn`."""
     orientation: Orientation = Orientation.UNSTATED
     """Which end is the bad one: `higher_is_worse` or `lower_is_worse`."""
     may_be_unable: YesNo = False
@@ -81,28 +81,29 @@ class QuestionShape(Shape):
     may_not_apply: YesNo = False
     """Whether "does not apply" is an allowed answer."""
     when: str = ""
-    """Asked only when an earlier question was answered so, e.g. `violation == yes`."""
+    """Answer to an earlier question that opens this one, e.g. `violation == yes`."""
     outcome: str = ""
-    """Answers from which it is asked what followed (positive, negative, both, neither): e.g. `>= 6`, or `always`."""
+    """Answers that open a question about the consequence (positive, negative, both, neither): e.g. `>= 6`, or
+    `always`."""
     exemplars: list[ExemplarShape] = Field(default_factory=list)
-    """Examples of answers, which people see on demand."""
+    """Examples of answers, shown on demand."""
     guidance: list[Filled] = Field(default_factory=list)
-    """Notes on how it is to be read, which people see beside it and judges read with it."""
+    """Notes on its interpretation, shown to people and included in judges' prompts."""
     stays: YesNo = False
-    """Whether it keeps its place where a study shows questions in several orders (`annotation: order:`)."""
+    """Whether it keeps its position if a study varies the order of questions (`annotation: order:`)."""
 
 
 class GuidelineShape(Shape):
     """The written rule that defines one property and its labels."""
 
     definition: str = ""
-    """What the property is, in the words that annotators read."""
+    """Definition of the property, as annotators read it."""
     ask: str = ""
     """The one question; use `questions` for several."""
     scale: ScaleForm | None = None
-    """The values that may answer it; yes and no where left out."""
+    """Possible values; default: yes and no."""
     level: QuestionLevel = QuestionLevel.DIALOGUE
-    """Asked once a `dialogue` or at each `turn`."""
+    """Asked once per `dialogue` or once per `turn`."""
     orientation: Orientation = Orientation.UNSTATED
     """Which end is the bad one: `higher_is_worse` or `lower_is_worse`."""
     may_be_unable: YesNo = False
@@ -110,17 +111,17 @@ class GuidelineShape(Shape):
     may_not_apply: YesNo = False
     """Whether "does not apply" is an allowed answer."""
     defect: str = ""
-    """When an answer is a defect, operator included, e.g. `<= 3`."""
+    """Condition of a defect, including the operator, e.g. `<= 3`."""
     defects: dict[str, DefectShape] = Field(default_factory=dict)
     """Several defect rules by name."""
     examples: list[ExampleShape] = Field(default_factory=list)
     """Worked examples."""
     needs_context: YesNo | None = None
-    """Whether annotators compare dialogues with source material; where left out, yes if an example has `context`."""
+    """Whether annotators compare dialogues with source material; default: yes if an example has `context`."""
     edition: Word = ""
-    """Edition that its author gave it."""
+    """Edition, set by its author."""
     guidance: list[Filled] = Field(default_factory=list)
-    """Notes on how it is to be applied."""
+    """Notes on its application."""
     questions: dict[str, QuestionShape] = Field(default_factory=dict)
     """Several questions by name."""
 
@@ -139,17 +140,17 @@ class WordsRuleShape(Shape):
     """A rule on the words of a dialogue."""
 
     any: list[Filled] = Field(default_factory=list)
-    """Regular expressions of which one must be found; letters' case is ignored."""
+    """Regular expressions, at least one must match; case is ignored."""
     unwanted: list[Filled] = Field(default_factory=list, alias="not")
-    """Regular expressions of which none may be found in the same turn; alone: in any turn."""
+    """Regular expressions, none may match in the same turn; without `any`: in any turn."""
     where: Side = Side.RESPONSE
-    """Side of a turn that is looked at: `prompt`, `response` or `both`."""
+    """Side of a turn to search: `prompt`, `response` or `both`."""
     question: str = ""
-    """Question that the rule answers, where the guideline asks several."""
+    """Question that the rule answers, for a guideline with several."""
     then: Word
-    """Label where the rule is met."""
+    """Label if the rule matches."""
     otherwise: Word = Field(alias="else")
-    """Label where it is not."""
+    """Label otherwise."""
 
 
 RuleForm: TypeAlias = Annotated[
@@ -188,35 +189,35 @@ class JudgeShape(Shape):
     guideline: str = ""
     """Name of the guideline: in this file, in the study's folder, or shipped."""
     guidelines: OneOrMore | None = None
-    """Several guidelines, or `all`: one annotator for each, called `<judge>-<guideline>`."""
+    """Several guidelines, or `all`: one annotator for each, named `<judge>-<guideline>`."""
     ask: str = ""
-    """A question in own words, in place of a guideline."""
+    """A question, in place of a guideline."""
     defect: str = ""
-    """With `ask`: which answer is a defect, e.g. `== no`."""
+    """With `ask`: condition of a defect, e.g. `== no`."""
     scale: ScaleForm | None = None
-    """With `ask`: the values that may answer; yes and no where left out."""
+    """With `ask`: possible values; default: yes and no."""
     orientation: Orientation = Orientation.UNSTATED
     """With `ask`: which end of the scale is the bad one."""
     model: str = ""
     """Name of the model under `models`."""
     models: list[Filled] = Field(default_factory=list)
-    """Several models: one annotator for each, side by side as a panel, called `<judge>-<model>`."""
+    """Several models: one annotator for each, shown side by side as a panel, named `<judge>-<model>`."""
     votes: VotesForm | None = None
-    """Readings of each dialogue at most, of which the majority counts, or a rule for stopping earlier."""
+    """Maximum number of readings of each dialogue, with a majority vote, or a stopping rule."""
     rule: RuleForm | None = None
     """In place of a model: a rule on the words of the responses, or `packet` for the signs of each scenario."""
     callable: Filled | None = None
     """In place of a model: `module:function` or `file.py:function`, e.g. a classifier."""
     version: Word = ""
-    """With `callable`: version that its author declares; another version is another instrument."""
+    """With `callable`: version declared by its author; a new version is a new instrument."""
     timeout: float | None = Field(default=None, gt=0)
-    """With `callable`: patience for one dialogue in seconds; 60 where left out."""
+    """With `callable`: timeout for one dialogue in seconds; default: 60."""
     env: list[Filled] = Field(default_factory=list)
-    """With `callable`: environment variables that the function sees beside the usual ones such as `PATH`."""
+    """With `callable`: further environment variables for the function, in addition to `PATH` etc."""
     panel: str = ""
-    """Name of the panel that it sits on with others: shown side by side, never merged."""
+    """Name of its panel of judges: shown side by side, never merged."""
     title: str = ""
-    """What reports call it."""
+    """Name in reports."""
 
     @model_validator(mode="after")
     def _one_form(self) -> JudgeShape:
@@ -248,19 +249,19 @@ class AnnotatorShape(Shape):
     """Labels that stand in a column of the recorded file, or a person who labels by hand."""
 
     who: AnnotatorKind
-    """Who gave them: `person`, `model` or `rule`."""
+    """Kind of annotator: `person`, `model` or `rule`."""
     guideline: str = ""
-    """Name of the guideline; may be left out where there is one alone."""
+    """Name of the guideline; optional if there is only one."""
     column: str = ""
-    """Column of the recorded file; left out where a person labels by hand, on a page or in a label file."""
+    """Column of the recorded file; omit it for a person who labels by hand, on a page or in a label file."""
     question: str = ""
-    """Question that the column answers, where the guideline asks several."""
+    """Question that the column answers, for a guideline with several."""
     spelling: dict[str, Word] = Field(default_factory=dict)
     """How this column writes labels (`{good: 5}`); overrides the study's `spelling`."""
     title: str = ""
-    """What reports call them."""
+    """Name in reports."""
     groups: dict[str, Filled] = Field(default_factory=dict)
-    """What is known of a person, attribute to group (`language: de`): agreement is told within and across groups."""
+    """Groups of a person by attribute (`language: de`): agreement is reported within and across groups."""
 
     @model_validator(mode="after")
     def _by_hand_or_recorded(self) -> AnnotatorShape:

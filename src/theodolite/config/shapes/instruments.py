@@ -13,43 +13,43 @@ class CategoryShape(GuidelineShape):
     """One category of an annotation schema: a guideline that annotators qualify for."""
 
     title: str = ""
-    """What people call it."""
+    """Heading for people."""
 
 
 class RouteShape(Shape):
     """Where a dialogue goes after the first category."""
 
     first: Filled
-    """Category that every dialogue goes to; its guardrail rules tell whether there was a violation."""
+    """First category of every dialogue; its guardrail rules detect a violation."""
     violation: OneOrMore
-    """Categories that follow a violation: names, or `all` for all others."""
+    """Categories after a violation: names, or `all` for all others."""
     none: OneOrMore | None = None
-    """Categories that follow where there was none; then the dialogue is final."""
+    """Categories without a violation."""
 
 
 class SchemaShape(Shape):
     """An annotation schema: ordered categories, and where a dialogue goes after the first one."""
 
     edition: Word = ""
-    """Edition that its author gave it."""
+    """Edition, set by its author."""
     about: str = ""
-    """What it is, where it comes from."""
+    """Description and source."""
     route: RouteShape | None = None
-    """Where a dialogue goes after the first category; all dialogues go to all where left out."""
+    """Categories after the first one; default: all."""
     categories: dict[str, CategoryShape] = Field(min_length=1)
-    """Categories by name, in the order in which people see them."""
+    """Categories by name, in order."""
 
 
 class AskedShape(Shape):
     """One question that testers answer about their session."""
 
     ask: Filled
-    """The question as people read it."""
+    """The question, as people read it."""
     scale: ScaleForm | None = None
-    """The values that may answer it; yes and no where left out."""
+    """Possible values; default: yes and no."""
     topic: Topic | None = None
-    """What it is about: `perceived risk and impact exposure`, `perception of output`, `task-specific impact` or
-    `future behaviour`."""
+    """Topic: `perceived risk and impact exposure`, `perception of output`, `task-specific impact` or `future
+    behaviour`."""
     several: YesNo = False
     """Whether several labels of a list may be chosen."""
     orientation: Orientation = Orientation.UNSTATED
@@ -59,9 +59,9 @@ class AskedShape(Shape):
     may_not_apply: YesNo = False
     """Whether "does not apply" is an allowed answer."""
     when: str = ""
-    """Asked only when an earlier question was answered so, e.g. `released == yes`."""
+    """Answer to an earlier question that opens this one, e.g. `released == yes`."""
     exemplars: list[ExemplarShape] = Field(default_factory=list)
-    """Examples of answers, which people see on demand."""
+    """Examples of answers, shown on demand."""
 
     @model_validator(mode="after")
     def _several_of_a_list(self) -> AskedShape:
@@ -75,10 +75,10 @@ class QuestionnaireShape(Shape):
     """What testers are asked once a session is over."""
 
     title: str = ""
-    """Heading that testers read."""
+    """Heading for testers."""
     about: str = ""
     """One or two sentences above the questions."""
     edition: Word = ""
-    """Edition that its author gave it."""
+    """Edition, set by its author."""
     questions: dict[str, AskedShape] = Field(min_length=1)
     """Questions by name, in order."""

@@ -11,17 +11,17 @@ class ListedPriceShape(Shape):
     """What some models of one host cost."""
 
     host: str = ""
-    """Host that they are asked at, e.g. `api.openai.com`; any where left out."""
+    """Host, e.g. `api.openai.com`; default: any."""
     models: list[Filled] = Field(min_length=1)
-    """Names that the endpoint knows them by."""
+    """Names of the models at the endpoint."""
     input: float = Field(ge=0)
-    """US dollars for a million tokens read."""
+    """US dollars per million input tokens."""
     output: float = Field(ge=0)
-    """US dollars for a million tokens written."""
+    """US dollars per million output tokens."""
     as_of: Filled
     """Day of the price list, `YYYY-MM-DD`."""
     source: str = ""
-    """Where the price was read."""
+    """Source of the price."""
 
 
 class PriceListShape(Shape):

@@ -17,7 +17,7 @@ class ScriptShape(Shape):
     """Fixed prompts that stand in for a tester."""
 
     prompts: list[Filled] = Field(min_length=1)
-    """What is said, in order."""
+    """Prompts, in order."""
     purpose: Literal["", "useful", "guardrail"] = ""
     """`useful` tests what is permitted, `guardrail` what is prohibited."""
 
@@ -46,51 +46,51 @@ class ScenarioShape(Shape):
     task: Task = Task.CHAT
     """What the user wants: `question_answering`, `chat`, `search`, `summarisation`, `rewriting`, `generation`."""
     goal: str = ""
-    """What the tester is to reach; may hold the columns of the personas' rows, e.g. `{{ wish }}`."""
+    """Goal of the tester; may use the columns of the personas' rows, e.g. `{{ wish }}`."""
     source: OneOrMore | None = None
-    """File or files with the source material: what is true here."""
+    """File or files with the source material."""
     corpus: OneOrMore | None = None
-    """File or files that every prompt is searched in; blank lines keep their passages apart."""
+    """File or files to search for every prompt; blank lines separate passages."""
     passages: int = Field(default=3, ge=1)
-    """Passages of the corpus that one search finds at most."""
+    """Maximum number of passages in a search result."""
     turns: int = Field(default=1, ge=1)
-    """Turns of one dialogue at most; a turn is one prompt and one response."""
+    """Maximum number of turns of a dialogue; a turn is one prompt and one response."""
     starter: str = ""
-    """First prompt where it is fixed; may hold the columns of the personas' rows."""
+    """Fixed first prompt; may use the columns of the personas' rows."""
     stop: str = ""
-    """Text that ends the dialogue when the simulated user says it."""
+    """Text of the simulated user that ends the dialogue."""
     permitted: list[Filled] = Field(default_factory=list)
     """Behaviour that must be possible."""
     prohibited: list[Filled] = Field(default_factory=list)
     """Behaviour that must not occur."""
     signs: SignsShape = Field(default_factory=SignsShape)
-    """Words by which a release or a refusal is told without a model (`rule: packet`)."""
+    """Patterns that detect a release or a refusal without a model (`rule: packet`)."""
     use_case: str = ""
-    """The use that the scenario stands for."""
+    """The real use that the scenario represents."""
     capabilities: str = ""
     """Key enabling capabilities of that use."""
     design: str = ""
     """Methods, data and measurements of the experiment."""
     instructions: dict[LevelName, str] = Field(default_factory=dict)
-    """Level to what testers read before they begin."""
+    """Instructions for testers, by level."""
     risks: list[Filled] = Field(default_factory=list)
-    """Names of the risks that it looks for."""
+    """Names of its risks."""
     topics: list[Filled] = Field(default_factory=list)
-    """Names of the sensitive topics that people meet in it (`topics` of the study or pack)."""
+    """Names of its sensitive topics (`topics` of the study or pack)."""
     personas: list[Filled] = Field(default_factory=list)
-    """Names of the persona groups that meet it; all where left out."""
+    """Names of its persona groups; default: all."""
     scripts: dict[str, ScriptForm] = Field(default_factory=dict)
-    """Fixed prompts by key; without personas these are the testers."""
+    """Fixed prompts, by key."""
     attacks: list[Filled] = Field(default_factory=list)
-    """Strategies of simulated red teamers, e.g. `role_play`; those of `levels.red_teaming` where left out."""
+    """Strategies of simulated red teamers, e.g. `role_play`; default: those of `levels.red_teaming`."""
     aims: dict[str, Filled] = Field(default_factory=dict)
-    """What red teamers want to hear, by key; the `guardrail` scripts where left out."""
+    """Prohibited content that red teamers request, by key; default: the `guardrail` scripts."""
     attacker: str = ""
-    """Name of the model that plays strategies which need one (`paraphrase`, `translation`, `adaptive`)."""
+    """Name of the model for strategies that need one (`paraphrase`, `translation`, `adaptive`)."""
     guidelines: list[Filled] = Field(default_factory=list)
-    """Names of the guidelines that its dialogues are labelled by; all where left out."""
+    """Names of the guidelines for its dialogues; default: all."""
     questionnaires: dict[LevelName, OneOrMore] = Field(default_factory=dict)
-    """Level to the questionnaire or questionnaires that testers answer after a session; none for `model_testing`."""
+    """Questionnaire or questionnaires after a session, by level; none for `model_testing`."""
 
 
 RowsForm: TypeAlias = Annotated[
@@ -106,12 +106,12 @@ class PersonasShape(Shape):
     template: Filled
     """Name of a template (`personas/<name>.md` or shipped), a file, or the text itself."""
     rows: RowsForm | None = None
-    """CSV file with one persona a row, or the rows themselves."""
+    """CSV file with one persona per row, or the rows themselves."""
     model: Filled
     """Name of the model that plays them."""
     style: list[Filled] = Field(default_factory=list)
-    """Lines in the voice of such people, about other matters: the manner is taken over, not the content."""
+    """Sample lines by such people about other topics: the model copies their style, not their content."""
     language: str = ""
-    """Language that they write in; may hold the rows' columns, e.g. `{{ language }}`."""
+    """Language of their messages; may use the rows' columns, e.g. `{{ language }}`."""
     history: int | None = Field(default=None, ge=1)
-    """Turns that they remember; all where left out."""
+    """Number of turns that they remember; default: all."""

@@ -14,27 +14,27 @@ class SeriesShape(Shape):
     """One evaluation event of several teams, with what was published before it began."""
 
     name: str = ""
-    """What it is called; the file's name where it has a file of its own."""
+    """Name; default: the name of its file."""
     ai_type: AiType = AiType.GENERATIVE
-    """What kind of system it evaluates: `generative` or `predictive`."""
+    """Kind of system under evaluation: `generative` or `predictive`."""
     user_types: list[UserType] = Field(default_factory=list)
-    """Types of users that it calls for: `adversarial`, `everyday`, `domain expert`."""
+    """Types of users: `adversarial`, `everyday`, `domain expert`."""
     risks: list[Filled] = Field(default_factory=list)
-    """Risks that it looks for: names of the study's, or identifiers such as `ai-600-1/confabulation`."""
+    """Its risks: names in the study, or identifiers like `ai-600-1/confabulation`."""
     teams: dict[str, list[Filled]] = Field(default_factory=dict)
-    """Team to the applications that it takes part with."""
+    """Applications by team."""
     scenarios: list[Filled] = Field(default_factory=list)
-    """Scenarios that all applications meet."""
+    """Scenarios for all applications."""
     studies: list[Filled] = Field(default_factory=list)
-    """Files of its studies, for `theodolite report`; those that say `series: NAME` where left out."""
+    """Files of its studies, for `theodolite report`; default: those with `series: NAME`."""
     requirements: str = ""
-    """What an application needs in order to be tested."""
+    """Requirements on applications."""
     criteria: str = ""
-    """By what its behaviour is judged."""
+    """Evaluation criteria."""
     expected_behaviour: str = ""
-    """What an application should do and should not do."""
+    """Expected behaviour of an application."""
     methods: str = ""
-    """How it is tested, annotated and measured."""
+    """Methods of testing, annotation and measurement."""
 
     @field_validator("user_types", mode="before")
     @classmethod
@@ -53,8 +53,8 @@ class TaxonomyShape(Shape):
     """A taxonomy of risks: `taxonomies/<name>.yaml`, or shipped (`ai-600-1`)."""
 
     title: Filled
-    """What it is called."""
+    """Name."""
     source: str = ""
-    """Where it was published."""
+    """Publication."""
     risks: dict[str, str] = Field(min_length=1)
-    """Identifier to what the risk is called."""
+    """Names of the risks by identifier."""

@@ -25,9 +25,9 @@ class PriceShape(Shape):
     """What a model costs."""
 
     input: float = Field(ge=0)
-    """US dollars for a million tokens read."""
+    """US dollars per million input tokens."""
     output: float = Field(ge=0)
-    """US dollars for a million tokens written."""
+    """US dollars per million output tokens."""
     as_of: str = ""
     """Day of the price list, `YYYY-MM-DD`."""
 
@@ -36,44 +36,44 @@ class ModelShape(Shape):
     """A language model behind an address, or a script in its place."""
 
     kind: ModelKind | None = None
-    """Form in which it is asked: `openai` (Chat Completions), `anthropic` (Messages), told by the address; or
-    `inspect` (any provider of Inspect's)."""
+    """API: `openai` (Chat Completions), `anthropic` (Messages), default by address; or `inspect` (any provider of
+    Inspect)."""
     url: str = ""
-    """Base address, up to and including `/v1`; a query for all calls, e.g. `?api-version=...`, stands here."""
+    """Base address, up to and including `/v1`, with a query string for all calls, e.g. `?api-version=...`."""
     name: str = ""
-    """Name that the endpoint knows the model by."""
+    """Name of the model at the endpoint."""
     key: str = ""
-    """Name of the environment variable that holds the key; never the key itself."""
+    """Name of the environment variable with the key; never the key itself."""
     key_header: str = ""
-    """Header that carries the key, e.g. `api-key`, told by the addresses of Anthropic and Azure; where left out it
-    stands in `Authorization` as a bearer token."""
+    """Header for the key, e.g. `api-key`; default: by address for Anthropic and Azure, else a bearer token in
+    `Authorization`."""
     params: dict[str, Any] = Field(default_factory=dict)
-    """Further fields of every request, e.g. `temperature: 0`; `null` takes a field out."""
+    """Further fields of every request, e.g. `temperature: 0`; `null` removes a field."""
     price: PriceShape | None = None
-    """US dollars for a million tokens; known prices are filled in."""
+    """US dollars per million tokens; known prices are filled in."""
     parallel: int = Field(default=256, ge=1)
-    """Calls in flight at most; how many the endpoint bears is found out below that."""
+    """Maximum number of concurrent calls; the actual number adapts to the endpoint."""
     rpm: int | None = Field(default=None, ge=1)
-    """Requests begun in any minute at most."""
+    """Maximum number of requests per minute."""
     tpm: int | None = Field(default=None, ge=1)
-    """Tokens, read and written, in any minute at most."""
+    """Maximum number of input and output tokens per minute."""
     timeout: float = Field(default=60.0, gt=0)
-    """Patience for one attempt; seconds."""
+    """Timeout of one attempt; seconds."""
     deadline: float = Field(default=600.0, gt=0)
-    """Patience for all attempts of a call and the pauses between them; seconds."""
+    """Time limit for all attempts of a call including pauses; seconds."""
     attempts: int = Field(default=5, ge=1)
-    """Tries of one call at most; "too many requests" spends none, up to eight for each, within `deadline`."""
+    """Maximum number of attempts; "too many requests" does not count, up to eight times per attempt, within
+    `deadline`."""
     structured: YesNo | None = None
-    """Whether the form of an answer is sent as a JSON Schema: `no`, or `yes` and fail where it is refused; where left
-    out it is sent to endpoints that take it."""
+    """Structured output by JSON Schema: `no`, or `yes` and fail if rejected; default: if the endpoint supports it."""
     stream: YesNo = False
-    """Whether replies are asked for piece by piece, for endpoints that give none in one piece."""
+    """Whether replies are streamed, for endpoints that require it."""
     cache: CacheUse = CacheUse.NO
-    """Whether equal requests are answered from the cache: `yes`, `no`, or `all` (as an application under test too)."""
+    """Whether identical requests use the cache: `yes`, `no`, or `all` (also as an application under test)."""
     connection: ConnectionShape | None = None
-    """Proxy and certificates of its calls, in place of those of the study."""
+    """Proxy and certificates of its calls; replaces the study's `connection`."""
     script: list[Filled] = Field(default_factory=list)
-    """Replies given in turn in place of a model's; results are labelled as scripted."""
+    """Fixed replies in place of a model, used in turn; results are labelled as stubbed."""
 
     @field_validator("cache", mode="before")
     @classmethod
@@ -115,9 +115,9 @@ class RiskShape(Shape):
     taxonomy: str = ""
     """Identifier in a taxonomy, e.g. `ai-600-1/information-integrity`."""
     description: str = ""
-    """What it is, in words."""
+    """Description."""
     identified_by: Identification = Identification.DIALOGUE
-    """What shows it: `dialogue`, `questionnaire` or `questionnaire and dialogue`."""
+    """Source of evidence: `dialogue`, `questionnaire` or `questionnaire and dialogue`."""
     shown_by: list[Filled] = Field(default_factory=list)
     """Defect rules (`guideline.rule`, or all of one side of a guardrail: `prohibited_released`, `permitted_withheld`)
     and answers of testers (`questionnaire.question >= 7`) that show it."""
@@ -138,7 +138,7 @@ class ReferenceShape(Shape):
     column: Filled
     """Column of the recorded file."""
     guideline: str = ""
-    """Guideline that they answer; may be left out where there is one alone."""
+    """Guideline of the labels; optional if there is only one."""
     spelling: dict[str, Word] = Field(default_factory=dict)
     """How this column writes labels; overrides the study's `spelling`."""
 
@@ -151,11 +151,11 @@ class CalibrationShape(Shape):
     """What a judge got right on labelled dialogues that are no part of the study."""
 
     caught: Share
-    """Defects that it called a defect, and all of them: `[180, 200]`."""
+    """Defects that the judge detected, and all defects: `[180, 200]`."""
     passed: Share
-    """Sound dialogues that it passed, and all of them: `[140, 200]`."""
+    """Non-defects that the judge passed, and all non-defects: `[140, 200]`."""
     source: Filled = Field(alias="from")
-    """Where these were labelled, in words; the report says it."""
+    """Description of the validation, shown in the report."""
 
     @model_validator(mode="after")
     def _parts_of_their_whole(self) -> CalibrationShape:
@@ -174,18 +174,18 @@ class CorrectionShape(Shape):
     mean: MeanCorrection = MeanCorrection.POWERED
     """Means of its scores: `ppi++` by labels of a drawn sample, or `none`."""
     calibrations: dict[str, CalibrationShape] = Field(default_factory=dict)
-    """With `rogan-gladen`: defect rule to what the judge got right elsewhere; `defect` where there is one rule."""
+    """With `rogan-gladen`: results of a validation elsewhere, by defect rule; `defect` if there is one rule."""
 
 
 class SamplingShape(Shape):
     """How many dialogues, and which."""
 
     dialogues: int | None = Field(default=None, ge=1)
-    """Dialogues with each application; each persona and script once where left out."""
+    """Number of dialogues with each application; default: each persona and script once."""
     seed: int = 1
-    """Every draw hangs on it."""
+    """Random seed."""
     repeats: int = Field(default=1, ge=1)
-    """Repetitions of each persona or script where `dialogues` is left out."""
+    """Repetitions of each persona or script without `dialogues`."""
 
 
 class BudgetShape(Shape):
@@ -194,7 +194,7 @@ class BudgetShape(Shape):
     usd: float | None = Field(default=None, gt=0)
     """US dollars."""
     tokens: int | None = Field(default=None, gt=0)
-    """Tokens read and written together."""
+    """Input and output tokens together."""
     calls: int | None = Field(default=None, gt=0)
     """Calls to models and applications."""
 
@@ -203,65 +203,67 @@ class LevelShape(Shape):
     """What one level of testing is to hold."""
 
     people: int = Field(default=0, ge=0)
-    """Testers."""
+    """Number of testers."""
     sessions: int = Field(default=1, ge=1)
-    """Sessions of each tester."""
+    """Number of sessions per tester."""
     minutes: int = Field(default=0, ge=0)
-    """Length of a session at most; 0 for no limit."""
+    """Maximum length of a session; 0 for no limit."""
     repeats: int = Field(default=1, ge=1)
     """Repetitions of each script or persona."""
     quotas: dict[UserTypeName, int] = Field(default_factory=dict)
-    """How many people are to be `adversarial`, `everyday` or `domain_expert`; each type is balanced by itself."""
+    """Number of people who are `adversarial`, `everyday` or `domain_expert`; each type is balanced separately."""
     opens: str = ""
-    """When sessions of the level may begin, e.g. `2026-03-02T09:00`; the event's own time where left out."""
+    """Start of sessions of the level, e.g. `2026-03-02T09:00`; default: the event's time."""
     closes: str = ""
-    """When they end; likewise."""
+    """End of sessions; default: the event's time."""
     attacks: list[Filled] = Field(default_factory=list)
-    """For `red_teaming`: strategies of simulated red teamers in all scenarios that name none of their own."""
+    """For `red_teaming`: strategies of simulated red teamers in all scenarios without `attacks`."""
     attacker: str = ""
-    """For `red_teaming`: the model that plays strategies which need one (`paraphrase`, `translation`, `adaptive`)."""
+    """For `red_teaming`: the model for strategies that need one (`paraphrase`, `translation`, `adaptive`)."""
 
 
 class OrderShape(Shape):
     """What people's annotation shows in several orders, so that the effect of order can be told."""
 
     questions: Literal["written", "reversed", "balanced"] = "written"
-    """Half of the sittings ask in reverse (`reversed`), or each question stands at each place equally often."""
+    """Order of questions: reversed in half of the annotations (`reversed`), or each question at each position
+    equally often."""
     options: YesNo = False
-    """Whether half of the sittings show named answers in reverse."""
+    """Whether half of the annotations show named answers in reverse."""
     turns: YesNo = False
-    """Whether half of the sittings ask about the last turn first."""
+    """Whether half of the annotations ask about the last turn first."""
     dialogues: YesNo = False
-    """Whether half of the annotators meet the queue's dialogues from its end."""
+    """Whether half of the annotators start at the end of the queue."""
 
 
 class AnnotationShape(Shape):
-    """How people's annotation is organised."""
+    """Organisation of human annotation."""
 
     passes: int = Field(default=1, ge=1)
-    """Different annotators for each dialogue."""
+    """Number of different annotators for each dialogue."""
     route: Literal["any_violation", "all", "adjudicated"] = "any_violation"
-    """When a dialogue goes to all categories: one sees a violation, `all` do, or a review finds it (`adjudicated`)."""
+    """Condition for all categories: one annotator sees a violation, `all` do, or a review confirms it
+    (`adjudicated`)."""
     quality_check: float = Field(default=0.0, ge=0, le=1)
     """Share of annotations that seniors review; 0 to 1."""
     schema_: str = Field(default="", alias="schema")
     """Name of the annotation schema: in this file, in `schemas/`, or shipped (`aria-five-categories`)."""
     reserve_min: int = Field(default=60, ge=1)
-    """How long a dialogue stays reserved for one annotator; minutes."""
+    """Reservation time of a dialogue for one annotator; minutes."""
     most_share: float = Field(default=1.0, ge=0, le=1)
-    """Largest share of a category's dialogues that one annotator may do; 0 to 1."""
+    """Maximum share of a category's dialogues per annotator; 0 to 1."""
     apart: bool = False
     """Whether one dialogue's categories are annotated by different people."""
     practice: YesNo = True
-    """Whether annotators go through the examples to practise on, with feedback, before they get work; once a study."""
+    """Whether annotators practise on examples, with feedback, before their first dialogue in a study."""
     pass_mark: float = Field(default=0.8, ge=0, le=1)
-    """Share of a qualification's questions that must be right; 0 for no test."""
+    """Required share of correct answers in a qualification test; 0 for no test."""
     attempts: int = Field(default=3, ge=1)
-    """Attempts at a qualification before a senior must let in."""
+    """Maximum number of attempts at a qualification test; after that a senior decides."""
     judge_passes: int = Field(default=0, ge=0)
-    """Passes of each dialogue that promoted judges may give in place of people; fewer than `passes`."""
+    """Number of annotations of each dialogue by promoted judges in place of people; fewer than `passes`."""
     order: OrderShape = Field(default_factory=OrderShape)
-    """What is shown in several orders."""
+    """Variation of the order of presentation."""
 
     @model_validator(mode="after")
     def _a_pass_is_left_to_people(self) -> AnnotationShape:
@@ -275,7 +277,7 @@ class AnnotationShape(Shape):
 
 
 class EventShape(Shape):
-    """When people take part."""
+    """Times of the event."""
 
     opens: str = ""
     """Local time, e.g. `2026-03-02T09:00`."""
@@ -286,23 +288,23 @@ class EventShape(Shape):
 
 
 class BreaksShape(Shape):
-    """When testers are reminded to rest, and when it is enough."""
+    """Reminders to take a break, and limits for testers."""
 
     every: int = Field(default=0, ge=0)
-    """Minutes in sessions between two reminders; 0 for none."""
+    """Session minutes between two reminders; 0 for none."""
     most: int = Field(default=0, ge=0)
-    """Minutes in sessions that one person spends in the study at most; 0 for no limit."""
+    """Maximum number of session minutes per person; 0 for no limit."""
     most_severe: int = Field(default=0, ge=0)
-    """Broken guardrails that one person meets at most; 0 for no limit."""
+    """Maximum number of broken guardrails per person; 0 for no limit."""
 
 
 class ScreeningShape(Shape):
     """What somebody is asked before taking part."""
 
     ask: Filled
-    """The question, to be answered with yes or no."""
+    """The question, with the answers yes and no."""
     wanted: YesNo = True
-    """The answer that lets in: `yes` or `no`."""
+    """The required answer: `yes` or `no`."""
 
 
 class PackShape(Shape):
@@ -311,7 +313,7 @@ class PackShape(Shape):
     pack: str = ""
     """Name of the pack."""
     edition: Word = ""
-    """Edition that its author gave it."""
+    """Edition, set by its author."""
     about: str = ""
     """What it is and who wrote it."""
     warning: str = ""
@@ -344,9 +346,9 @@ class StudyShape(Shape):
     about: str = ""
     """One or two sentences for the report's first screen."""
     language: Word = "en"
-    """Language that its texts are written in, as a tag; `translations/<language>.yaml` holds others."""
+    """Language of its texts, as a tag; translations are in `translations/<language>.yaml`."""
     series: SeriesForm = ""
-    """Evaluation series that the study belongs to: a name (`series/<name>.yaml`), or the series written out."""
+    """Evaluation series of the study: a name (`series/<name>.yaml`), or the series itself."""
     pack: OneOrMore | None = None
     """Scenario pack or packs that the study builds on, e.g. `aria/tv-spoilers`."""
     connection: ConnectionShape | None = None
@@ -354,7 +356,7 @@ class StudyShape(Shape):
     models: dict[str, ModelShape] = Field(default_factory=dict)
     """Language models by name."""
     applications: dict[str, AnyApplication] = Field(default_factory=dict)
-    """The things under test by name."""
+    """Applications under test, by name."""
     scenarios: dict[str, ScenarioShape] = Field(default_factory=dict)
     """Situations and goals by name."""
     personas: dict[str, PersonasShape] = Field(default_factory=dict)
@@ -362,46 +364,46 @@ class StudyShape(Shape):
     guidelines: dict[str, GuidelineShape] = Field(default_factory=dict)
     """Guidelines by name; `guidelines/<name>.yaml` and shipped ones need not be repeated."""
     judges: dict[str, JudgeShape] = Field(default_factory=dict)
-    """Models and rules that label, by name."""
+    """Models and rules that label dialogues, by name."""
     annotators: dict[str, AnnotatorShape] = Field(default_factory=dict)
     """Recorded labels by annotator."""
     spelling: dict[str, Word] = Field(default_factory=dict)
-    """What the recorded file writes to the label that is meant."""
+    """Values in the recorded file, mapped to labels."""
     reference: ReferenceShape | None = None
     """Recorded final labels."""
     corrections: dict[str, CorrectionShape] = Field(default_factory=dict)
-    """How judges' numbers are corrected by what people found, by judge."""
+    """Corrections of a judge's numbers by human labels, by judge."""
     groups: list[Filled] = Field(default_factory=list)
-    """What dialogues are split by: columns, `scenario`, `purpose` of scripts, `strategy` or `aim` of attacks."""
+    """Groups for results: columns, `scenario`, `purpose` of scripts, `strategy` or `aim` of attacks."""
     risks: dict[str, RiskShape] = Field(default_factory=dict)
     """Risks that the study looks for."""
     topics: dict[str, TopicShape] = Field(default_factory=dict)
-    """Sensitive topics that people may choose not to meet, by name; scenarios name those that they touch."""
+    """Sensitive topics for content opt-outs, by name; scenarios name their topics."""
     tree: TreeForm | None = None
-    """Measurement tree or trees: names (`by-guideline`, `aria-six-levels`, a file in `trees/`), or one written out."""
+    """Measurement tree or trees: names (`by-guideline`, `aria-six-levels`, a file in `trees/`), or a tree itself."""
     sampling: SamplingShape = Field(default_factory=SamplingShape)
-    """How many dialogues, and the seed of every draw."""
+    """Number of dialogues, and the random seed."""
     budget: BudgetShape = Field(default_factory=BudgetShape)
     """Limits at which a run stops."""
     levels: dict[LevelName, LevelShape] = Field(default_factory=dict)
-    """What each level of testing is to hold; model testing alone where left out."""
+    """Levels of testing; default: model testing only."""
     assign: Assignment = Assignment.WITHIN_SUBJECTS
-    """Which applications one tester meets: `within_subjects` (all) or `between_subjects` (one)."""
+    """Applications for each tester: `within_subjects` (all) or `between_subjects` (one)."""
     annotation: AnnotationShape | None = None
-    """How people's annotation is organised."""
+    """Organisation of human annotation."""
     schemas: dict[str, SchemaShape] = Field(default_factory=dict)
     """Annotation schemas by name; `schemas/<name>.yaml` and shipped ones need not be repeated."""
     questionnaires: dict[str, QuestionnaireShape] = Field(default_factory=dict)
     """Questionnaires by name; `questionnaires/<name>.yaml` and shipped ones need not be repeated."""
     event: EventShape | None = None
-    """When people take part."""
+    """Times of the event."""
     consent: str = ""
-    """File with the text that people consent to."""
+    """File with the consent text."""
     warning: str = ""
-    """File with what people may meet that can be unpleasant; they acknowledge it before they test."""
+    """File with the content warning; people accept it before they test."""
     breaks: BreaksShape | None = None
-    """When testers are reminded to rest, and when it is enough."""
+    """Reminders to take a break, and limits for testers."""
     screening: list[ScreeningShape] = Field(default_factory=list)
-    """What people are asked before they take part."""
+    """Screening questions before the consent."""
     contact: str = ""
-    """Where people can turn."""
+    """Contact for participants."""

@@ -21,53 +21,53 @@ class QuestionWordsShape(Shape):
     """One question, in another language."""
 
     ask: str = ""
-    """The question as people read it."""
+    """The question, as people read it."""
     labels: dict[str, Word] = Field(default_factory=dict)
-    """Label to what people are shown in its place; what is stored stays the label."""
+    """Translated labels; the stored value is the original label."""
     meanings: dict[str, Filled] = Field(default_factory=dict)
-    """Label or point of the scale to the words beside it; ends of a number scale are points."""
+    """Meanings of labels or points of the scale; ends of a number scale are points."""
     exemplars: list[ExemplarWordsShape] = Field(default_factory=list)
-    """The examples of answers, in their order."""
+    """The examples of answers, in order."""
 
 
 class QuestionnaireWordsShape(Shape):
     """A questionnaire, in another language."""
 
     title: str = ""
-    """Heading that testers read."""
+    """Heading for testers."""
     about: str = ""
     """One or two sentences above the questions."""
     questions: dict[str, QuestionWordsShape] = Field(default_factory=dict)
-    """Questions by their names."""
+    """Questions by name."""
 
 
 class CategoryWordsShape(Shape):
     """A category of an annotation schema, in another language."""
 
     title: str = ""
-    """What people call it."""
+    """Heading for people."""
     definition: str = ""
-    """What the property is, in the words that annotators read."""
+    """Definition of the property, as annotators read it."""
     questions: dict[str, QuestionWordsShape] = Field(default_factory=dict)
-    """Questions by their names."""
+    """Questions by name."""
 
 
 class ScenarioWordsShape(Shape):
     """What testers read of a scenario, in another language."""
 
     goal: str = ""
-    """The goal, where testers are shown it for want of instructions."""
+    """The goal, shown to testers if there are no instructions."""
     instructions: dict[LevelName, Filled] = Field(default_factory=dict)
-    """Level to what testers read before they begin."""
+    """Instructions for testers, by level."""
 
 
 class TopicWordsShape(Shape):
     """A sensitive topic, in another language."""
 
     title: str = ""
-    """What it is called; else its name is shown."""
+    """Name; default: its key."""
     about: str = ""
-    """What people meet."""
+    """Description of the content."""
 
 
 class PackTranslationShape(Shape):
@@ -76,25 +76,25 @@ class PackTranslationShape(Shape):
     warning: str = ""
     """What people may meet that can be unpleasant."""
     topics: dict[str, TopicWordsShape] = Field(default_factory=dict)
-    """Sensitive topics by their names; they are read as one text with the warning."""
+    """Sensitive topics by name; shown together with the warning."""
     scenarios: dict[str, ScenarioWordsShape] = Field(default_factory=dict)
-    """Scenarios by their names."""
+    """Scenarios by name."""
     questionnaires: dict[str, QuestionnaireWordsShape] = Field(default_factory=dict)
-    """Questionnaires by their names."""
+    """Questionnaires by name."""
     categories: dict[str, CategoryWordsShape] = Field(default_factory=dict)
-    """Categories of annotation schemas by their names."""
+    """Categories of annotation schemas by name."""
     phrases: dict[str, Filled] = Field(default_factory=dict)
-    """Text of the study to what it says, wherever it stands and nothing above says otherwise, e.g. `strongly agree`."""
+    """Translations of repeated texts, unless translated above, e.g. `strongly agree`."""
 
 
 class TranslationShape(PackTranslationShape):
     """What people read of a study, in another language: `translations/<language>.yaml` beside the study file."""
 
     title: str = ""
-    """Heading under which people meet the study."""
+    """Heading of the study for people."""
     consent: str = ""
-    """File with the text that people consent to."""
+    """File with the consent text."""
     warning: str = ""
-    """File with what people may meet that can be unpleasant."""
+    """File with the content warning."""
     screening: list[Filled] = Field(default_factory=list)
-    """The questions that people are asked before they take part, in their order."""
+    """The screening questions, in order."""

@@ -58,7 +58,7 @@ class NodeShape(Shape):
     beside: OneOrMore | None = None
     """Nodes that are shown with it and do not enter its value."""
     title: str | None = None
-    """What reports call it."""
+    """Name in reports."""
     about: str | None = None
     """What it says, in a sentence."""
 
@@ -91,7 +91,7 @@ class TreeShape(Shape):
     tree: str = ""
     """Name of the tree; that of the file where left out."""
     edition: Word = ""
-    """Edition that its author gave it."""
+    """Edition, set by its author."""
     about: str = ""
     """What it is and where it comes from."""
     topology: str = ""

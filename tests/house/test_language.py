@@ -1,0 +1,184 @@
+"""Documents and messages use the ordinary words of the field; both lists may only grow."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+from tests.house.tree import PACKAGE, ROOT
+
+FENCE = re.compile(r"^(```|~~~).*?^\1[ \t]*$", re.MULTILINE | re.DOTALL)
+INLINE_CODE = re.compile(r"`[^`\n]*`")
+WRITTEN_BY_TOOLS = {"cli.md"}
+NOT_YET_REWRITTEN = {"glossary.md"}
+
+IN_DOCUMENTS_AND_SOURCE = {
+    r"not a rate of 0\b": "no rate can be computed",
+    r"put it right": "fix the problem",
+    r"to tell \d+ points": "detecting a difference of N points",
+    r"detectors alarm within": "false alarms: at most 1 per N scores",
+    r"this interval knows": "the interval accounts for clustering",
+    r"a side room": "a dedicated thread",
+    r"a fault invites nobody": "if the list has errors, nobody is invited",
+    r"waits for the system, and not": "writes are not fsynced",
+    r"no place stands empty": "all slots are used",
+    r"was let pass with": "tolerated deviations",
+    r"\bbare numbers\b": "rates without an interval",
+    r"\bto do to people\b": "risks",
+    r"\bthe told\b": "name the noun",
+    r"\bcomes? to nothing\b": "has no effect",
+    r"\bsuch [a-z]+ as\b": "X like Y, e.g. Y",
+}
+"""Phrases that are gone everywhere, and the words to use in their place."""
+
+IN_DOCUMENTS = {
+    r"\bmay be nothing\b": "not statistically significant",
+    r"\btold apart\b": "distinguished",
+    r"\bnot told\b": "unknown",
+    r"Fine: 0 faults": "0 errors",
+    r"\bknock(s|ed|ing)?\b": "endpoint check",
+    r"\bnobody answers\b": "connection refused",
+    r"\bfell out of (its|their) part\b": "broke character",
+    r"\bcontrol question left out\b": "skipped the control question",
+    r"\bnobody knows yet\b": "not validated against human labels",
+    r"\bI take it that\b": "detected",
+    r"\bat an unknown price\b": "cost unknown",
+    r"\brehears(e|es|al|als|ed|ing)\b": "dry run",
+    r"\banew\b": "again, new run",
+    r"--(first|anew|parallel|unfinished)\b": "--limit, --new-run, --concurrency, --partial",
+    r"\bRead these first\b": "Review first",
+    r"\bIt knows chance\b": "covers sampling error",
+    r"\bHow the labels are spread\b": "Label distribution",
+    r"\bHow judges went about\b": "Judge behaviour",
+    r"\btalked round\b": "gave in after pressure",
+    r"\bCaught of the defects\b": "Sensitivity",
+    r"\bPassed of the sound\b": "Specificity",
+    r"\bthe other less the one\b": "difference (B - A)",
+    r"\bHow shall we call you\b": "What should we call you?",
+    r"\bEnter goes there\b": "All questions answered",
+    r"\bfor a talk, not for a verdict\b": "Work so far",
+    r"\bMinutes in the middle\b": "Median minutes",
+    r"\bbrakes?\b": "pause, controls",
+    r"\blets? nobody new in\b": "closes to new participants",
+    r"\bWho comes in by it\b": "Who can use this link",
+    r"\bWhat everybody reads\b": "Message shown while paused",
+    r"\bLetters stand for annotators\b": "Annotators appear as letters",
+    r"\bYou have met a good deal\b": "You have seen a lot of difficult content",
+    r"\bRest for ten\b|\btired eyes\b": "Take a ten-minute break",
+    r"\bHand it in\b": "Submit",
+    r"\bCome in\b": "Join",
+    r"\bTake back\b": "Revoke",
+    r"\bLook again\b": "Refresh",
+    r"\bGo on\b": "Resume",
+    r"\bSessions that go on\b": "Active sessions",
+    r"\bBegun\b": "Started",
+    r"\bPeople at its gate\b": "Access requests",
+    r"\bThis way is shut\b": "Access denied",
+    r"\bSomething broke\b": "Something went wrong",
+    r"\brather not meet\b": "content opt-outs",
+    r"\bnobody (has to|need) meet\b": "content opt-outs",
+    r"\b(may|to|can|cannot) be had\b": "available",
+    r"\bnought\b": "0",
+    r"\bstands? in for\b": "replaces",
+    r"\bstands? (beside|apart)\b|\bstand side by side\b": "appears next to",
+    r"\b(brings?|brought) nothing\b": "fails",
+    r"\bwalks? to the end\b": "completes",
+    r"\bwho moved\b": "judge drift or application drift",
+    r"\bhold(s|ing)? (a judge|it|them) against\b|\bheld against\b": "compare with, validate against",
+    r"\b(a|an) [a-z]+ of (its|one's|their) own\b": "its own, a separate",
+    r"\bone's own\b": "your own",
+    r"\bdialogues? that (was|were) held\b|\bheld dialogues?\b": "completed dialogues",
+    r"\bis told (so|how|what|who)\b": "sees, receives",
+    r"\btells? (neither|nothing|how|who|nobody|somebody)\b": "shows, reports",
+    r"\bwould do somebody good\b": "suggested rotations",
+    r"\bthat can be published\b": "name the properties",
+    r"\bWhoever\b": "people who, participants who",
+}
+"""Phrases that are gone from the documents; one that is gone from the source as well moves to the list above."""
+
+CLAUSE_AS_SUBJECT = re.compile(r"^\s*(?:[-*] |\d+\. )?(?:What|Who|Whoever) [^?]*$")
+SENTENCES_OF_EARLIER_DOCUMENTS = (
+    "A difference whose interval spans 0 may be nothing.",
+    "The page tells neither which application spoke nor who asked.",
+    "Where nothing is found, the cost is not told.",
+    "A mask is a judge of its own.",
+    "Wait, then Look again.",
+)
+
+
+def prose(page: Path) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a page without code."""
+    text = FENCE.sub(lambda fence: "\n" * fence[0].count("\n"), page.read_text(encoding="utf-8"))
+    for number, line in enumerate(text.splitlines(), 1):
+        yield number, INLINE_CODE.sub("`x`", line)
+
+
+@cache
+def documents() -> tuple[Path, ...]:
+    """Return the pages for users: no records of decisions, and nothing that a tool writes."""
+    left_out = WRITTEN_BY_TOOLS | NOT_YET_REWRITTEN
+    pages = (page for page in sorted((ROOT / "docs").rglob("*.md")) if "adr" not in page.parts)
+    return (ROOT / "README.md", *(page for page in pages if page.name not in left_out))
+
+
+@cache
+def sources() -> tuple[Path, ...]:
+    """Return the files of the package with words for people: code, templates and texts."""
+    kinds = {".py", ".html", ".txt", ".yaml", ".md"}
+    return tuple(path for path in sorted(PACKAGE.rglob("*")) if path.suffix in kinds and path.is_file())
+
+
+def pattern(phrase: str) -> re.Pattern[str]:
+    """Return the pattern of a phrase; one that begins with a capital is the start of a sentence or a label."""
+    starts_a_label = re.search(r"[A-Z]", phrase.replace("\\b", "").replace("\\B", ""))
+    return re.compile(phrase, 0 if starts_a_label else re.IGNORECASE)
+
+
+def uses(phrase: str, lines: Iterator[tuple[Path, int, str]]) -> list[str]:
+    """Return where a phrase is used."""
+    searched = pattern(phrase)
+    return [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}" for path, number, line in lines if searched.search(line)
+    ]
+
+
+def document_lines() -> Iterator[tuple[Path, int, str]]:
+    """Yield the prose of all documents."""
+    return ((page, number, line) for page in documents() for number, line in prose(page))
+
+
+def source_lines() -> Iterator[tuple[Path, int, str]]:
+    """Yield the lines of the package."""
+    for path in sources():
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            yield path, number, line
+
+
+@pytest.mark.parametrize("phrase", [*IN_DOCUMENTS, *IN_DOCUMENTS_AND_SOURCE])
+def test_documents_use_ordinary_words(phrase):
+    better = {**IN_DOCUMENTS, **IN_DOCUMENTS_AND_SOURCE}[phrase]
+
+    assert uses(phrase, document_lines()) == [], f"write: {better}"
+
+
+def test_the_source_uses_ordinary_words():
+    every = re.compile("|".join(f"(?:{phrase})" for phrase in IN_DOCUMENTS_AND_SOURCE), re.IGNORECASE)
+    found = [f"{path.relative_to(ROOT)}:{n}: {line.strip()}" for path, n, line in source_lines() if every.search(line)]
+
+    assert found == []
+
+
+def test_no_sentence_has_a_clause_as_its_subject():
+    found = [
+        f"{page.relative_to(ROOT)}:{n}: {line}" for page, n, line in document_lines() if CLAUSE_AS_SUBJECT.match(line)
+    ]
+
+    assert found == []
+
+
+@pytest.mark.parametrize("sentence", SENTENCES_OF_EARLIER_DOCUMENTS)
+def test_sentences_of_earlier_documents_are_found(sentence):
+    assert any(pattern(phrase).search(sentence) for phrase in IN_DOCUMENTS)
