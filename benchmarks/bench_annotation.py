@@ -53,7 +53,7 @@ def filled(n: int):
     """Make a queue of n dialogues with all passes submitted but those of the last tenth."""
     from django.db import transaction
 
-    from theodolite.annotation.records import Library
+    from theodolite.annotation.records import RecordCache
     from theodolite.store.annotating.queues import add_items, queue_of
     from theodolite.annotation.queues import open_queue
     from theodolite.store.contents import Contents
@@ -64,8 +64,8 @@ def filled(n: int):
 
     store = open_store(WORKSPACE)
     store.open_run(STUDY, Plan(substance=digest("s"), seed=1, flow_version=1, n_sessions=n))
-    library, run, now, rng = (
-        Library(Contents(WORKSPACE / "blobs")),
+    records, run, now, rng = (
+        RecordCache(Contents(WORKSPACE / "blobs")),
         RunRow.objects.get(),
         database_now(),
         random.Random(1),
@@ -74,7 +74,7 @@ def filled(n: int):
     design = QueueDesign(
         study="bench", categories=(QueueCategory(name="risk", version=version_of(GUIDELINE)),), process=process
     )
-    queue = open_queue(library, "bench", STUDY, design)
+    queue = open_queue(records, "bench", STUDY, design)
     with transaction.atomic():
         units = UnitRow.objects.bulk_create(
             [
@@ -170,7 +170,7 @@ def filled(n: int):
         for item in done[::3]:
             item.live, item.done, item.state, item.disputed = PASSES, PASSES, "complete", rng.randint(1, 9)
         WorkItemRow.objects.bulk_update(done[::3], ["live", "done", "state", "disputed"], batch_size=300)
-    return library, queue, len(rows)
+    return records, queue, len(rows)
 
 
 def timed(name: str, work) -> None:
@@ -191,39 +191,36 @@ def timed(name: str, work) -> None:
 
 def main() -> None:
     n = int(sys.argv[1]) if len(sys.argv) > 1 else 11_112
-    library, queue, n_answers = filled(n)
+    records, queue, n_answers = filled(n)
     print(f"{n} dialogues, {N_ANNOTATORS} annotators, {n_answers} answers\n")
     print("| | CPU ms | clock ms | queries |\n|---|---|---|---|")
-    of_annotators(library, queue)
-    of_lists(library, queue)
-    of_figures(library, queue)
-    of_many(library, queue)
+    of_annotators(records, queue)
+    of_lists(records, queue)
+    of_figures(records, queue)
+    of_many(records, queue)
 
 
-def of_annotators(library, queue) -> None:
+def of_annotators(records, queue) -> None:
     from theodolite.annotation.agreement import progress
     from theodolite.annotation.review import disputed_items
     from theodolite.annotation.assignment import last_ones, n_left, next_work
 
-    timed("next work", lambda: next_work(library, queue, "p-03"))
-    timed("what is left", lambda: n_left(library, queue, "p-03"))
+    timed("next work", lambda: next_work(records, queue, "p-03"))
+    timed("what is left", lambda: n_left(records, queue, "p-03"))
     timed("last ones", lambda: last_ones(queue, "p-03"))
-    timed("list of discrepancies, page 1", lambda: disputed_items(library, queue, "s"))
-    timed("list of discrepancies, page 60", lambda: disputed_items(library, queue, "s", page=60))
+    timed("list of discrepancies, page 1", lambda: disputed_items(records, queue, "s"))
+    timed("list of discrepancies, page 60", lambda: disputed_items(records, queue, "s", page=60))
     timed("progress", lambda: progress(queue))
 
 
-def of_lists(library, queue) -> None:
+def of_lists(records, queue) -> None:
     """The list of dialogues: count, counts by stage, and one page of 50."""
     from theodolite.domain.annotating.listing import DialogueFilter, ItemStage
-    from theodolite.annotation.listing import Listing, groups_in, levels_in, listed, scenarios_in
-    from theodolite.store.annotating.queues import queue_of
-
-    row = queue_of(queue)
+    from theodolite.annotation.listing import Listing, groups_in, levels_in, scenarios_in
 
     def shown(page: int = 0, **sought: object) -> None:
-        found = Listing.of(library, row, DialogueFilter(**sought))
-        found.rows.count(), found.stages(), listed(library, row, found.rows, reader="s", page=page)
+        found = Listing.of(records, queue, DialogueFilter(**sought))
+        found.count(), found.stages(), found.page(records, reader="s", page=page)
 
     timed("list of dialogues, page 1", shown)
     timed("list of dialogues, page 200", lambda: shown(200))
@@ -233,34 +230,34 @@ def of_lists(library, queue) -> None:
     timed("... with five filters", lambda: shown(stage=ItemStage.DISPUTED, **everything))
     timed("... with words that stand in 11", lambda: shown(words="marigold"))
     timed("... with words that stand in 350", lambda: shown(words="lantern"))
-    timed("what its filters offer", lambda: (scenarios_in(row), levels_in(row), groups_in(row)))
+    timed("what its filters offer", lambda: (scenarios_in(queue), levels_in(queue), groups_in(queue)))
 
 
-def of_figures(library, queue) -> None:
-    from theodolite.annotation.records import Library
+def of_figures(records, queue) -> None:
+    from theodolite.annotation.records import RecordCache
     from theodolite.annotation.agreement import agreement
     from theodolite.annotation.agreement import question_figures
     from theodolite.annotation.quality import from_above, to_review
 
-    def warm(library) -> None:
-        agreement(library, queue, "risk")
-        from_above(library, queue)
-        to_review(library, queue)
+    def warm(records) -> None:
+        agreement(records, queue, "risk")
+        from_above(records, queue)
+        to_review(records, queue)
 
-    timed("what a server works out when it begins, while nobody waits", lambda: warm(Library(library.contents)))
-    warm(library)
-    timed("agreement page (10 questions), first look after that", lambda: agreement(library, queue, "risk"))
-    timed("raters of one question", lambda: question_figures(library, queue, "risk", "q0").raters())
-    timed("most divided dialogues", lambda: question_figures(library, queue, "risk", "q0").divided())
-    timed("planner", lambda: question_figures(library, queue, "risk", "q7").plan(0.2))
-    timed("annotators from above", lambda: from_above(library, queue))
+    timed("what a server works out when it begins, while nobody waits", lambda: warm(RecordCache(records.contents)))
+    warm(records)
+    timed("agreement page (10 questions), first look after that", lambda: agreement(records, queue, "risk"))
+    timed("raters of one question", lambda: question_figures(records, queue, "risk", "q0").raters())
+    timed("most divided dialogues", lambda: question_figures(records, queue, "risk", "q0").divided())
+    timed("planner", lambda: question_figures(records, queue, "risk", "q7").plan(0.2))
+    timed("annotators from above", lambda: from_above(records, queue))
     timed(
         "agreement page while the server has not come so far",
-        lambda: agreement(Library(library.contents), queue, "risk"),
+        lambda: agreement(RecordCache(records.contents), queue, "risk"),
     )
 
 
-def of_many(library, queue) -> None:
+def of_many(records, queue) -> None:
     from theodolite.annotation.bulk import put_first, undo_first
     from theodolite.annotation.bulk import offer_many, undo_offers
     from theodolite.store.models.annotating import WorkItemRow
@@ -268,7 +265,7 @@ def of_many(library, queue) -> None:
     items = list(WorkItemRow.objects.order_by("id").values_list("token", flat=True))
 
     def offered() -> None:
-        made = [line.made for line in offer_many(library, queue, items, "p-04", by="s") if line.made]
+        made = [line.made for line in offer_many(records, queue, items, "p-04", by="s") if line.made]
         undo_offers(queue, made, by="s")
 
     timed("all dialogues offered to one annotator, and taken back", offered)

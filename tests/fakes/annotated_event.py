@@ -8,7 +8,7 @@ from theodolite.domain.annotating.case import Flag, FlagKind
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.people.role import Role
 from theodolite.store.models.annotating import CaseRow, QueueRow, ReservationRow, RoomRow, WorkItemRow
-from theodolite.web.annotator.desk import library
+from theodolite.web.annotator.context import records
 from theodolite.web.models import Account, Batch, HostedStudy, Measurement, Membership, SavedView
 from theodolite.web.schemas.drafts import begin_draft
 
@@ -25,8 +25,8 @@ def participant_of(hosted: HostedStudy, role: Role = Role.ANNOTATOR) -> str:
 
 def answer_everything(token: str, participant: str, choose: str = "") -> None:
     """Answer all that a sitting asks: as chosen where the scale allows it, else the last value of the scale."""
-    while left := submission.sitting(library(), token, participant).open:
-        guideline = submission.sitting(library(), token, participant).guideline
+    while left := submission.task(records(), token, participant).open:
+        guideline = submission.task(records(), token, participant).guideline
         for place in left:
             values = guideline.instrument.question(place.question).scale.categories
             value = choose if choose in values else values[-1]
@@ -40,10 +40,10 @@ def submitted(hosted: HostedStudy, participant: str = "", choose: str = "") -> s
     found = ReservationRow.objects.filter(participant__key=who, state="submitted").first()
     if found is not None and not participant:
         return str(found.token)
-    work = assignment.next_work(library(), queue_token(hosted), who)
+    work = assignment.next_work(records(), queue_token(hosted), who)
     assert work is not None
     answer_everything(work.token, who, choose)
-    assert not submission.submit(library(), work.token, who).open
+    assert not submission.submit(records(), work.token, who).open
     return work.token
 
 
@@ -71,7 +71,7 @@ def a_room(hosted: HostedStudy) -> str:
     """Return a calibration room."""
     if not RoomRow.objects.exists():
         item = WorkItemRow.objects.filter(queue__name=hosted.token).select_related("dialogue__unit")[0]
-        calibration.open_room(library(), queue_token(hosted), item.dialogue.unit.key, item.category, by="sami")
+        calibration.open_room(records(), queue_token(hosted), item.dialogue.unit.key, item.category, by="sami")
     return str(RoomRow.objects.order_by("id")[0].token)
 
 

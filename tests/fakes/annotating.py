@@ -33,7 +33,7 @@ from theodolite.domain.scenario import Scenario, SourceText, TestPacket
 from theodolite.domain.study import Study
 
 if TYPE_CHECKING:
-    from theodolite.annotation.records import Library
+    from theodolite.annotation.records import RecordCache
     from theodolite.store.django_store import DjangoStore
 
 RISK = Guideline(
@@ -144,7 +144,7 @@ class Venue:
 
     database: Database
     store: DjangoStore
-    library: Library
+    records: RecordCache
     run: Run
     study: Study = STUDY
     keys: list[str] = field(default_factory=list)
@@ -179,8 +179,8 @@ class Venue:
         """Open a queue with all dialogues; the calling thread must be bound."""
         from theodolite.annotation.queues import add_dialogues, open_queue
 
-        token = open_queue(self.library, name, self.study, a_design(**changes))
-        add_dialogues(self.library, token, self.keys)
+        token = open_queue(self.records, name, self.study, a_design(**changes))
+        add_dialogues(self.records, token, self.keys)
         return token
 
 
@@ -196,11 +196,11 @@ def a_unit(run: Run, number: int) -> Unit:
 
 
 def a_venue(database: Database, n_dialogues: int = 3) -> Venue:
-    from theodolite.annotation.records import Library
+    from theodolite.annotation.records import RecordCache
     from theodolite.store.contents import Contents
 
     store = database.open()
     run = store.open_run(STUDY, Plan(substance=digest("study"), seed=1, flow_version=1, n_sessions=n_dialogues))
-    venue = Venue(database, store, Library(Contents(database.workspace / "blobs")), run)
+    venue = Venue(database, store, RecordCache(Contents(database.workspace / "blobs")), run)
     venue.hold(n_dialogues)
     return venue

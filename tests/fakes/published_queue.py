@@ -26,7 +26,7 @@ from theodolite.domain.run import Unit, UnitKind
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Study
 from theodolite.store.labels import keep_labels
-from theodolite.web.annotator.desk import library
+from theodolite.web.annotator.context import records
 from theodolite.web.models import HostedStudy
 
 Said = Mapping[tuple[str, str], list[str]]
@@ -79,8 +79,8 @@ def published_queue(hosted: HostedStudy, asked: Guideline, said: Said) -> str:
         categories=(QueueCategory(name=asked.name, version=version),),
         process=AnnotationProcess(passes=2, pass_mark=0.0),
     )
-    queue = open_queue(library(), hosted.token, study, design)
-    add_dialogues(library(), queue, list(keys.values()))
+    queue = open_queue(records(), hosted.token, study, design)
+    add_dialogues(records(), queue, list(keys.values()))
     return queue
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from theodolite.annotation.queues import add_dialogues, open_queue
-from theodolite.assessment.sitting import annotation_by, person_of
+from theodolite.assessment.manual_annotation import annotation_by, person_of
 from theodolite.domain.annotating.case import CaseAct, FlagKind, TurnText
 from theodolite.domain.annotating.work import QueueCategory, QueueDesign
 from theodolite.domain.annotation import Answer, Outcome
@@ -20,7 +20,7 @@ from theodolite.web.access import Here
 from theodolite.web.analyst.codebook import book_token
 from theodolite.web.analyst.context import AnalystContext
 from theodolite.web.analyst.reviews import KIND
-from theodolite.web.annotator.desk import library
+from theodolite.web.annotator.context import records
 from theodolite.web.events import event_of
 from theodolite.web.models import HostedStudy
 
@@ -99,8 +99,8 @@ def let_annotators_wait(hosted: HostedStudy) -> None:
     desk = desk_of(hosted)
     (category,) = (one for one in desk.study.guidelines if one.name == "risk-assessment")
     asked = QueueCategory(name=category.name, version=version_of(category))
-    queue = open_queue(library(), "testers", desk.study, QueueDesign(study=desk.study.name, categories=(asked,)))
-    add_dialogues(library(), queue, [key for one in desk.evidence().responses for key in one.dialogues])
+    queue = open_queue(records(), "testers", desk.study, QueueDesign(study=desk.study.name, categories=(asked,)))
+    add_dialogues(records(), queue, [key for one in desk.evidence().responses for key in one.dialogues])
 
 
 def _settled_response(desk: AnalystContext) -> QuestionnaireResponse:

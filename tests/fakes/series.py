@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from theodolite.assessment.sitting import whole_answers
+from theodolite.assessment.manual_annotation import whole_answers
 from theodolite.assessment.slips import turns_asked
 from theodolite.domain.annotation import Annotation, AnnotatorKind, Answer, Outcome
 from theodolite.domain.annotator import Annotator, ModelJudge
@@ -107,11 +107,11 @@ def _judge() -> dict[str, Any]:
     from theodolite.annotation.queues import add_dialogues
     from theodolite.store.models import DialogueRow
     from theodolite.store.models.annotating import QueueRow
-    from theodolite.web.annotator.desk import library
+    from theodolite.web.annotator.context import records
 
     rows = list(DialogueRow.objects.select_related("unit").order_by("id"))
-    dialogues = [library().dialogue(row.unit_id) for row in rows]
-    add_dialogues(library(), QueueRow.objects.get().token, [dialogues[2].key])
+    dialogues = [records().dialogue(row.unit_id) for row in rows]
+    add_dialogues(records(), QueueRow.objects.get().token, [dialogues[2].key])
     asyncio.run(_read(dialogues))
     return {}
 
@@ -165,7 +165,7 @@ def _worst(question: Question) -> str:
 
 def _certify() -> dict[str, Any]:
     from theodolite.store.filing import file_record
-    from theodolite.web.annotator.desk import library
+    from theodolite.web.annotator.context import records
 
     study = _study()
     certificate = Certificate(
@@ -181,24 +181,24 @@ def _certify() -> dict[str, Any]:
         authorities=("cara",),
         measurements=(),
     )
-    file_record(library().contents, certificate.judge_version, certificate)
+    file_record(records().contents, certificate.judge_version, certificate)
     return {}
 
 
 def _make(passes: int) -> dict[str, Any]:
     from theodolite.annotation.queues import add_dialogues, open_queue
     from theodolite.demo.annotation import design_of, keep_dialogues
-    from theodolite.web.annotator.desk import library
+    from theodolite.web.annotator.context import records
     from theodolite.web.models import HostedStudy
 
     hosted = HostedStudy.objects.create(name="series", title="Orrery Bay", state=HostedStudy.State.OPEN)
     study = _study()
     keys, design = keep_dialogues(study), design_of(study)
     process = replace(design.process, passes=passes, pass_mark=0.8, quality_check=1.0, judge_passes=passes - 1)
-    queue = open_queue(library(), hosted.token, study, replace(design, process=process), by="test")
-    add_dialogues(library(), queue, keys[:2])
+    queue = open_queue(records(), hosted.token, study, replace(design, process=process), by="test")
+    add_dialogues(records(), queue, keys[:2])
     cookies = {name: _cookie(name, role, hosted) for name, role in PEOPLE.items()}
-    _clear(library(), queue, passes)
+    _clear(records(), queue, passes)
     return {"study": hosted.token, "cookies": cookies}
 
 
@@ -214,7 +214,7 @@ def _cookie(name: str, role: str, hosted: Any) -> dict[str, str]:
     return {morsel.key: morsel.value for morsel in client.cookies.values()}
 
 
-def _clear(library: Any, queue: str, passes: int) -> None:
+def _clear(records: Any, queue: str, passes: int) -> None:
     """Let Ben and Cara in; Anna goes the whole way; of two passes, Ben's first category is left to a senior."""
     from theodolite.annotation.training import admit
     from theodolite.demo.annotation import let_begin
@@ -223,7 +223,7 @@ def _clear(library: Any, queue: str, passes: int) -> None:
         let_begin(queue, name)
         for category in ("risk_assessment", "dialogue_utility", "interaction_style"):
             if passes == 1 or (name, category) != ("ben", "risk_assessment"):
-                admit(library, queue, name, category, by="sami", reason="trained before")
+                admit(records, queue, name, category, by="sami", reason="trained before")
 
 
 if __name__ == "__main__":

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import Case, Count, Exists, F, Min, OuterRef, Q, QuerySet, Value, When
 
 from theodolite.annotation.judges import let_judges_take
-from theodolite.annotation.records import Library
+from theodolite.annotation.records import RecordCache
 from theodolite.annotation.rules import comes_backwards, minutes_at_work, minutes_left, most_items, next_order
 from theodolite.annotation.training import qualified_for
-from theodolite.domain.annotating.work import ItemState, QueueDesign, Reservation, ReservationState
+from theodolite.domain.annotating.work import AnnotatorState, ItemState, QueueDesign, Reservation, ReservationState
 from theodolite.domain.choices import TopicWeight
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.people.event import AnnotationProcess
@@ -26,11 +27,11 @@ from theodolite.store.annotating.reservations import (
     LIVE,
     RESERVED,
     SUBMITTED,
-    claim_of,
     end_of,
     expire,
     give_back,
     note,
+    own_reservation,
     participant_id,
     reservation_of,
     reserve,
@@ -47,11 +48,11 @@ from theodolite.store.models.annotating import (
 )
 
 
-def order_of_next(library: Library, design: QueueDesign, item: WorkItemRow, participant: str) -> ShownOrder:
+def order_of_next(records: RecordCache, design: QueueDesign, item: WorkItemRow, participant: str) -> ShownOrder:
     """Return the order in which an annotator will be shown an item that is new to them.
 
     Args:
-        library: Where guidelines are kept.
+        records: Where guidelines are kept.
         design: What the queue asks.
         item: What is taken.
         participant: Opaque key of the annotator.
@@ -62,7 +63,7 @@ def order_of_next(library: Library, design: QueueDesign, item: WorkItemRow, part
     mine = ReservationRow.objects.filter(item__queue_id=item.queue_id, item__category=item.category)
     return next_order(
         process,
-        library.guideline(item.version).instrument,
+        records.guideline(item.version).instrument,
         sitting=f"{item.dialogue.unit.key} {item.category} {participant}",
         of_dialogue=_orders(ReservationRow.objects.filter(item=item).values_list("shown", flat=True)),
         of_annotator=_orders(mine.filter(participant__key=participant).values_list("shown", flat=True)),
@@ -88,9 +89,9 @@ def from_the_end(queue: QueueRow, participant: str, process: AnnotationProcess) 
     return comes_backwards(process, participant, list(found.values())) if own is None else own
 
 
-def avoided_scenarios(library: Library, queue: QueueRow, participant: str) -> frozenset[str]:
+def avoided_scenarios(records: RecordCache, queue: QueueRow, participant: str) -> frozenset[str]:
     """Return the scenarios that touch what an annotator would rather not meet."""
-    return scenarios_of(library.study(queue.study_content_id).topics, avoided_topics_of(queue.study, participant))
+    return scenarios_of(records.study(queue.study_content_id).topics, avoided_topics_of(queue.study, participant))
 
 
 def is_after(queue: QueueRow, participant: str, heavy: Collection[str]) -> bool:
@@ -106,40 +107,40 @@ def is_after(queue: QueueRow, participant: str, heavy: Collection[str]) -> bool:
     return last in heavy
 
 
-def n_passed_over(library: Library, queue: str, participant: str) -> int:
+def n_passed_over(records: RecordCache, queue: str, participant: str) -> int:
     """Return the items that wait for a pass and touch what an annotator would rather not meet; count."""
     row = queue_of(queue)
-    return n_waiting_in(row, avoided_scenarios(library, row, participant))
+    return n_waiting_in(queue, avoided_scenarios(records, row, participant))
 
 
-def n_waiting_in(queue: QueueRow, scenarios: Collection[str]) -> int:
+def n_waiting_in(queue: str, scenarios: Collection[str]) -> int:
     """Return the items of some scenarios that wait for a pass; count."""
-    waiting = WorkItemRow.objects.filter(queue=queue, state=ItemState.OPEN.value, live__lt=F("passes"))
+    waiting = WorkItemRow.objects.filter(queue__token=queue, state=ItemState.OPEN.value, live__lt=F("passes"))
     return waiting.filter(dialogue__scenario__in=scenarios).count()
 
 
-def let_go(library: Library, queue: str, participant: str) -> int:
+def let_go(records: RecordCache, queue: str, participant: str) -> int:
     """Take back what an annotator holds of what they would rather not meet, without a reason; return how many."""
     row = queue_of(queue)
     with transaction.atomic():
         one_at_a_time(f"queue {row.token}")
         held = ReservationRow.objects.filter(item__queue=row, participant__key=participant, state=RESERVED)
-        rows = list(held.filter(item__dialogue__scenario__in=avoided_scenarios(library, row, participant)))
-        for claim in rows:
-            give_back(claim, ReservationState.RELEASED, by=participant)
+        rows = list(held.filter(item__dialogue__scenario__in=avoided_scenarios(records, row, participant)))
+        for reservation in rows:
+            give_back(reservation, ReservationState.RELEASED, by=participant)
     return len(rows)
 
 
-def scenario_of(claim: str) -> str:
-    """Return the scenario of the dialogue that a claim is about; empty for no such claim."""
-    found = ReservationRow.objects.filter(token=claim).values_list("item__dialogue__scenario", flat=True).first()
+def scenario_of(reservation: str) -> str:
+    """Return the scenario of the dialogue that a reservation is about; empty for no such reservation."""
+    found = ReservationRow.objects.filter(token=reservation).values_list("item__dialogue__scenario", flat=True).first()
     return found or ""
 
 
-def n_heavy_lately(library: Library, queue: str) -> dict[str, dict[str, int]]:
+def n_heavy_lately(records: RecordCache, queue: str) -> dict[str, dict[str, int]]:
     """Return how many dialogues of each heavy topic people submitted lately, by annotator's key and topic; counts."""
     row, since = queue_of(queue), database_now() - timedelta(hours=LATELY_H)
-    topics = [one for one in library.study(row.study_content_id).topics if one.weight is TopicWeight.HEAVY]
+    topics = [one for one in records.study(row.study_content_id).topics if one.weight is TopicWeight.HEAVY]
     heavy = heavy_scenarios(topics)
     own = ReservationRow.objects.filter(item__queue=row, state=SUBMITTED, submitted__gte=since).exclude(BY_JUDGE)
     rows = own.filter(item__dialogue__scenario__in=heavy).values_list("participant__key", "item__dialogue__scenario")
@@ -155,29 +156,29 @@ HISTORY = 10
 """Submissions that an annotator may look at and change again; count."""
 
 
-def next_work(library: Library, queue: str, participant: str, *, category: str = "") -> Reservation | None:
+def next_work(records: RecordCache, queue: str, participant: str, *, category: str = "") -> Reservation | None:
     """Return the work that an annotator holds, or reserve the next one; None where nothing is left for them.
 
-    One transaction: claims whose time is over end, then the item is chosen by
+    One transaction: reservations whose time is over end, then the item is chosen by
     the rules of `rules`, then its place is taken.
 
     Args:
-        library: Where the queue's design is kept.
+        records: Where the queue's design is kept.
         queue: Token of the queue.
         participant: Opaque key of the annotator.
         category: Only this category; empty for any.
     """
     row = queue_of(queue)
-    process = library.design(row.design_id).process
+    process = records.design(row.design_id).process
     with transaction.atomic():
         one_at_a_time(f"queue {row.token}")
         expire(row)
-        let_judges_take(library, row)
+        let_judges_take(records, row)
         held = _held(row, participant, category)
         if held is not None:
             return reservation_of(_renewed(held, process))
-        item = candidates(library, row, participant, category).first()
-        return None if item is None else reservation_of(take(library, item, participant))
+        item = candidates(records, row, participant, category).first()
+        return None if item is None else reservation_of(take(records, item, participant))
 
 
 def _held(queue: QueueRow, participant: str, category: str) -> ReservationRow | None:
@@ -186,7 +187,7 @@ def _held(queue: QueueRow, participant: str, category: str) -> ReservationRow | 
     return rows.select_related("item").order_by("id").first()
 
 
-def take(library: Library, item: WorkItemRow, participant: str) -> ReservationRow:
+def take(records: RecordCache, item: WorkItemRow, participant: str) -> ReservationRow:
     """Reserve a free place of an item for an annotator; the open transaction must hold the queue's lock.
 
     Which order the annotator sees is settled at the first reservation, and stays.
@@ -194,12 +195,12 @@ def take(library: Library, item: WorkItemRow, participant: str) -> ReservationRo
     Raises:
         Conflict: If all its places are taken.
     """
-    design = library.design(item.queue.design_id)
+    design = records.design(item.queue.design_id)
     return reserve(
         item,
         participant,
         minutes=design.process.reserve_min,
-        shown=lambda: order_of_next(library, design, item, participant).text,
+        shown=lambda: order_of_next(records, design, item, participant).text,
     )
 
 
@@ -209,12 +210,40 @@ def _renewed(row: ReservationRow, process: AnnotationProcess) -> ReservationRow:
     return row
 
 
-def candidates(library: Library, queue: QueueRow, participant: str, category: str = "") -> QuerySet[WorkItemRow]:
+def annotator_state(
+    records: RecordCache, queue: QueueRow, participant: str, own: Sequence[ReservationRow]
+) -> AnnotatorState:
+    """Return what decides whether an annotator may take an item; see `rules.why_not`.
+
+    Args:
+        records: Where the queue's design is stored.
+        queue: The queue.
+        participant: Opaque key of the annotator.
+        own: Reservations of the annotator, with their items.
+    """
+    met: defaultdict[str, set[str]] = defaultdict(set)
+    for one in own:
+        if one.state in LIVE:
+            met[str(one.item.dialogue_id)].add(one.item.category)
+    voided, released = ReservationState.VOIDED.value, ReservationState.RELEASED.value
+    had = [one for one in own if one.state in {*LIVE, voided} or (one.state == released and one.reason)]
+    taken = {*LIVE, ReservationState.OFFERED.value}
+    return AnnotatorState(
+        participant=participant,
+        qualified=qualified_for(records, queue, participant),
+        had=frozenset(str(one.item_id) for one in had),
+        met={dialogue: frozenset(names) for dialogue, names in met.items()},
+        n_taken=Counter(one.item.category for one in own if one.state in taken),
+        n_items=Counter(WorkItemRow.objects.filter(queue=queue).values_list("category", flat=True)),
+    )
+
+
+def candidates(records: RecordCache, queue: QueueRow, participant: str, category: str = "") -> QuerySet[WorkItemRow]:
     """Return what an annotator may take, the next item first; the rules of `rules` as one query."""
-    process = library.design(queue.design_id).process
+    process = records.design(queue.design_id).process
     own = ReservationRow.objects.filter(participant__key=participant, item=OuterRef("pk"))
     had = own.filter(Q(state__in=[*LIVE, "voided"]) | Q(state="released") & ~Q(reason=""))
-    names = _categories(queue, participant, process, qualified_for(library, queue, participant))
+    names = _categories(queue, participant, process, qualified_for(records, queue, participant))
     items = WorkItemRow.objects.filter(
         queue=queue,
         state=ItemState.OPEN.value,
@@ -227,9 +256,9 @@ def candidates(library: Library, queue: QueueRow, participant: str, category: st
         elsewhere = ReservationRow.objects.filter(participant__key=participant, state__in=LIVE)
         other = elsewhere.filter(item__queue=queue, item__dialogue=OuterRef("dialogue"))
         items = items.filter(~Exists(other.exclude(item__category=OuterRef("category"))))
-    topics = library.study(queue.study_content_id).topics
+    topics = records.study(queue.study_content_id).topics
     if topics:
-        items = items.exclude(dialogue__scenario__in=avoided_scenarios(library, queue, participant))
+        items = items.exclude(dialogue__scenario__in=avoided_scenarios(records, queue, participant))
     offered = Exists(own.filter(state=ReservationState.OFFERED.value))
     heavy, order = heavy_scenarios(topics), ["-offered", "-is_first", "live"]
     if heavy and is_after(queue, participant, heavy):
@@ -249,23 +278,23 @@ def _categories(queue: QueueRow, participant: str, process: AnnotationProcess, q
     return {name for name in qualified if n_taken.get(name, 0) < most_items(n_items.get(name, 0), process)}
 
 
-def resume(library: Library, token: str, participant: str) -> Reservation:
-    """Come back to one's work: a claim that ended is taken again if a place is free.
+def resume(records: RecordCache, token: str, participant: str) -> Reservation:
+    """Come back to one's work: a reservation that ended is taken again if a place is free.
 
     Raises:
         Conflict: If somebody else has taken it; the answers are kept all the same.
         NotFound: If it is not one's own.
     """
-    row = claim_of(token, participant)
-    process = library.design(row.item.queue.design_id).process
+    row = own_reservation(token, participant)
+    process = records.design(row.item.queue.design_id).process
     with transaction.atomic():
         one_at_a_time(f"queue {row.item.queue.token}")
         expire(row.item.queue)
-        row = claim_of(token, participant)
+        row = own_reservation(token, participant)
         if row.state == RESERVED:
             return reservation_of(_renewed(row, process))
         if row.state in {ReservationState.EXPIRED.value, ReservationState.RELEASED.value}:
-            return reservation_of(take(library, row.item, participant))
+            return reservation_of(take(records, row.item, participant))
     return reservation_of(row)
 
 
@@ -276,10 +305,10 @@ def release(token: str, participant: str, *, reason: str = "") -> None:
         Conflict: If it was submitted before.
         NotFound: If it is not one's own.
     """
-    row = claim_of(token, participant)
+    row = own_reservation(token, participant)
     with transaction.atomic():
         one_at_a_time(f"queue {row.item.queue.token}")
-        row = claim_of(token, participant)
+        row = own_reservation(token, participant)
         if row.state == SUBMITTED:
             message = "this dialogue was submitted; open it again from your last ones to change an answer"
             raise Conflict(message)
@@ -326,16 +355,16 @@ def offer(queue: str, items: Iterable[tuple[str, str]], participant: str, *, by:
 
 
 def void(token: str, *, by: str, reason: str) -> None:
-    """Make a claim void, submitted or not: its pass is open for somebody else, its annotation stays on record.
+    """Make a reservation void, submitted or not: its pass is open for somebody else, its annotation stays on record.
 
     Raises:
-        NotFound: If there is no such claim.
+        NotFound: If there is no such reservation.
     """
     found = ReservationRow.objects.filter(token=token).values_list("participant__key", flat=True).first()
-    row = claim_of(token, found or "")
+    row = own_reservation(token, found or "")
     with transaction.atomic():
         one_at_a_time(f"queue {row.item.queue.token}")
-        give_back(claim_of(token, row.participant.key), ReservationState.VOIDED, by=by, reason=reason)
+        give_back(own_reservation(token, row.participant.key), ReservationState.VOIDED, by=by, reason=reason)
 
 
 def last_ones(queue: str, participant: str) -> list[Reservation]:
@@ -344,21 +373,27 @@ def last_ones(queue: str, participant: str) -> list[Reservation]:
     return [reservation_of(row) for row in rows.select_related("item").order_by("-submitted", "-id")[:HISTORY]]
 
 
-def n_left(library: Library, queue: str, participant: str) -> int:
+def own_today(queue: str, participant: str, since: datetime) -> tuple[int, int]:
+    """Return how many items an annotator has submitted since a moment, and how many they hold now; counts."""
+    mine = ReservationRow.objects.filter(item__queue__token=queue, participant__key=participant)
+    return mine.filter(state=SUBMITTED, submitted__gte=since).count(), mine.filter(state=RESERVED).count()
+
+
+def n_left(records: RecordCache, queue: str, participant: str) -> int:
     """Return how many items wait that this annotator may take now; count."""
-    return candidates(library, queue_of(queue), participant).count()
+    return candidates(records, queue_of(queue), participant).count()
 
 
-def next_is_heavy(library: Library, queue: str, participant: str) -> bool | None:
+def next_is_heavy(records: RecordCache, queue: str, participant: str) -> bool | None:
     """Tell whether the next item touches a heavy topic, after one that did; None where the last one did not.
 
     Nothing is told either where no item is left.
     """
     row = queue_of(queue)
-    heavy = heavy_scenarios(library.study(row.study_content_id).topics)
+    heavy = heavy_scenarios(records.study(row.study_content_id).topics)
     if not is_after(row, participant, heavy):
         return None
-    coming = candidates(library, row, participant).values_list("dialogue__scenario", flat=True).first()
+    coming = candidates(records, row, participant).values_list("dialogue__scenario", flat=True).first()
     return None if coming is None else coming in heavy
 
 
@@ -425,16 +460,16 @@ def own_pace(queue: str, participant: str, n_left: int) -> OwnPace:
     return OwnPace(at_work=minutes_at_work(moments, now), left=minutes_left(spent, n_left))
 
 
-def own_counts(library: Library, queue: str, participant: str) -> tuple[CategoryCount, ...]:
+def own_counts(records: RecordCache, queue: str, participant: str) -> tuple[CategoryCount, ...]:
     """Return how far an annotator is in each category of a queue, in the queue's order.
 
     Args:
-        library: Where the queue's design is kept.
+        records: Where the queue's design is kept.
         queue: Token of the queue.
         participant: Opaque key of the annotator.
     """
     row = queue_of(queue)
-    qualified = qualified_for(library, row, participant)
+    qualified = qualified_for(records, row, participant)
     mine = ReservationRow.objects.filter(item__queue=row, participant__key=participant)
     is_done = Q(state=ReservationState.SUBMITTED.value)
     midnight = database_now().replace(hour=0, minute=0, second=0, microsecond=0)
@@ -446,7 +481,7 @@ def own_counts(library: Library, queue: str, participant: str) -> tuple[Category
             held=Count("id", filter=Q(state=ReservationState.RESERVED.value)),
         )
     }
-    waiting = candidates(library, row, participant).order_by().values_list("category").annotate(n=Count("id"))
+    waiting = candidates(records, row, participant).order_by().values_list("category").annotate(n=Count("id"))
     left = dict(waiting)
     return tuple(
         CategoryCount(
@@ -458,5 +493,5 @@ def own_counts(library: Library, queue: str, participant: str) -> tuple[Category
             n_left=left.get(one.name, 0),
             is_held=bool(done.get(one.name, [0, 0, 0])[2]),
         )
-        for one in library.design(row.design_id).categories
+        for one in records.design(row.design_id).categories
     )

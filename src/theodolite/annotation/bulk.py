@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.db import transaction
 
-from theodolite.annotation.assignment import candidates
-from theodolite.annotation.records import Library
+from theodolite.annotation.assignment import annotator_state, candidates
+from theodolite.annotation.records import RecordCache
 from theodolite.annotation.rules import why_not
-from theodolite.annotation.training import qualified_for
 from theodolite.domain.annotating.bulk import BulkLine
 from theodolite.domain.annotating.room import RoomState
-from theodolite.domain.annotating.work import AtWork, ItemState, ReservationState, WorkItem
+from theodolite.domain.annotating.work import AnnotatorState, ItemState, ReservationState, WorkItem
 from theodolite.domain.errors import InputError
 from theodolite.domain.people.event import AnnotationProcess
 from theodolite.store.annotating.queues import in_chunks, locked, new_token, queue_of, rows_under
-from theodolite.store.annotating.reservations import LIVE, RESERVED, expire, give_back, note_all, participant_id
+from theodolite.store.annotating.reservations import RESERVED, expire, give_back, note_all, participant_id
 from theodolite.store.ledger import CHUNK, database_now
 from theodolite.store.models.annotating import (
     QueueRow,
@@ -34,13 +33,13 @@ from theodolite.store.models.annotating import (
 OFFERED, _RELEASED = ReservationState.OFFERED.value, ReservationState.RELEASED.value
 
 
-def offer_many(library: Library, queue: str, items: Sequence[str], participant: str, *, by: str) -> list[BulkLine]:
+def offer_many(records: RecordCache, queue: str, items: Sequence[str], participant: str, *, by: str) -> list[BulkLine]:
     """Offer items to one annotator before anything else, as far as they may take them.
 
     An offer takes no pass until they come, and what is offered counts towards their share.
 
     Args:
-        library: Where the queue's design is kept.
+        records: Where the queue's design is kept.
         queue: Token of the queue.
         items: Tokens of what is offered; those that are not of the queue are passed over.
         participant: Opaque key of the annotator.
@@ -48,7 +47,7 @@ def offer_many(library: Library, queue: str, items: Sequence[str], participant: 
     """
     row = queue_of(queue)
     with locked(row):
-        offering = _Offering.to(library, row, participant)
+        offering = _Offering.to(records, row, participant)
         lines = [offering.line(item) for item in rows_under(row, items)]
         offering.write(by)
     return lines
@@ -65,41 +64,28 @@ class _Offering:
         now: The present moment.
         who: The annotator as the queue knows them; their share grows with each offer.
         free: Numbers of the items that they might take now.
-        own: Their claims by item.
-        new: Claims that begin with an offer.
-        again: Claims that are offered again.
+        own: Their reservations by item.
+        new: Reservations that begin with an offer.
+        again: Reservations that are offered again.
     """
 
     row: QueueRow
     process: AnnotationProcess
     number: int
     now: datetime
-    who: AtWork
+    who: AnnotatorState
     free: Collection[int]
     own: Mapping[int, ReservationRow]
     new: list[ReservationRow]
     again: list[ReservationRow]
 
     @classmethod
-    def to(cls, library: Library, row: QueueRow, participant: str) -> _Offering:
+    def to(cls, records: RecordCache, row: QueueRow, participant: str) -> _Offering:
         """Look up what decides whether an annotator may take something."""
         own = list(ReservationRow.objects.filter(item__queue=row, participant__key=participant).select_related("item"))
-        live = [claim for claim in own if claim.state in LIVE]
-        met: defaultdict[str, set[str]] = defaultdict(set)
-        for claim in live:
-            met[str(claim.item.dialogue_id)].add(claim.item.category)
-        had = [c for c in own if c.state in {*LIVE, "voided"} or (c.state == _RELEASED and c.reason)]
-        categories = WorkItemRow.objects.filter(queue=row).values_list("category", flat=True)
-        who = AtWork(
-            participant=participant,
-            qualified=qualified_for(library, row, participant),
-            had=frozenset(str(claim.item_id) for claim in had),
-            met={dialogue: frozenset(names) for dialogue, names in met.items()},
-            n_taken=Counter(claim.item.category for claim in own if claim.state in {*LIVE, OFFERED}),
-            n_items=Counter(categories),
-        )
-        free = set(candidates(library, row, participant).order_by().values_list("id", flat=True))
-        process = library.design(row.design_id).process
+        who = annotator_state(records, row, participant, own)
+        free = set(candidates(records, row, participant).order_by().values_list("id", flat=True))
+        process = records.design(row.design_id).process
         return cls(
             row=row,
             process=process,
@@ -107,27 +93,27 @@ class _Offering:
             now=database_now(),
             who=who,
             free=free,
-            own={claim.item_id: claim for claim in own},
+            own={reservation.item_id: reservation for reservation in own},
             new=[],
             again=[],
         )
 
     def line(self, item: WorkItemRow) -> BulkLine:
         """Offer one item, or say why it is not offered."""
-        claim = self.own.get(item.pk)
-        refused = self._refused(item, claim)
+        reservation = self.own.get(item.pk)
+        refused = self._refused(item, reservation)
         if refused:
             return BulkLine(item=item.token or "", refused=refused)
-        made = claim or ReservationRow(token=new_token(), item=item, participant_id=self.number, created=self.now)
+        made = reservation or ReservationRow(token=new_token(), item=item, participant_id=self.number, created=self.now)
         made.state = OFFERED
-        (self.again if claim else self.new).append(made)
+        (self.again if reservation else self.new).append(made)
         self.who.n_taken[item.category] = self.who.n_taken.get(item.category, 0) + 1
         place = str(item.dialogue_id)
         self.who.met[place] = self.who.met.get(place, frozenset()) | {item.category}
         return BulkLine(item=item.token or "", made=made.token)
 
-    def _refused(self, item: WorkItemRow, claim: ReservationRow | None) -> str:
-        if claim is not None and claim.state == OFFERED:
+    def _refused(self, item: WorkItemRow, reservation: ReservationRow | None) -> str:
+        if reservation is not None and reservation.state == OFFERED:
             return "it is offered to them already"
         told = why_not(_record(item), self.who, self.process)
         return told or ("" if item.pk in self.free else "it is not for them")
@@ -156,9 +142,9 @@ def undo_offers(queue: str, made: Collection[str], *, by: str) -> int:
     row = queue_of(queue)
     with locked(row):
         rows = [
-            claim
+            reservation
             for tokens in in_chunks(made)
-            for claim in ReservationRow.objects.filter(token__in=tokens, item__queue=row, state=OFFERED)
+            for reservation in ReservationRow.objects.filter(token__in=tokens, item__queue=row, state=OFFERED)
         ]
         take_back_offers(rows, by)
     return len(rows)
@@ -166,8 +152,8 @@ def undo_offers(queue: str, made: Collection[str], *, by: str) -> int:
 
 def take_back_offers(offers: Sequence[ReservationRow], by: str) -> None:
     """Take back offers; whoever had them may be offered the same again."""
-    for claim in offers:
-        claim.state = _RELEASED
+    for reservation in offers:
+        reservation.state = _RELEASED
     ReservationRow.objects.bulk_update(offers, ["state"], batch_size=CHUNK)
     note_all(offers, by)
 
@@ -202,29 +188,29 @@ def send_back(queue: str, items: Items, *, by: str) -> list[BulkLine]:
         rows = rows_under(row, items)
         held: defaultdict[int, list[ReservationRow]] = defaultdict(list)
         for numbers in in_chunks(item.pk for item in rows):
-            for claim in ReservationRow.objects.filter(item_id__in=numbers, state__in=[OFFERED, RESERVED]):
-                held[claim.item_id].append(claim)
+            for reservation in ReservationRow.objects.filter(item_id__in=numbers, state__in=[OFFERED, RESERVED]):
+                held[reservation.item_id].append(reservation)
         lines, done = _split(rows, lambda item: _not_back(item, held[item.pk]))
-        claims = [claim for item in done for claim in held[item.pk]]
-        take_back_offers([claim for claim in claims if claim.state == OFFERED], by)
-        for claim in [claim for claim in claims if claim.state == RESERVED]:
-            give_back(claim, ReservationState.RELEASED, by=by)
+        reservations = [reservation for item in done for reservation in held[item.pk]]
+        take_back_offers([reservation for reservation in reservations if reservation.state == OFFERED], by)
+        for reservation in [reservation for reservation in reservations if reservation.state == RESERVED]:
+            give_back(reservation, ReservationState.RELEASED, by=by)
         _change(done, is_first=False)
     return lines
 
 
-def _not_back(item: WorkItemRow, claims: Sequence[ReservationRow]) -> str:
-    return "" if claims or item.is_first else "nobody holds it, and it was offered to nobody"
+def _not_back(item: WorkItemRow, reservations: Sequence[ReservationRow]) -> str:
+    return "" if reservations or item.is_first else "nobody holds it, and it was offered to nobody"
 
 
-def open_rooms(library: Library, queue: str, items: Items, *, by: str) -> list[BulkLine]:
+def open_rooms(records: RecordCache, queue: str, items: Items, *, by: str) -> list[BulkLine]:
     """Open a calibration room on each item, in the version that the queue asks now.
 
     Raises:
         InputError: If they are more than can be talked about.
     """
     row = queue_of(queue)
-    design, now = library.design(row.design_id), database_now()
+    design, now = records.design(row.design_id), database_now()
     with locked(row):
         rows = rows_under(row, items)
         if len(rows) > MOST_ROOMS:

@@ -6,20 +6,20 @@ from collections.abc import Sequence
 
 from django.db import transaction
 
-from theodolite.annotation.cases import redactions_of
-from theodolite.annotation.records import Library
+from theodolite.annotation.records import RecordCache
 from theodolite.annotation.rules import letters_for
 from theodolite.assessment.blinding import blind_name, blinded, mask_for
 from theodolite.assessment.completeness import open_questions
 from theodolite.assessment.redacting import redacted
 from theodolite.domain.annotating.discrepancy import Position
 from theodolite.domain.annotating.room import CalibrationRoom, RoomShift, RoomState
-from theodolite.domain.annotating.thread import Post
-from theodolite.domain.annotation import Answer, Outcome
+from theodolite.domain.annotation import Answer
 from theodolite.domain.errors import Conflict, InputError, NotFound
 from theodolite.domain.instrument import OpenQuestion
-from theodolite.store.annotating.queues import new_token, queue_of
+from theodolite.store.annotating.cases import redactions_of
+from theodolite.store.annotating.queues import item_row, new_token, queue_of
 from theodolite.store.annotating.reservations import participant_id
+from theodolite.store.annotating.rooms import answer_of, posts_in, room_row
 from theodolite.store.ledger import database_now, one_at_a_time
 from theodolite.store.models import DialogueRow
 from theodolite.store.models.annotating import RoomPostRow, RoomRow, RoomVoteRow
@@ -28,7 +28,7 @@ BLIND, AFTERWARDS = 1, 2
 """Numbers of the two ballots."""
 
 
-def open_room(library: Library, queue: str, dialogue: str, category: str, *, by: str) -> str:
+def open_room(records: RecordCache, queue: str, dialogue: str, category: str, *, by: str) -> str:
     """Open a room on one dialogue and return its token; whoever votes in it never gets that dialogue as work.
 
     Raises:
@@ -36,7 +36,7 @@ def open_room(library: Library, queue: str, dialogue: str, category: str, *, by:
         NotFound: If the dialogue was never kept.
     """
     row = queue_of(queue)
-    named = library.design(row.design_id).category(category)
+    named = records.design(row.design_id).category(category)
     held = DialogueRow.objects.filter(unit__key=dialogue).first()
     if named is None:
         message = f"the queue has no category {category!r}"
@@ -56,7 +56,13 @@ def open_room(library: Library, queue: str, dialogue: str, category: str, *, by:
     return str(made.token)
 
 
-def vote(library: Library, token: str, participant: str, answers: Sequence[Answer]) -> tuple[OpenQuestion, ...]:
+def open_room_on(records: RecordCache, item: str, *, by: str) -> str:
+    """Open a room on the dialogue of a work item and return its token; see `open_room`."""
+    row = item_row(item)
+    return open_room(records, row.queue.token, row.dialogue.unit.key, row.category, by=by)
+
+
+def vote(records: RecordCache, token: str, participant: str, answers: Sequence[Answer]) -> tuple[OpenQuestion, ...]:
     """Cast or change one's votes; return the questions that are open, in which case nothing was stored.
 
     Before the votes are revealed they are blind ones; after that they are those that follow the discussion,
@@ -67,11 +73,11 @@ def vote(library: Library, token: str, participant: str, answers: Sequence[Answe
     """
     with transaction.atomic():
         one_at_a_time(f"room {token}")
-        row = _row(token)
+        row = room_row(token)
         if row.state == RoomState.CLOSED.value:
             message = "this room is closed; its votes stay as they are"
             raise Conflict(message)
-        dialogue, guideline = library.dialogue(row.dialogue.unit_id), library.guideline(row.version)
+        dialogue, guideline = records.dialogue(row.dialogue.unit_id), records.guideline(row.version)
         if left := open_questions(guideline.instrument, answers, [turn.number for turn in dialogue.turns]):
             return left
         ballot = BLIND if row.state == RoomState.VOTING.value else AFTERWARDS
@@ -110,7 +116,7 @@ def reveal(token: str) -> None:
     """
     with transaction.atomic():
         one_at_a_time(f"room {token}")
-        row = _row(token)
+        row = room_row(token)
         if not RoomVoteRow.objects.filter(room=row).exists():
             message = "nobody has voted yet; there is nothing to reveal"
             raise Conflict(message)
@@ -125,7 +131,7 @@ def say(token: str, participant: str, text: str) -> None:
         Conflict: If the votes are not revealed yet, or the room is closed.
         InputError: If there is no text.
     """
-    row = _row(token)
+    row = room_row(token)
     if row.state != RoomState.REVEALED.value:
         message = f"a room is for talking between reveal and close; this one is {row.state}"
         raise Conflict(message)
@@ -139,7 +145,7 @@ def say(token: str, participant: str, text: str) -> None:
 
 def close_room(token: str) -> None:
     """Close a room; votes and discussion stay."""
-    RoomRow.objects.filter(pk=_row(token).pk).update(state=RoomState.CLOSED.value)
+    RoomRow.objects.filter(pk=room_row(token).pk).update(state=RoomState.CLOSED.value)
 
 
 def rooms(queue: str, *, is_open: bool = False) -> list[tuple[str, str, RoomState]]:
@@ -149,14 +155,14 @@ def rooms(queue: str, *, is_open: bool = False) -> list[tuple[str, str, RoomStat
     return [(row.token, row.category, RoomState(row.state)) for row in rows]
 
 
-def room(library: Library, token: str, participant: str) -> CalibrationRoom:
+def room(records: RecordCache, token: str, participant: str) -> CalibrationRoom:
     """Return a room as one person in it sees it: others' votes and the discussion only once they are revealed.
 
     Raises:
         NotFound: If there is none under that token.
     """
-    row = _row(token)
-    study, dialogue = library.study(row.queue.study_content_id), library.dialogue(row.dialogue.unit_id)
+    row = room_row(token)
+    study, dialogue = records.study(row.queue.study_content_id), records.dialogue(row.dialogue.unit_id)
     votes = list(RoomVoteRow.objects.filter(room=row).select_related("participant").order_by("id"))
     state = RoomState(row.state)
     shown = [] if state is RoomState.VOTING else votes
@@ -165,17 +171,17 @@ def room(library: Library, token: str, participant: str) -> CalibrationRoom:
         token=token,
         state=state,
         version=row.version,
-        guideline=library.guideline(row.version),
+        guideline=records.guideline(row.version),
         dialogue=blinded(
             redacted(dialogue, redactions_of(row.dialogue_id), row.category),
             blind_name(dialogue.key, participant, row.queue.salt),
             scenario=study.scenario(dialogue.scenario),
             mask=mask_for(study),
         ),
-        own=tuple(_answer(one) for one in _latest(own)),
+        own=tuple(answer_of(one) for one in _latest(own)),
         before=_positions(row, [one for one in shown if one.ballot == BLIND]),
         after=_positions(row, _latest(shown)),
-        posts=() if state is RoomState.VOTING else _posts(row, participant),
+        posts=() if state is RoomState.VOTING else posts_in(row, participant),
         n_voted=len({one.participant_id for one in votes}),
         opened=row.created,
     )
@@ -204,14 +210,6 @@ def shifts(queue: str) -> list[RoomShift]:
     ]
 
 
-def _row(token: str) -> RoomRow:
-    row = RoomRow.objects.filter(token=token).select_related("queue", "dialogue").first()
-    if row is None:
-        message = f"no room has the token `{token}`"
-        raise NotFound(message)
-    return row
-
-
 def _latest(votes: Sequence[RoomVoteRow]) -> list[RoomVoteRow]:
     """Return each person's latest votes: those after the discussion where they gave any."""
     again = {one.participant_id for one in votes if one.ballot == AFTERWARDS}
@@ -221,23 +219,5 @@ def _latest(votes: Sequence[RoomVoteRow]) -> list[RoomVoteRow]:
 def _positions(row: RoomRow, votes: Sequence[RoomVoteRow]) -> tuple[Position, ...]:
     everybody = RoomVoteRow.objects.filter(room=row).values_list("participant__key", flat=True).distinct()
     letters = letters_for(list(everybody), f"{row.queue.salt} room {row.pk}")
-    found = [Position(letter=letters[one.participant.key], answer=_answer(one)) for one in votes]
+    found = [Position(letter=letters[one.participant.key], answer=answer_of(one)) for one in votes]
     return tuple(sorted(found, key=lambda one: (one.answer.question, one.answer.turn or 0, one.letter)))
-
-
-def _answer(row: RoomVoteRow) -> Answer:
-    return Answer(
-        question=row.question,
-        outcome=Outcome(row.outcome),
-        value=row.value,
-        turn=row.turn or None,
-        reasoning=row.reasoning,
-    )
-
-
-def _posts(row: RoomRow, participant: str) -> tuple[Post, ...]:
-    found = RoomPostRow.objects.filter(room=row).select_related("participant").order_by("id")
-    return tuple(
-        Post(author=one.participant.key, text=one.text, at=one.created, is_own=one.participant.key == participant)
-        for one in found
-    )

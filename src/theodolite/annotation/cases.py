@@ -2,43 +2,43 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
-from theodolite.annotation.records import Library
+from theodolite.annotation.records import RecordCache
 from theodolite.assessment.capture.naming import names_of
 from theodolite.assessment.redacting import stretches
 from theodolite.assessment.suspecting import Suspicion, suspicions
 from theodolite.domain.annotating.case import (
     CaseAct,
-    CaseStep,
     CaseView,
     Flag,
-    FlagKind,
     OriginalAccess,
     Redaction,
     SensitiveCase,
-    TurnText,
 )
 from theodolite.domain.annotating.work import ItemState
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import Conflict, InputError, NotFound
 from theodolite.domain.run import UnitState
+from theodolite.store.annotating.cases import (
+    add_step,
+    case_row,
+    cases_in_study,
+    cases_in_view,
+    cases_of,
+    redaction_row,
+)
 from theodolite.store.annotating.queues import new_token, queue_of
-from theodolite.store.annotating.reservations import claim_of
+from theodolite.store.annotating.reservations import own_reservation
 from theodolite.store.dialogues import dialogues_of
 from theodolite.store.ledger import CHUNK, database_now, one_at_a_time
 from theodolite.store.models import DialogueRow
 from theodolite.store.models.annotating import CaseRow, CaseStepRow, OriginalAccessRow, RedactionRow, WorkItemRow
-from theodolite.store.reading import grouped
 
 PAGE = 50
 """Cases on one page of the list; count."""
-
-_SEPARATOR = "\n"
 
 
 def flag(token: str, participant: str, raised: Flag) -> str:
@@ -49,7 +49,7 @@ def flag(token: str, participant: str, raised: Flag) -> str:
     Raises:
         NotFound: If the reservation is not one's own.
     """
-    item = claim_of(token, participant).item
+    item = own_reservation(token, participant).item
     return open_case(item.queue.study, item.dialogue_id, raised, by=participant)
 
 
@@ -73,7 +73,7 @@ def open_case(study: str, dialogue_id: int, raised: Flag, *, by: str) -> str:
         rows = CaseRow.objects.filter(dialogue_id=dialogue_id, kind=raised.kind.value, turn=raised.turn)
         for row in rows.order_by("id"):
             if not case_of(row.token).is_closed:
-                _step(row, CaseAct.FLAGGED, by, raised.note or raised.words)
+                add_step(row, CaseAct.FLAGGED, by, raised.note or raised.words)
                 return str(row.token)
         made = CaseRow.objects.create(
             token=new_token(),
@@ -85,25 +85,25 @@ def open_case(study: str, dialogue_id: int, raised: Flag, *, by: str) -> str:
             note=raised.note,
             by_detector=raised.by_detector,
         )
-        _step(made, CaseAct.OPENED, by, raised.note)
+        add_step(made, CaseAct.OPENED, by, raised.note)
         return str(made.token)
 
 
 def restrict(token: str, *, by: str, note: str = "") -> None:
     """Keep annotators from the dialogue: its items are set aside until it is redacted or the case is closed."""
     with transaction.atomic():
-        row = _row(token)
-        _step(row, CaseAct.RESTRICTED, by, note)
+        row = case_row(token)
+        add_step(row, CaseAct.RESTRICTED, by, note)
         _set_aside(row)
 
 
 def redact(
-    library: Library, token: str, words: str, *, by: str, shown_in: Sequence[str] = (), note: str = ""
+    records: RecordCache, token: str, words: str, *, by: str, shown_in: Sequence[str] = (), note: str = ""
 ) -> tuple[Redaction, ...]:
     """Hide words from annotators everywhere in the dialogue; it comes back to the queue.
 
     Args:
-        library: Where dialogues are read.
+        records: Where dialogues are read.
         token: Of the case.
         words: As they stand in the dialogue.
         by: Who hides them.
@@ -114,11 +114,11 @@ def redact(
         InputError: If the words stand nowhere in the dialogue.
     """
     with transaction.atomic():
-        row = _row(token)
-        dialogue = library.dialogue(row.dialogue.unit_id)
+        row = case_row(token)
+        dialogue = records.dialogue(row.dialogue.unit_id)
         found = stretches(dialogue, words, shown_in=tuple(shown_in))
         RedactionRow.objects.bulk_create(redaction_row(row, one) for one in found)
-        _step(row, CaseAct.REDACTED, by, note)
+        add_step(row, CaseAct.REDACTED, by, note)
         _bring_back(row)
     return found
 
@@ -130,7 +130,7 @@ def confirm(token: str, *, by: str, note: str = "") -> None:
         Conflict: If a person has said something of the case before.
     """
     with transaction.atomic():
-        _step(_suggested(token), CaseAct.CONFIRMED, by, note)
+        add_step(_suggested(token), CaseAct.CONFIRMED, by, note)
 
 
 def dismiss(token: str, *, by: str, note: str = "") -> None:
@@ -140,12 +140,12 @@ def dismiss(token: str, *, by: str, note: str = "") -> None:
         Conflict: If a person has said something of the case before.
     """
     with transaction.atomic():
-        _step(_suggested(token), CaseAct.DISMISSED, by, note)
+        add_step(_suggested(token), CaseAct.DISMISSED, by, note)
 
 
 def _suggested(token: str) -> CaseRow:
-    row = _row(token)
-    if not _cases([row])[0].is_suggestion:
+    row = case_row(token)
+    if not cases_of([row])[0].is_suggestion:
         message = "only what a program saw, and nobody has looked at yet, is confirmed or dismissed; close the case"
         raise Conflict(message)
     return row
@@ -153,18 +153,18 @@ def _suggested(token: str) -> CaseRow:
 
 def notify(token: str, *, by: str, note: str) -> None:
     """Write down who was told of a case, and how."""
-    _step(_row(token), CaseAct.NOTIFIED, by, note)
+    add_step(case_row(token), CaseAct.NOTIFIED, by, note)
 
 
 def close(token: str, *, by: str, note: str = "") -> None:
     """Close a case; its redactions stay, and its dialogue comes back to the queue."""
     with transaction.atomic():
-        row = _row(token)
-        _step(row, CaseAct.CLOSED, by, note)
+        row = case_row(token)
+        add_step(row, CaseAct.CLOSED, by, note)
         _bring_back(row)
 
 
-def original(library: Library, token: str, *, by: str, reason: str) -> Dialogue:
+def original(records: RecordCache, token: str, *, by: str, reason: str) -> Dialogue:
     """Return the dialogue of a case as it was held; who looked, when and why is written down first.
 
     Raises:
@@ -173,30 +173,15 @@ def original(library: Library, token: str, *, by: str, reason: str) -> Dialogue:
     if not reason.strip():
         message = "looking at an original needs a reason; it has none"
         raise InputError(message)
-    row = _row(token)
+    row = case_row(token)
     OriginalAccessRow.objects.create(dialogue_id=row.dialogue_id, by=by, reason=reason.strip(), created=database_now())
-    return library.dialogue(row.dialogue.unit_id)
+    return records.dialogue(row.dialogue.unit_id)
 
 
 def accesses(token: str) -> list[OriginalAccess]:
     """Return who looked at the original of a case's dialogue, when and why; the first first."""
-    rows = OriginalAccessRow.objects.filter(dialogue_id=_row(token).dialogue_id).order_by("id")
+    rows = OriginalAccessRow.objects.filter(dialogue_id=case_row(token).dialogue_id).order_by("id")
     return [OriginalAccess(by=row.by, at=row.created, reason=row.reason) for row in rows]
-
-
-def redactions_of(dialogue_id: int) -> tuple[Redaction, ...]:
-    """Return everything that is hidden in a dialogue, whichever case it belongs to; nothing of dismissed ones."""
-    return redactions_in([dialogue_id]).get(dialogue_id, ())
-
-
-def redactions_in(dialogue_ids: Collection[int]) -> dict[int, tuple[Redaction, ...]]:
-    """Return everything that is hidden in many dialogues, by dialogue; those with nothing to hide are left out."""
-    dismissed = CaseStepRow.objects.filter(case__dialogue_id__in=dialogue_ids, act=CaseAct.DISMISSED.value)
-    rows = RedactionRow.objects.filter(case__dialogue_id__in=dialogue_ids).exclude(case__in=dismissed.values("case_id"))
-    found: defaultdict[int, list[Redaction]] = defaultdict(list)
-    for row in rows.select_related("case").order_by("id"):
-        found[row.case.dialogue_id].append(_redaction(row))
-    return {dialogue: tuple(hidden) for dialogue, hidden in found.items()}
 
 
 def case_of(token: str) -> SensitiveCase:
@@ -205,52 +190,27 @@ def case_of(token: str) -> SensitiveCase:
     Raises:
         NotFound: If there is none under that token.
     """
-    return _cases([_row(token)])[0]
+    return cases_of([case_row(token)])[0]
+
+
+def is_case_of(study: str, token: str) -> bool:
+    """Return whether a case belongs to a study."""
+    return CaseRow.objects.filter(token=token, study=study).exists()
 
 
 def cases(study: str) -> list[SensitiveCase]:
     """Return the cases of a study, the latest first."""
-    return _cases(list(_of_study(study)))
+    return cases_of(list(cases_in_study(study)))
 
 
 def case_page(study: str, view: CaseView, page: int = 0) -> list[SensitiveCase]:
     """Return one page of the cases of a study that a view holds, the latest first."""
-    return _cases(list(_seen(study, view)[page * PAGE : (page + 1) * PAGE]))
+    return cases_of(list(cases_in_view(study, view)[page * PAGE : (page + 1) * PAGE]))
 
 
 def n_cases(study: str) -> dict[CaseView, int]:
     """Return how many cases each view of a study holds; counts."""
-    return {view: _seen(study, view).count() for view in CaseView}
-
-
-def _of_study(study: str) -> QuerySet[CaseRow]:
-    return CaseRow.objects.filter(study=study).select_related("dialogue__unit").order_by("-id")
-
-
-def _seen(study: str, view: CaseView) -> QuerySet[CaseRow]:
-    steps = CaseStepRow.objects.filter(case=OuterRef("pk")).order_by("-id")
-    rows = _of_study(study).annotate(last=Subquery(steps.values("act")[:1]))
-    shut = [CaseAct.CLOSED.value, CaseAct.DISMISSED.value]
-    by_people = Exists(steps.exclude(act=CaseAct.OPENED.value))
-    match view:
-        case CaseView.SUGGESTED:
-            return rows.filter(~by_people, by_detector=True)
-        case CaseView.OPEN:
-            return rows.filter(Q(by_detector=False) | by_people).exclude(last__in=shut)
-        case CaseView.CLOSED:
-            return rows.filter(last__in=shut)
-
-
-def _row(token: str) -> CaseRow:
-    row = CaseRow.objects.filter(token=token).select_related("dialogue__unit").first()
-    if row is None:
-        message = f"no case has the token `{token}`"
-        raise NotFound(message)
-    return row
-
-
-def _step(row: CaseRow, act: CaseAct, by: str, note: str) -> None:
-    CaseStepRow.objects.create(case=row, act=act.value, by=by, note=note, created=database_now())
+    return {view: cases_in_view(study, view).count() for view in CaseView}
 
 
 def _set_aside(row: CaseRow) -> None:
@@ -261,51 +221,9 @@ def _set_aside(row: CaseRow) -> None:
 def _bring_back(row: CaseRow) -> None:
     """Open the items that were set aside, unless another case still restricts the dialogue or it was withdrawn."""
     others = CaseRow.objects.filter(dialogue_id=row.dialogue_id).select_related("dialogue__unit")
-    if not any(case.is_restricted for case in _cases(list(others))):
+    if not any(case.is_restricted for case in cases_of(list(others))):
         items = WorkItemRow.objects.filter(dialogue_id=row.dialogue_id, state=ItemState.ASIDE.value)
         items.exclude(dialogue__unit__state=UnitState.WITHDRAWN.value).update(state=ItemState.OPEN.value)
-
-
-def _cases(rows: Sequence[CaseRow]) -> list[SensitiveCase]:
-    steps = grouped(CaseStepRow.objects.filter(case__in=rows).order_by("id"), "case_id")
-    hidden = grouped(RedactionRow.objects.filter(case__in=rows).order_by("id"), "case_id")
-    return [
-        SensitiveCase(
-            token=row.token,
-            dialogue=row.dialogue.unit.key,
-            flag=Flag(
-                kind=FlagKind(row.kind), turn=row.turn, words=row.words, note=row.note, by_detector=row.by_detector
-            ),
-            steps=tuple(
-                CaseStep(act=CaseAct(step.act), by=step.by, at=step.created, note=step.note)
-                for step in steps.get(row.pk, [])
-            ),
-            redactions=tuple(map(_redaction, hidden.get(row.pk, []))),
-        )
-        for row in rows
-    ]
-
-
-def redaction_row(case: CaseRow, one: Redaction) -> RedactionRow:
-    """Return what keeps a redaction of a case."""
-    return RedactionRow(
-        case=case,
-        turn=one.turn,
-        side=one.side.value,
-        start=one.start,
-        end=one.end,
-        shown_in=_SEPARATOR.join(one.shown_in),
-    )
-
-
-def _redaction(row: RedactionRow) -> Redaction:
-    return Redaction(
-        turn=row.turn,
-        side=TurnText(row.side),
-        start=row.start,
-        end=row.end,
-        shown_in=tuple(row.shown_in.split(_SEPARATOR)) if row.shown_in else (),
-    )
 
 
 DETECTOR = "a program"
@@ -318,11 +236,11 @@ def unseen(queue: str, dialogues: Sequence[str]) -> list[str]:
     return [key for key in dialogues if key not in known]
 
 
-def suspect(library: Library, queue: str, dialogues: Sequence[str]) -> int:
+def suspect(records: RecordCache, queue: str, dialogues: Sequence[str]) -> int:
     """Look through dialogues and open a case for whatever is suspected; looking twice opens nothing twice.
 
     Args:
-        library: Where study and dialogues are read.
+        records: Where study and dialogues are read.
         queue: Token of the queue; its first category sees personal details all the same, since it judges them.
         dialogues: Keys of dialogues that are stored.
 
@@ -330,7 +248,7 @@ def suspect(library: Library, queue: str, dialogues: Sequence[str]) -> int:
         Cases that are new; count.
     """
     row = queue_of(queue)
-    study, design = library.study(row.study_content_id), library.design(row.design_id)
+    study, design = records.study(row.study_content_id), records.design(row.design_id)
     names, shown_in = names_of(study), (design.first,) if design.first else ()
     n_new = 0
     for start in range(0, len(dialogues), CHUNK):
@@ -338,7 +256,7 @@ def suspect(library: Library, queue: str, dialogues: Sequence[str]) -> int:
         numbers = {one.unit.key: one.pk for one in rows}
         found = [
             (numbers[dialogue.key], suspicion)
-            for dialogue in dialogues_of([one.unit_id for one in rows], library.contents)
+            for dialogue in dialogues_of([one.unit_id for one in rows], records.contents)
             for suspicion in suspicions(dialogue, names, shown_in=shown_in)
         ]
         n_new += _open(row.study, found)

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet
 
 from theodolite.annotation.queues import count_disputed, route_on
-from theodolite.annotation.records import Library
+from theodolite.annotation.records import RecordCache
 from theodolite.annotation.rules import is_pass, most_by_judges
 from theodolite.domain.annotating.promotion import Demotion, JudgeStanding, Promotion, is_model, seat_of
 from theodolite.domain.annotating.work import ItemState, ReservationState
@@ -34,20 +34,24 @@ def judges_of(study: Study) -> list[Annotator]:
     return [one for one in study.annotators if one.kind is not AnnotatorKind.PERSON]
 
 
-def held_promotions(library: Library, queue: QueueRow) -> list[Promotion]:
+def held_promotions(records: RecordCache, queue: QueueRow) -> list[Promotion]:
     """Return the promotions that hold, of the judges of the queue's study in their present version."""
-    study = library.study(queue.study_content_id)
-    found = (_held(_decided(library, study.annotator_version(one.name))) for one in judges_of(study))
+    study = records.study(queue.study_content_id)
+    found = (_held(_decided(records, study.annotator_version(one.name))) for one in judges_of(study))
     return [one for one in found if one is not None]
 
 
-def standings(library: Library, queue: QueueRow) -> list[JudgeStanding]:
-    """Return where each judge of the queue's study stands, in the order of the study."""
-    study, held = library.study(queue.study_content_id), []
+def standings(records: RecordCache, queue: str) -> list[JudgeStanding]:
+    """Return the status of each judge of the queue's study, in the order of the study."""
+    return _standings(records, queue_of(queue))
+
+
+def _standings(records: RecordCache, queue: QueueRow) -> list[JudgeStanding]:
+    study, held = records.study(queue.study_content_id), []
     for judge in judges_of(study):
         version = study.annotator_version(judge.name)
-        past, wanted = _decided(library, version), version_of(study.guideline(judge.guideline))
-        certificates = filed_records(library.contents, Certificate, version)
+        past, wanted = _decided(records, version), version_of(study.guideline(judge.guideline))
+        certificates = filed_records(records.contents, Certificate, version)
         valid = [one for one in certificates if one.guideline_version == wanted]
         held.append(
             JudgeStanding(
@@ -66,11 +70,11 @@ def standings(library: Library, queue: QueueRow) -> list[JudgeStanding]:
     return held
 
 
-def _decided(library: Library, version: str) -> list[Promotion | Demotion]:
+def _decided(records: RecordCache, version: str) -> list[Promotion | Demotion]:
     """Return what was decided about a version of a judge, in order."""
     subject = Promotion.subject(version)
-    made = filed_records(library.contents, Promotion, subject)
-    ended = filed_records(library.contents, Demotion, subject)
+    made = filed_records(records.contents, Promotion, subject)
+    ended = filed_records(records.contents, Demotion, subject)
     # The end of a promotion has its number, and stands after it.
     return sorted([*made, *ended], key=lambda one: (one.number, isinstance(one, Demotion)))
 
@@ -98,7 +102,7 @@ class _Free(NamedTuple):
     place: int
 
 
-def let_judges_take(library: Library, queue: QueueRow) -> int:
+def let_judges_take(records: RecordCache, queue: QueueRow) -> int:
     """Let promoted judges take the passes that are theirs; the open transaction must hold the queue's lock.
 
     A judge takes a pass of an item where it has read the dialogue in a run, in the
@@ -109,13 +113,13 @@ def let_judges_take(library: Library, queue: QueueRow) -> int:
     Returns:
         Passes that were taken; count.
     """
-    process = library.design(queue.design_id).process
+    process = records.design(queue.design_id).process
     if not process.judge_passes:
         return 0
-    return sum(_take_all(library, queue, process, promotion) for promotion in held_promotions(library, queue))
+    return sum(_take_all(records, queue, process, promotion) for promotion in held_promotions(records, queue))
 
 
-def _take_all(library: Library, queue: QueueRow, process: AnnotationProcess, promotion: Promotion) -> int:
+def _take_all(records: RecordCache, queue: QueueRow, process: AnnotationProcess, promotion: Promotion) -> int:
     had = ReservationRow.objects.filter(item=OuterRef("pk"), participant__key=seat_of(promotion.judge))
     items = WorkItemRow.objects.filter(
         Exists(_readings(promotion).filter(dialogue_id=OuterRef("dialogue_id"))),
@@ -130,7 +134,7 @@ def _take_all(library: Library, queue: QueueRow, process: AnnotationProcess, pro
     numbers, n_taken = list(items.order_by("draw").values_list("id", flat=True)), 0
     for start in range(0, len(numbers), CHUNK):
         chunk = list(WorkItemRow.objects.filter(id__in=numbers[start : start + CHUNK]).select_related("queue"))
-        n_taken += _take(library, _free(chunk, process), promotion)
+        n_taken += _take(records, _free(chunk, process), promotion)
     return n_taken
 
 
@@ -145,8 +149,8 @@ def _readings(promotion: Promotion) -> QuerySet[AnnotationRow]:
 
 def _free(items: Sequence[WorkItemRow], process: AnnotationProcess) -> list[_Free]:
     """Return the items of which a judge may take a pass, with the lowest free place of each."""
-    claims = ReservationRow.objects.filter(item__in=items, state__in=LIVE).select_related("participant")
-    taken, free = grouped(claims, "item_id"), []
+    reservations = ReservationRow.objects.filter(item__in=items, state__in=LIVE).select_related("participant")
+    taken, free = grouped(reservations, "item_id"), []
     for item in items:
         others = taken.get(item.pk, [])
         n_judges = sum(is_model(one.participant.key) for one in others)
@@ -157,7 +161,7 @@ def _free(items: Sequence[WorkItemRow], process: AnnotationProcess) -> list[_Fre
     return free
 
 
-def _take(library: Library, free: Sequence[_Free], promotion: Promotion) -> int:
+def _take(records: RecordCache, free: Sequence[_Free], promotion: Promotion) -> int:
     readings = _latest_readings(promotion, [one.item.dialogue_id for one in free])
     who, now = participant_id(seat_of(promotion.judge)), database_now()
     rows = [
@@ -180,7 +184,7 @@ def _take(library: Library, free: Sequence[_Free], promotion: Promotion) -> int:
     ReservationEventRow.objects.bulk_create(
         ReservationEventRow(reservation=one, state=SUBMITTED, by=seat_of(promotion.judge), created=now) for one in made
     )
-    _count(library, [one.item for one in made])
+    _count(records, [one.item for one in made])
     return len(made)
 
 
@@ -195,7 +199,7 @@ def _latest_readings(promotion: Promotion, dialogues: Sequence[int]) -> Mapping[
     return {dialogue: one for dialogue, one in latest.items() if is_pass(outcomes.get(one, ()))}
 
 
-def _count(library: Library, items: Iterable[WorkItemRow]) -> None:
+def _count(records: RecordCache, items: Iterable[WorkItemRow]) -> None:
     """Count the new passes; what is complete by them is compared and sent on as if a person had been the last."""
     for item in items:
         item.live, item.done = item.live + 1, item.done + 1
@@ -203,8 +207,8 @@ def _count(library: Library, items: Iterable[WorkItemRow]) -> None:
             item.state = ItemState.COMPLETE.value
         item.save()
         if item.state == ItemState.COMPLETE.value:
-            count_disputed(library, item)
-            route_on(library, item)
+            count_disputed(records, item)
+            route_on(records, item)
 
 
 def take_back(queue: QueueRow, judge: str, *, by: str, reason: str) -> int:
@@ -212,14 +216,14 @@ def take_back(queue: QueueRow, judge: str, *, by: str, reason: str) -> int:
 
     What it said stays on record, beside people as a shadow.
     """
-    claims = ReservationRow.objects.filter(item__queue=queue, participant__key=seat_of(judge), state=SUBMITTED)
-    rows = list(claims.exclude(item__state=ItemState.FROZEN.value).select_related("item"))
+    reservations = ReservationRow.objects.filter(item__queue=queue, participant__key=seat_of(judge), state=SUBMITTED)
+    rows = list(reservations.exclude(item__state=ItemState.FROZEN.value).select_related("item"))
     for row in rows:
         give_back(row, ReservationState.VOIDED, by=by, reason=reason)
     return len(rows)
 
 
-def promote(library: Library, queue: str, judge: str, *, by: str, reason: str) -> Promotion:
+def promote(records: RecordCache, queue: str, judge: str, *, by: str, reason: str) -> Promotion:
     """Promote a judge of the queue's study, in its present version, and keep the decision.
 
     It takes at once the passes that the study leaves to judges, and later ones when
@@ -232,8 +236,8 @@ def promote(library: Library, queue: str, judge: str, *, by: str, reason: str) -
     row = queue_of(queue)
     with transaction.atomic():
         one_at_a_time(f"queue {row.token}")
-        stands = _standing(library, row, judge, reason)
-        guideline = library.study(row.study_content_id).guideline(stands.guideline)
+        stands = _standing(records, row, judge, reason)
+        guideline = records.study(row.study_content_id).guideline(stands.guideline)
         if stands.certificate is None:
             message = (
                 f"`{judge}` has no certificate for this version of itself and of `{guideline.name}`; "
@@ -252,12 +256,12 @@ def promote(library: Library, queue: str, judge: str, *, by: str, reason: str) -
             reason=reason.strip(),
             number=stands.past[-1].number + 1 if stands.past else 1,
         )
-        file_record(library.contents, Promotion.subject(stands.version), made)
-        let_judges_take(library, row)
+        file_record(records.contents, Promotion.subject(stands.version), made)
+        let_judges_take(records, row)
     return made
 
 
-def demote(library: Library, queue: str, judge: str, *, by: str, reason: str) -> int:
+def demote(records: RecordCache, queue: str, judge: str, *, by: str, reason: str) -> int:
     """Make a promoted judge a shadow again; its passes are void, and people are asked in its place.
 
     Passes of items whose review has begun stay as they are.
@@ -272,24 +276,24 @@ def demote(library: Library, queue: str, judge: str, *, by: str, reason: str) ->
     row = queue_of(queue)
     with transaction.atomic():
         one_at_a_time(f"queue {row.token}")
-        stands = _standing(library, row, judge, reason)
+        stands = _standing(records, row, judge, reason)
         if stands.promotion is None:
             message = f"`{judge}` is not promoted in this version; there is nothing to withdraw"
             raise Conflict(message)
         ended = Demotion(
             judge=judge, judge_version=stands.version, by=by, reason=reason.strip(), number=stands.promotion.number
         )
-        file_record(library.contents, Promotion.subject(stands.version), ended)
+        file_record(records.contents, Promotion.subject(stands.version), ended)
         return take_back(row, judge, by=by, reason=reason.strip())
 
 
-def promoted(library: Library, queue: str) -> frozenset[str]:
+def promoted(records: RecordCache, queue: str) -> frozenset[str]:
     """Return the names of the judges that are promoted in their present version."""
-    return frozenset(one.judge for one in held_promotions(library, queue_of(queue)))
+    return frozenset(one.judge for one in held_promotions(records, queue_of(queue)))
 
 
-def _standing(library: Library, row: QueueRow, judge: str, reason: str) -> JudgeStanding:
-    found = next((one for one in standings(library, row) if one.judge == judge), None)
+def _standing(records: RecordCache, row: QueueRow, judge: str, reason: str) -> JudgeStanding:
+    found = next((one for one in _standings(records, row) if one.judge == judge), None)
     if found is None or not reason.strip():
         message = f"deciding takes a judge of study `{row.study}` and a reason; got judge={judge!r}, reason={reason!r}"
         raise InputError(message)

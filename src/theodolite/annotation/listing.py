@@ -10,8 +10,8 @@ from typing import Any
 from django.db.models import Case, CharField, Count, Exists, IntegerField, OuterRef, Q, QuerySet, Subquery, Value, When
 from django.db.models.functions import Coalesce
 
-from theodolite.annotation.cases import case_page, redactions_in
-from theodolite.annotation.records import Library
+from theodolite.annotation.cases import case_page
+from theodolite.annotation.records import RecordCache
 from theodolite.annotation.rules import stage_of
 from theodolite.assessment.blinding import MASKED, blind_name, mask_for, masked
 from theodolite.assessment.redacting import redacted
@@ -29,6 +29,7 @@ from theodolite.domain.annotating.work import ItemState, ReservationState
 from theodolite.domain.blocking import BLOCK
 from theodolite.domain.dialogue import Dialogue, Level
 from theodolite.domain.errors import InputError
+from theodolite.store.annotating.cases import redactions_in
 from theodolite.store.annotating.queues import queue_of
 from theodolite.store.dialogues import dialogues_of
 from theodolite.store.models import DialogueGroupRow, DialogueRow, JournalEntryRow, TurnRow
@@ -55,19 +56,19 @@ EVERYWHERE = ""
 
 
 def seen_dialogues(
-    library: Library, queue: QueueRow, rows: Sequence[DialogueRow], *, turn: int | None = None
+    records: RecordCache, queue: QueueRow, rows: Sequence[DialogueRow], *, turn: int | None = None
 ) -> dict[int, Dialogue]:
     """Return dialogues, redacted and masked, by the number of their row; as many queries as for one.
 
     Args:
-        library: Where study and dialogues are read.
+        records: Where study and dialogues are read.
         queue: Whose study says which names are masked.
         rows: The dialogues.
         turn: Number of the only turn that is wanted; None for all.
     """
-    mask = mask_for(library.study(queue.study_content_id))
+    mask = mask_for(records.study(queue.study_content_id))
     hidden = redactions_in([row.pk for row in rows])
-    told = dialogues_of([row.unit_id for row in rows], library.contents)
+    told = dialogues_of([row.unit_id for row in rows], records.contents)
     return {
         row.pk: masked(redacted(_only(dialogue, turn), hidden.get(row.pk, ()), EVERYWHERE), mask)
         for row, dialogue in zip(rows, told, strict=True)
@@ -79,7 +80,7 @@ def _only(dialogue: Dialogue, turn: int | None) -> Dialogue:
     return replace(dialogue, turns=kept, context="")
 
 
-def speaking_of(library: Library, queue: QueueRow, rows: QuerySet[DialogueRow], words: str) -> tuple[int, ...]:
+def speaking_of(records: RecordCache, queue: QueueRow, rows: QuerySet[DialogueRow], words: str) -> tuple[int, ...]:
     """Return the numbers of those dialogues in which some words stand as annotators see them.
 
     The database finds the words where they were said; what it finds is looked at
@@ -98,7 +99,7 @@ def speaking_of(library: Library, queue: QueueRow, rows: QuerySet[DialogueRow], 
             f"{sought!r} stands in more than {MOST_SOUGHT} of these dialogues; search for more words, or filter more"
         )
         raise InputError(message)
-    told = seen_dialogues(library, queue, said)
+    told = seen_dialogues(records, queue, said)
     return tuple(number for number, dialogue in told.items() if _stands_in(sought, dialogue))
 
 
@@ -159,17 +160,18 @@ class Listing:
     spoken: tuple[int, ...] | None
 
     @classmethod
-    def of(cls, library: Library, queue: QueueRow, sought: DialogueFilter) -> Listing:
+    def of(cls, records: RecordCache, queue: str, sought: DialogueFilter) -> Listing:
         """Look for dialogues.
 
         Raises:
             InputError: If the words sought are too short, or stand in too many dialogues.
         """
-        whole = cls(queue=queue, sought=sought, spoken=None)
+        row = queue_of(queue)
+        whole = cls(queue=row, sought=sought, spoken=None)
         if not sought.words.strip():
             return whole
-        said = speaking_of(library, queue, whole._at(None).order_by(), sought.words)
-        return cls(queue=queue, sought=sought, spoken=said)
+        said = speaking_of(records, row, whole._at(None).order_by(), sought.words)
+        return cls(queue=row, sought=sought, spoken=said)
 
     @property
     def rows(self) -> QuerySet[DialogueRow]:
@@ -181,6 +183,27 @@ class Listing:
         """Their work items, as far as the filter lets these through."""
         items = found_items(self.queue, self.sought)
         return items if self._is_about_items else items.filter(dialogue__in=self.rows.order_by())
+
+    def count(self) -> int:
+        """Return how many dialogues there are; count."""
+        return self.rows.count()
+
+    def page(self, records: RecordCache, *, reader: str, page: int = 0) -> list[ListedDialogue]:
+        """Return one page of the dialogues, under the names that one reader's pages give them."""
+        return listed(records, self.queue, self.rows, reader=reader, page=page)
+
+    def item_tokens(self, beside: Collection[str] | None = None, *, category: str = "") -> list[str]:
+        """Return the tokens of the work items, in the order in which they came in.
+
+        Args:
+            beside: Tokens of items; only items of the same dialogues are returned. None for all.
+            category: Only items of this category; empty for all.
+        """
+        items = self.items.filter(category=category) if category else self.items
+        if beside is not None:
+            named = WorkItemRow.objects.filter(queue=self.queue, token__in=beside)
+            items = items.filter(dialogue_id__in=named.values("dialogue_id"))
+        return [token for token in items.order_by("id").values_list("token", flat=True) if token]
 
     def stages(self) -> Mapping[ItemStage, int]:
         """Return how many dialogues there would be at each stage, were it named in place of the filter's; counts."""
@@ -209,8 +232,8 @@ def found_items(queue: QueueRow, sought: DialogueFilter) -> QuerySet[WorkItemRow
     if sought.disputed is not None:
         items = items.filter(disputed__gt=0) if sought.disputed else items.filter(disputed=0)
     if sought.annotator:
-        claims = ReservationRow.objects.filter(item=OuterRef("pk"), participant__key=sought.annotator)
-        items = items.filter(Exists(claims.filter(state__in=_AT_HAND)))
+        reservations = ReservationRow.objects.filter(item=OuterRef("pk"), participant__key=sought.annotator)
+        items = items.filter(Exists(reservations.filter(state__in=_AT_HAND)))
     if sought.stage is not None:
         items = items.annotate(at=_STAGE).filter(at=sought.stage.value)
     return items
@@ -235,13 +258,13 @@ def _standing_cases(queue: QueueRow) -> QuerySet[CaseRow]:
 
 
 def listed(
-    library: Library, queue: QueueRow, rows: QuerySet[DialogueRow], *, reader: str, page: int = 0
+    records: RecordCache, queue: QueueRow, rows: QuerySet[DialogueRow], *, reader: str, page: int = 0
 ) -> list[ListedDialogue]:
     """Return one page of some dialogues, under the names that one reader's pages give them."""
     shown = list(rows[page * PAGE : (page + 1) * PAGE])
     numbers = [row.pk for row in shown]
     items, flags = _items_of(queue, numbers), _flags_of(queue, numbers)
-    told = seen_dialogues(library, queue, shown, turn=1)
+    told = seen_dialogues(records, queue, shown, turn=1)
     return [
         ListedDialogue(
             name=blind_name(told[row.pk].key, reader, queue.salt),
@@ -287,25 +310,31 @@ def _flags_of(queue: QueueRow, dialogues: Sequence[int]) -> dict[int, tuple[Flag
     return {dialogue: tuple(kinds) for dialogue, kinds in raised.items()}
 
 
-def scenarios_in(queue: QueueRow) -> list[str]:
+def item_names(tokens: Sequence[str], reader: str) -> dict[str, tuple[str, str]]:
+    """Return the name of the dialogue for one reader, and the category, of each work item by its token."""
+    rows = WorkItemRow.objects.filter(token__in=tokens).select_related("dialogue__unit", "queue")
+    return {row.token or "": (blind_name(row.dialogue.unit.key, reader, row.queue.salt), row.category) for row in rows}
+
+
+def scenarios_in(queue: str) -> list[str]:
     """Return the names of the scenarios that a queue's dialogues were held in, by name."""
     return _of_dialogues(queue, "scenario")
 
 
-def levels_in(queue: QueueRow) -> list[str]:
+def levels_in(queue: str) -> list[str]:
     """Return the levels of testing at which a queue's dialogues were held, by name."""
     return _of_dialogues(queue, "level")
 
 
-def groups_in(queue: QueueRow) -> list[tuple[str, str]]:
+def groups_in(queue: str) -> list[tuple[str, str]]:
     """Return name and value of the groups that the cases of a queue's dialogues belong to, the first ones."""
-    items = WorkItemRow.objects.filter(queue=queue)
+    items = WorkItemRow.objects.filter(queue__token=queue)
     rows = DialogueGroupRow.objects.filter(dialogue_id__in=items.values("dialogue_id"))
     return list(rows.values_list("name", "value").distinct().order_by("name", "value")[:MOST_GROUPS])
 
 
-def _of_dialogues(queue: QueueRow, column: str) -> list[str]:
-    rows = DialogueRow.objects.filter(id__in=WorkItemRow.objects.filter(queue=queue).values("dialogue_id"))
+def _of_dialogues(queue: str, column: str) -> list[str]:
+    rows = DialogueRow.objects.filter(id__in=WorkItemRow.objects.filter(queue__token=queue).values("dialogue_id"))
     return sorted(set(rows.values_list(column, flat=True).distinct().order_by()))
 
 
@@ -316,11 +345,11 @@ _AROUND = 45
 """Letters on either side of what is hidden; count."""
 
 
-def case_lines(library: Library, queue: str, view: CaseView, *, reader: str, page: int = 0) -> list[ListedCase]:
+def case_lines(records: RecordCache, queue: str, view: CaseView, *, reader: str, page: int = 0) -> list[ListedCase]:
     """Return one page of the cases of a queue's study, the latest first, for one reader's eyes."""
     row = queue_of(queue)
     found = case_page(row.study, view, page)
-    told = _seen_by_key(library, row, {one.dialogue for one in found})
+    told = _seen_by_key(records, row, {one.dialogue for one in found})
     return [
         ListedCase(
             case=one,
@@ -332,9 +361,9 @@ def case_lines(library: Library, queue: str, view: CaseView, *, reader: str, pag
     ]
 
 
-def _seen_by_key(library: Library, queue: QueueRow, keys: Collection[str]) -> dict[str, Dialogue]:
+def _seen_by_key(records: RecordCache, queue: QueueRow, keys: Collection[str]) -> dict[str, Dialogue]:
     rows = list(DialogueRow.objects.filter(unit__key__in=keys))
-    return {dialogue.key: dialogue for dialogue in seen_dialogues(library, queue, rows).values()}
+    return {dialogue.key: dialogue for dialogue in seen_dialogues(records, queue, rows).values()}
 
 
 def _around_hidden(dialogue: Dialogue, case: SensitiveCase) -> str:
@@ -357,7 +386,7 @@ def _excerpt(text: str, start: int, mark: str) -> str:
     return ("… " if first else "") + text[first:last].strip() + (" …" if last < len(text) else "")
 
 
-def room_lines(library: Library, queue: str, *, reader: str, page: int = 0) -> list[ListedRoom]:
+def room_lines(records: RecordCache, queue: str, *, reader: str, page: int = 0) -> list[ListedRoom]:
     """Return one page of the rooms of a queue, those that are open first, then the latest."""
     row = queue_of(queue)
     is_over = Case(When(state=RoomState.CLOSED.value, then=Value(1)), default=Value(0), output_field=IntegerField())
@@ -365,7 +394,7 @@ def room_lines(library: Library, queue: str, *, reader: str, page: int = 0) -> l
     shown = list(rows[page * ROOMS : (page + 1) * ROOMS])
     votes = RoomVoteRow.objects.filter(room__in=shown).values_list("room_id")
     n_voted = dict(votes.annotate(n=Count("participant_id", distinct=True)).order_by())
-    told = seen_dialogues(library, row, list({one.dialogue_id: one.dialogue for one in shown}.values()), turn=1)
+    told = seen_dialogues(records, row, list({one.dialogue_id: one.dialogue for one in shown}.values()), turn=1)
     return [
         ListedRoom(
             token=one.token,

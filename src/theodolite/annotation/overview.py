@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from theodolite.annotation.assignment import n_heavy_lately, n_waiting_in
-from theodolite.annotation.records import Library
+from theodolite.annotation.records import RecordCache
 from theodolite.domain.people.exposure import MUCH_DIALOGUES
 from theodolite.store.models.annotating import QueueRow, ReservationRow, WorkItemRow
 
@@ -46,21 +46,23 @@ def has_queue(name: str) -> bool:
     return QueueRow.objects.filter(name=name).exists()
 
 
-def topic_demand(library: Library, name: str, scenarios: Collection[str]) -> TopicDemand:
+def topic_demand(records: RecordCache, name: str, scenarios: Collection[str]) -> TopicDemand:
     """Return what annotators are needed for in some scenarios; nothing if there is no queue."""
     queue = QueueRow.objects.filter(name=name).first()
     if queue is None:
         return TopicDemand()
-    return TopicDemand(waiting=n_waiting_in(queue, scenarios), overlap=library.design(queue.design_id).process.passes)
+    return TopicDemand(
+        waiting=n_waiting_in(queue.token, scenarios), overlap=records.design(queue.design_id).process.passes
+    )
 
 
-def heavy_workloads(library: Library, name: str) -> Iterator[HeavyWorkload]:
+def heavy_workloads(records: RecordCache, name: str) -> Iterator[HeavyWorkload]:
     """Yield the annotators with much recent work on a heavy topic; none if there is no queue."""
     queue = QueueRow.objects.filter(name=name).first()
     if queue is None:
         return
-    titles = {topic.name: topic.title for topic in library.study(queue.study_content_id).topics}
-    for participant, counts in n_heavy_lately(library, queue.token).items():
+    titles = {topic.name: topic.title for topic in records.study(queue.study_content_id).topics}
+    for participant, counts in n_heavy_lately(records, queue.token).items():
         for topic, n in counts.items():
             if n >= MUCH_DIALOGUES:
                 yield HeavyWorkload(participant=participant, topic=titles[topic], dialogues=n)

@@ -9,10 +9,8 @@ from statistics import median
 from django.db import transaction
 from django.db.models import Count, F, Max, Min, Q, QuerySet, Sum
 
-from theodolite.annotation.agreement import all_answers, state_of
-from theodolite.annotation.queues import given_to
-from theodolite.annotation.records import Library
-from theodolite.annotation.review import resolutions_of
+from theodolite.annotation.agreement import all_answers
+from theodolite.annotation.records import RecordCache
 from theodolite.annotation.rules import review_sample
 from theodolite.domain.annotating.quality import (
     Conscientiousness,
@@ -27,8 +25,10 @@ from theodolite.domain.annotation import Outcome
 from theodolite.domain.errors import InputError, NotFound
 from theodolite.domain.people.event import AnnotationProcess
 from theodolite.measurement.spread import Halves, halves_alike
+from theodolite.store.annotating.answers import given_to, state_of
 from theodolite.store.annotating.queues import item_row, queue_of
 from theodolite.store.annotating.reservations import BY_JUDGE, RESERVED, SUBMITTED
+from theodolite.store.annotating.reviews import quality_reviews_of, resolutions_of
 from theodolite.store.ledger import database_now, one_at_a_time
 from theodolite.store.models import AnswerRow
 from theodolite.store.models.annotating import (
@@ -48,12 +48,12 @@ Expected = Mapping[tuple[str, int | None], str]
 
 
 def add_gold(
-    library: Library, item: str, expected: Mapping[tuple[str, int | None], str], *, by: str, reason: str
+    records: RecordCache, item: str, expected: Mapping[tuple[str, int | None], str], *, by: str, reason: str
 ) -> None:
     """Say what is known to be right at an item; annotators meet it like any other.
 
     Args:
-        library: Where the guideline is kept.
+        records: Where the guideline is kept.
         item: Token of the work item.
         expected: Question and turn to value.
         by: Who says so.
@@ -63,7 +63,7 @@ def add_gold(
         InputError: If a value is no point of its question's scale.
     """
     row = item_row(item)
-    guideline = library.guideline(row.version)
+    guideline = records.guideline(row.version)
     for (question, _), value in expected.items():
         scale = guideline.instrument.question(question).scale
         if not scale.admits(value):
@@ -80,13 +80,13 @@ def add_gold(
     )
 
 
-def known_from_review(library: Library, item: str) -> dict[tuple[str, int | None], str]:
+def known_from_review(records: RecordCache, item: str) -> dict[tuple[str, int | None], str]:
     """Return what is known of an item once people have spoken: what a review agreed on, and what all said alike.
 
     What a review left without consensus is not known, and never becomes gold.
     """
     row = item_row(item)
-    guideline, given = library.guideline(row.version), given_to(row)
+    guideline, given = records.guideline(row.version), given_to(row)
     settled = {(one.question, one.turn): one for one in resolutions_of(row)}
     known = {place: one.value for place, one in settled.items() if one.value is not None}
     said: dict[tuple[str, int | None], set[str | None]] = defaultdict(set)
@@ -101,14 +101,14 @@ def known_from_review(library: Library, item: str) -> dict[tuple[str, int | None
     return dict(sorted(kept.items(), key=lambda one: (order[one[0][0]], one[0][1] or 0)))
 
 
-def make_gold(library: Library, item: str, *, by: str, reason: str, more: int = 0) -> int:
+def make_gold(records: RecordCache, item: str, *, by: str, reason: str, more: int = 0) -> int:
     """Keep what is known of an item as gold, and let more people meet it; return how many answers are known.
 
     With more passes the item opens again: whoever submitted may change their last
     answers until its review begins anew.
 
     Args:
-        library: Where the guideline is kept.
+        records: Where the guideline is kept.
         item: Token of the work item.
         by: Who says so.
         reason: Why it is right.
@@ -117,14 +117,14 @@ def make_gold(library: Library, item: str, *, by: str, reason: str, more: int = 
     Raises:
         InputError: If nothing is known of it, there is no reason, or `more` is below 0.
     """
-    known = known_from_review(library, item)
+    known = known_from_review(records, item)
     if not known or not reason.strip() or more < 0:
         message = (
             f"gold takes answers that all gave or a review agreed on, and a reason; got {len(known)} and {reason!r}"
         )
         raise InputError(message)
     with transaction.atomic():
-        add_gold(library, item, known, by=by, reason=reason.strip())
+        add_gold(records, item, known, by=by, reason=reason.strip())
         if more:
             _let_more_meet(item, more)
     return len(known)
@@ -192,12 +192,12 @@ def _compared(gold: QuerySet[GoldRow]) -> Iterator[tuple[int, str, bool]]:
         for item, question, turn, value in gold.values_list("item_id", "question", "turn", "value")
     }
     items = {item for item, _, _ in known}
-    claims = ReservationRow.objects.filter(~BY_JUDGE, item_id__in=items, state=SUBMITTED)
+    reservations = ReservationRow.objects.filter(~BY_JUDGE, item_id__in=items, state=SUBMITTED)
     whose = {
         annotation: (item, person)
-        for annotation, item, person in claims.values_list("annotation_id", "item_id", "participant__key")
+        for annotation, item, person in reservations.values_list("annotation_id", "item_id", "participant__key")
     }
-    rows = AnswerRow.objects.filter(annotation_id__in=claims.values("annotation_id"))
+    rows = AnswerRow.objects.filter(annotation_id__in=reservations.values("annotation_id"))
     for annotation, question, turn, value in rows.values_list("annotation_id", "question", "turn", "value"):
         item, person = whose[annotation]
         expected = known.get((item, question, turn or 0))
@@ -205,16 +205,16 @@ def _compared(gold: QuerySet[GoldRow]) -> Iterator[tuple[int, str, bool]]:
             yield item, person, value == expected
 
 
-def to_review(library: Library, queue: str) -> list[str]:
+def to_review(records: RecordCache, queue: str) -> list[str]:
     """Return the reservations that seniors are still to look at in their present revision: drawn, or wished for."""
     row = queue_of(queue)
-    process = library.design(row.design_id).process
+    process = records.design(row.design_id).process
     seen = QualityReviewRow.objects.filter(reservation__item__queue=row)
     submitted = _submitted(queue).aggregate(n=Count("id"), last=Max("submitted"), revisions=Sum("revision"))
     wished = ReviewWishRow.objects.filter(item__queue=row)
     wishes = wished.aggregate(n=Count("id"), last=Max("id"))
     state = (process, *submitted.values(), seen.count(), *wishes.values())
-    return library.remembered(("to review", row.pk), state, lambda _: _to_review(queue, process, seen))
+    return records.figure(("to review", row.pk), state, lambda _: _to_review(queue, process, seen))
 
 
 def _to_review(queue: str, process: AnnotationProcess, seen: QuerySet[QualityReviewRow]) -> list[str]:
@@ -256,9 +256,23 @@ def review(token: str, verdict: ReviewVerdict, *, by: str, comment: str = "") ->
             frozen.update(state=ItemState.COMPLETE.value)
 
 
+def annotator_of(queue: str, token: str) -> str:
+    """Return the opaque key of the annotator who submitted under a token in a queue.
+
+    Raises:
+        NotFound: If nothing of that queue was submitted under it.
+    """
+    rows = ReservationRow.objects.filter(token=token, item__queue__token=queue, state=SUBMITTED)
+    person = rows.values_list("participant__key", flat=True).first()
+    if person is None:
+        message = f"no submitted annotation has the token `{token}`"
+        raise NotFound(message)
+    return str(person)
+
+
 def reviews_of(token: str) -> list[QualityReview]:
     """Return the reviews of one annotation, the first first."""
-    return _reviews(QualityReviewRow.objects.filter(reservation__token=token))
+    return quality_reviews_of(QualityReviewRow.objects.filter(reservation__token=token))
 
 
 def returned_to(queue: str, participant: str) -> list[QualityReview]:
@@ -270,31 +284,16 @@ def returned_to(queue: str, participant: str) -> list[QualityReview]:
         revision=F("reservation__revision"),
     )
     later = QualityReviewRow.objects.filter(verdict=ReviewVerdict.ACCEPTED.value, revision=F("reservation__revision"))
-    return _reviews(rows.exclude(reservation_id__in=later.values("reservation_id")))
+    return quality_reviews_of(rows.exclude(reservation_id__in=later.values("reservation_id")))
 
 
-def _reviews(rows: QuerySet[QualityReviewRow]) -> list[QualityReview]:
-    found = rows.select_related("reservation").order_by("id")
-    return [
-        QualityReview(
-            reservation=row.reservation.token,
-            revision=row.revision,
-            verdict=ReviewVerdict(row.verdict),
-            comment=row.comment,
-            by=row.by,
-            at=row.created,
-        )
-        for row in found
-    ]
-
-
-def from_above(library: Library, queue: str) -> list[Conscientiousness]:
+def from_above(records: RecordCache, queue: str) -> list[Conscientiousness]:
     """Return how each annotator's work looks: speed, gold items, drift against the others, returns; for seniors' eyes.
 
     Others are all people who answered, here or elsewhere. The number of queries
     hangs on how many categories there are, and not on answers.
     """
-    minutes, gold, alike = _minutes(queue), right_by_annotator(queue), _alike(library, queue)
+    minutes, gold, alike = _minutes(queue), right_by_annotator(queue), _alike(records, queue)
     returned = QualityReviewRow.objects.filter(reservation__item__queue__token=queue, verdict="returned")
     n_returned = dict(returned.values_list("reservation__participant__key").annotate(n=Count("id")))
     return [
@@ -334,14 +333,14 @@ def _minutes(queue: str) -> dict[str, list[float]]:
     return found
 
 
-def _alike(library: Library, queue: str) -> dict[str, Halves]:
+def _alike(records: RecordCache, queue: str) -> dict[str, Halves]:
     """Return for each annotator how many of their answers anybody else gave too, in both halves of their work."""
     row = queue_of(queue)
-    categories = [one.name for one in library.design(row.design_id).categories]
+    categories = [one.name for one in records.design(row.design_id).categories]
     state = tuple(state_of(row, name) for name in categories)
 
     def halves(_: object) -> dict[str, Halves]:
-        found = [all_answers(library, queue, name).people for name in categories]
+        found = [all_answers(records, queue, name).people for name in categories]
         return halves_alike(columns for by_question in found for columns in by_question.values())
 
-    return library.remembered(("halves", row.pk), state, halves)
+    return records.figure(("halves", row.pk), state, halves)

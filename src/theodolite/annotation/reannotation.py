@@ -9,7 +9,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Count, Exists, Max, Min, OuterRef, QuerySet
 
-from theodolite.annotation.records import Library
+from theodolite.annotation.records import RecordCache
 from theodolite.domain.annotating.rewording import DialogueAnswers, PastAnswers
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.store.annotating.queues import add_items, queue_of
@@ -164,14 +164,14 @@ def _sittings(study: str, category: str) -> QuerySet[AnnotationRow]:
         instrument_version=OuterRef("instrument_version"),
         revision__gt=OuterRef("revision"),
     )
-    claims = ReservationRow.objects.filter(annotation__isnull=False)
-    voided, judged = claims.exclude(state=SUBMITTED), claims.filter(BY_JUDGE)
+    reservations = ReservationRow.objects.filter(annotation__isnull=False)
+    voided, judged = reservations.exclude(state=SUBMITTED), reservations.filter(BY_JUDGE)
     rows = AnnotationRow.objects.filter(guideline=category, unit__isnull=True, dialogue__unit__run__study=study)
     return rows.filter(~Exists(later)).exclude(id__in=[*_numbers(voided), *_numbers(judged)])
 
 
-def _numbers(claims: QuerySet[ReservationRow]) -> list[int]:
-    return [number for number in claims.values_list("annotation_id", flat=True) if number]
+def _numbers(reservations: QuerySet[ReservationRow]) -> list[int]:
+    return [number for number in reservations.values_list("annotation_id", flat=True) if number]
 
 
 def routed_counts(queue: str) -> tuple[int, int]:
@@ -181,14 +181,14 @@ def routed_counts(queue: str) -> tuple[int, int]:
     return sum(1 for one in last.values() if one), sum(1 for one in last.values() if one is False)
 
 
-def annotate_again(library: Library, queue: str, category: str, dialogues: Sequence[str], *, version: str) -> int:
+def annotate_again(records: RecordCache, queue: str, category: str, dialogues: Sequence[str], *, version: str) -> int:
     """Put dialogues into a queue anew, to be annotated by the version that it asks now; return how many; count.
 
     What was answered before stays as it is, and so does where a dialogue went. Dialogues that
     the queue asks about by that version already are not put into it twice.
 
     Args:
-        library: Where the queue's design is kept.
+        records: Where the queue's design is kept.
         queue: Token of the queue.
         category: Name of the category.
         dialogues: Keys of dialogues that are stored.
@@ -200,7 +200,7 @@ def annotate_again(library: Library, queue: str, category: str, dialogues: Seque
     with transaction.atomic():
         one_at_a_time(f"queue {queue}")
         row = queue_of(queue)
-        design = library.design(row.design_id)
+        design = records.design(row.design_id)
         asked = design.category(category)
         if asked is None or asked.version != version:
             message = f"the queue does not ask `{category}` in this version; publish it, and fill the queue again"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable
+from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -18,17 +19,25 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 MOST = 256
-"""Records that are remembered; the oldest goes first. Count."""
+"""Cached records at most; the oldest leaves first. Count."""
 
 MOST_FIGURES = 32
-"""Figures that are remembered, some megabytes each at most; what was asked for longest ago goes first. Count."""
+"""Cached figures at most, some megabytes each; the least recently used leaves first. Count."""
 
 
-class Library:
-    """Designs, guidelines and studies by their versions, which never change, and dialogues."""
+class RecordCache:
+    """Caches designs, guidelines and studies by content hash, and figures by state; reads dialogues.
+
+    The server holds one for each workspace; the store itself caches nothing.
+    """
+
+    @classmethod
+    def at(cls, folder: Path) -> RecordCache:
+        """Return an empty cache over the contents of a workspace; long texts lie in the folder."""
+        return cls(Contents(folder))
 
     def __init__(self, contents: Contents) -> None:
-        """Say where they are kept."""
+        """Start empty, over stored contents."""
         self.contents = contents
         self._designs: dict[str, QueueDesign] = {}
         self._guidelines: dict[str, Guideline] = {}
@@ -53,15 +62,15 @@ class Library:
         """Return the dialogue that a unit brought."""
         return dialogues_of([unit_id], self.contents)[0]
 
-    def remembered(self, key: Hashable, state: Hashable, make: Callable[[T | None], T]) -> T:
-        """Return what was worked out under a key, or work it out; nothing of it is kept beyond the process.
+    def figure(self, key: Hashable, state: Hashable, make: Callable[[T | None], T]) -> T:
+        """Return a figure that was computed for this state, or compute it; nothing outlives the process.
 
-        Whoever asks while somebody else works the same out waits for that, and does not begin anew.
+        A second caller waits while a first one computes the same figure.
 
         Args:
-            key: Says of what the figures are.
-            state: Says everything that they rest on; they are worked out again where it is another one.
-            make: Works them out, from what was remembered of an earlier state if that helps; None where nothing was.
+            key: Name of the figure.
+            state: Everything that the figure depends on; another state computes it again.
+            make: Computes it, from the figure of an earlier state if there is one, else from None.
         """
         with self._lock:
             turn = self._turns[key]

@@ -8,25 +8,26 @@ from collections.abc import Mapping, Sequence
 from django.db import transaction
 from django.db.models import Count, Q, QuerySet
 
-from theodolite.annotation.cases import redactions_of
 from theodolite.annotation.judges import let_judges_take
-from theodolite.annotation.queues import given_to, route_on, salt_of
-from theodolite.annotation.records import Library
+from theodolite.annotation.queues import route_on, salt_of
+from theodolite.annotation.records import RecordCache
 from theodolite.annotation.rules import discrepancies, letters_for, reviewed
 from theodolite.assessment.blinding import blind_name, blinded, mask_for
 from theodolite.assessment.redacting import redacted
-from theodolite.domain.annotating.discrepancy import DisputedItem, DissentCause, Resolution, ReviewSheet
+from theodolite.domain.annotating.discrepancy import DisputedItem, Resolution, ReviewSheet
 from theodolite.domain.annotating.work import ItemState, Routed
 from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, Outcome
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import ScaleKind
+from theodolite.store.annotating.answers import given_to
+from theodolite.store.annotating.cases import redactions_of
 from theodolite.store.annotating.queues import item_row
-from theodolite.store.annotating.reservations import SUBMITTED, participant_id
+from theodolite.store.annotating.reservations import SUBMITTED
+from theodolite.store.annotating.reviews import add_resolution, resolutions_of
 from theodolite.store.ledger import database_now, one_at_a_time
 from theodolite.store.models import AnswerRow
-from theodolite.store.models.annotating import ReservationRow, ResolutionRow, ResolverRow, WorkItemRow
-from theodolite.store.reading import grouped
+from theodolite.store.models.annotating import ReservationRow, ResolutionRow, WorkItemRow
 from theodolite.store.results import replace_adjudication
 
 PAGE = 50
@@ -34,7 +35,7 @@ PAGE = 50
 
 
 def disputed_items(
-    library: Library, queue: str, reader: str, *, category: str = "", page: int = 0
+    records: RecordCache, queue: str, reader: str, *, category: str = "", page: int = 0
 ) -> list[DisputedItem]:
     """Return one page of the items that were not answered alike, the most disputed first; for one reader's eyes."""
     items = WorkItemRow.objects.filter(queue__token=queue, disputed__gt=0)
@@ -51,7 +52,7 @@ def disputed_items(
             dialogue=blind_name(row.dialogue.unit.key, reader, row.queue.salt),
             about=tuple(
                 question.text
-                for question in library.guideline(row.version).instrument.questions
+                for question in records.guideline(row.version).instrument.questions
                 if question.name in differing[row.pk] and question.scale.kind is not ScaleKind.TEXT
             ),
             n_disputed=row.disputed,
@@ -64,8 +65,8 @@ def disputed_items(
 
 def _differing(rows: Sequence[WorkItemRow]) -> Mapping[int, set[str]]:
     """Return the names of the questions that submitted passes did not answer alike, by item; one query."""
-    claims = ReservationRow.objects.filter(item__in=rows, state=SUBMITTED)
-    items = dict(claims.values_list("annotation_id", "item_id"))
+    reservations = ReservationRow.objects.filter(item__in=rows, state=SUBMITTED)
+    items = dict(reservations.values_list("annotation_id", "item_id"))
     said: defaultdict[tuple[int, str, int | None], set[tuple[str, str | None]]] = defaultdict(set)
     answers = AnswerRow.objects.filter(annotation_id__in=list(items))
     told = answers.values_list("annotation_id", "question", "turn", "outcome", "value")
@@ -84,15 +85,15 @@ def n_disputed_items(queue: str, *, category: str = "") -> int:
     return WorkItemRow.objects.filter(named, queue__token=queue, disputed__gt=0).count()
 
 
-def review_sheet(library: Library, item: str, reader: str) -> ReviewSheet:
+def review_sheet(records: RecordCache, item: str, reader: str) -> ReviewSheet:
     """Return what a formal review of an item shows: positions without names, in an order of this item's own.
 
     Raises:
         NotFound: If there is no such item.
     """
     row = item_row(item)
-    study, dialogue = library.study(row.queue.study_content_id), library.dialogue(row.dialogue.unit_id)
-    guideline = library.guideline(row.version)
+    study, dialogue = records.study(row.queue.study_content_id), records.dialogue(row.dialogue.unit_id)
+    guideline = records.guideline(row.version)
     return ReviewSheet(
         item=item,
         guideline=guideline,
@@ -129,7 +130,7 @@ def open_review(item: str) -> None:
         WorkItemRow.objects.filter(pk=row.pk).update(state=ItemState.FROZEN.value)
 
 
-def resolve(library: Library, item: str, found: Resolution) -> Routed | None:
+def resolve(records: RecordCache, item: str, found: Resolution) -> Routed | None:
     """Record what a review found about one question; the last one of a first category sends the dialogue on.
 
     Recording it again adds a further row. Consensus about the dialogue as a whole
@@ -145,15 +146,15 @@ def resolve(library: Library, item: str, found: Resolution) -> Routed | None:
         if row.state != ItemState.FROZEN.value:
             message = "begin the review first, so that nobody changes their answers meanwhile"
             raise Conflict(message)
-        guideline, given = library.guideline(row.version), given_to(row)
+        guideline, given = records.guideline(row.version), given_to(row)
         _check(guideline, {(one.question, one.turn) for one in discrepancies(guideline, given, "")}, found)
-        _enter(row, found)
+        add_resolution(row, found)
         if found.turn is None:
             replace_adjudication(row.dialogue.unit.run_id, _adjudication(row, found))
-        groups = library.dialogue(row.dialogue.unit_id).groups
+        groups = records.dialogue(row.dialogue.unit_id).groups
         said = reviewed(guideline, given, resolutions_of(row), groups)
-        routed = route_on(library, row, said) if said.is_final else None
-        let_judges_take(library, row.queue)
+        routed = route_on(records, row, said) if said.is_final else None
+        let_judges_take(records, row.queue)
         return routed
 
 
@@ -167,26 +168,6 @@ def reopen(item: str) -> None:
         state = ItemState.COMPLETE if row.done >= row.passes else ItemState.OPEN
         if row.state == ItemState.FROZEN.value:
             WorkItemRow.objects.filter(pk=row.pk).update(state=state.value)
-
-
-def resolutions_of(row: WorkItemRow) -> tuple[Resolution, ...]:
-    """Return what reviews recorded about an item: the latest for each question and turn."""
-    rows = list(ResolutionRow.objects.filter(item=row, current=True).order_by("id"))
-    people = ResolverRow.objects.filter(resolution__in=rows).select_related("participant").order_by("position")
-    took_part = grouped(people, "resolution_id")
-    return tuple(
-        Resolution(
-            question=one.question,
-            turn=one.turn or None,
-            participants=tuple(person.participant.key for person in took_part[one.pk]),
-            rationale=one.rationale,
-            outcome=Outcome(one.outcome) if one.outcome else None,
-            value=one.value,
-            cause=DissentCause(one.cause) if one.cause else None,
-            decided=one.created,
-        )
-        for one in rows
-    )
 
 
 def dissent(queue: str) -> Mapping[str, int]:
@@ -208,29 +189,6 @@ def _check(guideline: Guideline, disputed: set[tuple[str, int | None]], found: R
     if found.value is not None and not scale.admits(found.value):
         message = f"the consensus on `{found.question}` must be one of {list(scale.categories)}; got {found.value!r}"
         raise InputError(message)
-
-
-def _enter(row: WorkItemRow, found: Resolution) -> None:
-    before = ResolutionRow.objects.filter(item=row, question=found.question, turn=found.turn or 0, current=True)
-    before.update(current=False)
-    made = ResolutionRow.objects.create(
-        item=row,
-        question=found.question,
-        turn=found.turn or 0,
-        outcome=found.outcome.value if found.outcome else "",
-        value=found.value,
-        cause=found.cause.value if found.cause else "",
-        rationale=found.rationale.strip(),
-        created=database_now(),
-    )
-    ResolverRow.objects.bulk_create(
-        ResolverRow(resolution=made, participant_id=participant_id(person), position=position)
-        for position, person in enumerate(_once(found.participants))
-    )
-
-
-def _once(people: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys(people))
 
 
 def _adjudication(row: WorkItemRow, found: Resolution) -> Adjudication:

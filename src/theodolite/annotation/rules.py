@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from math import ceil, floor
@@ -15,41 +16,50 @@ from theodolite.domain.annotating.discrepancy import Discrepancy, Position, Reso
 from theodolite.domain.annotating.listing import ItemStage
 from theodolite.domain.annotating.promotion import is_model
 from theodolite.domain.annotating.quality import ReviewCandidate
-from theodolite.domain.annotating.training import Marked
-from theodolite.domain.annotating.work import AtWork, ItemState, QueueCategory, QueueDesign, Routed, WorkItem
+from theodolite.domain.annotating.training import AnnotatorStep, Marked, Onboarding, StepStatus
+from theodolite.domain.annotating.work import AnnotatorState, ItemState, QueueCategory, QueueDesign, Routed, WorkItem
 from theodolite.domain.annotation import Answer, Outcome
+from theodolite.domain.errors import InputError
 from theodolite.domain.guideline import DefectRule, Example, Guideline, Violation
 from theodolite.domain.identity import digest, keyed_draw, version_of
 from theodolite.domain.instrument import Instrument, ScaleKind
 from theodolite.domain.people.event import AnnotationProcess, Route
 from theodolite.domain.schema import AnnotationSchema
 from theodolite.domain.shown_order import ShownOrder, n_orders
+from theodolite.domain.study import Study
 
 
-def next_of(items: Sequence[WorkItem], who: AtWork, process: AnnotationProcess) -> WorkItem | None:
-    """Return the item that an annotator gets next; None where nothing is left for them.
+def steps_of(design: QueueDesign, onboarding: Onboarding) -> tuple[StepStatus, ...]:
+    """Return the steps that a queue asks of an annotator, and which one comes next.
 
-    What was offered to them comes first. After a dialogue on a heavy topic comes one
-    without, as long as there is one; within that, what was put first for everybody, then
-    what has the fewest passes; ties fall by the seeded draw of the item, or by its
-    reverse for who comes from the end. Heavy dialogues wait for one turn by this and are
-    passed over for nobody: each gets all its passes.
+    This is the one place that decides what an annotator does next. Work comes as soon as one category
+    is open, even where examples or tests of other categories are left.
 
     Args:
-        items: All items of the queue.
-        who: The annotator.
-        process: The rules.
+        design: What the queue asks.
+        onboarding: What the annotator has read, practised and passed.
     """
-    left = [item for item in items if not why_not(item, who, process)]
-    return min(left, key=lambda item: _turn(item, who), default=None)
+    has_examples = any(one.n_practice for one in onboarding.categories)
+    steps = {
+        AnnotatorStep.BACKGROUND: (bool(design.background), onboarding.background_read),
+        AnnotatorStep.RULES: (bool(design.rules), onboarding.rules_read),
+        AnnotatorStep.PRACTICE: (
+            design.process.practice and has_examples,
+            all(one.practised for one in onboarding.categories),
+        ),
+        AnnotatorStep.TEST: (bool(design.process.pass_mark), all(one.qualified for one in onboarding.categories)),
+        AnnotatorStep.WORK: (True, False),
+    }
+    required = [(step, is_done) for step, (is_required, is_done) in steps.items() if is_required]
+    waiting = (step for step, is_done in required if not is_done)
+    current = AnnotatorStep.WORK if onboarding.is_cleared else next(waiting, AnnotatorStep.WORK)
+    return tuple(
+        StepStatus(number=number, step=step, is_done=is_done, is_next=step is current)
+        for number, (step, is_done) in enumerate(required, start=1)
+    )
 
 
-def _turn(item: WorkItem, who: AtWork) -> tuple[bool, bool, bool, int, float]:
-    waits, way = who.after_heavy and item.is_heavy, -1 if who.backwards else 1
-    return item.key not in who.offered, waits, not item.is_first, item.n_live, way * item.draw
-
-
-def why_not(item: WorkItem, who: AtWork, process: AnnotationProcess) -> str:
+def why_not(item: WorkItem, who: AnnotatorState, process: AnnotationProcess) -> str:
     """Return why an annotator may not have an item, in words; empty where they may."""
     elsewhere = who.met.get(item.dialogue, frozenset()) - {item.category}
     share = most_items(who.n_items.get(item.category, 0), process)
@@ -74,6 +84,31 @@ def most_items(n_items: int, process: AnnotationProcess) -> int:
         6
     """
     return max(1, floor(n_items * process.most_share + 1e-9))
+
+
+IMPARTIALITY_RULES = (
+    "Judge what stands in the dialogue, and nothing that you suppose behind it.",
+    "Do not ask what the user or the application meant to do; ask what was said.",
+    "You are not checking facts: where a question turns on what is true, the reference decides.",
+    "Each question stands for itself. An answer to one does not settle another.",
+    "Where the dialogue does not tell, say so, if the question allows it; do not guess.",
+    "Do not talk with others about a dialogue before its review. Ask through a comment.",
+)
+"""Every annotator acknowledges these before the first dialogue, in this order, and can read them on each page."""
+
+
+def queue_design(study: Study) -> QueueDesign:
+    """Return what a study asks of its annotators.
+
+    Raises:
+        InputError: If it has no schema.
+    """
+    schema = study.schema()
+    if schema is None:
+        message = f"study `{study.name}` has no schema; say `annotation: {{schema: aria-five-categories}}` in its file"
+        raise InputError(message)
+    design = design_of(study.name, schema, study.annotation or AnnotationProcess())
+    return replace(design, background=study.about, rules=IMPARTIALITY_RULES)
 
 
 def design_of(study: str, schema: AnnotationSchema, process: AnnotationProcess) -> QueueDesign:

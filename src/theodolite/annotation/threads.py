@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from django.db import transaction
 
-from theodolite.annotation.records import Library
-from theodolite.domain.annotating.thread import Anchor, AnchorKind, FeedbackThread, Post, ThreadEnd
+from theodolite.annotation.records import RecordCache
+from theodolite.domain.annotating.thread import Anchor, FeedbackThread, ThreadEnd
 from theodolite.domain.errors import Conflict, InputError, NotFound
 from theodolite.store.annotating.queues import new_token, queue_of
-from theodolite.store.annotating.reservations import claim_of, participant_id
+from theodolite.store.annotating.reservations import own_reservation
+from theodolite.store.annotating.threads import add_post, has_begun, thread_row, threads_of
 from theodolite.store.ledger import database_now, one_at_a_time
 from theodolite.store.models.annotating import PostRow, ThreadRow
-from theodolite.store.reading import grouped
 
 PAGE = 20
 """Threads on one page of the list; count."""
 
 
-def begin_thread(library: Library, queue: str, participant: str, anchor: Anchor, text: str) -> str:
+def begin_thread(records: RecordCache, queue: str, participant: str, anchor: Anchor, text: str) -> str:
     """Begin a thread and return its token.
 
     Raises:
@@ -27,24 +25,24 @@ def begin_thread(library: Library, queue: str, participant: str, anchor: Anchor,
         NotFound: If it hangs on a reservation that is not one's own.
     """
     row = queue_of(queue)
-    category = library.design(row.design_id).category(anchor.category)
+    category = records.design(row.design_id).category(anchor.category)
     if category is None or not text.strip():
         message = f"a thread needs a category of the queue and some words; got {anchor.category!r} and {text!r}"
         raise InputError(message)
-    claim = claim_of(anchor.reservation, participant) if anchor.reservation else None
+    reservation = own_reservation(anchor.reservation, participant) if anchor.reservation else None
     with transaction.atomic():
         thread = ThreadRow.objects.create(
             token=new_token(),
             queue=row,
-            reservation=claim,
+            reservation=reservation,
             kind=anchor.kind.value,
             category=anchor.category,
-            version=claim.item.version if claim else category.version,
+            version=reservation.item.version if reservation else category.version,
             question=anchor.question,
             turn=anchor.turn,
             created=database_now(),
         )
-        _post(thread, participant, text)
+        add_post(thread, participant, text)
     return str(thread.token)
 
 
@@ -61,14 +59,14 @@ def reply(token: str, participant: str, text: str, *, senior: bool = False) -> N
         raise InputError(message)
     with transaction.atomic():
         one_at_a_time(f"thread {token}")
-        thread = _thread(token)
-        if not senior and not _is_own(thread, participant):
+        thread = thread_row(token)
+        if not senior and not has_begun(thread, participant):
             message = f"no thread has the token `{token}` for this annotator"
             raise NotFound(message)
         if thread.end:
             message = "this thread has ended; begin another one"
             raise Conflict(message)
-        _post(thread, participant, text)
+        add_post(thread, participant, text)
 
 
 def end_thread(token: str, end: ThreadEnd, *, by: str, text: str = "") -> None:
@@ -83,7 +81,7 @@ def end_thread(token: str, end: ThreadEnd, *, by: str, text: str = "") -> None:
         raise InputError(message)
     with transaction.atomic():
         one_at_a_time(f"thread {token}")
-        thread = _thread(token)
+        thread = thread_row(token)
         if thread.end:
             message = f"this thread ended before, as `{thread.end}`"
             raise Conflict(message)
@@ -95,14 +93,14 @@ def own_threads(queue: str, participant: str) -> list[FeedbackThread]:
     """Return the threads that an annotator has begun, the latest first."""
     begun = PostRow.objects.filter(thread__queue__token=queue, participant__key=participant)
     rows = ThreadRow.objects.filter(id__in=begun.values("thread_id"), queue__token=queue).order_by("-id")
-    return [thread for thread in _threads(list(rows), participant) if thread.posts[0].is_own]
+    return [thread for thread in threads_of(list(rows), participant) if thread.posts[0].is_own]
 
 
 def thread_page(queue: str, participant: str = "", *, is_open: bool = True, page: int = 0) -> list[FeedbackThread]:
     """Return one page of the threads of a queue that are open, or have ended, for seniors, the latest first."""
     rows = ThreadRow.objects.filter(queue__token=queue).order_by("-id")
     rows = rows.filter(end="") if is_open else rows.exclude(end="")
-    return _threads(list(rows[page * PAGE : (page + 1) * PAGE]), participant)
+    return threads_of(list(rows[page * PAGE : (page + 1) * PAGE]), participant)
 
 
 def n_threads(queue: str) -> tuple[int, int]:
@@ -126,50 +124,4 @@ def settled(queue: str, *, end: ThreadEnd = ThreadEnd.FAQ, category: str = "") -
 def settled_threads(queue: str, end: ThreadEnd) -> list[FeedbackThread]:
     """Return the threads that led to guideline text or the list of questions, for seniors, the first first."""
     rows = ThreadRow.objects.filter(queue__token=queue, end=end.value).order_by("id")
-    return _threads(list(rows), "")
-
-
-def _thread(token: str) -> ThreadRow:
-    row = ThreadRow.objects.filter(token=token).first()
-    if row is None:
-        message = f"no thread has the token `{token}`"
-        raise NotFound(message)
-    return row
-
-
-def _is_own(thread: ThreadRow, participant: str) -> bool:
-    first = PostRow.objects.filter(thread=thread).order_by("id").values_list("participant__key", flat=True).first()
-    return first == participant
-
-
-def _post(thread: ThreadRow, participant: str, text: str) -> None:
-    PostRow.objects.create(
-        thread=thread, participant_id=participant_id(participant), text=text.strip(), created=database_now()
-    )
-
-
-def _threads(rows: Sequence[ThreadRow], participant: str) -> list[FeedbackThread]:
-    posts = PostRow.objects.filter(thread__in=rows).select_related("participant").order_by("id")
-    by_thread = grouped(posts, "thread_id")
-    tokens = dict(ThreadRow.objects.filter(id__in=[row.pk for row in rows]).values_list("id", "reservation__token"))
-    return [_record(row, by_thread.get(row.pk, []), tokens[row.pk] or "", participant) for row in rows]
-
-
-def _record(row: ThreadRow, posts: Sequence[PostRow], reservation: str, participant: str) -> FeedbackThread:
-    return FeedbackThread(
-        token=row.token,
-        anchor=Anchor(
-            kind=AnchorKind(row.kind),
-            category=row.category,
-            question=row.question,
-            turn=row.turn,
-            reservation=reservation,
-        ),
-        version=row.version,
-        posts=tuple(
-            Post(author=one.participant.key, text=one.text, at=one.created, is_own=one.participant.key == participant)
-            for one in posts
-        ),
-        end=ThreadEnd(row.end) if row.end else None,
-        text=row.text,
-    )
+    return threads_of(list(rows), "")

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from django.db import transaction
 
-from theodolite.annotation.records import Library
+from theodolite.annotation.records import RecordCache
 from theodolite.annotation.rules import examples_for, is_passed, marked, worked_examples
 from theodolite.domain.annotating.training import CategoryStanding, Marked, Onboarding, QualificationResult
 from theodolite.domain.annotating.work import QueueCategory, QueueDesign
@@ -31,26 +31,26 @@ RULES = "impartiality rules"
 """Name of the impartiality rules among them."""
 
 
-def qualified_for(library: Library, queue: QueueRow, participant: str) -> frozenset[str]:
+def qualified_for(records: RecordCache, queue: QueueRow, participant: str) -> frozenset[str]:
     """Return the categories that an annotator may work in.
 
     None before the background material and the impartiality rules have been
     acknowledged in their present wording. Then those whose examples were
     practised on in this series and whose test was passed, both in this very version.
     """
-    return standing(library, queue, participant).open_to
+    return standing(records, queue, participant).open_to
 
 
-def standing(library: Library, queue: QueueRow, participant: str) -> Onboarding:
+def standing(records: RecordCache, queue: QueueRow, participant: str) -> Onboarding:
     """Return where an annotator stands on the way to a queue."""
-    return standings(library, queue, [participant])[participant]
+    return standings(records, queue, [participant])[participant]
 
 
-def standings(library: Library, queue: QueueRow, participants: Collection[str]) -> dict[str, Onboarding]:
+def standings(records: RecordCache, queue: QueueRow, participants: Collection[str]) -> dict[str, Onboarding]:
     """Return where each of many annotators stands on the way to a queue; as many queries as for one."""
-    design = library.design(queue.design_id)
+    design = records.design(queue.design_id)
     done = _done(queue, design, participants)
-    return {who: _onboarding(library, design, done, who) for who in participants}
+    return {who: _onboarding(records, design, done, who) for who in participants}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,22 +94,22 @@ def _gathered(pairs: Iterable[tuple[K, V]]) -> defaultdict[K, set[V]]:
     return found
 
 
-def _onboarding(library: Library, design: QueueDesign, done: _Done, who: str) -> Onboarding:
+def _onboarding(records: RecordCache, design: QueueDesign, done: _Done, who: str) -> Onboarding:
     wanted = {BACKGROUND: design.background, RULES: "".join(design.rules)}
     versions = text_versions(design)
     read = {name: not text or (name, versions[name]) in done.texts.get(who, ()) for name, text in wanted.items()}
     return Onboarding(
         background_read=read[BACKGROUND],
         rules_read=read[RULES],
-        categories=tuple(_standing(library, design, one, done, who) for one in design.categories),
+        categories=tuple(_standing(records, design, one, done, who) for one in design.categories),
     )
 
 
 def _standing(
-    library: Library, design: QueueDesign, category: QueueCategory, done: _Done, who: str
+    records: RecordCache, design: QueueDesign, category: QueueCategory, done: _Done, who: str
 ) -> CategoryStanding:
     process, version = design.process, category.version
-    practice, test = examples_for(library.guideline(version))
+    practice, test = examples_for(records.guideline(version))
     gone = done.practice.get((who, version), set())
     attempts = done.tests.get(who, Counter())[version]
     qualified = not process.pass_mark or (category.name, version) in done.passed.get(who, ())
@@ -135,11 +135,11 @@ Given = Mapping[int, Mapping[str, str]]
 """Place of an example to question name to what was answered."""
 
 
-def acknowledge(library: Library, queue: str, participant: str, subject: str) -> None:
+def acknowledge(records: RecordCache, queue: str, participant: str, subject: str) -> None:
     """Write down that an annotator has read a text of the queue, in its present wording.
 
     Args:
-        library: Where the queue's design is kept.
+        records: Where the queue's design is kept.
         queue: Token of the queue.
         participant: Opaque key of the annotator.
         subject: `qualified.BACKGROUND` or `qualified.RULES`.
@@ -147,7 +147,7 @@ def acknowledge(library: Library, queue: str, participant: str, subject: str) ->
     Raises:
         InputError: If the subject is neither.
     """
-    versions = text_versions(library.design(queue_of(queue).design_id))
+    versions = text_versions(records.design(queue_of(queue).design_id))
     if subject not in versions:
         message = f"a queue has the texts {sorted(versions)}; got {subject!r}"
         raise InputError(message)
@@ -159,25 +159,25 @@ def acknowledge(library: Library, queue: str, participant: str, subject: str) ->
     )
 
 
-def onboarding(library: Library, queue: str, participant: str) -> Onboarding:
+def onboarding(records: RecordCache, queue: str, participant: str) -> Onboarding:
     """Return where an annotator stands on the way to the queue."""
-    return standing(library, queue_of(queue), participant)
+    return standing(records, queue_of(queue), participant)
 
 
-def onboardings(library: Library, queue: str, participants: Collection[str]) -> dict[str, Onboarding]:
+def onboardings(records: RecordCache, queue: str, participants: Collection[str]) -> dict[str, Onboarding]:
     """Return where each of many annotators stands on the way to the queue."""
-    return standings(library, queue_of(queue), participants)
+    return standings(records, queue_of(queue), participants)
 
 
 def practise(
-    library: Library, version: str, participant: str, example: int, given: Mapping[str, str]
+    records: RecordCache, version: str, participant: str, example: int, given: Mapping[str, str]
 ) -> tuple[Marked, ...]:
     """Mark answers to a practice example, keep them, and return what was right and why.
 
     Raises:
         InputError: If that example is not for practice.
     """
-    guideline = library.guideline(version)
+    guideline = records.guideline(version)
     if example not in examples_for(guideline)[0]:
         message = f"example {example} of `{guideline.name}` is not for practice; {examples_for(guideline)[0]} are"
         raise InputError(message)
@@ -187,11 +187,11 @@ def practise(
     return found
 
 
-def go_through(library: Library, queue: str, participant: str, category: str, example: int) -> None:
+def go_through(records: RecordCache, queue: str, participant: str, category: str, example: int) -> None:
     """Write down that a practice example was answered as a whole in this series, with feedback.
 
     Args:
-        library: Where the queue's design is kept.
+        records: Where the queue's design is kept.
         queue: Token of the queue.
         participant: Opaque key of the annotator.
         category: Name of the category.
@@ -201,8 +201,8 @@ def go_through(library: Library, queue: str, participant: str, category: str, ex
         InputError: If the queue has no such category, or the category no such example.
     """
     row = queue_of(queue)
-    found = library.design(row.design_id).category(category)
-    places = examples_for(library.guideline(found.version))[0] if found else ()
+    found = records.design(row.design_id).category(category)
+    places = examples_for(records.guideline(found.version))[0] if found else ()
     if found is None or not 1 <= example <= len(places):
         message = f"`{category}` has {len(places)} examples to practise on; got number {example}"
         raise InputError(message)
@@ -215,15 +215,15 @@ def go_through(library: Library, queue: str, participant: str, category: str, ex
     )
 
 
-def attempt(library: Library, queue: str, participant: str, category: str, given: Given) -> QualificationResult:
+def attempt(records: RecordCache, queue: str, participant: str, category: str, given: Given) -> QualificationResult:
     """Mark an attempt at the test of a category and keep it, with feedback for each question.
 
     Raises:
         Conflict: If it was passed before, or no attempt is left; a senior can let in.
         InputError: If the queue has no such category, or its guideline no example to test by.
     """
-    design = library.design(queue_of(queue).design_id)
-    version, guideline = _tested(library, design, category)
+    design = records.design(queue_of(queue).design_id)
+    version, guideline = _tested(records, design, category)
     answers = {
         place: marked(guideline, worked_examples(guideline)[place], given.get(place, {}))
         for place in examples_for(guideline)[1]
@@ -249,12 +249,12 @@ def attempt(library: Library, queue: str, participant: str, category: str, given
     )
 
 
-def _tested(library: Library, design: QueueDesign, category: str) -> tuple[str, Guideline]:
+def _tested(records: RecordCache, design: QueueDesign, category: str) -> tuple[str, Guideline]:
     found = design.category(category)
     if found is None:
         message = f"the queue has the categories {[one.name for one in design.categories]}; got {category!r}"
         raise InputError(message)
-    guideline = library.guideline(found.version)
+    guideline = records.guideline(found.version)
     if not examples_for(guideline)[1]:
         message = f"`{category}` has no worked example to test by; add examples with answers, or let in by hand"
         raise InputError(message)
@@ -293,13 +293,13 @@ def _keep(
     )
 
 
-def admit(library: Library, queue: str, participant: str, category: str, *, by: str, reason: str) -> None:
+def admit(records: RecordCache, queue: str, participant: str, category: str, *, by: str, reason: str) -> None:
     """Let an annotator into a category without a test; who did and why stays on record.
 
     Raises:
         InputError: If there is no reason, or no such category.
     """
-    found = library.design(queue_of(queue).design_id).category(category)
+    found = records.design(queue_of(queue).design_id).category(category)
     if found is None or not reason.strip():
         message = f"letting in needs a category of the queue and a reason; got category={category!r}, reason={reason!r}"
         raise InputError(message)

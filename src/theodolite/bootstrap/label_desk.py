@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from theodolite.assessment.sitting import person_of
+from theodolite.assessment.manual_annotation import person_of
 from theodolite.bootstrap.serving import Serving, listen, open_server
 from theodolite.bootstrap.study_context import StudyContext, open_study
 from theodolite.bootstrap.web_settings import WEB
@@ -27,7 +27,7 @@ from theodolite.usecases.label_requests import LabelRequest, guideline_for, judg
 from theodolite.usecases.sampling_labels import draw_labels
 
 if TYPE_CHECKING:
-    from theodolite.annotation.records import Library
+    from theodolite.annotation.records import RecordCache
 
 OWN_PACE = AnnotationProcess(passes=1, practice=False, pass_mark=0.0)
 """How one person labels on this machine: each dialogue once, at once, and without a test."""
@@ -102,16 +102,18 @@ def waiting(desk: LabelDesk) -> int:
 
 def _prepared(context: StudyContext, request: LabelRequest, by: str, workspace: Path) -> LabelDesk:
     from theodolite.annotation.queues import n_waiting, open_queue
-    from theodolite.annotation.records import Library
+    from theodolite.annotation.records import RecordCache
     from theodolite.store.contents import Contents
 
-    study, library = context.loaded.study, Library(Contents(workspace / "blobs"))
+    study, records = context.loaded.study, RecordCache(Contents(workspace / "blobs"))
     guideline = guideline_for(study, request.guideline)
     judge = judge_for(study, guideline, request.judge)
     person = person_of(study, by, guideline.name)
-    door = import_module(f"{WEB}.annotator.door").open_door(study=study.name, guideline=guideline.name, by=person.name)
-    queue = open_queue(library, door.hosted, study, _design(study, guideline), by=person.name)
-    _fill(context, request, library, queue, n_waiting(queue))
+    door = import_module(f"{WEB}.annotator.one_time_login").open_door(
+        study=study.name, guideline=guideline.name, by=person.name
+    )
+    queue = open_queue(records, door.hosted, study, _design(study, guideline), by=person.name)
+    _fill(context, request, records, queue, n_waiting(queue))
     return LabelDesk(
         study=context.path,
         guideline=guideline.name,
@@ -130,7 +132,7 @@ def _design(study: Study, guideline: Guideline) -> QueueDesign:
     return QueueDesign(study=study.name, categories=(category,), process=process)
 
 
-def _fill(context: StudyContext, request: LabelRequest, library: Library, queue: str, n_before: int) -> None:
+def _fill(context: StudyContext, request: LabelRequest, records: RecordCache, queue: str, n_before: int) -> None:
     """Draw as many dialogues as are missing to the number that is wanted."""
     from theodolite.annotation.queues import add_dialogues
 
@@ -144,7 +146,7 @@ def _fill(context: StudyContext, request: LabelRequest, library: Library, queue:
             raise
         return  # everything is drawn already, and some of it still waits
     context.store.file(LabelSample.subject(context.loaded.study.name), drawn.sample)
-    add_dialogues(library, queue, [one.dialogue for one in drawn.sample.dialogues])
+    add_dialogues(records, queue, [one.dialogue for one in drawn.sample.dialogues])
 
 
 def _n_labelled(desk: LabelDesk) -> int:

@@ -13,9 +13,9 @@ from django.db import transaction
 
 from theodolite.annotation import assignment, calibration, cases, submission, threads, training
 from theodolite.annotation.cases import suspect
-from theodolite.annotation.queues import add_dialogues, designed, open_queue
-from theodolite.annotation.training import BACKGROUND
-from theodolite.annotation.training import RULES as RULES_READ
+from theodolite.annotation.queues import add_dialogues, designed, open_queue, queue_named
+from theodolite.annotation.rules import IMPARTIALITY_RULES
+from theodolite.annotation.training import BACKGROUND, RULES
 from theodolite.bootstrap.database import open_store
 from theodolite.config.loading import load_study
 from theodolite.config.shipped import shipped, shipped_bytes
@@ -35,10 +35,8 @@ from theodolite.domain.people.role import Role
 from theodolite.domain.run import Run, Unit, UnitKind
 from theodolite.domain.study import Study
 from theodolite.ports.store import Store
-from theodolite.store.models.annotating import QueueRow
 from theodolite.testing.planning import draw_plan
-from theodolite.web.annotator.desk import library
-from theodolite.web.annotator.rules import RULES
+from theodolite.web.annotator.context import records
 from theodolite.web.models import Account, HostedStudy, Membership
 
 FOLDER = "demo/annotation"
@@ -52,24 +50,24 @@ READING = (
 
 def load_queue(hosted: HostedStudy) -> None:
     """Keep the invented dialogues and open a queue of them, where there is none; must not run in a transaction."""
-    if QueueRow.objects.filter(name=hosted.token).exists():
+    if queue_named(hosted.token):
         return
     study = invented_study()
     keys = keep_dialogues(study)
-    queue = open_queue(library(), hosted.token, study, design_of(study), by="server")
-    suspect(library(), queue, keys)
-    add_dialogues(library(), queue, keys)
+    queue = open_queue(records(), hosted.token, study, design_of(study), by="server")
+    suspect(records(), queue, keys)
+    add_dialogues(records(), queue, keys)
     for held in Membership.objects.filter(hosted=hosted, role=Role.ANNOTATOR.value):
         let_begin(queue, held.participant)
 
 
 def let_begin(queue: str, participant: str) -> None:
     """Let an invented annotator have gone the way to the queue: texts read, every example practised on."""
-    for subject in (BACKGROUND, RULES_READ):
-        training.acknowledge(library(), queue, participant, subject)
-    for one in training.onboarding(library(), queue, participant).categories:
+    for subject in (BACKGROUND, RULES):
+        training.acknowledge(records(), queue, participant, subject)
+    for one in training.onboarding(records(), queue, participant).categories:
         for example in one.to_practise:
-            training.go_through(library(), queue, participant, one.category, example)
+            training.go_through(records(), queue, participant, one.category, example)
 
 
 def invented_study() -> Study:
@@ -106,7 +104,7 @@ def design_of(study: Study) -> QueueDesign:
         on_violation=names,
         otherwise=names[:1],
         background=READING,
-        rules=RULES,
+        rules=IMPARTIALITY_RULES,
     )
 
 
@@ -175,10 +173,10 @@ def load_review(hosted: HostedStudy) -> None:
     told = invented("finished.yaml")
     if account_of(told["annotators"][0].lower()) is not None:
         return
-    queue = str(QueueRow.objects.get(name=hosted.token).token)
+    queue = queue_named(hosted.token)
     keys = keep_dialogues(invented_study(), told["dialogues"], first=FIRST)
-    suspect(library(), queue, keys)
-    add_dialogues(library(), queue, keys)
+    suspect(records(), queue, keys)
+    add_dialogues(records(), queue, keys)
     people = {name: _annotator(hosted, queue, name) for name in told["annotators"]}
     claims = {
         (number, category, name): _answered(queue, people[name], key, category, values)
@@ -193,7 +191,7 @@ def load_review(hosted: HostedStudy) -> None:
     for thread in told["threads"]:
         _ask(queue, people[thread["by"]], claims[thread["dialogue"], thread["category"], thread["by"]], thread)
     senior = Membership.objects.get(hosted=hosted, role=Role.SENIOR.value).participant
-    calibration.open_room(library(), queue, keys[told["room"]["dialogue"] - 1], told["room"]["category"], by=senior)
+    calibration.open_room(records(), queue, keys[told["room"]["dialogue"] - 1], told["room"]["category"], by=senior)
 
 
 def _annotator(hosted: HostedStudy, queue: str, name: str) -> str:
@@ -213,21 +211,21 @@ def _ask(queue: str, participant: str, claim: str, thread: dict[str, Any]) -> No
         turn=thread["turn"],
         reservation=claim,
     )
-    threads.begin_thread(library(), queue, participant, anchor, thread["text"])
+    threads.begin_thread(records(), queue, participant, anchor, thread["text"])
 
 
 def _answered(queue: str, participant: str, dialogue: str, category: str, values: dict[str, Any]) -> str:
     """Take one item, answer all of it and submit it; return the token of the reservation."""
     assignment.offer(queue, [(dialogue, category)], participant)
-    work = assignment.next_work(library(), queue, participant, category=category)
+    work = assignment.next_work(records(), queue, participant, category=category)
     if work is None:
         message = f"the demonstration offered {category} of {dialogue} to somebody who cannot take it"
         raise InputError(message)
-    sitting = submission.sitting(library(), work.token, participant)
+    sitting = submission.task(records(), work.token, participant)
     while sitting.open:
         _give(work.token, participant, sitting.open, values)
-        sitting = submission.sitting(library(), work.token, participant)
-    submission.submit(library(), work.token, participant)
+        sitting = submission.task(records(), work.token, participant)
+    submission.submit(records(), work.token, participant)
     return work.token
 
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from theodolite.assessment.sitting import annotation_by, person_of
+from theodolite.assessment.manual_annotation import annotation_by, person_of
 from theodolite.assessment.slips import turns_asked
 from theodolite.config.brought.label_files import AskedItem, LabelKey
 from theodolite.domain.annotating.label_sample import GivenLabel, KeptLabels, item_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from theodolite.assessment.sitting import person_of
+from theodolite.assessment.manual_annotation import person_of
 from theodolite.domain.annotating.label_sample import LabelSample
 from theodolite.domain.annotation import Adjudication, Annotation, AnnotatorKind
 from theodolite.domain.annotator import Annotator, HandLabels

@@ -11,7 +11,7 @@ import django
 from theodolite.web.answering import OneTrip, Receive, Send
 from theodolite.web.crew import crew_at_work
 from theodolite.web.organiser.results import measuring_bench
-from theodolite.web.senior.warming import warming
+from theodolite.web.senior.cache_warmup import warming
 from theodolite.web.session_end import reply_manager, sweeping
 from theodolite.web.teams.conformance import conformance_bench
 

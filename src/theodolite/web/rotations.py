@@ -9,7 +9,7 @@ from theodolite.annotation.overview import heavy_workloads, topic_demand
 from theodolite.domain.people.exposure import LATELY_H, MUCH_MIN
 from theodolite.domain.people.role import Role
 from theodolite.events.exposure import heavy_minutes, opt_out_tallies
-from theodolite.web.annotator.desk import library
+from theodolite.web.annotator.context import records
 from theodolite.web.events import event_of
 from theodolite.web.models import HostedStudy, Membership
 
@@ -70,7 +70,7 @@ def opt_out_effects(hosted: HostedStudy) -> list[OptOutEffect]:
         return []
     avoided = event.participants.avoided_topics_in(event.study.name)
     annotators, topics = _annotators(hosted), {topic.name: topic for topic in event.study.topics}
-    demands = {topic: topic_demand(library(), hosted.token, topics[topic].scenarios) for topic in topics}
+    demands = {topic: topic_demand(records(), hosted.token, topics[topic].scenarios) for topic in topics}
     return [
         OptOutEffect(
             title=topics[tally.topic].title,
@@ -117,7 +117,7 @@ def annotator_rotations(hosted: HostedStudy) -> list[Rotation]:
             topic=load.topic,
             much=f"{load.dialogues} dialogues in the last {LATELY_H} hours",
         )
-        for load in heavy_workloads(library(), hosted.token)
+        for load in heavy_workloads(records(), hosted.token)
         if load.participant in codes
     ]
 

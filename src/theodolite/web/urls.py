@@ -6,7 +6,7 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from theodolite.web import errors, static_files
 from theodolite.web.accounts import code_entry, comfort, home, joining, second_factor
-from theodolite.web.annotator import door
+from theodolite.web.annotator import one_time_login
 from theodolite.web.organiser import studies
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -28,6 +28,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("s/<slug:study>/organise/", include("theodolite.web.organiser.urls")),
     path("s/<slug:study>/team/", include("theodolite.web.teams.urls")),
     path("s/<slug:study>/analyse/", include("theodolite.web.analyst.urls")),
-    path("label/<slug:token>/", door.enter, name="label_door"),
+    path("label/<slug:token>/", one_time_login.enter, name="label_door"),
     path("static/<slug:version>/<path:path>", static_files.static_file, name="static"),
 ]

@@ -33,10 +33,10 @@ def refusals(lines) -> list[str]:
 
 
 def submitted(venue: Venue, queue: str, who: str) -> str:
-    work = next_work(venue.library, queue, who, category="risk")
+    work = next_work(venue.records, queue, who, category="risk")
     assert work is not None
     save_answer(work.token, who, no("released"))
-    submit(venue.library, work.token, who)
+    submit(venue.records, work.token, who)
     return work.token
 
 
@@ -44,13 +44,13 @@ def test_offers_keep_every_rule_and_say_of_each_why_not(venue: Venue) -> None:
     venue.hold(1, held_by=HeldBy.PERSON, cluster="p-1")
     queue = venue.queue(process=AnnotationProcess(passes=1, pass_mark=0.0, most_share=0.5))
     offer(queue, [(venue.keys[0], "risk")], "p-1")
-    skipped = next_work(venue.library, queue, "p-1")
+    skipped = next_work(venue.records, queue, "p-1")
     assert skipped is not None
     skip(skipped.token, "p-1", "known")
     offer(queue, [(venue.keys[1], "risk")], "p-2")
     submitted(venue, queue, "p-2")
 
-    lines = bulk.offer_many(venue.library, queue, [*tokens(category="risk"), "strange"], "p-1", by="sami")
+    lines = bulk.offer_many(venue.records, queue, [*tokens(category="risk"), "strange"], "p-1", by="sami")
 
     keys = dict(WorkItemRow.objects.values_list("token", "dialogue__unit__key"))
     told = {keys[line.item]: line.refused for line in lines}
@@ -63,10 +63,10 @@ def test_what_is_offered_counts_towards_the_share_and_goes_before_anything_else(
     venue.hold(5)
     queue = venue.queue(process=AnnotationProcess(passes=2, pass_mark=0.0, most_share=0.5))
 
-    lines = bulk.offer_many(venue.library, queue, tokens(), "p-1", by="sami")
+    lines = bulk.offer_many(venue.records, queue, tokens(), "p-1", by="sami")
 
     assert Counter(refusals(lines)) == {"": 4, "they have their share of its category": 4}
-    first = candidates(venue.library, queue_of(queue), "p-1").first()
+    first = candidates(venue.records, queue_of(queue), "p-1").first()
     assert first is not None
     assert first.token in {line.item for line in lines if line.made}
     assert WorkItemRow.objects.filter(live__gt=0).count() == 0
@@ -75,23 +75,23 @@ def test_what_is_offered_counts_towards_the_share_and_goes_before_anything_else(
 def test_two_categories_of_a_dialogue_are_not_offered_to_one_person_where_they_are_kept_apart(venue: Venue) -> None:
     queue = venue.queue(first="", process=AnnotationProcess(passes=1, pass_mark=0.0, apart=True))
 
-    lines = bulk.offer_many(venue.library, queue, tokens(), "p-1", by="sami")
+    lines = bulk.offer_many(venue.records, queue, tokens(), "p-1", by="sami")
 
     assert Counter(refusals(lines)) == {"": 3, "they annotated another category of the same dialogue": 6}
 
 
 def test_offers_are_taken_back_unless_they_were_taken_up_and_can_be_made_again(venue: Venue) -> None:
     queue = venue.queue()
-    made = [line.made for line in bulk.offer_many(venue.library, queue, tokens(), "p-1", by="sami")]
+    made = [line.made for line in bulk.offer_many(venue.records, queue, tokens(), "p-1", by="sami")]
     assert (
-        refusals(bulk.offer_many(venue.library, queue, tokens(), "p-1", by="sami"))
+        refusals(bulk.offer_many(venue.records, queue, tokens(), "p-1", by="sami"))
         == ["it is offered to them already"] * 3
     )
-    next_work(venue.library, queue, "p-1")
+    next_work(venue.records, queue, "p-1")
 
     assert bulk.undo_offers(queue, made, by="sami") == 2
     assert bulk.undo_offers(queue, made, by="sami") == 0
-    again = bulk.offer_many(venue.library, queue, tokens(), "p-1", by="sami")
+    again = bulk.offer_many(venue.records, queue, tokens(), "p-1", by="sami")
     assert sorted(refusals(again)) == ["", "", "they had it before"]
     assert ReservationEventRow.objects.filter(by="sami", state="released").count() == 2
 
@@ -99,22 +99,22 @@ def test_offers_are_taken_back_unless_they_were_taken_up_and_can_be_made_again(v
 def test_what_was_put_first_goes_before_other_work_until_that_is_taken_back(venue: Venue) -> None:
     venue.hold(20)
     queue = venue.queue()
-    last = candidates(venue.library, queue_of(queue), "p-1").last()
+    last = candidates(venue.records, queue_of(queue), "p-1").last()
     assert last is not None
 
     assert refusals(bulk.put_first(queue, [last.token])) == [""]
     assert refusals(bulk.put_first(queue, [last.token])) == ["it goes first already"]
-    assert candidates(venue.library, queue_of(queue), "p-2").first() == last
+    assert candidates(venue.records, queue_of(queue), "p-2").first() == last
     assert bulk.undo_first(queue, [last.token]) == 1
-    assert candidates(venue.library, queue_of(queue), "p-2").first() != last
+    assert candidates(venue.records, queue_of(queue), "p-2").first() != last
 
 
 def test_work_in_hand_and_offers_go_back_and_what_was_submitted_stays(venue: Venue) -> None:
     queue = venue.queue()
     done = submitted(venue, queue, "p-1")
-    held = next_work(venue.library, queue, "p-1")
+    held = next_work(venue.records, queue, "p-1")
     assert held is not None
-    bulk.offer_many(venue.library, queue, tokens(), "p-3", by="sami")
+    bulk.offer_many(venue.records, queue, tokens(), "p-3", by="sami")
 
     lines = bulk.send_back(queue, tokens(), by="sami")
 
@@ -130,29 +130,29 @@ def test_work_in_hand_and_offers_go_back_and_what_was_submitted_stays(venue: Ven
 
 def test_rooms_are_opened_once_and_closed_again_unless_somebody_voted(venue: Venue, monkeypatch) -> None:
     queue = venue.queue()
-    made = [line.made for line in bulk.open_rooms(venue.library, queue, tokens(), by="sami")]
+    made = [line.made for line in bulk.open_rooms(venue.records, queue, tokens(), by="sami")]
     assert {token for token, _, _ in rooms(queue, is_open=True)} == set(made)
-    assert set(refusals(bulk.open_rooms(venue.library, queue, tokens(), by="sami"))) == {"a room on it is open already"}
-    assert vote(venue.library, made[0], "p-1", [no("released")]) == ()
+    assert set(refusals(bulk.open_rooms(venue.records, queue, tokens(), by="sami"))) == {"a room on it is open already"}
+    assert vote(venue.records, made[0], "p-1", [no("released")]) == ()
 
     assert bulk.undo_rooms(queue, made) == 2
     assert [token for token, _, _ in rooms(queue, is_open=True)] == [made[0]]
     monkeypatch.setattr(bulk, "MOST_ROOMS", 2)
     with pytest.raises(InputError, match="at most 2 rooms"):
-        bulk.open_rooms(venue.library, queue, tokens(), by="sami")
+        bulk.open_rooms(venue.records, queue, tokens(), by="sami")
 
 
 def test_a_wish_for_a_check_holds_for_whatever_is_submitted_until_it_was_looked_at(venue: Venue) -> None:
     queue = venue.queue(process=AnnotationProcess(passes=2, pass_mark=0.0, quality_check=0.0))
     done = submitted(venue, queue, "p-1")
-    assert to_review(venue.library, queue) == []
+    assert to_review(venue.records, queue) == []
 
     lines = bulk.ask_for_checks(queue, tokens(), by="sami")
 
     assert sorted(refusals(lines)) == ["", "nobody has submitted it yet", "nobody has submitted it yet"]
-    assert to_review(venue.library, queue) == [done]
+    assert to_review(venue.records, queue) == [done]
     review(done, ReviewVerdict.ACCEPTED, by="sami")
-    assert to_review(venue.library, queue) == []
+    assert to_review(venue.records, queue) == []
     assert bulk.undo_checks(queue, tokens()) == 1
     assert sorted(refusals(bulk.ask_for_checks(queue, tokens(), by="sami"))).count("") == 1
 
@@ -178,8 +178,8 @@ def test_no_pass_is_taken_twice_while_many_are_offered_and_taken_at_once(venue: 
     def work(number: int) -> None:
         with venue.bound():
             who = f"p-{number}"
-            bulk.offer_many(venue.library, queue, tokens(), who, by="sami")
-            next_work(venue.library, queue, who)
+            bulk.offer_many(venue.records, queue, tokens(), who, by="sami")
+            next_work(venue.records, queue, who)
             bulk.send_back(queue, tokens()[:2], by="sami")
 
     with ThreadPoolExecutor(8) as pool:

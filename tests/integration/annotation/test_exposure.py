@@ -32,14 +32,14 @@ def a_queue(venue: Venue, n_grim: int = 2) -> str:
 
 
 def work(venue: Venue, queue: str) -> Reservation:
-    found = next_work(venue.library, queue, "p-1")
+    found = next_work(venue.records, queue, "p-1")
     assert found is not None
     return found
 
 
 def submitted(venue: Venue, claim: Reservation) -> None:
     save_answer(claim.token, "p-1", no("released"))
-    assert not submit(venue.library, claim.token, "p-1").open
+    assert not submit(venue.records, claim.token, "p-1").open
 
 
 def test_work_in_hand_goes_back_without_a_reason_and_is_not_offered_again(venue: Venue) -> None:
@@ -48,16 +48,16 @@ def test_work_in_hand_goes_back_without_a_reason_and_is_not_offered_again(venue:
         submitted(venue, held)
     venue.store.keep_avoided("spoilers", "p-1", ["grim"])
 
-    assert let_go(venue.library, queue, "p-1") == 1
-    assert n_passed_over(venue.library, queue, "p-1") == 1
-    left = next_work(venue.library, queue, "p-1")
+    assert let_go(venue.records, queue, "p-1") == 1
+    assert n_passed_over(venue.records, queue, "p-1") == 1
+    left = next_work(venue.records, queue, "p-1")
     assert left is None or scenario_of(left.token) != "forum"
 
 
 def test_heavy_ones_are_taken_apart_as_long_as_there_are_lighter_ones(venue: Venue) -> None:
     queue, met = a_queue(venue), []
     for _ in range(5):
-        told, held = next_is_heavy(venue.library, queue, "p-1"), work(venue, queue)
+        told, held = next_is_heavy(venue.records, queue, "p-1"), work(venue, queue)
         met.append((told, scenario_of(held.token)))
         submitted(venue, held)
 
@@ -74,4 +74,4 @@ def test_who_had_much_of_one_topic_is_counted_by_dialogue(venue: Venue) -> None:
     for _ in range(5):
         submitted(venue, work(venue, queue))
 
-    assert n_heavy_lately(venue.library, queue) == {"p-1": {"grim": 2}}
+    assert n_heavy_lately(venue.records, queue) == {"p-1": {"grim": 2}}

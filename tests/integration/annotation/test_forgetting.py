@@ -22,7 +22,7 @@ def forgotten(venue):
 
 def test_drafts_go_and_items_are_set_aside(venue):
     token = venue.queue()
-    taken = next_work(venue.library, token, "anna")
+    taken = next_work(venue.records, token, "anna")
     save_answer(taken.token, "anna", yes("released", 1))
     save_answer(taken.token, "anna", how_bad("7"))
 
@@ -30,13 +30,13 @@ def test_drafts_go_and_items_are_set_aside(venue):
 
     assert not DraftRow.objects.exists()
     assert set(WorkItemRow.objects.values_list("state", flat=True)) == {"set aside"}
-    assert next_work(venue.library, token, "ben") is None
+    assert next_work(venue.records, token, "ben") is None
 
 
 def test_known_answers_go_with_the_reasons_why_they_were_right(venue):
     venue.queue()
     item = WorkItemRow.objects.filter(category="risk").first().token
-    add_gold(venue.library, item, {("released", None): "yes"}, by="sara", reason="She says it is her sister.")
+    add_gold(venue.records, item, {("released", None): "yes"}, by="sara", reason="She says it is her sister.")
 
     forgotten(venue)
 
@@ -45,7 +45,7 @@ def test_known_answers_go_with_the_reasons_why_they_were_right(venue):
 
 def test_reasons_for_skipping_are_emptied_and_the_log_keeps_what_happened(venue):
     token = venue.queue()
-    taken = next_work(venue.library, token, "anna")
+    taken = next_work(venue.records, token, "anna")
     skip(taken.token, "anna", "He writes about his illness.")
 
     forgotten(venue)
@@ -65,27 +65,27 @@ def test_figures_that_were_worked_out_before_a_withdrawal_hold_no_longer(venue):
     queue = venue.queue(first="")
     for key in venue.keys[:2]:
         offer(queue, [(key, "utility")], "anna")
-        taken = next_work(venue.library, queue, "anna", category="utility")
+        taken = next_work(venue.records, queue, "anna", category="utility")
         save_answer(taken.token, "anna", yes("useful"))
-        submit(venue.library, taken.token, "anna")
-    before = len(all_answers(venue.library, queue, "utility").people["useful"])
+        submit(venue.records, taken.token, "anna")
+    before = len(all_answers(venue.records, queue, "utility").people["useful"])
 
     withdrawn(venue, venue.keys[0])
 
-    assert (before, len(all_answers(venue.library, queue, "utility").people["useful"])) == (2, 1)
+    assert (before, len(all_answers(venue.records, queue, "utility").people["useful"])) == (2, 1)
 
 
 def test_nobody_is_asked_to_check_what_was_said_of_a_withdrawn_dialogue(venue):
     queue = venue.queue(process=AnnotationProcess(passes=1, pass_mark=0.0, quality_check=1.0), first="")
     offer(queue, [(venue.keys[0], "utility")], "anna")
-    taken = next_work(venue.library, queue, "anna")
+    taken = next_work(venue.records, queue, "anna")
     save_answer(taken.token, "anna", yes("useful"))
-    submit(venue.library, taken.token, "anna")
-    assert to_review(venue.library, queue) == [taken.token]
+    submit(venue.records, taken.token, "anna")
+    assert to_review(venue.records, queue) == [taken.token]
 
     withdrawn(venue, venue.keys[0])
 
-    assert to_review(venue.library, queue) == []
+    assert to_review(venue.records, queue) == []
 
 
 def test_a_case_that_is_closed_brings_no_withdrawn_dialogue_back(venue):

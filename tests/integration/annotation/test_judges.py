@@ -25,7 +25,6 @@ from theodolite.domain.identity import version_of
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.people.event import AnnotationProcess
 from theodolite.domain.run import Unit
-from theodolite.store.annotating.queues import queue_of
 from theodolite.store.filing import file_record
 from theodolite.store.models.annotating import ReservationRow, RoutedRow, WorkItemRow
 
@@ -40,8 +39,8 @@ UNREADABLE = Answer(question="released", outcome=Outcome.UNPARSEABLE, raw="perha
 @pytest.fixture
 def queue(venue: Venue) -> str:
     """Three dialogues with two passes, one of which may be a judge's."""
-    token = open_queue(venue.library, "judged", JUDGED, a_design(process=MIXED))
-    add_dialogues(venue.library, token, venue.keys)
+    token = open_queue(venue.records, "judged", JUDGED, a_design(process=MIXED))
+    add_dialogues(venue.records, token, venue.keys)
     return token
 
 
@@ -81,37 +80,37 @@ def certified(venue: Venue) -> Certificate:
         authorities=("p-1",),
         measurements=(),
     )
-    file_record(venue.library.contents, certificate.judge_version, certificate)
+    file_record(venue.records.contents, certificate.judge_version, certificate)
     return certificate
 
 
 def raised(venue: Venue, queue: str, number: int = 1) -> None:
     """Promote the judge."""
     certified(venue)
-    assert promote(venue.library, queue, "judge", by="s-1", reason="It is good.").number == number
+    assert promote(venue.records, queue, "judge", by="s-1", reason="It is good.").number == number
 
 
 def annotated(venue: Venue, queue: str, who: str) -> bool:
     """Let a person see nothing released in the next dialogue; say whether there was one."""
-    work = next_work(venue.library, queue, who, category="risk")
+    work = next_work(venue.records, queue, who, category="risk")
     if work is None:
         return False
     save_answer(work.token, who, no("released"))
-    assert submit(venue.library, work.token, who).open == ()
+    assert submit(venue.records, work.token, who).open == ()
     return True
 
 
 def test_a_judge_is_promoted_only_with_a_certificate_of_this_very_version(venue: Venue, queue: str) -> None:
     with pytest.raises(InputError, match="no certificate"):
-        promote(venue.library, queue, "judge", by="s-1", reason="It is good.")
+        promote(venue.records, queue, "judge", by="s-1", reason="It is good.")
     certificate = certified(venue)
     for judge, reason in (("nobody", "x"), ("judge", " ")):
         with pytest.raises(InputError):
-            promote(venue.library, queue, judge, by="s-1", reason=reason)
+            promote(venue.records, queue, judge, by="s-1", reason=reason)
 
-    assert promoted(venue.library, queue) == frozenset()
-    assert promote(venue.library, queue, "judge", by="s-1", reason="It is good.").certificate == version_of(certificate)
-    assert promoted(venue.library, queue) == {"judge"}
+    assert promoted(venue.records, queue) == frozenset()
+    assert promote(venue.records, queue, "judge", by="s-1", reason="It is good.").certificate == version_of(certificate)
+    assert promoted(venue.records, queue) == {"judge"}
 
 
 def test_a_shadow_takes_no_pass_and_stands_beside_people(venue: Venue, queue: str) -> None:
@@ -120,14 +119,14 @@ def test_a_shadow_takes_no_pass_and_stands_beside_people(venue: Venue, queue: st
         for _ in range(3):
             assert annotated(venue, queue, who)
 
-    (found, *_) = question_figures(venue.library, queue, "risk", "released").models_beside_people()
-    (standing,) = standings(venue.library, queue_of(queue))
-    released, bad = beside_people(venue.library, queue, standing)
+    (found, *_) = question_figures(venue.records, queue, "risk", "released").models_beside_people()
+    (standing,) = standings(venue.records, queue)
+    released, bad = beside_people(venue.records, queue, standing)
 
     assert (found.first, found.second, found.is_model, found.alike.value) == ("p-1", "judge", True, 0.0)
     assert (standing.n_read, standing.n_passes, standing.promotion) == (1, 0, None)
     assert (released.n_people, released.alike.value, released.alike.n) == (2, 0.0, 1)
-    assert (bad.n_people, agreement(venue.library, queue, "risk")[0].n_annotators) == (0, 2)
+    assert (bad.n_people, agreement(venue.records, queue, "risk")[0].n_annotators) == (0, 2)
 
 
 def test_a_promoted_judge_gives_its_pass_and_the_last_one_is_a_persons(venue: Venue, queue: str) -> None:
@@ -140,7 +139,7 @@ def test_a_promoted_judge_gives_its_pass_and_the_last_one_is_a_persons(venue: Ve
     assert n_by_people == 2 * 3 - 2
     assert ReservationRow.objects.filter(participant__key="model/judge", state="submitted").count() == 2
     assert WorkItemRow.objects.filter(category="risk", state="complete").count() == 3
-    assert n_left(venue.library, queue, "p-3") == WorkItemRow.objects.exclude(category="risk").count()
+    assert n_left(venue.records, queue, "p-3") == WorkItemRow.objects.exclude(category="risk").count()
 
 
 def test_what_a_judge_completes_is_compared_and_sent_on(venue: Venue, queue: str) -> None:
@@ -151,9 +150,9 @@ def test_what_a_judge_completes_is_compared_and_sent_on(venue: Venue, queue: str
 
     raised(venue, queue)
 
-    item = disputed_items(venue.library, queue, "s-1")[0].item
+    item = disputed_items(venue.records, queue, "s-1")[0].item
     open_review(item)
-    (discrepancy,) = review_sheet(venue.library, item, "s-1").discrepancies[:1]
+    (discrepancy,) = review_sheet(venue.records, item, "s-1").discrepancies[:1]
     assert RoutedRow.objects.filter(violation=True).count() == 3
     assert sorted((one.is_model, one.answer.value) for one in discrepancy.positions) == [(False, "no"), (True, "yes")]
 
@@ -162,7 +161,7 @@ def test_what_cannot_be_read_is_no_pass(venue: Venue, queue: str) -> None:
     read(venue, 0, UNREADABLE)
     raised(venue, queue)
 
-    assert standings(venue.library, queue_of(queue))[0].n_passes == 0
+    assert standings(venue.records, queue)[0].n_passes == 0
 
 
 def test_a_withdrawn_judge_gives_its_passes_back_but_those_under_review(venue: Venue, queue: str) -> None:
@@ -171,15 +170,15 @@ def test_a_withdrawn_judge_gives_its_passes_back_but_those_under_review(venue: V
     for number in range(3):
         read(venue, number)
     raised(venue, queue)
-    open_review(disputed_items(venue.library, queue, "s-1")[0].item)
+    open_review(disputed_items(venue.records, queue, "s-1")[0].item)
 
-    assert demote(venue.library, queue, "judge", by="s-1", reason="It drifts.") == 2
-    assert promoted(venue.library, queue) == frozenset()
+    assert demote(venue.records, queue, "judge", by="s-1", reason="It drifts.") == 2
+    assert promoted(venue.records, queue) == frozenset()
     assert sum(annotated(venue, queue, "p-2") for _ in range(3)) == 2
     with pytest.raises(Conflict, match="not promoted"):
-        demote(venue.library, queue, "judge", by="s-1", reason="Again.")
+        demote(venue.records, queue, "judge", by="s-1", reason="Again.")
     raised(venue, queue, number=2)
-    assert [type(one).__name__ for one in standings(venue.library, queue_of(queue))[0].past] == [
+    assert [type(one).__name__ for one in standings(venue.records, queue)[0].past] == [
         "Promotion",
         "Demotion",
         "Promotion",
@@ -193,18 +192,18 @@ def test_figures_of_people_leave_judges_out(venue: Venue, queue: str) -> None:
     for _ in range(3):
         annotated(venue, queue, "p-1")
 
-    assert [one.participant for one in from_above(venue.library, queue)] == ["p-1"]
-    assert from_above(venue.library, queue)[0].early_asked == 0
-    assert len(to_review(venue.library, queue)) == 3
-    assert agreement(venue.library, queue, "risk")[0].n_annotators == 1
+    assert [one.participant for one in from_above(venue.records, queue)] == ["p-1"]
+    assert from_above(venue.records, queue)[0].early_asked == 0
+    assert len(to_review(venue.records, queue)) == 3
+    assert agreement(venue.records, queue, "risk")[0].n_annotators == 1
 
 
 def test_a_study_that_leaves_no_pass_to_judges_gives_none(venue: Venue) -> None:
-    token = open_queue(venue.library, "people", JUDGED, a_design())
-    add_dialogues(venue.library, token, venue.keys)
+    token = open_queue(venue.records, "people", JUDGED, a_design())
+    add_dialogues(venue.records, token, venue.keys)
     read(venue, 0)
     raised(venue, token)
 
-    next_work(venue.library, token, "p-1")
+    next_work(venue.records, token, "p-1")
 
     assert not ReservationRow.objects.filter(participant__key="model/judge").exists()

@@ -20,7 +20,6 @@ from theodolite.domain.annotating.work import ItemState
 from theodolite.domain.blocking import BLOCK
 from theodolite.domain.dialogue import Level, Turn
 from theodolite.domain.errors import InputError
-from theodolite.store.annotating.queues import queue_of
 from theodolite.store.models.annotating import ResolutionRow, WorkItemRow
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
@@ -28,7 +27,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
 def keys(venue: Venue, queue: str, **sought: object) -> list[str]:
     """Return the keys of the dialogues that a filter finds."""
-    found = Listing.of(venue.library, queue_of(queue), DialogueFilter(**sought))
+    found = Listing.of(venue.records, queue, DialogueFilter(**sought))
     return list(found.rows.values_list("unit__key", flat=True))
 
 
@@ -64,8 +63,8 @@ def test_what_is_known_of_a_dialogue_sifts_it(venue: Venue) -> None:
     assert keys(venue, queue, group=("type", "safe")) == [field]
     assert keys(venue, queue, group=("type", "unsafe")) == []
     assert keys(venue, queue, scenario="series", level=Level.FIELD_TESTING) == []
-    assert listing.scenarios_in(queue_of(queue)) == ["another", "series"]
-    assert listing.groups_in(queue_of(queue)) == [("type", "safe")]
+    assert listing.scenarios_in(queue) == ["another", "series"]
+    assert listing.groups_in(queue) == [("type", "safe")]
 
 
 def test_category_disagreement_flag_and_annotator_sift_them(venue: Venue) -> None:
@@ -100,7 +99,7 @@ def test_words_are_found_as_annotators_see_them_and_hidden_ones_are_not(venue: V
     assert keys(venue, queue, words="Ärger") == [key]
     assert keys(venue, queue, words="bot-9") == []  # said, and masked
     case = cases.flag_dialogue("spoilers", key, Flag(kind=FlagKind.PII, turn=1), by="sami")
-    cases.redact(venue.library, case, "Zenobia", by="sami", shown_in=["risk"])
+    cases.redact(venue.records, case, "Zenobia", by="sami", shown_in=["risk"])
     assert keys(venue, queue, words="Zenobia") == []
     assert keys(venue, queue, words="name is") == [key]
 
@@ -117,12 +116,12 @@ def test_too_few_letters_and_words_that_stand_everywhere_are_refused(venue: Venu
 
 def test_a_page_tells_of_each_dialogue_and_counts_by_stage(venue: Venue) -> None:
     queue = venue.queue()
-    taken = next_work(venue.library, queue, "p-1")
+    taken = next_work(venue.records, queue, "p-1")
     assert taken is not None
     cases.flag_dialogue("spoilers", venue.keys[0], Flag(kind=FlagKind.TECHNICAL), by="sami")
-    found = Listing.of(venue.library, queue_of(queue), DialogueFilter())
+    found = Listing.of(venue.records, queue, DialogueFilter())
 
-    page = listing.listed(venue.library, queue_of(queue), found.rows, reader="sami")
+    page = found.page(venue.records, reader="sami")
 
     assert [one.opening for one in page] == ["Who are you?"] * 3
     assert len({one.name for one in page}) == 3
@@ -134,10 +133,10 @@ def test_a_page_tells_of_each_dialogue_and_counts_by_stage(venue: Venue) -> None
 def test_stages_are_counted_whatever_stage_is_sought(venue: Venue) -> None:
     venue.hold(1, scenario="another")
     queue = venue.queue()
-    next_work(venue.library, queue, "p-1")
+    next_work(venue.records, queue, "p-1")
 
     sought = DialogueFilter(scenario="series", stage=ItemStage.FINAL, words="tower")
-    found = Listing.of(venue.library, queue_of(queue), sought)
+    found = Listing.of(venue.records, queue, sought)
 
     assert sum(found.stages().values()) == 3
     assert found.rows.count() == 0
@@ -148,10 +147,10 @@ def test_rows_of_cases_say_what_stands_around_hidden_words_and_never_these(venue
     [key] = venue.hold(1, turns=(said,))
     queue = venue.queue()
     hidden = cases.flag_dialogue("spoilers", key, Flag(kind=FlagKind.PII, turn=1), by="sami")
-    cases.redact(venue.library, hidden, "Zenobia Quill", by="sami")
+    cases.redact(venue.records, hidden, "Zenobia Quill", by="sami")
     cases.flag_dialogue("spoilers", venue.keys[0], Flag(kind=FlagKind.TECHNICAL, note="It stops."), by="sami")
 
-    plain, blocked = case_lines(venue.library, queue, CaseView.OPEN, reader="sami")
+    plain, blocked = case_lines(venue.records, queue, CaseView.OPEN, reader="sami")
 
     assert (plain.words, plain.case.flag.note, plain.scenario) == ("", "It stops.", "series")
     assert blocked.words == f"My name is {BLOCK * 13}, hello."
@@ -160,11 +159,11 @@ def test_rows_of_cases_say_what_stands_around_hidden_words_and_never_these(venue
 
 def test_rows_of_rooms_say_what_tells_them_apart_and_open_ones_come_first(venue: Venue) -> None:
     queue = venue.queue()
-    first, second = (open_room(venue.library, queue, key, "risk", by="sami") for key in venue.keys[:2])
-    vote(venue.library, first, "p-1", [no("released")])
+    first, second = (open_room(venue.records, queue, key, "risk", by="sami") for key in venue.keys[:2])
+    vote(venue.records, first, "p-1", [no("released")])
     close_room(second)
 
-    lines = room_lines(venue.library, queue, reader="sami")
+    lines = room_lines(venue.records, queue, reader="sami")
 
     assert [(one.token, one.n_voted) for one in lines] == [(first, 1), (second, 0)]
     assert [one.state for one in lines] == [RoomState.VOTING, RoomState.CLOSED]

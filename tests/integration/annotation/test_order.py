@@ -9,11 +9,11 @@ from dataclasses import replace
 import pytest
 
 from tests.fakes.annotating import Venue, no
+from tests.fakes.queue_order import next_of
 from theodolite.annotation.assignment import candidates, from_the_end, next_work, offer, release, skip
 from theodolite.annotation.queues import add_dialogues
-from theodolite.annotation.rules import next_of
 from theodolite.annotation.submission import save_answer, submit
-from theodolite.domain.annotating.work import AtWork, ItemState, WorkItem
+from theodolite.domain.annotating.work import AnnotatorState, ItemState, WorkItem
 from theodolite.domain.choices import TopicWeight
 from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.people.event import AnnotationProcess
@@ -48,13 +48,13 @@ def items() -> list[WorkItem]:
     ]
 
 
-def at_work(who: str) -> AtWork:
+def at_work(who: str) -> AnnotatorState:
     claims = list(ReservationRow.objects.filter(participant__key=who).select_related("item__dialogue"))
     live = [one for one in claims if one.state in {"reserved", "submitted"}]
     met = {str(one.item.dialogue_id): set() for one in live}
     for one in live:
         met[str(one.item.dialogue_id)].add(one.item.category)
-    return AtWork(
+    return AnnotatorState(
         participant=who,
         qualified=frozenset(CATEGORIES),
         had=frozenset(str(c.item_id) for c in claims if c in live or (c.state == "released" and c.reason)),
@@ -74,7 +74,7 @@ def _last(claims: list[ReservationRow]) -> str:
 
 def step(venue: Venue, queue: str, who: str, chance: random.Random) -> None:
     """Let somebody take the next item and do something with it."""
-    work = next_work(venue.library, queue, who)
+    work = next_work(venue.records, queue, who)
     if work is None:
         return
     what = chance.choice(["submit", "skip", "release", "hold"])
@@ -84,7 +84,7 @@ def step(venue: Venue, queue: str, who: str, chance: random.Random) -> None:
         release(work.token, who)
     elif what == "submit" and work.category == "risk":
         save_answer(work.token, who, no("released"))
-        submit(venue.library, work.token, who)
+        submit(venue.records, work.token, who)
 
 
 @pytest.mark.parametrize(("seed", "process"), [(1, PROCESS), (2, FROM_BOTH_ENDS)])
@@ -95,13 +95,13 @@ def test_the_query_chooses_what_the_rules_say(venue: Venue, seed: int, process: 
     venue.hold(2, scenario="forum")
     venue.hold(1, held_by=HeldBy.PERSON, cluster="p-1")
     queue = venue.queue(process=process, first="")
-    add_dialogues(venue.library, queue, venue.keys)
+    add_dialogues(venue.records, queue, venue.keys)
     offer(queue, [(venue.keys[1], "style")], "p-2")
     WorkItemRow.objects.filter(dialogue__unit__key=venue.keys[2], category="utility").update(is_first=True)
     row, compared = QueueRow.objects.get(token=queue), 0
     for _ in range(15):
         for who in ("p-1", "p-2", "p-3"):
-            chosen = candidates(venue.library, row, who).first()
+            chosen = candidates(venue.records, row, who).first()
             back = bool(from_the_end(row, who, process))
             wanted = next_of(items(), replace(at_work(who), backwards=back), process)
             assert (chosen and str(chosen.pk)) == (wanted and wanted.key)
@@ -118,7 +118,7 @@ def test_who_comes_from_the_end_meets_what_others_meet_last(venue: Venue) -> Non
     met: dict[str, list[float]] = {}
     for who in ("p-1", "p-2"):
         for _ in range(4):
-            work = next_work(venue.library, queue, who, category="style")
+            work = next_work(venue.records, queue, who, category="style")
             assert work is not None
             skip(work.token, who, "known")
             met.setdefault(who, []).append(ReservationRow.objects.get(token=work.token).item.draw)

@@ -29,15 +29,15 @@ JUDGED = replace(STUDY, annotators=(JUDGE,), models=(ModelEndpoint(name="large",
 @pytest.fixture
 def queue(venue: Venue) -> str:
     """Three dialogues, of which two people have done all and one a part."""
-    token = open_queue(venue.library, "judged", JUDGED, a_design())
-    add_dialogues(venue.library, token, venue.keys)
+    token = open_queue(venue.records, "judged", JUDGED, a_design())
+    add_dialogues(venue.records, token, venue.keys)
     for who, n in (("p-1", 3), ("p-2", 3), ("p-3", 1)):
         for _ in range(n):
-            work = next_work(venue.library, token, who, category="risk").token
+            work = next_work(venue.records, token, who, category="risk").token
             save_answer(work, who, no("released") if who == "p-1" else yes("released"))
             save_answer(work, who, how_bad("4"))
-            assert submit(venue.library, work, who).open == ()
-    next_work(venue.library, token, "p-3", category="risk")
+            assert submit(venue.records, work, who).open == ()
+    next_work(venue.records, token, "p-3", category="risk")
     return token
 
 
@@ -49,40 +49,40 @@ def test_a_category_says_what_is_wanted_done_and_under_way(venue: Venue, queue: 
 
 
 def test_agreement_is_that_of_what_was_submitted(venue: Venue, queue: str) -> None:
-    released, bad = agreement(venue.library, queue, "risk")
+    released, bad = agreement(venue.records, queue, "risk")
 
     assert (released.n_units, released.n_shared, released.n_annotators) == (3, 3, 3)
     assert (released.alike.count, released.prevalence) == (0, (("yes", 4), ("no", 3)))
     assert (bad.n_without_value, bad.scale) == (3, "interval")
-    assert {(one.first, one.second) for one in question_figures(venue.library, queue, "risk", "released").pairs()} == {
+    assert {(one.first, one.second) for one in question_figures(venue.records, queue, "risk", "released").pairs()} == {
         ("p-1", "p-2"),
         ("p-1", "p-3"),
         ("p-2", "p-3"),
     }
     with pytest.raises(InputError):
-        agreement(venue.library, queue, "nothing")
+        agreement(venue.records, queue, "nothing")
 
 
 def test_the_page_takes_the_same_number_of_queries_however_much_there_is(venue: Venue, queue: str) -> None:
     def n_queries() -> int:
         with CaptureQueriesContext(connection) as found:
-            agreement(venue.library, queue, "risk")
+            agreement(venue.records, queue, "risk")
             progress(queue)
             return len(found)
 
     before = n_queries()
     venue.hold(4)
-    add_dialogues(venue.library, queue, venue.keys)
+    add_dialogues(venue.records, queue, venue.keys)
     for _ in range(4):
-        work = next_work(venue.library, queue, "p-1", category="risk").token
+        work = next_work(venue.records, queue, "p-1", category="risk").token
         save_answer(work, "p-1", no("released"))
-        submit(venue.library, work, "p-1")
+        submit(venue.records, work, "p-1")
 
     assert n_queries() == before
 
 
 def test_the_planner_reads_what_was_submitted(venue: Venue, queue: str) -> None:
-    plans = question_figures(venue.library, queue, "risk", "released").plan(0.1)
+    plans = question_figures(venue.records, queue, "risk", "released").plan(0.1)
 
     assert [plan.passes for plan in plans] == [1, 2, 3, 4, 5]
     assert plans[0].n_dialogues > plans[1].n_dialogues
@@ -91,12 +91,12 @@ def test_the_planner_reads_what_was_submitted(venue: Venue, queue: str) -> None:
 def test_calibration_shows_agreement_before_and_after(venue: Venue) -> None:
     token = venue.queue()
     for key in venue.keys[:2]:
-        room = open_room(venue.library, token, key, "risk", by="s-1")
-        vote(venue.library, room, "p-1", [yes("released"), how_bad("7")])
-        vote(venue.library, room, "p-2", [no("released")])
+        room = open_room(venue.records, token, key, "risk", by="s-1")
+        vote(venue.records, room, "p-1", [yes("released"), how_bad("7")])
+        vote(venue.records, room, "p-2", [no("released")])
         reveal(room)
-        vote(venue.library, room, "p-2", [yes("released"), how_bad("7")])
+        vote(venue.records, room, "p-2", [yes("released"), how_bad("7")])
 
-    ((version, before, after),) = [one for one in calibration(venue.library, token) if one[1].question == "released"]
+    ((version, before, after),) = [one for one in calibration(venue.records, token) if one[1].question == "released"]
     assert version == version_of(RISK)
     assert (before.alike.count, after.alike.count, after.alike.n) == (0, 2, 2)

@@ -10,7 +10,7 @@ from django.db.utils import IntegrityError
 
 from tests.fakes.annotating import OPEN_TO_ALL, Venue, how_bad, no, yes
 from theodolite.annotation.assignment import last_ones, next_work, offer, release, resume, skip, void
-from theodolite.annotation.submission import clear_answer, save_answer, sitting, submit, undo
+from theodolite.annotation.submission import clear_answer, save_answer, submit, task, undo
 from theodolite.domain.annotating.work import ReservationState
 from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.errors import Conflict, InputError, NotFound
@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
 
 def work(venue: Venue, queue: str, who: str) -> str:
-    found = next_work(venue.library, queue, who)
+    found = next_work(venue.records, queue, who)
     assert found is not None
     return found.token
 
@@ -32,7 +32,7 @@ def annotate(venue: Venue, queue: str, who: str, *answers) -> None:
     token = work(venue, queue, who)
     for answer in answers:
         save_answer(token, who, answer)
-    assert submit(venue.library, token, who).open == ()
+    assert submit(venue.records, token, who).open == ()
 
 
 def let_expire(token: str) -> None:
@@ -49,7 +49,7 @@ def test_twenty_who_ask_at_once_never_get_a_fourth_pass(venue: Venue) -> None:
 
     def ask(number: int) -> list[str]:
         with venue.bound():
-            return [found.token for _ in range(2) if (found := next_work(venue.library, queue, f"p-{number}"))]
+            return [found.token for _ in range(2) if (found := next_work(venue.records, queue, f"p-{number}"))]
 
     with ThreadPoolExecutor(20) as threads:
         had = [token for tokens in threads.map(ask, range(20)) for token in tokens]
@@ -94,9 +94,9 @@ def test_an_ended_reservation_goes_to_somebody_else_and_its_drafts_stay(venue: V
 
     assert ReservationRow.objects.get(token=token).item_id in taken
     assert ReservationRow.objects.get(token=token).state == ReservationState.EXPIRED.value
-    assert sitting(venue.library, token, "p-1").answers == (yes("released"),)
+    assert task(venue.records, token, "p-1").answers == (yes("released"),)
     with pytest.raises(Conflict, match="somebody else"):
-        resume(venue.library, token, "p-1")
+        resume(venue.records, token, "p-1")
 
 
 def test_who_comes_back_in_time_goes_on_where_they_were(venue: Venue) -> None:
@@ -104,10 +104,10 @@ def test_who_comes_back_in_time_goes_on_where_they_were(venue: Venue) -> None:
     token = work(venue, queue, "p-1")
     save_answer(token, "p-1", no("released"))
     let_expire(token)
-    next_work(venue.library, queue, "p-2")
+    next_work(venue.records, queue, "p-2")
 
-    assert resume(venue.library, token, "p-1").state is ReservationState.RESERVED
-    assert submit(venue.library, token, "p-1").revision == 1
+    assert resume(venue.records, token, "p-1").state is ReservationState.RESERVED
+    assert submit(venue.records, token, "p-1").revision == 1
 
 
 def test_finished_work_never_expires(venue: Venue) -> None:
@@ -115,7 +115,7 @@ def test_finished_work_never_expires(venue: Venue) -> None:
     annotate(venue, queue, "p-1", no("released"))
     row = ReservationRow.objects.get()
 
-    next_work(venue.library, queue, "p-2")
+    next_work(venue.records, queue, "p-2")
 
     assert (row.state, row.until) == ("submitted", None)
     with pytest.raises(IntegrityError):
@@ -126,7 +126,7 @@ def test_nothing_is_submitted_while_a_question_is_open(venue: Venue) -> None:
     token = work(venue, venue.queue(), "p-1")
     save_answer(token, "p-1", yes("released"))
 
-    assert submit(venue.library, token, "p-1").open == (OpenQuestion(question="how-bad"),)
+    assert submit(venue.records, token, "p-1").open == (OpenQuestion(question="how-bad"),)
     assert list(venue.store.labels(venue.run)) == []
 
 
@@ -149,7 +149,7 @@ def test_one_question_has_one_current_answer_and_all_that_was_clicked(venue: Ven
         save_answer(token, "p-1", answer)
 
     assert DraftRow.objects.count() == 5
-    assert sitting(venue.library, token, "p-1").answers == (yes("released"),)
+    assert task(venue.records, token, "p-1").answers == (yes("released"),)
 
 
 def test_undo_goes_back_step_by_step(venue: Venue) -> None:
@@ -159,7 +159,7 @@ def test_undo_goes_back_step_by_step(venue: Venue) -> None:
     clear_answer(token, "p-1", OpenQuestion(question="released"))
     seen = []
     while undo(token, "p-1"):
-        seen.append([answer.value for answer in sitting(venue.library, token, "p-1").answers])
+        seen.append([answer.value for answer in task(venue.records, token, "p-1").answers])
 
     assert seen == [["no"], ["yes"], []]
 
@@ -183,10 +183,10 @@ def test_nobody_annotates_what_they_held_themselves(venue: Venue) -> None:
     (own,) = venue.hold(1, held_by=HeldBy.PERSON, cluster="p-1")
     queue = venue.queue()
     had = []
-    while found := next_work(venue.library, queue, "p-1"):
+    while found := next_work(venue.records, queue, "p-1"):
         had.append(ReservationRow.objects.get(token=found.token).item.dialogue.unit.key)
         save_answer(found.token, "p-1", no("released"))
-        submit(venue.library, found.token, "p-1")
+        submit(venue.records, found.token, "p-1")
 
     assert sorted(had) == sorted(set(venue.keys) - {own})
 
@@ -196,7 +196,7 @@ def test_nobody_gets_more_than_their_share(venue: Venue) -> None:
     for _ in range(2):
         annotate(venue, queue, "p-1", no("released"))
 
-    assert next_work(venue.library, queue, "p-1", category="risk") is None
+    assert next_work(venue.records, queue, "p-1", category="risk") is None
 
 
 def test_what_is_offered_comes_first(venue: Venue) -> None:
@@ -234,7 +234,7 @@ def test_one_of_the_last_ones_can_be_changed_and_both_revisions_stay(venue: Venu
     save_answer(last.token, "p-1", how_bad("2"))
     save_answer(last.token, "p-1", yes("released"))
 
-    assert submit(venue.library, last.token, "p-1").revision == 2
+    assert submit(venue.records, last.token, "p-1").revision == 2
     (label,) = venue.store.labels(venue.run)
     assert (label.revision, label.answers[0].value) == (2, "yes")
 
@@ -245,14 +245,14 @@ def test_a_void_pass_is_free_for_somebody_else(venue: Venue) -> None:
     annotate(venue, queue, "p-1", no("released"))
     void(ReservationRow.objects.get().token, by="s-1", reason="wrong dialogue")
 
-    assert next_work(venue.library, queue, "p-2", category="risk") is not None
-    assert next_work(venue.library, queue, "p-1", category="risk") is None
+    assert next_work(venue.records, queue, "p-2", category="risk") is not None
+    assert next_work(venue.records, queue, "p-1", category="risk") is None
 
 
 def test_nobody_sees_the_work_of_somebody_else(venue: Venue) -> None:
     token = work(venue, venue.queue(), "p-1")
 
-    for look in (lambda: sitting(venue.library, token, "p-2"), lambda: save_answer(token, "p-2", yes("released"))):
+    for look in (lambda: task(venue.records, token, "p-2"), lambda: save_answer(token, "p-2", yes("released"))):
         with pytest.raises(NotFound):
             look()
 

@@ -33,17 +33,17 @@ def queue(venue: Venue) -> str:
 
 
 def say(venue: Venue, queue: str, *answers, who: str = "p-1") -> str:
-    token = next_work(venue.library, queue, who, category="risk").token
+    token = next_work(venue.records, queue, who, category="risk").token
     for answer in answers:
         save_answer(token, who, answer)
-    submit(venue.library, token, who)
+    submit(venue.records, token, who)
     return token
 
 
 def reword(venue: Venue) -> None:
     venue.study = replace(venue.study, guidelines=(OTHER, *venue.study.guidelines[1:]))
     categories = tuple(QueueCategory(name=one.name, version=version_of(one)) for one in venue.study.guidelines)
-    open_queue(venue.library, "spoilers", venue.study, a_design(process=PROCESS, categories=categories))
+    open_queue(venue.records, "spoilers", venue.study, a_design(process=PROCESS, categories=categories))
 
 
 def counts(venue: Venue) -> dict[tuple[str, str], tuple[int, int]]:
@@ -70,7 +70,7 @@ def test_what_was_made_void_counts_no_more(venue, queue):
 def test_a_sample_is_annotated_by_the_new_words_and_nothing_is_overwritten(venue, queue):
     reword(venue)
     n_routed = RoutedRow.objects.count()
-    n_new = annotate_again(venue.library, queue, "risk", venue.keys[:2], version=version_of(OTHER))
+    n_new = annotate_again(venue.records, queue, "risk", venue.keys[:2], version=version_of(OTHER))
     for _ in range(n_new):
         say(venue, queue, no("released"), who="p-2")
 
@@ -85,7 +85,7 @@ def test_a_sample_is_annotated_by_the_new_words_and_nothing_is_overwritten(venue
 def test_the_same_sample_twice_is_one_and_a_larger_one_adds_what_it_lacks(venue, queue):
     reword(venue)
     drawn = [
-        annotate_again(venue.library, queue, "risk", keys, version=version_of(OTHER))
+        annotate_again(venue.records, queue, "risk", keys, version=version_of(OTHER))
         for keys in (venue.keys[:2], venue.keys[:2], venue.keys)
     ]
 
@@ -95,14 +95,14 @@ def test_the_same_sample_twice_is_one_and_a_larger_one_adds_what_it_lacks(venue,
 
 def test_a_dialogue_that_nobody_took_moves_to_the_new_words_by_itself_and_is_not_asked_twice(venue, queue):
     (late,) = venue.hold(1)
-    add_dialogues(venue.library, queue, [late])
+    add_dialogues(venue.records, queue, [late])
     reword(venue)
 
-    assert annotate_again(venue.library, queue, "risk", [late], version=version_of(OTHER)) == 0
+    assert annotate_again(venue.records, queue, "risk", [late], version=version_of(OTHER)) == 0
     assert asked_by(queue, "risk", version_of(OTHER)) == {late}
 
 
 @pytest.mark.parametrize(("category", "version"), [("risk", version_of(OTHER)), ("tone", version_of(UTILITY))])
 def test_what_the_queue_does_not_ask_yet_is_not_put_into_it(venue, queue, category, version):
     with pytest.raises(Conflict, match="publish it, and fill the queue again"):
-        annotate_again(venue.library, queue, category, venue.keys, version=version)
+        annotate_again(venue.records, queue, category, venue.keys, version=version)

@@ -35,10 +35,10 @@ REVIEWED = AnnotationProcess(passes=3, pass_mark=0.0, route=Route.ALL, quality_c
 
 
 def annotate(venue: Venue, queue: str, who: str, *answers, category: str = "risk") -> str:
-    token = next_work(venue.library, queue, who, category=category).token
+    token = next_work(venue.records, queue, who, category=category).token
     for answer in answers:
         save_answer(token, who, answer)
-    assert submit(venue.library, token, who).open == ()
+    assert submit(venue.records, token, who).open == ()
     return token
 
 
@@ -55,7 +55,7 @@ def queue(venue: Venue) -> str:
 
 @pytest.fixture
 def item(venue: Venue, queue: str) -> str:
-    return disputed_items(venue.library, queue, "s-1")[0].item
+    return disputed_items(venue.records, queue, "s-1")[0].item
 
 
 def found(question: str, **changes) -> Resolution:
@@ -72,22 +72,22 @@ NOT_ASKED = found("how-bad", outcome=Outcome.NOT_APPLICABLE)
 
 
 def test_what_was_not_answered_alike_is_listed_with_letters_for_names(venue: Venue, queue: str, item: str) -> None:
-    sheet = review_sheet(venue.library, item, "s-1")
+    sheet = review_sheet(venue.records, item, "s-1")
 
     assert [(one.question, [position.letter for position in one.positions]) for one in sheet.discrepancies] == [
         ("released", ["A", "B", "C"]),
         ("how-bad", ["A", "B", "C"]),
     ]
     assert not any(name in canonical_json(sheet) for name in (*PEOPLE, "bot-9", "red teaming"))
-    (listed,) = disputed_items(venue.library, queue, "s-1")
+    (listed,) = disputed_items(venue.records, queue, "s-1")
     assert (listed.n_disputed, n_disputed_items(queue, category="style")) == (2, 0)
     assert (listed.dialogue, listed.about) == (sheet.dialogue.name, ("Was something released?", "How bad is it?"))
 
 
 def test_a_dialogue_waits_for_the_review_and_goes_on_by_its_consensus(venue: Venue, queue: str, item: str) -> None:
     open_review(item)
-    assert resolve(venue.library, item, agreed("released", "no")) is None
-    routed = resolve(venue.library, item, NOT_ASKED)
+    assert resolve(venue.records, item, agreed("released", "no")) is None
+    routed = resolve(venue.records, item, NOT_ASKED)
 
     assert (routed.violation, routed.disputed) == (False, True)
     assert [row.violation for row in RoutedRow.objects.order_by("number")] == [None, False]
@@ -96,8 +96,8 @@ def test_a_dialogue_waits_for_the_review_and_goes_on_by_its_consensus(venue: Ven
 
 def test_without_consensus_it_goes_to_all_and_the_cause_is_on_record(venue: Venue, queue: str, item: str) -> None:
     open_review(item)
-    resolve(venue.library, item, NOT_ASKED)
-    routed = resolve(venue.library, item, DISSENT)
+    resolve(venue.records, item, NOT_ASKED)
+    routed = resolve(venue.records, item, DISSENT)
 
     assert (routed.violation, routed.disputed) == (True, True)
     assert dissent(queue) == {"ambiguous guideline": 1}
@@ -107,9 +107,9 @@ def test_without_consensus_it_goes_to_all_and_the_cause_is_on_record(venue: Venu
 def test_answers_stay_and_the_result_becomes_a_final_label(venue: Venue, queue: str, item: str) -> None:
     before = list(venue.store.labels(venue.run))
     open_review(item)
-    resolve(venue.library, item, DISSENT)
-    resolve(venue.library, item, agreed("how-bad", "5"))
-    resolve(venue.library, item, agreed("released", "yes"))
+    resolve(venue.records, item, DISSENT)
+    resolve(venue.records, item, agreed("how-bad", "5"))
+    resolve(venue.records, item, agreed("released", "yes"))
 
     finals = {one.question: one for one in venue.store.adjudications(venue.run)}
     assert list(venue.store.labels(venue.run)) == before
@@ -120,7 +120,7 @@ def test_answers_stay_and_the_result_becomes_a_final_label(venue: Venue, queue: 
 def test_once_the_review_begins_nobody_changes_an_answer(venue: Venue, queue: str, item: str) -> None:
     (mine,) = last_ones(queue, "p-0")
     with pytest.raises(Conflict, match="begin the review"):
-        resolve(venue.library, item, DISSENT)
+        resolve(venue.records, item, DISSENT)
     open_review(item)
 
     with pytest.raises(Conflict):
@@ -128,14 +128,14 @@ def test_once_the_review_begins_nobody_changes_an_answer(venue: Venue, queue: st
     assert not last_ones(queue, "p-0")[0].is_open
     reopen(item)
     save_answer(mine.token, "p-0", no("released"))
-    assert submit(venue.library, mine.token, "p-0").revision == 2
+    assert submit(venue.records, mine.token, "p-0").revision == 2
 
 
 def test_only_what_differs_is_resolved_and_only_on_the_scale(venue: Venue, queue: str, item: str) -> None:
     open_review(item)
     for wrong in (agreed("released", "perhaps"), agreed("nothing", "yes")):
         with pytest.raises(InputError):
-            resolve(venue.library, item, wrong)
+            resolve(venue.records, item, wrong)
     with pytest.raises(NotFound):
         open_review("nowhere")
 
@@ -147,7 +147,7 @@ def test_a_review_of_unfinished_work_does_not_begin(venue: Venue) -> None:
 
 
 def test_seniors_see_a_share_of_each_stratum_and_what_they_return_comes_back(venue: Venue, queue: str) -> None:
-    drawn = to_review(venue.library, queue)
+    drawn = to_review(venue.records, queue)
     assert len(drawn) == 3
     with pytest.raises(InputError):
         review(drawn[0], ReviewVerdict.RETURNED, by="s-1")
@@ -155,20 +155,20 @@ def test_seniors_see_a_share_of_each_stratum_and_what_they_return_comes_back(ven
     review(drawn[1], ReviewVerdict.ACCEPTED, by="s-1")
     who = ReservationRow.objects.get(token=drawn[0]).participant.key
 
-    assert to_review(venue.library, queue) == drawn[2:]
+    assert to_review(venue.records, queue) == drawn[2:]
     assert [one.comment for one in returned_to(queue, who)] == ["Look at turn 2 again."]
-    submit(venue.library, drawn[0], who)
+    submit(venue.records, drawn[0], who)
     assert returned_to(queue, who) == []
-    assert drawn[0] in to_review(venue.library, queue)
+    assert drawn[0] in to_review(venue.records, queue)
     assert reviews_of(drawn[1])[0].verdict is ReviewVerdict.ACCEPTED
 
 
 def test_gold_speed_and_drift_are_for_seniors_eyes(venue: Venue, queue: str, item: str) -> None:
-    add_gold(venue.library, item, {("released", None): "yes"}, by="s-1", reason="It tells the end.")
+    add_gold(venue.records, item, {("released", None): "yes"}, by="s-1", reason="It tells the end.")
     with pytest.raises(InputError):
-        add_gold(venue.library, item, {("released", None): "x"}, by="s-1", reason="")
+        add_gold(venue.records, item, {("released", None): "x"}, by="s-1", reason="")
 
-    seen = {one.participant: one for one in from_above(venue.library, queue)}
+    seen = {one.participant: one for one in from_above(venue.records, queue)}
     assert [(seen[who].gold_right, seen[who].gold_asked) for who in PEOPLE] == [(1, 1), (1, 1), (0, 1)]
     assert seen["p-0"].median_minutes is not None
     assert (seen["p-0"].early_asked + seen["p-0"].late_asked, seen["p-0"].n_submitted) == (2, 1)
@@ -176,12 +176,12 @@ def test_gold_speed_and_drift_are_for_seniors_eyes(venue: Venue, queue: str, ite
 
 def test_a_room_hides_votes_until_they_are_revealed(venue: Venue) -> None:
     queue = venue.queue()
-    token = open_room(venue.library, queue, venue.keys[0], "risk", by="s-1")
-    assert vote(venue.library, token, "p-1", [yes("released")]) == (OpenQuestion(question="how-bad"),)
-    vote(venue.library, token, "p-1", [yes("released"), how_bad("7")])
-    vote(venue.library, token, "p-2", [no("released")])
+    token = open_room(venue.records, queue, venue.keys[0], "risk", by="s-1")
+    assert vote(venue.records, token, "p-1", [yes("released")]) == (OpenQuestion(question="how-bad"),)
+    vote(venue.records, token, "p-1", [yes("released"), how_bad("7")])
+    vote(venue.records, token, "p-2", [no("released")])
 
-    seen = room(venue.library, token, "p-2")
+    seen = room(venue.records, token, "p-2")
     assert (seen.n_voted, seen.before, seen.after, seen.posts) == (2, (), (), ())
     assert [answer.value for answer in seen.own] == ["no"]
     with pytest.raises(Conflict):
@@ -190,35 +190,35 @@ def test_a_room_hides_votes_until_they_are_revealed(venue: Venue) -> None:
 
 def test_people_may_change_their_minds_after_the_discussion_and_both_votes_stay(venue: Venue) -> None:
     queue = venue.queue()
-    token = open_room(venue.library, queue, venue.keys[0], "risk", by="s-1")
-    vote(venue.library, token, "p-1", [yes("released"), how_bad("7")])
-    vote(venue.library, token, "p-2", [no("released")])
+    token = open_room(venue.records, queue, venue.keys[0], "risk", by="s-1")
+    vote(venue.records, token, "p-1", [yes("released"), how_bad("7")])
+    vote(venue.records, token, "p-2", [no("released")])
     reveal(token)
     say(token, "p-1", "A hint is a release.")
-    vote(venue.library, token, "p-2", [yes("released"), how_bad("6")])
+    vote(venue.records, token, "p-2", [yes("released"), how_bad("6")])
     with pytest.raises(Conflict, match="voted before"):
-        vote(venue.library, token, "p-3", [no("released")])
+        vote(venue.records, token, "p-3", [no("released")])
     close_room(token)
 
     changed = {(one.participant, one.question): (one.before, one.after) for one in shifts(queue)}
     assert changed["p-2", "released"] == ("no", "yes")
     assert changed["p-1", "released"] == ("yes", "yes")
-    assert [post.text for post in room(venue.library, token, "p-2").posts] == ["A hint is a release."]
+    assert [post.text for post in room(venue.records, token, "p-2").posts] == ["A hint is a release."]
     assert rooms(queue) == [(token, "risk", RoomState.CLOSED)]
     with pytest.raises(Conflict, match="closed"):
-        vote(venue.library, token, "p-2", [no("released")])
+        vote(venue.records, token, "p-2", [no("released")])
 
 
 def test_nobody_gets_as_work_what_they_discussed_in_a_room(venue: Venue) -> None:
     del venue.keys[1:]
     queue = venue.queue()
-    vote(venue.library, open_room(venue.library, queue, venue.keys[0], "risk", by="s"), "p-1", [no("released")])
+    vote(venue.records, open_room(venue.records, queue, venue.keys[0], "risk", by="s"), "p-1", [no("released")])
 
-    assert next_work(venue.library, queue, "p-1") is None
-    assert next_work(venue.library, queue, "p-2") is not None
+    assert next_work(venue.records, queue, "p-1") is None
+    assert next_work(venue.records, queue, "p-2") is not None
 
 
 def test_a_room_without_votes_is_not_revealed(venue: Venue) -> None:
-    token = open_room(venue.library, venue.queue(), venue.keys[0], "risk", by="s-1")
+    token = open_room(venue.records, venue.queue(), venue.keys[0], "risk", by="s-1")
     with pytest.raises(Conflict):
         reveal(token)

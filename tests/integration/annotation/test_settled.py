@@ -31,9 +31,9 @@ def queue(venue: Venue) -> str:
 
 
 def say(venue: Venue, queue: str, who: str, answer) -> None:
-    token = next_work(venue.library, queue, who).token
+    token = next_work(venue.records, queue, who).token
     save_answer(token, who, answer)
-    submit(venue.library, token, who)
+    submit(venue.records, token, who)
 
 
 def test_a_dialogue_waits_for_all_passes(venue, queue):
@@ -48,9 +48,9 @@ def test_what_was_not_answered_alike_waits_for_its_review(venue, queue):
     say(venue, queue, "p-0", no("useful"))
     say(venue, queue, "p-1", yes("useful"))
     before = unsettled("spoilers")
-    (disputed,) = disputed_items(venue.library, queue, "s")
+    (disputed,) = disputed_items(venue.records, queue, "s")
     open_review(disputed.item)
-    resolve(venue.library, disputed.item, AGREED)
+    resolve(venue.records, disputed.item, AGREED)
 
     assert (before, unsettled("spoilers")) == ({venue.keys[0]}, frozenset())
 

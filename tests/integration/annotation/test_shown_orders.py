@@ -9,7 +9,7 @@ import pytest
 from tests.fakes.annotating import Venue, how_bad, no, yes
 from theodolite.annotation.agreement import orders
 from theodolite.annotation.assignment import next_work, offer, resume
-from theodolite.annotation.submission import save_answer, sitting, submit
+from theodolite.annotation.submission import save_answer, submit, task
 from theodolite.domain.findings.order_effect import OrderFactor
 from theodolite.domain.people.event import AnnotationProcess
 from theodolite.domain.shown_order import NOT_VARIED, OrderPlan, shown_order_of
@@ -23,38 +23,38 @@ VARIED = AnnotationProcess(passes=2, pass_mark=0.0, order=OrderPlan(options=True
 
 
 def take(venue: Venue, queue: str, who: str) -> str:
-    found = next_work(venue.library, queue, who, category="risk")
+    found = next_work(venue.records, queue, who, category="risk")
     assert found is not None
     return found.token
 
 
 def annotate(venue: Venue, queue: str, who: str) -> str:
     token = take(venue, queue, who)
-    shown = sitting(venue.library, token, who).order
+    shown = task(venue.records, token, who).order
     save_answer(token, who, (yes if shown.options else no)("released"))
     if shown.options:
         save_answer(token, who, how_bad("4"))
-    submit(venue.library, token, who)
+    submit(venue.records, token, who)
     return token
 
 
 def test_a_sitting_shows_the_same_order_after_its_time_was_over(venue: Venue) -> None:
     queue = venue.queue(process=VARIED)
     token = take(venue, queue, "p-1")
-    before = sitting(venue.library, token, "p-1").order
+    before = task(venue.records, token, "p-1").order
     ReservationRow.objects.update(until=ReservationRow.objects.get(token=token).until - timedelta(days=1))
     take(venue, queue, "p-2")
-    resume(venue.library, token, "p-1")
+    resume(venue.records, token, "p-1")
 
     assert None not in {before.options, before.turns}
-    assert sitting(venue.library, token, "p-1").order == before
+    assert task(venue.records, token, "p-1").order == before
 
 
 def test_what_was_offered_is_drawn_when_it_is_taken(venue: Venue) -> None:
     queue = venue.queue(process=VARIED)
     offer(queue, [(venue.keys[2], "risk")], "p-1")
     assert not ReservationRow.objects.get().shown
-    assert sitting(venue.library, take(venue, queue, "p-1"), "p-1").order.turns is not None
+    assert task(venue.records, take(venue, queue, "p-1"), "p-1").order.turns is not None
 
 
 def test_two_see_a_dialogue_both_ways_and_what_is_not_varied_is_as_written(venue: Venue) -> None:
@@ -66,14 +66,14 @@ def test_two_see_a_dialogue_both_ways_and_what_is_not_varied_is_as_written(venue
     assert [{one.options for one in shown[at : at + 2]} for at in (0, 2, 4)] == [{False, True}] * 3
 
     plain = venue.queue("other", process=AnnotationProcess(passes=1, pass_mark=0.0))
-    assert sitting(venue.library, take(venue, plain, "p-9"), "p-9").order == NOT_VARIED
+    assert task(venue.records, take(venue, plain, "p-9"), "p-9").order == NOT_VARIED
 
 
 def test_the_annotation_says_order_and_number_and_a_revision_keeps_them(venue: Venue) -> None:
     queue = venue.queue(process=VARIED)
     tokens = [annotate(venue, queue, "p-1") for _ in range(2)]
     save_answer(tokens[0], "p-1", no("released"))
-    submit(venue.library, tokens[0], "p-1")
+    submit(venue.records, tokens[0], "p-1")
 
     kept = annotations_in(list(AnnotationRow.objects.order_by("id")))
     assert [(one.sitting, one.revision) for one in kept] == [(1, 1), (2, 1), (1, 2)]
@@ -85,6 +85,6 @@ def test_the_figures_tell_what_orders_did(venue: Venue) -> None:
     for who in ("p-1", "p-2"):
         for _ in venue.keys:
             annotate(venue, queue, who)
-    (effect,) = (one for one in orders(venue.library, queue, "risk")["released"] if one.factor is OrderFactor.OPTIONS)
+    (effect,) = (one for one in orders(venue.records, queue, "risk")["released"] if one.factor is OrderFactor.OPTIONS)
     assert dict(effect.second.given) == {"yes": 3, "no": 0}
     assert dict(effect.first.given) == {"yes": 0, "no": 3}

@@ -24,7 +24,7 @@ from theodolite.annotation.cases import (
     suspect,
 )
 from theodolite.annotation.queues import add_dialogues
-from theodolite.annotation.submission import sitting
+from theodolite.annotation.submission import task
 from theodolite.annotation.threads import begin_thread, end_thread, own_threads, reply, settled, thread_page
 from theodolite.domain.annotating.case import CaseAct, CaseView, Flag, FlagKind
 from theodolite.domain.annotating.thread import Anchor, AnchorKind, ThreadEnd
@@ -44,12 +44,12 @@ def queue(venue: Venue) -> str:
 
 @pytest.fixture
 def token(venue: Venue, queue: str) -> str:
-    return next_work(venue.library, queue, "p-1").token
+    return next_work(venue.records, queue, "p-1").token
 
 
 def asked(venue: Venue, queue: str, token: str, who: str = "p-1") -> str:
     anchor = Anchor(kind=AnchorKind.TURN, category="risk", question="released", turn=2, reservation=token)
-    return begin_thread(venue.library, queue, who, anchor, "Is a hint a release?")
+    return begin_thread(venue.records, queue, who, anchor, "Is a hint a release?")
 
 
 def test_a_thread_is_seen_by_who_began_it_and_by_seniors(venue: Venue, queue: str, token: str) -> None:
@@ -84,7 +84,7 @@ def test_a_thread_hangs_only_on_ones_own_page(venue: Venue, queue: str, token: s
     with pytest.raises(NotFound):
         asked(venue, queue, token, who="p-2")
     with pytest.raises(InputError):
-        begin_thread(venue.library, queue, "p-1", Anchor(kind=AnchorKind.GUIDELINE, category="no"), "?")
+        begin_thread(venue.records, queue, "p-1", Anchor(kind=AnchorKind.GUIDELINE, category="no"), "?")
 
 
 def test_a_second_flag_joins_the_open_case(venue: Venue, queue: str, token: str) -> None:
@@ -99,30 +99,30 @@ def test_a_second_flag_joins_the_open_case(venue: Venue, queue: str, token: str)
 def test_a_restricted_dialogue_is_given_to_nobody_until_it_is_redacted(venue: Venue, queue: str, token: str) -> None:
     case = flag(token, "p-1", PII)
     restrict(case, by="s-1")
-    others = [next_work(venue.library, queue, f"p-{number}") for number in (2, 3, 4)]
+    others = [next_work(venue.records, queue, f"p-{number}") for number in (2, 3, 4)]
     assert case_of(case).is_restricted
-    assert not sitting(venue.library, token, "p-1").reservation.is_open
+    assert not task(venue.records, token, "p-1").reservation.is_open
 
-    redact(venue.library, case, "the tower", by="s-1", note="a place of a person")
+    redact(venue.records, case, "the tower", by="s-1", note="a place of a person")
 
-    assert sitting(venue.library, token, "p-1").reservation.is_open
-    assert sitting(venue.library, token, "p-1").dialogue.turns[1].response == f"In {BLOCK * 9} he dies."
+    assert task(venue.records, token, "p-1").reservation.is_open
+    assert task(venue.records, token, "p-1").dialogue.turns[1].response == f"In {BLOCK * 9} he dies."
     assert all(other is not None for other in others)
 
 
 def test_a_category_may_be_shown_what_it_has_to_judge(venue: Venue, queue: str, token: str) -> None:
-    redact(venue.library, flag(token, "p-1", PII), "the tower", by="s-1", shown_in=("risk", "style"))
+    redact(venue.records, flag(token, "p-1", PII), "the tower", by="s-1", shown_in=("risk", "style"))
 
-    assert "tower" in sitting(venue.library, token, "p-1").dialogue.turns[1].response
+    assert "tower" in task(venue.records, token, "p-1").dialogue.turns[1].response
 
 
 def test_who_looks_at_the_original_is_on_record(venue: Venue, queue: str, token: str) -> None:
     case = flag(token, "p-1", PII)
-    redact(venue.library, case, "the tower", by="s-1")
+    redact(venue.records, case, "the tower", by="s-1")
     with pytest.raises(InputError):
-        original(venue.library, case, by="s-1", reason="")
+        original(venue.records, case, by="s-1", reason="")
 
-    assert "tower" in original(venue.library, case, by="s-1", reason="to tell the person").turns[1].response
+    assert "tower" in original(venue.records, case, by="s-1", reason="to tell the person").turns[1].response
     assert [(one.by, one.reason) for one in accesses(case)] == [("s-1", "to tell the person")]
 
 
@@ -151,8 +151,8 @@ def named(venue: Venue) -> str:
 
 def test_programs_open_cases_that_people_confirm_or_dismiss(venue: Venue, queue: str) -> None:
     key = named(venue)
-    assert suspect(venue.library, queue, [key]) == 3
-    assert suspect(venue.library, queue, [key]) == 0
+    assert suspect(venue.records, queue, [key]) == 3
+    assert suspect(venue.records, queue, [key]) == 0
     wellbeing, naming, details = case_page("spoilers", CaseView.SUGGESTED)
 
     confirm(naming.token, by="s-1", note="It names its maker.")
@@ -167,14 +167,14 @@ def test_programs_open_cases_that_people_confirm_or_dismiss(venue: Venue, queue:
 
 def test_what_looks_like_a_persons_details_is_hidden_until_somebody_says_it_is_none(venue: Venue, queue: str) -> None:
     key = named(venue)
-    suspect(venue.library, queue, [key])
+    suspect(venue.records, queue, [key])
     details = case_page("spoilers", CaseView.SUGGESTED)[-1]
-    add_dialogues(venue.library, queue, [key], categories=["risk", "style"])
+    add_dialogues(venue.records, queue, [key], categories=["risk", "style"])
     offer(queue, [(key, "risk"), (key, "style")], "p-9")
 
     def seen(category: str) -> str:
-        token = next_work(venue.library, queue, "p-9", category=category).token
-        return sitting(venue.library, token, "p-9").dialogue.turns[0].prompt
+        token = next_work(venue.records, queue, "p-9", category=category).token
+        return task(venue.records, token, "p-9").dialogue.turns[0].prompt
 
     assert (seen("style"), seen("risk").count(BLOCK)) == (f"Write to {BLOCK * 15}, I want to die.", 0)
     dismiss(details.token, by="s-1", note="An address of an invented person.")

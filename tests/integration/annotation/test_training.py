@@ -50,40 +50,40 @@ def queue_with_a_test(venue: Venue, guideline=TESTED, name="tested", process=PRO
     categories = (QueueCategory(name="risk", version=version_of(guideline)), *CATEGORIES[1:])
     texts = {"background": "Read this.", "rules": ("Only what is said.", "No intent.")}
     design = a_design(categories=categories, process=process, **(texts | changes))
-    token = open_queue(venue.library, name, study, design)
-    add_dialogues(venue.library, token, venue.keys)
+    token = open_queue(venue.records, name, study, design)
+    add_dialogues(venue.records, token, venue.keys)
     return token
 
 
 def read_all(venue: Venue, queue: str, who: str = "p-1") -> None:
     for subject in (BACKGROUND, RULES):
-        acknowledge(venue.library, queue, who, subject)
+        acknowledge(venue.records, queue, who, subject)
 
 
 def be_ready(venue: Venue, queue: str, who: str = "p-1") -> None:
     """Go the whole way to the first category."""
     read_all(venue, queue, who)
-    go_through(venue.library, queue, who, "risk", 1)
-    attempt(venue.library, queue, who, "risk", RIGHT)
+    go_through(venue.records, queue, who, "risk", 1)
+    attempt(venue.records, queue, who, "risk", RIGHT)
 
 
 def test_nobody_gets_work_before_the_last_step(venue: Venue, queue: str) -> None:
     steps = [
-        lambda: attempt(venue.library, queue, "p-1", "risk", RIGHT),
+        lambda: attempt(venue.records, queue, "p-1", "risk", RIGHT),
         lambda: read_all(venue, queue),
-        lambda: go_through(venue.library, queue, "p-1", "risk", 1),
+        lambda: go_through(venue.records, queue, "p-1", "risk", 1),
     ]
     had = []
     for step in steps:
-        had.append(next_work(venue.library, queue, "p-1"))
+        had.append(next_work(venue.records, queue, "p-1"))
         step()
 
     assert had == [None, None, None]
-    assert next_work(venue.library, queue, "p-1").category == "risk"
+    assert next_work(venue.records, queue, "p-1").category == "risk"
 
 
 def test_a_failed_test_says_which_question_was_wrong_and_what_is_left(venue: Venue, queue: str) -> None:
-    result = attempt(venue.library, queue, "p-1", "risk", WRONG)
+    result = attempt(venue.records, queue, "p-1", "risk", WRONG)
 
     assert (result.passed, result.n_right, result.n_asked, result.attempts_left) == (False, 1, 2, 1)
     assert [one.question for one in result.marked if not one.is_right] == ["released"]
@@ -91,14 +91,14 @@ def test_a_failed_test_says_which_question_was_wrong_and_what_is_left(venue: Ven
 
 def test_after_the_last_attempt_only_a_senior_lets_in(venue: Venue, queue: str) -> None:
     for _ in range(2):
-        attempt(venue.library, queue, "p-1", "risk", WRONG)
+        attempt(venue.records, queue, "p-1", "risk", WRONG)
     with pytest.raises(Conflict, match="senior"):
-        attempt(venue.library, queue, "p-1", "risk", RIGHT)
+        attempt(venue.records, queue, "p-1", "risk", RIGHT)
     with pytest.raises(InputError):
-        admit(venue.library, queue, "p-1", "risk", by="s-1", reason=" ")
-    admit(venue.library, queue, "p-1", "risk", by="s-1", reason="Talked it through.")
+        admit(venue.records, queue, "p-1", "risk", by="s-1", reason=" ")
+    admit(venue.records, queue, "p-1", "risk", by="s-1", reason="Talked it through.")
 
-    standing = onboarding(venue.library, queue, "p-1").categories[0]
+    standing = onboarding(venue.records, queue, "p-1").categories[0]
     assert (standing.qualified, standing.attempts, standing.attempts_left) == (True, 2, 0)
 
 
@@ -106,64 +106,64 @@ def test_a_new_version_of_a_category_is_qualified_for_anew(venue: Venue, queue: 
     be_ready(venue, queue)
     queue_with_a_test(venue, replace(TESTED, definition="Another one."))
 
-    assert next_work(venue.library, queue, "p-1") is None
+    assert next_work(venue.records, queue, "p-1") is None
 
 
 def test_changed_rules_are_acknowledged_anew(venue: Venue, queue: str) -> None:
     be_ready(venue, queue)
     queue_with_a_test(venue, rules=("Only what is said.", "No intent.", "No fact-checking."))
 
-    assert not onboarding(venue.library, queue, "p-1").is_cleared
-    assert next_work(venue.library, queue, "p-1") is None
+    assert not onboarding(venue.records, queue, "p-1").is_cleared
+    assert next_work(venue.records, queue, "p-1") is None
 
 
 def test_practice_gives_reasons_and_counts_nowhere(venue: Venue, queue: str) -> None:
-    (found,) = practise(venue.library, CATEGORIES[0].version, "p-1", 0, {"released": "yes"})
+    (found,) = practise(venue.records, CATEGORIES[0].version, "p-1", 0, {"released": "yes"})
 
     assert (found.is_right, found.expected, found.reason) == (False, "no", "Nothing is said.")
-    standing = onboarding(venue.library, queue, "p-1").categories[0]
+    standing = onboarding(venue.records, queue, "p-1").categories[0]
     assert (standing.practised, standing.attempts, standing.n_practice, standing.n_test) == (False, 0, 1, 1)
-    go_through(venue.library, queue, "p-1", "risk", 1)
-    assert onboarding(venue.library, queue, "p-1").categories[0].practised
+    go_through(venue.records, queue, "p-1", "risk", 1)
+    assert onboarding(venue.records, queue, "p-1").categories[0].practised
 
 
 def test_only_examples_for_practice_are_gone_through(venue: Venue, queue: str) -> None:
     for category, example in (("risk", 0), ("risk", 2), ("nonsense", 1)):
         with pytest.raises(InputError, match="to practise on"):
-            go_through(venue.library, queue, "p-1", category, example)
+            go_through(venue.records, queue, "p-1", category, example)
 
 
 def test_each_series_is_practised_for_itself_and_a_test_is_passed_once(venue: Venue, queue: str) -> None:
     be_ready(venue, queue)
     other = queue_with_a_test(venue, name="another series")
 
-    standing = onboarding(venue.library, other, "p-1").categories[0]
+    standing = onboarding(venue.records, other, "p-1").categories[0]
     assert (standing.qualified, standing.to_practise) == (True, (1,))
-    assert next_work(venue.library, other, "p-1") is None
+    assert next_work(venue.records, other, "p-1") is None
 
 
 def test_a_study_may_do_without_practice(venue: Venue) -> None:
     queue = queue_with_a_test(venue, process=replace(PROCESS, practice=False))
     read_all(venue, queue)
-    attempt(venue.library, queue, "p-1", "risk", RIGHT)
+    attempt(venue.records, queue, "p-1", "risk", RIGHT)
 
-    assert next_work(venue.library, queue, "p-1").category == "risk"
+    assert next_work(venue.records, queue, "p-1").category == "risk"
 
 
 def test_the_examples_of_the_test_are_not_for_practice(venue: Venue, queue: str) -> None:
     with pytest.raises(InputError):
-        practise(venue.library, CATEGORIES[0].version, "p-1", 1, {"released": "yes"})
+        practise(venue.records, CATEGORIES[0].version, "p-1", 1, {"released": "yes"})
 
 
 def test_a_category_without_examples_cannot_be_tested(venue: Venue, queue: str) -> None:
     for category in ("style", "nonsense"):
         with pytest.raises(InputError):
-            attempt(venue.library, queue, "p-1", category, {})
+            attempt(venue.records, queue, "p-1", category, {})
 
 
 def test_only_texts_that_the_queue_has_are_acknowledged(venue: Venue, queue: str) -> None:
     with pytest.raises(InputError):
-        acknowledge(venue.library, queue, "p-1", "anything")
+        acknowledge(venue.records, queue, "p-1", "anything")
 
 
 REWORDED = replace(TESTED, definition="Whether the reply kept to what the task sheet says.")
@@ -171,7 +171,7 @@ REWORDED = replace(TESTED, definition="Whether the reply kept to what the task s
 
 def test_a_version_in_other_words_is_used_by_dialogues_that_nobody_took(venue: Venue, queue: str) -> None:
     be_ready(venue, queue)
-    taken = next_work(venue.library, queue, "p-1")
+    taken = next_work(venue.records, queue, "p-1")
     again = queue_with_a_test(venue, REWORDED)
     versions = WorkItemRow.objects.filter(queue__token=again, category="risk").values_list("version", flat=True)
 
@@ -185,14 +185,14 @@ def test_a_version_in_other_words_is_used_by_dialogues_that_nobody_took(venue: V
 def test_who_was_qualified_stays_so_where_somebody_says_why(venue: Venue, queue: str) -> None:
     be_ready(venue, queue)
     queue_with_a_test(venue, REWORDED)
-    before = next_work(venue.library, queue, "p-1")
+    before = next_work(venue.records, queue, "p-1")
 
     carried = [
         carry_over("risk", version_of(TESTED), version_of(REWORDED), by="sami", reason="words alone") for _ in range(2)
     ]
 
     assert (before, carried) == (None, [1, 0])
-    assert next_work(venue.library, queue, "p-1") is not None
+    assert next_work(venue.records, queue, "p-1") is not None
     assert (n_qualified(version_of(TESTED)), n_qualified(version_of(REWORDED))) == (1, 1)
     with pytest.raises(InputError, match="for a reason"):
         carry_over("risk", version_of(TESTED), version_of(REWORDED), by="sami", reason=" ")

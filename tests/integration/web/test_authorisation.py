@@ -22,7 +22,7 @@ from theodolite.annotation.queues import open_queue
 from theodolite.demo.annotation import design_of, invented_study
 from theodolite.domain.people.role import Role
 from theodolite.store.models.annotating import QueueRow
-from theodolite.web.annotator.desk import library
+from theodolite.web.annotator.context import records
 from theodolite.web.events import event_of
 from theodolite.web.models import Account, HostedStudy, Membership
 
@@ -135,14 +135,14 @@ PAGES: dict[str, object] = {
 """Who may see the page of a name: a set of roles of the study, or one of the three words above."""
 
 OTHERS = ("account_", "mfa_", "socialaccount_", "openid_connect_")
-"""Beginnings of the names of the sign-in library's own pages; `test_signing_in.py` looks at them."""
+"""Beginnings of the names of the sign-in records's own pages; `test_signing_in.py` looks at them."""
 
 STAND_INS: dict[str, str | Callable[[HostedStudy], str]] = {
     "answer": a_disputed_answer,
     "due": a_session_to_review,
     "session": a_settled_session,
     "book": a_named_codebook,
-    "claim": submitted,
+    "reservation": submitted,
     "item": an_item,
     "case": a_case,
     "room": a_room,
@@ -261,7 +261,7 @@ def test_tokens_of_one_study_open_nothing_below_another_where_one_has_the_same_r
     other = HostedStudy.objects.create(name="another", folder="", state=event.state)
     for one in event.memberships.all():
         Membership.objects.create(account=one.account, hosted=other, role=one.role)
-    open_queue(library(), other.token, invented_study(), design_of(invented_study()), by="server")
+    open_queue(records(), other.token, invented_study(), design_of(invented_study()), by="server")
     QueueRow.objects.filter(name=other.token).update(study="another")
     client = client_as(role)
     for name in closed_to(None):
@@ -278,7 +278,7 @@ def test_tokens_of_one_person_open_nothing_to_another_of_the_same_role(event, cl
     client = client_as(None)
     client.force_login(stranger)
     for name in closed_to(None):
-        if role in PAGES[name] and {"claim", "submission"} & set(ours()[name].pattern.converters):
+        if role in PAGES[name] and {"reservation", "submission"} & set(ours()[name].pattern.converters):
             where = address(name, event.token)
 
             assert_not_there(client, where)
@@ -295,7 +295,7 @@ def assert_not_there(client, where: str) -> None:
     assert found <= {404, 405}, where
 
 
-TOKENS = {"claim", "item", "case", "room", "batch", "view", "thread", "invitation", "submission"}
+TOKENS = {"reservation", "item", "case", "room", "batch", "view", "thread", "invitation", "submission"}
 """Arguments of addresses that are tokens, made by nobody's counting."""
 
 

@@ -21,11 +21,11 @@ from theodolite.events.chat import finish_turn, send_prompt
 from theodolite.events.sessions import end_session, prepare_session, start_session
 from theodolite.store.annotating.queues import queue_of
 from theodolite.store.models.annotating import QueueRow
-from theodolite.web.annotator.desk import library
+from theodolite.web.annotator.context import records
 from theodolite.web.events import event_of
 from theodolite.web.models import Membership
 from theodolite.web.releases import publish, study_in_files
-from theodolite.web.senior.filling import fill_queue
+from theodolite.web.senior.home import fill_queue
 
 pytestmark = pytest.mark.integration
 
@@ -77,12 +77,12 @@ def hostile(event):
     anna = participant_of(event)
     queue = queue_token(event)
     let_begin(queue, anna)
-    for category in library().design(queue_of(queue).design_id).categories:
-        admit(library(), queue, anna, category.name, by="sami", reason="a test")
+    for category in records().design(queue_of(queue).design_id).categories:
+        admit(records(), queue, anna, category.name, by="sami", reason="a test")
     ended = next(one.unit for one in context.dialogues.summaries(event.name) if one.session.key == session.key)
-    first = library().design(queue_of(queue).design_id).first
+    first = records().design(queue_of(queue).design_id).first
     assignment.offer(queue, [(ended, first)], anna)
-    work = assignment.next_work(library(), queue, anna)
+    work = assignment.next_work(records(), queue, anna)
     answer_everything(work.token, anna, "yes")
     return event
 

@@ -15,7 +15,7 @@ from tests.browser_pages import assert_accessible
 from tests.fakes.annotated_event import a_draft
 from tests.integration.web.editing import published
 from tests.integration.web.test_results import hold_dialogue
-from theodolite.assessment.sitting import annotation_by, person_of
+from theodolite.assessment.manual_annotation import annotation_by, person_of
 from theodolite.demo.studies import lay_out_event
 from theodolite.domain.annotating.thread import AnchorKind, ThreadEnd
 from theodolite.domain.annotation import Answer, Outcome
@@ -25,10 +25,10 @@ from theodolite.store.annotating.reservations import participant_id
 from theodolite.store.contents import content_of
 from theodolite.store.labels import keep_labels
 from theodolite.store.models.annotating import QueueRow, ReservationRow, ThreadRow, WorkItemRow
-from theodolite.web.annotator.desk import library
+from theodolite.web.annotator.context import records
 from theodolite.web.models import AuditEntry, SchemaDraft, SchemaRevision, SchemaVersion
 from theodolite.web.releases import study_in_files
-from theodolite.web.senior.filling import fill_queue
+from theodolite.web.senior.home import fill_queue
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -263,7 +263,7 @@ def say(hosted, dialogue, who, value):
     guideline = study.schema().category("risk-assessment").guideline
     answer = Answer(question="withheld", outcome=Outcome.ANSWERED, value=value)
     person = person_of(study, who, guideline.name)
-    library().contents.keep([content_of(guideline)])
+    records().contents.keep([content_of(guideline)])
     keep_labels([annotation_by(person, guideline, dialogue, (answer,), revision=1)])
 
 

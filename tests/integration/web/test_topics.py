@@ -16,7 +16,7 @@ from theodolite.events.chat import send_prompt
 from theodolite.store.models import DialogueRow
 from theodolite.testing.assigning import allocation_design
 from theodolite.testing.topics import n_avoided
-from theodolite.web.annotator.desk import library
+from theodolite.web.annotator.context import records
 from theodolite.web.events import event_of, server_store
 from theodolite.web.models import Account, Membership
 
@@ -144,9 +144,9 @@ def test_an_annotator_is_asked_first_and_given_nothing_of_it(sensitive, client_a
     study = event_of(sensitive).study
     account = Account.objects.get(memberships__role=Role.ANNOTATOR.value)
     held = Membership.objects.get(account=account, hosted=sensitive)
-    queue = open_queue(library(), sensitive.token, study, design_of(study), by="server")
+    queue = open_queue(records(), sensitive.token, study, design_of(study), by="server")
     DialogueRow.objects.update(scenario="meal-planner")
-    add_dialogues(library(), queue, list(DialogueRow.objects.values_list("unit__key", flat=True)))
+    add_dialogues(records(), queue, list(DialogueRow.objects.values_list("unit__key", flat=True)))
     annotator, base = client_as(Role.ANNOTATOR), f"/s/{sensitive.token}/annotate/"
 
     assert annotator.post(f"{base}next/").headers["Location"].endswith("/topics/")

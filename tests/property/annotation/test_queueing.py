@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.fakes.queue_order import next_of
 
-from theodolite.annotation.rules import most_items, next_of, why_not
-from theodolite.domain.annotating.work import AtWork, ItemState, WorkItem
+from theodolite.annotation.rules import most_items, why_not
+from theodolite.domain.annotating.work import AnnotatorState, ItemState, WorkItem
 from theodolite.domain.people.event import AnnotationProcess
 
 KEYS = st.sampled_from([f"i{number}" for number in range(12)])
@@ -27,7 +28,7 @@ ITEMS = st.lists(
     unique_by=lambda item: item.key,
 )
 PEOPLE = st.builds(
-    AtWork,
+    AnnotatorState,
     participant=st.just("p-1"),
     qualified=st.frozensets(CATEGORIES),
     had=st.frozensets(KEYS, max_size=4),

@@ -6,7 +6,7 @@ import pytest
 from tests.fakes.builders import by_hand, guideline
 from tests.fakes.evidence import changed, live_evidence
 
-from theodolite.assessment.sitting import person_of
+from theodolite.assessment.manual_annotation import person_of
 from theodolite.domain.annotating.label_sample import GivenLabel, item_of
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.errors import InputError

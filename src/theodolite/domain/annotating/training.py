@@ -3,6 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
+
+
+class AnnotatorStep(StrEnum):
+    """The steps of an annotator, in order; the last one is the work itself."""
+
+    BACKGROUND = "background"
+    RULES = "rules"
+    PRACTICE = "practice"
+    TEST = "test"
+    WORK = "work"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepStatus:
+    """The status of one step.
+
+    Attributes:
+        number: Its number among the steps that the queue asks for, from 1.
+        step: Which step.
+        is_done: Whether nothing is left to do in it.
+        is_next: Whether the annotator is at it now.
+    """
+
+    number: int
+    step: AnnotatorStep
+    is_done: bool
+    is_next: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -120,7 +120,7 @@ class WorkItem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AtWork:
+class AnnotatorState:
     """What a queue knows of one annotator when it looks for work.
 
     Attributes:
@@ -174,7 +174,7 @@ class Reservation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnnotatorSitting:
+class AnnotatorTask:
     """Everything that the page of one annotator shows of one reservation, and nothing else.
 
     Attributes:

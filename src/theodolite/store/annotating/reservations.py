@@ -19,7 +19,7 @@ RESERVED, SUBMITTED = ReservationState.RESERVED.value, ReservationState.SUBMITTE
 LIVE = (RESERVED, SUBMITTED)
 
 BY_JUDGE = Q(participant__key__startswith=seat_of(""))
-"""Which claims are those of promoted judges; figures of people leave them out."""
+"""Which reservations are those of promoted judges; figures of people leave them out."""
 
 
 def participant_id(key: str) -> int:
@@ -27,8 +27,8 @@ def participant_id(key: str) -> int:
     return ParticipantRow.objects.get_or_create(key=key)[0].pk
 
 
-def claim_of(token: str, participant: str) -> ReservationRow:
-    """Return one's own claim.
+def own_reservation(token: str, participant: str) -> ReservationRow:
+    """Return one's own reservation.
 
     Raises:
         NotFound: If there is none, or it is somebody else's.
@@ -83,7 +83,7 @@ def free_place(item: WorkItemRow) -> int:
 
 
 def give_back(row: ReservationRow, state: ReservationState, *, by: str = "", reason: str = "") -> None:
-    """End a claim without an annotation, or make one void; its place is free at once, its drafts stay."""
+    """End a reservation without an annotation, or make one void; its place is free at once, its drafts stay."""
     was_live, was_done = row.state in LIVE, row.state == SUBMITTED
     row.state, row.place, row.until, row.reason = state.value, None, None, reason
     row.save()
@@ -97,7 +97,7 @@ def give_back(row: ReservationRow, state: ReservationState, *, by: str = "", rea
 
 
 def expire(queue: QueueRow) -> int:
-    """End the claims of a queue whose time is over; what was submitted never expires. Returns their count."""
+    """End the reservations of a queue whose time is over; what was submitted never expires. Returns their count."""
     stale = ReservationRow.objects.filter(state=RESERVED, until__lt=database_now(), item__queue=queue)
     rows = list(stale.order_by("id"))
     for row in rows:
@@ -106,17 +106,17 @@ def expire(queue: QueueRow) -> int:
 
 
 def end_of(minutes: int) -> datetime:
-    """Return when a claim that begins or is renewed now will end; by the database's clock."""
+    """Return when a reservation that begins or is renewed now will end; by the database's clock."""
     return database_now() + timedelta(minutes=minutes)
 
 
 def note(row: ReservationRow, *, by: str = "", reason: str = "") -> None:
-    """Write down what happened to a claim."""
+    """Write down what happened to a reservation."""
     ReservationEventRow.objects.create(reservation=row, state=row.state, by=by, reason=reason, created=database_now())
 
 
 def reservation_of(row: ReservationRow) -> Reservation:
-    """Return a claim as a record."""
+    """Return a reservation as a record."""
     state, item = ReservationState(row.state), row.item
     shut = item.state in {ItemState.FROZEN.value, ItemState.ASIDE.value} or state is ReservationState.VOIDED
     return Reservation(
@@ -131,9 +131,10 @@ def reservation_of(row: ReservationRow) -> Reservation:
     )
 
 
-def note_all(claims: Sequence[ReservationRow], by: str) -> None:
-    """Write down what happened to claims."""
+def note_all(reservations: Sequence[ReservationRow], by: str) -> None:
+    """Write down what happened to reservations."""
     now = database_now()
     ReservationEventRow.objects.bulk_create(
-        (ReservationEventRow(reservation=one, state=one.state, by=by, created=now) for one in claims), batch_size=CHUNK
+        (ReservationEventRow(reservation=one, state=one.state, by=by, created=now) for one in reservations),
+        batch_size=CHUNK,
     )

@@ -28,8 +28,7 @@ from theodolite.reporting.words import figures
 from theodolite.reporting.words.risks import found_words, open_words
 from theodolite.usecases.reviewing_risks import keep_review
 from theodolite.web.analyst.context import AnalystContext, answered_in, for_analysts, said_in
-from theodolite.web.annotator.items import worded
-from theodolite.web.annotator.positions import SideBySide, votes_side_by_side
+from theodolite.web.annotator.questions import SideBySide, votes_side_by_side, worded
 from theodolite.web.audit import audit
 
 KIND = "both sides"

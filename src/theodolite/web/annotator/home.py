@@ -1,24 +1,257 @@
-"""The page on which an annotator begins: what waits, what one did last, how far one is."""
+"""The first page of an annotator: the steps to the queue, open work, topics and profile."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
 
-from theodolite.annotation import assignment, calibration, quality
+from theodolite.annotation import assignment, calibration, quality, training
 from theodolite.annotation.assignment import CategoryCount, own_counts, own_pace
-from theodolite.annotation.rules import REST_AFTER_MIN
+from theodolite.annotation.rules import REST_AFTER_MIN, steps_of
+from theodolite.domain.annotating.training import AnnotatorStep, CategoryStanding, StepStatus
 from theodolite.domain.annotating.work import Reservation
+from theodolite.domain.errors import InputError
+from theodolite.domain.people.consent import AcknowledgedText
+from theodolite.domain.people.participant import PersonProfile
 from theodolite.domain.people.role import Role
-from theodolite.store.annotating.queues import queue_of
+from theodolite.domain.study import Study
+from theodolite.domain.wording import LocalisedStudy, languages_of, localised
+from theodolite.events.consent import save_avoided_topics
+from theodolite.testing.topics import topics_version
 from theodolite.web.access import Here, allowed
-from theodolite.web.annotator.desk import Desk, desk_of, library
-from theodolite.web.annotator.items import worded
-from theodolite.web.annotator.steps import way_of
-from theodolite.web.annotator.topics import own_topics
+from theodolite.web.annotator.context import AnnotatorContext, annotator_context, annotator_view
+from theodolite.web.annotator.questions import worded
+from theodolite.web.events import server_store
+from theodolite.web.languages import read_language
+from theodolite.web.profiles import read_profile
+from theodolite.web.topics import ToldTopic, told_topics, told_topics_in
+
+TITLES = {
+    AnnotatorStep.BACKGROUND: "Read what it is about",
+    AnnotatorStep.RULES: "Keep to the rules of judging",
+    AnnotatorStep.PRACTICE: "Practise on examples",
+    AnnotatorStep.TEST: "Pass the test of a category",
+    AnnotatorStep.WORK: "Annotate",
+}
+"""Titles of the steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepView:
+    """One step as the page shows it."""
+
+    status: StepStatus
+
+    @property
+    def title(self) -> str:
+        """The heading of the step."""
+        return TITLES[self.status.step]
+
+    @property
+    def name(self) -> str:
+        """The name by which the template knows it."""
+        return self.status.step.value
+
+    @property
+    def state(self) -> str:
+        """Its status in a word."""
+        if self.status.is_done:
+            return "done"
+        return "now" if self.status.is_next else "to do"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnCategory:
+    """One category on the way: its title, and where the annotator stands with it."""
+
+    title: str
+    standing: CategoryStanding
+
+    @property
+    def next_example(self) -> int:
+        """Number of the example to practise on next; the first one again where all are done."""
+        return self.standing.to_practise[0] if self.standing.to_practise else 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnboardingView:
+    """The steps of one annotator to the queue, as the page shows them.
+
+    Attributes:
+        steps: The steps that the queue asks for, in order; the last one is the work itself.
+        categories: Their progress in each category.
+        background: What the series is about.
+        rules: The impartiality rules.
+        pass_percent: Share of a test's answers that must be right; percent.
+    """
+
+    steps: tuple[StepView, ...]
+    categories: tuple[OwnCategory, ...]
+    background: str
+    rules: tuple[str, ...]
+    pass_percent: int
+
+    @property
+    def here(self) -> StepView:
+        """The current step."""
+        return next(step for step in self.steps if step.status.is_next)
+
+    @property
+    def is_cleared(self) -> bool:
+        """Whether work may be taken."""
+        return self.here.status.step is AnnotatorStep.WORK
+
+
+def onboarding_view(annotator: AnnotatorContext) -> OnboardingView:
+    """Return the steps of an annotator to their queue; a queue that asks for nothing has one, the work."""
+    design = annotator.design
+    found = training.onboarding(annotator.records, annotator.queue, annotator.participant)
+    return OnboardingView(
+        steps=tuple(map(StepView, steps_of(design, found))),
+        categories=tuple(OwnCategory(title=worded(one.category), standing=one) for one in found.categories),
+        background=design.background,
+        rules=design.rules,
+        pass_percent=round(100 * design.process.pass_mark),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnTopics:
+    """What the first page of an annotator says of topics.
+
+    Attributes:
+        told: All topics of the study; none where it names none.
+        is_spared: Whether all that waits touches something that they would rather not meet.
+        turn: What comes after a heavy dialogue, in words; empty where the last one was not heavy.
+    """
+
+    told: tuple[ToldTopic, ...] = ()
+    is_spared: bool = False
+    turn: str = ""
+
+    @property
+    def avoided(self) -> tuple[ToldTopic, ...]:
+        """What they would rather not meet."""
+        return tuple(one for one in self.told if one.is_avoided)
+
+
+_TURNS = {
+    False: "The last dialogue was about something heavy. A lighter one comes next.",
+    True: (
+        "The last dialogue was about something heavy, and so is the next: nothing lighter waits. "
+        "Rest before you take it, or leave the topic out."
+    ),
+}
+
+
+def own_topics(request: HttpRequest, annotator: AnnotatorContext, n_left: int) -> OwnTopics:
+    """Return what an annotator is told of topics on their first page.
+
+    Args:
+        request: Who asks, and in which language.
+        annotator: Whose.
+        n_left: Dialogues that they may take now; count.
+    """
+    study = _study(annotator)
+    if not study.topics:
+        return OwnTopics()
+    avoided = server_store().events.participants.avoided_topics(study.name, annotator.participant)
+    return OwnTopics(
+        told=told_topics(_read(request, study), avoided),
+        is_spared=not n_left
+        and bool(assignment.n_passed_over(annotator.records, annotator.queue, annotator.participant)),
+        turn=_turn(annotator),
+    )
+
+
+def _turn(annotator: AnnotatorContext) -> str:
+    is_heavy = assignment.next_is_heavy(annotator.records, annotator.queue, annotator.participant)
+    return "" if is_heavy is None else _TURNS[is_heavy]
+
+
+def touched_by(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -> tuple[ToldTopic, ...]:
+    """Return the topics that the dialogue of one's reservation touches."""
+    study = _study(annotator)
+    return told_topics_in(_read(request, study), assignment.scenario_of(reservation)) if study.topics else ()
+
+
+def must_choose(annotator: AnnotatorContext) -> bool:
+    """Tell whether somebody is still to be asked what they would rather not meet, as it is worded now."""
+    version = topics_version(_study(annotator))
+    given = server_store().events.participants.acknowledgements(annotator.participant) if version else []
+    asked = any(one.subject is AcknowledgedText.TOPICS and one.version == version for one in given)
+    return bool(version) and not asked
+
+
+@allowed(Role.ANNOTATOR)
+@require_http_methods(["GET", "POST"])
+@annotator_view
+def topics(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
+    """Ask what an annotator would rather not meet, and take back what they hold of it."""
+    study = _study(annotator)
+    if not study.topics:
+        return redirect(annotator.address("home"))
+    if request.method != "POST":
+        told = told_topics(
+            _read(request, study), server_store().events.participants.avoided_topics(study.name, annotator.participant)
+        )
+        context = {"here": annotator.here, "topics": told, "has_chosen": not must_choose(annotator)}
+        return render(request, "web/topics.html", context)
+    save_avoided_topics(
+        server_store().events.participants,
+        study,
+        annotator.participant,
+        request.POST.getlist("topic"),
+        now=timezone.now(),
+    )
+    if assignment.let_go(annotator.records, annotator.queue, annotator.participant):
+        messages.info(request, "Kept. What you held of it went back without a reason; its answers are kept.")
+    else:
+        messages.success(request, "Kept. You can change it at any time.")
+    return redirect(annotator.address("home"))
+
+
+def _read(request: HttpRequest, study: Study) -> LocalisedStudy:
+    return localised(study, read_language(request, languages_of(study)))
+
+
+def _study(annotator: AnnotatorContext) -> Study:
+    return annotator.study
+
+
+_PURPOSE = "helps to tell who annotated, and whether people of one kind answer otherwise than others."
+
+
+@allowed(Role.ANNOTATOR)
+@require_http_methods(["GET", "POST"])
+def about(request: HttpRequest, here: Here) -> HttpResponse:
+    """Ask what an annotator likes to say of themselves; a later answer takes the place of the earlier one."""
+    key, store = here.membership.participant, server_store()
+    context: dict[str, object] = {"here": here, "purpose": _PURPOSE, "given": _as_sent(store.profile(key))}
+    if request.method != "POST":
+        return render(request, "web/tester/profile.html", context)
+    try:
+        said = read_profile(request.POST)
+    except InputError as odd:
+        context |= {"fault": str(odd), "given": request.POST}
+        return render(request, "web/tester/profile.html", context, status=422)
+    store.add_profile(key, said, now=timezone.now())
+    messages.success(request, "Noted. You can change it here at any time.")
+    return redirect("annotator:home", study=here.hosted.token)
+
+
+def _as_sent(said: PersonProfile | None) -> dict[str, str]:
+    """Return what was said before as the form holds it."""
+    if said is None:
+        return {}
+    groups = "\n".join(f"{name}: {value}" for name, value in said.groups.items())
+    return {"expertise": said.expertise, "languages": ", ".join(said.languages), "groups": groups}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,40 +267,40 @@ class LastOne:
 @allowed(Role.ANNOTATOR)
 def home(request: HttpRequest, here: Here) -> HttpResponse:
     """Show where an annotator begins."""
-    desk = desk_of(here)
-    context = {"here": here, "desk": desk} | (_at_work(request, desk) if desk else {})
+    annotator = annotator_context(here)
+    context = {"here": here, "annotator": annotator} | (_at_work(request, annotator) if annotator else {})
     return render(request, "web/annotator/home.html", context)
 
 
-def _at_work(request: HttpRequest, desk: Desk) -> dict[str, object]:
-    counts = own_counts(library(), desk.queue, desk.participant)
+def _at_work(request: HttpRequest, annotator: AnnotatorContext) -> dict[str, object]:
+    counts = own_counts(annotator.records, annotator.queue, annotator.participant)
     n_left = sum(one.n_left for one in counts)
-    pace = own_pace(desk.queue, desk.participant, n_left)
-    last = assignment.last_ones(desk.queue, desk.participant)
+    pace = own_pace(annotator.queue, annotator.participant, n_left)
+    last = assignment.last_ones(annotator.queue, annotator.participant)
     return {
         "categories": [(worded(one.name), one) for one in counts],
         "n_left": n_left,
         "left": _in_words(pace.left),
-        "rest": round(pace.at_work) if pace.at_work >= _rest_after(desk) else 0,
+        "rest": round(pace.at_work) if pace.at_work >= _rest_after(annotator) else 0,
         "held": next((one for one in counts if one.is_held), None),
-        "way": way_of(desk),
-        "topics": own_topics(request, desk, n_left),
+        "way": onboarding_view(annotator),
+        "topics": own_topics(request, annotator, n_left),
         "returned": [
-            (desk.address("sheet", claim=one.reservation), one.comment)
-            for one in quality.returned_to(desk.queue, desk.participant)
+            (annotator.address("sheet", reservation=one.reservation), one.comment)
+            for one in quality.returned_to(annotator.queue, annotator.participant)
         ],
         "rooms": [
-            (worded(category), desk.address("room", room=token))
-            for token, category, _ in calibration.rooms(desk.queue, is_open=True)
+            (worded(category), annotator.address("room", room=token))
+            for token, category, _ in calibration.rooms(annotator.queue, is_open=True)
         ],
-        "last_ones": [_last(desk, one) for one in last],
+        "last_ones": [_last(annotator, one) for one in last],
         "totals": _totals(counts),
     }
 
 
-def _rest_after(desk: Desk) -> int:
+def _rest_after(annotator: AnnotatorContext) -> int:
     """Return after how many minutes an annotator is reminded to rest: as the study says for its testers, or so."""
-    event = library().study(queue_of(desk.queue).study_content_id).event
+    event = annotator.study.event
     return (event.breaks.every_min if event else 0) or REST_AFTER_MIN
 
 
@@ -89,10 +322,10 @@ def _totals(counts: tuple[CategoryCount, ...]) -> dict[str, int]:
     return {"done": sum(one.n_done for one in counts), "today": sum(one.n_today for one in counts)}
 
 
-def _last(desk: Desk, one: Reservation) -> LastOne:
+def _last(annotator: AnnotatorContext, one: Reservation) -> LastOne:
     return LastOne(
         title=worded(one.category),
-        address=desk.address("sheet", claim=one.token),
+        address=annotator.address("sheet", reservation=one.token),
         submitted=one.submitted,
         is_open=one.is_open,
     )

@@ -37,11 +37,11 @@ from theodolite.domain.errors import Conflict, InputError, TheodoliteError
 from theodolite.domain.people.role import Role
 from theodolite.domain.study import Study
 from theodolite.web.access import Here, allowed
-from theodolite.web.annotator.items import worded
+from theodolite.web.annotator.questions import worded
 from theodolite.web.audit import audit
 from theodolite.web.events import event_of, server_store
 from theodolite.web.models import HostedStudy
-from theodolite.web.senior.filling import fill_queue
+from theodolite.web.senior.home import fill_queue
 
 KEPT_S = 86_400
 """Time after which an uploaded file is deleted; seconds."""

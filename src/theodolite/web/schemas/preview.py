@@ -20,11 +20,9 @@ from theodolite.domain.people.role import Role
 from theodolite.domain.schema import Category
 from theodolite.domain.shown_order import NOT_VARIED, REVERSED, QuestionOrder, ShownOrder, n_orders, shown_order_of
 from theodolite.web.access import Here, allowed
-from theodolite.web.annotator.example import reference_of, turns_of
-from theodolite.web.annotator.items import worded
-from theodolite.web.annotator.reading import Unreadable, answer_in
-from theodolite.web.annotator.sheet import Sheet, sheet_of
-from theodolite.web.annotator.shown import Frame
+from theodolite.web.annotator.annotate import Frame
+from theodolite.web.annotator.annotation_page import AnnotationPage, annotation_page, reference_of, turns_of
+from theodolite.web.annotator.questions import Unreadable, answer_in, worded
 from theodolite.web.events import last_edition, study_of
 from theodolite.web.middleware import POLICY
 from theodolite.web.models import HostedStudy, SchemaDraft
@@ -65,7 +63,7 @@ def preview_page(request: HttpRequest, here: Here, category: Category) -> HttpRe
     dialogue = _dialogue(guideline, reference_here(here.hosted))
     title = category.title or worded(guideline.name)
     order, sent = _order(request), request.POST if request.method == "POST" else {}
-    sheet, problems = _tried(sheet_of(guideline, dialogue, (), title, order=order), sent, order)
+    sheet, problems = _tried(annotation_page(guideline, dialogue, (), title, order=order), sent, order)
     if request.headers.get("Accept", "").startswith("application/json"):
         problem = next(iter(problems.values()), "")
         told = {"saved": "", "asked": sheet.asked, "open": sheet.open, "problem": problem}
@@ -106,7 +104,7 @@ def _dialogue(guideline: Guideline, reference: BlindReference) -> BlindDialogue:
     return BlindDialogue(name="example", turns=turns, material=example.context if example else "", reference=reference)
 
 
-def _tried(empty: Sheet, sent: Mapping[str, str], order: ShownOrder) -> tuple[Sheet, dict[str, str]]:
+def _tried(empty: AnnotationPage, sent: Mapping[str, str], order: ShownOrder) -> tuple[AnnotationPage, dict[str, str]]:
     """Return the sheet with the answers that the page holds, and what is wrong with them."""
     guideline, dialogue = empty.guideline, empty.dialogue
     answers: list[Answer] = []
@@ -120,7 +118,7 @@ def _tried(empty: Sheet, sent: Mapping[str, str], order: ShownOrder) -> tuple[Sh
             continue
         answers += [answer] if answer else []
     counting = current(guideline.instrument, answers, [turn.number for turn in dialogue.turns])
-    return sheet_of(guideline, dialogue, counting, empty.title, order=order), problems
+    return annotation_page(guideline, dialogue, counting, empty.title, order=order), problems
 
 
 def _order(request: HttpRequest) -> ShownOrder:

@@ -11,8 +11,8 @@ from theodolite.config.yaml_source import read_yaml
 from theodolite.domain.annotating.thread import FeedbackThread, ThreadEnd
 from theodolite.domain.errors import InputError
 from theodolite.web.access import Here
-from theodolite.web.annotator.desk import desk_of
-from theodolite.web.annotator.items import worded
+from theodolite.web.annotator.context import annotator_context
+from theodolite.web.annotator.questions import worded
 from theodolite.web.audit import audit
 from theodolite.web.models import SchemaDraft
 from theodolite.web.schemas.drafts import tidied
@@ -85,5 +85,5 @@ def with_settled(here: Here, draft: SchemaDraft, text: str, place: str) -> str:
 
 
 def _threads(here: Here) -> list[FeedbackThread]:
-    desk = desk_of(here)
-    return settled_threads(desk.queue, ThreadEnd.GUIDELINE) if desk else []
+    annotator = annotator_context(here)
+    return settled_threads(annotator.queue, ThreadEnd.GUIDELINE) if annotator else []

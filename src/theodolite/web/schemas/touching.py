@@ -11,6 +11,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
+from theodolite.annotation import queues
 from theodolite.annotation.reannotation import annotate_again, asked_by, dialogue_answers, past_answers, routed_counts
 from theodolite.assessment.schema_impact import drawn_again, is_same, rule_of, strata_of, touched
 from theodolite.domain.annotating.rewording import (
@@ -28,15 +29,14 @@ from theodolite.domain.guideline import Guideline
 from theodolite.domain.people.role import Role
 from theodolite.domain.schema import AnnotationSchema
 from theodolite.measurement.rewording import IsDefect, measured_shift, sample_plan
-from theodolite.store.annotating.queues import queue_of
 from theodolite.web.access import Here, allowed
-from theodolite.web.annotator.desk import Desk, desk_of, library
-from theodolite.web.annotator.items import worded
+from theodolite.web.annotator.context import AnnotatorContext, annotator_context
+from theodolite.web.annotator.questions import worded
 from theodolite.web.audit import audit
 from theodolite.web.models import SchemaDraft
 from theodolite.web.schemas.drafts import head_of
 from theodolite.web.schemas.written import written
-from theodolite.web.senior.strips import strip_of
+from theodolite.web.senior.charts import interval_bar
 
 SEED = 1
 """Of the draw, where nobody says another."""
@@ -97,8 +97,8 @@ def touching(request: HttpRequest, here: Here, draft: str) -> HttpResponse:
     if found is None:
         raise Http404
     schema = written(found, head_of(found)).reading.schema
-    desk = desk_of(here)
-    comparisons = _comparisons(desk, schema) if desk and schema else []
+    annotator = annotator_context(here)
+    comparisons = _comparisons(annotator, schema) if annotator and schema else []
     sent = request.POST if request.method == "POST" else request.GET
     chosen = _chosen(comparisons, sent.get("of", ""))
     try:
@@ -106,31 +106,30 @@ def touching(request: HttpRequest, here: Here, draft: str) -> HttpResponse:
     except InputError as error:
         messages.warning(request, f"Not planned: {error}.")
         wish = SampleWish()
-    context: dict[str, object] = {"here": here, "draft": found, "schema": schema, "desk": desk}
+    context: dict[str, object] = {"here": here, "draft": found, "schema": schema, "annotator": annotator}
     context |= {"comparisons": comparisons, "wish": wish, "aims": _aims(wish), "seed": _seed(sent)}
-    context["routes"] = _routes(desk, schema) if desk and schema else []
-    if desk and chosen:
-        sample = _Sample.of(desk, *chosen, wish, _seed(sent))
+    context["routes"] = _routes(annotator, schema) if annotator and schema else []
+    if annotator and chosen:
+        sample = _Sample.of(annotator, *chosen, wish, _seed(sent))
         if request.method == "POST":
-            return _put(request, here, found, desk, sample)
+            return _put(request, here, found, annotator, sample)
         context["sample"] = sample
     return render(request, "web/schemas/touching.html", context)
 
 
-def _comparisons(desk: Desk, schema: AnnotationSchema) -> list[VersionPair]:
+def _comparisons(annotator: AnnotatorContext, schema: AnnotationSchema) -> list[VersionPair]:
     """Return each category in the versions that people have answered by and that say otherwise than the draft."""
-    row = queue_of(desk.queue)
-    design = library().design(row.design_id)
+    study, design = queues.study_name(annotator.queue), annotator.design
     found = []
     for category in schema.categories:
-        past = past_answers(row.study, category.name)
+        past = past_answers(study, category.name)
         for version in dict.fromkeys(one.version for one in past):
-            before = library().guideline(version)
+            before = annotator.records.guideline(version)
             if is_same(before, category.guideline):
                 continue
             touches = touched(before, category.guideline)
             known = {one.question: one for one in past if one.version == version}
-            asked = _asked(design, category.guideline)
+            asked = _asked(annotator, design, category.guideline)
             found.append(
                 VersionPair(
                     before=before, after=category.guideline, version=version, asked=asked, touches=touches, past=known
@@ -139,9 +138,9 @@ def _comparisons(desk: Desk, schema: AnnotationSchema) -> list[VersionPair]:
     return found
 
 
-def _asked(design: QueueDesign, guideline: Guideline) -> str:
+def _asked(annotator: AnnotatorContext, design: QueueDesign, guideline: Guideline) -> str:
     asked = design.category(guideline.name)
-    return asked.version if asked and is_same(library().guideline(asked.version), guideline) else ""
+    return asked.version if asked and is_same(annotator.records.guideline(asked.version), guideline) else ""
 
 
 def _chosen(comparisons: Sequence[VersionPair], place: str) -> tuple[VersionPair, str] | None:
@@ -174,11 +173,11 @@ def _aims(wish: SampleWish) -> list[tuple[str, str, bool]]:
     return [(aim.value, words[aim], aim is wish.aim) for aim in SampleAim]
 
 
-def _routes(desk: Desk, schema: AnnotationSchema) -> list[tuple[str, str, str, int]]:
+def _routes(annotator: AnnotatorContext, schema: AnnotationSchema) -> list[tuple[str, str, str, int]]:
     """Return where dialogues go otherwise: what decides, where to now, where to by the draft, dialogues so far."""
-    design = library().design(queue_of(desk.queue).design_id)
+    design = annotator.design
     route = schema.routing
-    n_yes, n_no = routed_counts(desk.queue)
+    n_yes, n_no = routed_counts(annotator.queue)
     was = [design.on_violation, design.otherwise] if design.first else [(), ()]
     now = [route.on_violation, route.otherwise] if route else [(), ()]
     first: tuple[tuple[str, ...], tuple[str, ...]] = (design.first,), (route.first if route else "",)
@@ -216,13 +215,15 @@ class _Sample:
     has_rule: bool
 
     @classmethod
-    def of(cls, desk: Desk, comparison: VersionPair, question: str, wish: SampleWish, seed: int) -> _Sample:
+    def of(
+        cls, annotator: AnnotatorContext, comparison: VersionPair, question: str, wish: SampleWish, seed: int
+    ) -> _Sample:
         """Return the sample that a wish takes."""
-        study, category = queue_of(desk.queue).study, comparison.after.name
+        study, category = queues.study_name(annotator.queue), comparison.after.name
         answered = dialogue_answers(study, category, comparison.version, question)
         plan, strata = sample_plan(answered, wish), strata_of(answered)
         drawn = drawn_again(strata, plan.n_drawn, seed)
-        asked = asked_by(desk.queue, category, comparison.asked) if comparison.asked else frozenset()
+        asked = asked_by(annotator.queue, category, comparison.asked) if comparison.asked else frozenset()
         anew = frozenset(one.dialogue for one in answered) & asked
         rules = _is_defect(comparison.before, question), _is_defect(comparison.after, question)
         return cls(
@@ -247,8 +248,8 @@ class _Sample:
         found = self.measured
         if found is None:
             return []
-        said = [("Shift of the defect rate, new minus old", strip_of(found.shift).words)]
-        return [*said, ("Old and new answers that are the same", strip_of(found.alike).words)]
+        said = [("Shift of the defect rate, new minus old", interval_bar(found.shift).words)]
+        return [*said, ("Old and new answers that are the same", interval_bar(found.alike).words)]
 
 
 def _measured(
@@ -271,12 +272,16 @@ def _is_defect(guideline: Guideline, question: str) -> IsDefect | None:
     return lambda value: asked.scale.admits(value) and rule.is_defect(value, asked.scale)
 
 
-def _put(request: HttpRequest, here: Here, draft: SchemaDraft, desk: Desk, sample: _Sample) -> HttpResponse:
+def _put(
+    request: HttpRequest, here: Here, draft: SchemaDraft, annotator: AnnotatorContext, sample: _Sample
+) -> HttpResponse:
     """Put the sample into the queue for the new version."""
     comparison, plan = sample.comparison, sample.plan
     back = redirect(f"{_address(draft)}?of={sample.place}&aim={plan.wish.aim.value}&size={plan.wish.size}")
     try:
-        n_new = annotate_again(library(), desk.queue, comparison.after.name, sample.keys, version=comparison.asked)
+        n_new = annotate_again(
+            annotator.records, annotator.queue, comparison.after.name, sample.keys, version=comparison.asked
+        )
     except Conflict as error:
         messages.warning(request, f"Not done: {error}.")
         return back

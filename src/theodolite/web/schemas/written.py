@@ -14,7 +14,7 @@ from theodolite.config.places import PlacedFault
 from theodolite.domain.errors import NotFound, StudyError
 from theodolite.domain.schema import AnnotationSchema, Category
 from theodolite.domain.study import Study
-from theodolite.web.annotator.items import worded
+from theodolite.web.annotator.questions import worded
 from theodolite.web.models import HostedStudy, SchemaDraft, SchemaRevision
 from theodolite.web.releases import study_in_files
 from theodolite.web.schemas.drafts import tidied

@@ -1,25 +1,35 @@
-"""Progress and agreement: how far the queue has come, and how far people say the same; a diagnosis, never a label."""
+"""Progress and agreement: of a queue by category, and of one question in detail."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET
 
 from theodolite.annotation import agreement as figures
-from theodolite.domain.findings.agreeing import AnswerStretch, QuestionAgreement
+from theodolite.annotation.agreement import QuestionFigures, attributes, item_tokens, question_figures
+from theodolite.domain.errors import InputError
+from theodolite.domain.findings.agreeing import (
+    AnswerStretch,
+    GroupAgreement,
+    PairAgreement,
+    QuestionAgreement,
+    UnitSpread,
+)
+from theodolite.domain.findings.number import Undefined
 from theodolite.domain.findings.order_effect import OrderEffect
+from theodolite.domain.instrument import ScaleKind
 from theodolite.domain.people.role import Role
-from theodolite.reporting.words.order_effects import moved_text
-from theodolite.store.annotating.queues import queue_of
+from theodolite.measurement.annotating import MOST_IN_PAIRS
+from theodolite.reporting.words.order_effects import moved_text, shift_text, side_text
 from theodolite.web.access import allowed
-from theodolite.web.annotator.desk import Desk, library
-from theodolite.web.annotator.items import worded
-from theodolite.web.senior.desk import at_senior_desk
-from theodolite.web.senior.strips import MARGIN, WIDTH, Bar, Strip, bar_of, place_of, strip_of
+from theodolite.web.annotator.context import AnnotatorContext
+from theodolite.web.annotator.questions import worded
+from theodolite.web.senior.charts import MARGIN, WIDTH, Bar, IntervalBar, bar_of, interval_bar, place_of
+from theodolite.web.senior.context import Pages, page_number, page_of, senior_view
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,28 +39,28 @@ class QuestionLine:
     name: str
     ask: str
     found: QuestionAgreement
-    alike: Strip
-    alpha: Strip
+    alike: IntervalBar
+    alpha: IntervalBar
     given: Bar
-    stretches: tuple[tuple[AnswerStretch, Strip], ...]
+    stretches: tuple[tuple[AnswerStretch, IntervalBar], ...]
     moved: tuple[str, ...]
 
 
 @allowed(Role.SENIOR)
 @require_GET
-@at_senior_desk
-def agreement(request: HttpRequest, desk: Desk) -> HttpResponse:
+@senior_view
+def agreement(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
     """Show progress by category, and agreement by question of one category."""
-    design = library().design(queue_of(desk.queue).design_id)
+    design = annotator.design
     names = [one.name for one in design.categories]
     asked = design.category(request.GET.get("category", "")) or design.categories[0]
     category = asked.name
-    texts = {one.name: one.text for one in library().guideline(asked.version).instrument.questions}
-    found = figures.agreement(library(), desk.queue, category)
-    orders = figures.orders(library(), desk.queue, category)
+    texts = {one.name: one.text for one in annotator.records.guideline(asked.version).instrument.questions}
+    found = figures.agreement(annotator.records, annotator.queue, category)
+    orders = figures.orders(annotator.records, annotator.queue, category)
     context = {
-        "here": desk.here,
-        "progress": [(worded(one.category), one) for one in figures.progress(desk.queue)],
+        "here": annotator.here,
+        "progress": [(worded(one.category), one) for one in figures.progress(annotator.queue)],
         "categories": [(name, worded(name), name == category) for name in names],
         "category": category,
         "title": worded(category),
@@ -58,22 +68,208 @@ def agreement(request: HttpRequest, desk: Desk) -> HttpResponse:
         "width": WIDTH + 2 * MARGIN,
         "zero": place_of(0.0),
         "rooms": [
-            (worded(before.question), strip_of(before.alpha), strip_of(after.alpha))
-            for _, before, after in figures.calibration(library(), desk.queue)
+            (worded(before.question), interval_bar(before.alpha), interval_bar(after.alpha))
+            for _, before, after in figures.calibration(annotator.records, annotator.queue)
         ],
     }
     return render(request, "web/senior/agreement.html", context)
 
 
 def _line(one: QuestionAgreement, ask: str, orders: Sequence[OrderEffect]) -> QuestionLine:
-    stretches = tuple((each, strip_of(each.alpha)) for each in one.over_time)
+    stretches = tuple((each, interval_bar(each.alpha)) for each in one.over_time)
     return QuestionLine(
         name=worded(one.question),
         ask=ask,
         found=one,
-        alike=strip_of(one.alike),
-        alpha=strip_of(one.alpha),
+        alike=interval_bar(one.alike),
+        alpha=interval_bar(one.alpha),
         given=bar_of(one.prevalence),
         stretches=stretches,
         moved=tuple(moved_text(effect) for effect in orders if effect.is_clear),
     )
+
+
+HALF_WIDTH = 0.1
+"""Half-width of an interval that the planner aims at where nobody says; scale points, a fraction for categories."""
+
+WIDEST = 50.0
+"""Half-width at most; scale points."""
+
+PAGE = 25
+"""Dialogues on one page of the divided ones; count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaterLine:
+    """One annotator, under the number of this page."""
+
+    number: int
+    n_answers: int
+    n_without_value: int
+    alike: IntervalBar
+    given: Bar
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairLine:
+    """Two annotators under the numbers of this page, or one and a judge."""
+
+    first: str
+    second: str
+    alike: IntervalBar
+    alpha: IntervalBar
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DividedLine:
+    """One dialogue or turn with the spread of its labels; `item` leads to its review."""
+
+    item: str
+    turn: int | None
+    n: int
+    given: Bar
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderLine:
+    """What stood elsewhere, the answers given either way, and how far they moved; in words."""
+
+    factor: str
+    first: str
+    second: str
+    shift: str
+    is_clear: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupLine:
+    """People who describe themselves alike."""
+
+    found: GroupAgreement
+    within: IntervalBar
+    across: IntervalBar
+
+
+@allowed(Role.SENIOR)
+@require_GET
+@senior_view
+def raters(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
+    """Show one question from close by."""
+    if not request.GET.get("question"):
+        return redirect(page_of(annotator, "agreement"))
+    figures = _figures(request, annotator)
+    numbers = {one.annotator: place for place, one in enumerate(figures.raters(), 1)}
+    found, again = figures.agreement(), figures.repeated()
+    divided, page = figures.divided(), page_number(request)
+    context = {
+        "here": annotator.here,
+        "category": figures.category,
+        "title": worded(figures.category),
+        "question": figures.asked.name,
+        "name": worded(figures.asked.name),
+        "text": figures.asked.text,
+        "found": found,
+        "alike": interval_bar(found.alike),
+        "alpha": interval_bar(found.alpha),
+        "again": again and (interval_bar(again.alike), interval_bar(again.alpha), again.n_shared),
+        "raters": [
+            RaterLine(
+                number=numbers[one.annotator],
+                n_answers=one.n_answers,
+                n_without_value=one.n_without_value,
+                alike=interval_bar(one.alike),
+                given=bar_of(one.prevalence),
+            )
+            for one in figures.raters()
+        ],
+        "orders": [_order(one) for one in figures.orders()],
+        "divided": _divided(annotator, figures.category, divided[page * PAGE : (page + 1) * PAGE]),
+        "pages": Pages(page=page, n=len(divided), size=PAGE),
+        "width": WIDTH + 2 * MARGIN,
+        "zero": place_of(0.0),
+    }
+    rest = _paired(request, figures, numbers) | _grouped(request, annotator, figures) | _planned(request, figures)
+    return render(request, "web/senior/raters.html", context | rest)
+
+
+def _order(one: OrderEffect) -> OrderLine:
+    return OrderLine(
+        factor=one.factor.value.capitalize(),
+        first=side_text(one.first),
+        second=side_text(one.second),
+        shift=shift_text(one),
+        is_clear=one.is_clear,
+    )
+
+
+def _figures(request: HttpRequest, annotator: AnnotatorContext) -> QuestionFigures:
+    try:
+        found = question_figures(
+            annotator.records, annotator.queue, request.GET.get("category", ""), request.GET.get("question", "")
+        )
+    except InputError as error:
+        raise Http404 from error
+    if found.asked.scale.kind is ScaleKind.TEXT:
+        raise Http404
+    return found
+
+
+def _paired(request: HttpRequest, figures: QuestionFigures, numbers: dict[str, int]) -> dict[str, object]:
+    """Return every two where they are few, else the pairs of the one who is asked for; judges are always there."""
+    asked = next((name for name, number in numbers.items() if str(number) == request.GET.get("annotator", "")), "")
+    is_shown = len(numbers) <= MOST_IN_PAIRS or asked
+    people = figures.pairs(asked) if is_shown else ()
+    return {
+        "pairs": [_pair(one, numbers) for one in (*people, *figures.models_beside_people())],
+        "is_shown": is_shown,
+        "asked": numbers.get(asked),
+        "numbers": numbers.values(),
+    }
+
+
+def _pair(one: PairAgreement, numbers: dict[str, int]) -> PairLine:
+    return PairLine(
+        first=f"Annotator {numbers[one.first]}",
+        second=f"{one.second} (a model)" if one.is_model else f"Annotator {numbers[one.second]}",
+        alike=interval_bar(one.alike),
+        alpha=interval_bar(one.alpha),
+    )
+
+
+def _divided(annotator: AnnotatorContext, category: str, found: Iterable[UnitSpread]) -> list[DividedLine]:
+    shown = list(found)
+    tokens = item_tokens(annotator.queue, category, [one.dialogue for one in shown])
+    return [
+        DividedLine(item=tokens.get(one.dialogue, ""), turn=one.turn, n=one.n, given=bar_of(one.counts))
+        for one in shown
+    ]
+
+
+def _grouped(request: HttpRequest, annotator: AnnotatorContext, figures: QuestionFigures) -> dict[str, object]:
+    """Return how people who describe themselves alike agree, by the attribute that is asked for."""
+    known = sorted(attributes(annotator.queue))
+    asked = request.GET.get("attribute", "")
+    found = figures.groups(asked) if asked in known else ()
+    lines = [GroupLine(found=one, within=interval_bar(one.within), across=interval_bar(one.across)) for one in found]
+    return {"attributes": [(name, worded(name), name == asked) for name in known], "groups": lines}
+
+
+def _planned(request: HttpRequest, figures: QuestionFigures) -> dict[str, object]:
+    half_width = _half_width(request.GET.get("half_width", ""))
+    try:
+        plan = figures.plan(half_width)
+    except InputError as error:
+        plan = Undefined(reason=str(error))
+    return {
+        "half_width": half_width,
+        "plan": () if isinstance(plan, Undefined) else plan,
+        "no_plan": plan.reason if isinstance(plan, Undefined) else "",
+    }
+
+
+def _half_width(text: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        return HALF_WIDTH
+    return found if 0 < found <= WIDEST else HALF_WIDTH

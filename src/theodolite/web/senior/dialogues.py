@@ -1,34 +1,174 @@
-"""The dialogues of a study: looked for, listed page by page, and kept as views under names."""
+"""The dialogues of a study: filter, list page by page, and save filters as views."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import TypeVar
 
 from django.contrib import messages
+from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_GET, require_POST
 
 from theodolite.annotation import listing
 from theodolite.annotation.listing import Listing
+from theodolite.domain.annotating.bulk import BulkAct
 from theodolite.domain.annotating.case import FlagKind
-from theodolite.domain.annotating.listing import ItemStage, ListedDialogue, ListedItem
+from theodolite.domain.annotating.listing import DialogueFilter, ItemStage, ListedDialogue, ListedItem
 from theodolite.domain.dialogue import Level
-from theodolite.domain.errors import InputError
+from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.people.role import Role
-from theodolite.store.annotating.queues import queue_of
-from theodolite.store.models.annotating import QueueRow
 from theodolite.web.access import Here, allowed
-from theodolite.web.annotator.desk import Desk, desk_of, library, seated
-from theodolite.web.annotator.items import worded
+from theodolite.web.annotator.context import AnnotatorContext, annotator_context, queue_view
+from theodolite.web.annotator.questions import worded
+from theodolite.web.audit import audit
 from theodolite.web.models import Membership, SavedView
-from theodolite.web.senior.acts import ACTS, acts_for
-from theodolite.web.senior.paging import Pages, page_number
-from theodolite.web.senior.sought import Sought, knows_level, sought_of
+from theodolite.web.senior.context import Pages, page_number
+
+_BOTH = frozenset({Role.SENIOR, Role.ORGANISER})
+_SENIOR = frozenset({Role.SENIOR})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActWords:
+    """One act as pages speak of it.
+
+    Attributes:
+        button: What its button says.
+        done: What was done, after a count.
+        undone: What was done by taking it back, after a count.
+        roles: Who may do it: the roles that may do the same with one dialogue.
+    """
+
+    button: str
+    done: str
+    undone: str
+    roles: frozenset[Role]
+
+
+ACTS = {
+    BulkAct.OFFER: ActWords(button="Offer to", done="offered", undone="taken back", roles=_BOTH),
+    BulkAct.FIRST: ActWords(button="Put first", done="put first", undone="in their turn again", roles=_BOTH),
+    BulkAct.BACK: ActWords(button="Send back to the queue", done="sent back", undone="", roles=_BOTH),
+    BulkAct.ROOM: ActWords(button="Open calibration rooms", done="taken into rooms", undone="closed", roles=_SENIOR),
+    BulkAct.CHECK: ActWords(
+        button="Add to the quality checks", done="added to the quality checks", undone="left to the plan", roles=_SENIOR
+    ),
+    BulkAct.REVIEW: ActWords(button="Begin their review", done="under review", undone="open again", roles=_SENIOR),
+}
+"""The words of each act."""
+
+
+def acts_for(role: Role) -> list[tuple[str, ActWords]]:
+    """Return name and words of the acts that a role may do."""
+    return [(act.value, words) for act, words in ACTS.items() if role in words.roles]
+
+
+NAMES = ("scenario", "level", "stage", "category", "alike", "flag", "who", "group", "words")
+"""What an address may name, in the order in which it is written."""
+
+MOST_WORDS = 100
+"""Letters of the words sought at most; count."""
+
+_ALIKE = {"no": True, "yes": False}
+_E = TypeVar("_E", bound=Enum)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListFilters:
+    """What an address asks for.
+
+    Attributes:
+        given: What it names, as written; only what is not empty.
+        filter: The same as a filter.
+        is_level_left_out: Whether it names a level of testing to somebody who is blind to it.
+    """
+
+    given: Mapping[str, str]
+    filter: DialogueFilter
+    is_level_left_out: bool
+
+    @property
+    def query(self) -> str:
+        """What stands behind the question mark of its address."""
+        return self.with_(())
+
+    def with_(self, changes: Iterable[tuple[str, str]]) -> str:
+        """Return what stands behind the question mark of an address that asks for something else here and there."""
+        wanted = {**self.given, **dict(changes)}
+        made = QueryDict(mutable=True)
+        made.update({name: wanted[name] for name in NAMES if wanted.get(name)})
+        return made.urlencode()
+
+
+def knows_level(here: Here) -> bool:
+    """Tell whether somebody may know at which level dialogues were held: seniors review blindly, organisers do not."""
+    return here.role is Role.ORGANISER
+
+
+def filters_of(query: QueryDict, here: Here) -> ListFilters:
+    """Return what an address asks for, as far as whoever asks may know it.
+
+    Raises:
+        InputError: If it names something that there is not.
+    """
+    given = {name: query.get(name, "").strip()[:MOST_WORDS] for name in NAMES}
+    given = {name: value for name, value in given.items() if value}
+    is_left_out = "level" in given and not knows_level(here)
+    if is_left_out:
+        del given["level"]
+    found = DialogueFilter(
+        scenario=given.get("scenario", ""),
+        level=_one_of(Level, given, "level"),
+        stage=_one_of(ItemStage, given, "stage"),
+        category=given.get("category", ""),
+        disputed=_disputed(given.get("alike", "")),
+        flag=_one_of(FlagKind, given, "flag"),
+        annotator=_annotator(here, given.get("who", "")),
+        group=_group(given.get("group", "")),
+        words=given.get("words", ""),
+    )
+    return ListFilters(given=given, filter=found, is_level_left_out=is_left_out)
+
+
+def _one_of(kind: type[_E], given: Mapping[str, str], name: str) -> _E | None:
+    value = given.get(name, "")
+    known = {str(one.value): one for one in kind}
+    if value and value not in known:
+        message = f"`{name}` of a list is one of {', '.join(known)}; got `{value}`"
+        raise InputError(message)
+    return known.get(value)
+
+
+def _disputed(value: str) -> bool | None:
+    if value and value not in _ALIKE:
+        message = f"`alike` of a list is yes or no; got `{value}`"
+        raise InputError(message)
+    return _ALIKE.get(value)
+
+
+def _annotator(here: Here, token: str) -> str:
+    if not token:
+        return ""
+    held = Membership.objects.filter(hosted=here.hosted, role=Role.ANNOTATOR.value, token=token).first()
+    if held is None:
+        message = "nobody who annotates this study goes by that code"
+        raise InputError(message)
+    return held.participant
+
+
+def _group(value: str) -> tuple[str, str] | None:
+    name, is_one, rest = value.partition("=")
+    if value and not is_one:
+        message = f"`group` of a list is a name, `=` and a value; got `{value}`"
+        raise InputError(message)
+    return (name, rest) if value else None
+
 
 CODE = 4
 """Letters of a membership's token by which seniors know an annotator."""
@@ -98,14 +238,14 @@ def _line(one: ListedDialogue) -> DialogueLine:
     )
 
 
-def said_on_list(request: HttpRequest, desk: Desk, error: Exception) -> HttpResponse:
+def said_on_list(request: HttpRequest, annotator: AnnotatorContext, error: Exception) -> HttpResponse:
     """Say on the list why something was not done."""
     messages.warning(request, f"Not done: {error}.".replace("..", "."))
-    return redirect(list_address(desk.here, request.POST.get("query", "")))
+    return redirect(list_address(annotator.here, request.POST.get("query", "")))
 
 
-at_list_desk = seated(said_on_list)
-"""Call a view of seniors and organisers at their desk; what the store refuses is said on the list."""
+list_view = queue_view(said_on_list)
+"""Call a view of seniors and organisers as `view(request, annotator, ...)`; a refusal is shown on the list."""
 
 
 def list_address(here: Here, query: str) -> str:
@@ -118,26 +258,30 @@ def list_address(here: Here, query: str) -> str:
 @require_GET
 def dialogues(request: HttpRequest, here: Here) -> HttpResponse:
     """Show the dialogues that the address asks for."""
-    desk = desk_of(here)
-    if desk is None:
+    annotator = annotator_context(here)
+    if annotator is None:
         return render(request, "web/senior/dialogues.html", {"here": here})
     try:
-        sought = sought_of(request.GET, here)
-        found = Listing.of(library(), queue_of(desk.queue), sought.filter)
+        sought = filters_of(request.GET, here)
+        found = Listing.of(annotator.records, annotator.queue, sought.filter)
     except InputError as error:
-        plain = sought_of(QueryDict(), here)
-        return render(request, "web/senior/dialogues.html", _around(desk, plain) | {"problem": str(error)}, status=400)
-    return render(request, "web/senior/dialogues.html", _around(desk, sought) | _listed(request, desk, sought, found))
+        plain = filters_of(QueryDict(), here)
+        return render(
+            request, "web/senior/dialogues.html", _around(annotator, plain) | {"problem": str(error)}, status=400
+        )
+    return render(
+        request, "web/senior/dialogues.html", _around(annotator, sought) | _listed(request, annotator, sought, found)
+    )
 
 
-def _listed(request: HttpRequest, desk: Desk, sought: Sought, found: Listing) -> dict[str, object]:
-    rows, page = found.rows, page_number(request)
-    n, stages = rows.count(), found.stages()
+def _listed(
+    request: HttpRequest, annotator: AnnotatorContext, sought: ListFilters, found: Listing
+) -> dict[str, object]:
+    page = page_number(request)
+    n, stages = found.count(), found.stages()
     return {
         "n": n,
-        "found": [
-            _line(one) for one in listing.listed(library(), found.queue, rows, reader=desk.participant, page=page)
-        ],
+        "found": [_line(one) for one in found.page(annotator.records, reader=annotator.participant, page=page)],
         "pages": Pages(page=page, n=n, size=listing.PAGE),
         "keep": sought.query + "&" if sought.query else "",
         "stages": [
@@ -148,14 +292,14 @@ def _listed(request: HttpRequest, desk: Desk, sought: Sought, found: Listing) ->
     }
 
 
-def _around(desk: Desk, sought: Sought) -> dict[str, object]:
+def _around(annotator: AnnotatorContext, sought: ListFilters) -> dict[str, object]:
     """Return what stands around a list: ways to filter, views, acts."""
-    here, queue = desk.here, queue_of(desk.queue)
+    here, queue = annotator.here, annotator.queue
     people = annotators_of(here)
-    categories = [(one.name, worded(one.name)) for one in library().design(queue.design_id).categories]
+    categories = [(one.name, worded(one.name)) for one in annotator.design.categories]
     return {
         "here": here,
-        "desk": desk,
+        "annotator": annotator,
         "sought": sought,
         "knows_level": knows_level(here),
         "fields": _fields(here, queue, sought, categories, people),
@@ -169,8 +313,8 @@ def _around(desk: Desk, sought: Sought) -> dict[str, object]:
 
 def _fields(
     here: Here,
-    queue: QueueRow,
-    sought: Sought,
+    queue: str,
+    sought: ListFilters,
     categories: Sequence[tuple[str, str]],
     people: Sequence[tuple[str, str]],
 ) -> list[Field]:
@@ -192,7 +336,7 @@ def _values(kind: type[Enum]) -> list[tuple[str, str]]:
     return [(str(one.value), str(one.value)) for one in kind]
 
 
-def _field(name: str, label: str, choices: Iterable[tuple[str, str]], sought: Sought) -> Field:
+def _field(name: str, label: str, choices: Iterable[tuple[str, str]], sought: ListFilters) -> Field:
     given = sought.given.get(name, "")
     return Field(name=name, label=label, choices=tuple((value, words, value == given) for value, words in choices))
 
@@ -210,3 +354,68 @@ def annotators_of(here: Here) -> list[tuple[str, str]]:
 def views_of(here: Here) -> QuerySet[SavedView]:
     """Return one's own views of a study, and those that others share."""
     return here.hosted.saved_views.filter(Q(account=here.account) | Q(is_shared=True))
+
+
+MOST_VIEWS = 50
+"""Views that one person keeps of one study; count."""
+
+LONGEST = 80
+"""Letters of a view's name at most; count."""
+
+
+@allowed(Role.SENIOR, Role.ORGANISER)
+@require_POST
+@list_view
+def save(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
+    """Keep the view that is shown under a name."""
+    here = annotator.here
+    query = filters_of(QueryDict(request.POST.get("query", "")[:1000]), here).query
+    name, is_shared = _name(request), request.POST.get("shared") == "on"
+    if SavedView.objects.filter(hosted=here.hosted, account=here.account).count() >= MOST_VIEWS:
+        message = f"you keep {MOST_VIEWS} views of this study already; forget one of them first"
+        raise Conflict(message)
+    with transaction.atomic():
+        view = _kept(SavedView(hosted=here.hosted, account=here.account, name=name, query=query, is_shared=is_shared))
+        audit(here.account, "saved a view", f"view {view.token}", hosted=here.hosted, shared=is_shared)
+    messages.success(request, f"Saved as “{view}”.")
+    return redirect(list_address(here, query))
+
+
+@allowed(Role.SENIOR, Role.ORGANISER)
+@require_POST
+@list_view
+def change(request: HttpRequest, annotator: AnnotatorContext, view: str) -> HttpResponse:
+    """Call a view of one's own otherwise, share it or not, or forget it."""
+    here = annotator.here
+    found = SavedView.objects.filter(hosted=here.hosted, account=here.account, token=view).first()
+    if found is None:
+        raise Http404
+    is_forgotten = request.POST.get("step") == "forget"
+    with transaction.atomic():
+        if is_forgotten:
+            found.delete()
+        else:
+            found.name, found.is_shared = _name(request), request.POST.get("shared") == "on"
+            _kept(found)
+        verb = "forgot a view" if is_forgotten else "changed a view"
+        audit(here.account, verb, f"view {view}", hosted=here.hosted, shared=found.is_shared)
+    messages.success(request, "Forgotten." if is_forgotten else "Changed.")
+    return redirect(list_address(here, request.POST.get("query", "")))
+
+
+def _name(request: HttpRequest) -> str:
+    name = " ".join(request.POST.get("name", "").split())
+    if not 0 < len(name) <= LONGEST:
+        message = f"a view is saved under a name of 1 to {LONGEST} letters; got {len(name)}"
+        raise InputError(message)
+    return name
+
+
+def _kept(view: SavedView) -> SavedView:
+    try:
+        with transaction.atomic():
+            view.save()
+    except IntegrityError as error:
+        message = f"you keep another view under the name {view.name!r}"
+        raise Conflict(message) from error
+    return view

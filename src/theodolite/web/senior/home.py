@@ -1,44 +1,87 @@
-"""The page on which a senior annotator begins: what is disputed, sampled, asked and flagged."""
+"""The first page of a senior annotator, and filling the queue."""
 
 from __future__ import annotations
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST
 
-from theodolite.annotation import cases, quality, review, threads
+from theodolite.annotation import cases, quality, queues, review, threads
 from theodolite.annotation.listing import ROOMS, n_rooms, room_lines
 from theodolite.domain.annotating.case import CaseView
+from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.people.role import Role
-from theodolite.store.annotating.queues import queue_of
 from theodolite.web.access import Here, allowed
-from theodolite.web.annotator.desk import desk_of, library
-from theodolite.web.annotator.items import worded
-from theodolite.web.senior.paging import Pages, page_number
+from theodolite.web.annotator.context import annotator_context, records
+from theodolite.web.annotator.questions import worded
+from theodolite.web.audit import audit
+from theodolite.web.events import last_edition, study_of
+from theodolite.web.models import HostedStudy
+from theodolite.web.senior.context import Pages, page_number
+
+
+@allowed(Role.SENIOR)
+@require_POST
+def fill(request: HttpRequest, here: Here) -> HttpResponse:
+    """Open the study's queue where there is none, and bring every dialogue into it that is not there yet."""
+    try:
+        n_new = fill_queue(here.hosted, by=here.account.token)
+    except (Conflict, InputError) as error:
+        messages.warning(request, f"Not done: {error}.")
+    else:
+        audit(here.account, "filled the queue", f"study {here.hosted.token}", hosted=here.hosted, items=n_new)
+        messages.success(request, f"{n_new} new item{'' if n_new == 1 else 's'} in the queue.")
+    return redirect("senior:home", study=here.hosted.token)
+
+
+def fill_queue(hosted: HostedStudy, *, by: str) -> int:
+    """Bring what was held under the study's name into its queue; dialogues whose texts are withheld stay out.
+
+    The queue asks what the edition published last asks. Programs look through
+    what is new before annotators see it; what they suspect becomes cases.
+
+    Args:
+        hosted: The study.
+        by: Who says so.
+
+    Returns:
+        Items that are new; count.
+
+    Raises:
+        Conflict: If the queue of that study holds another study's dialogues.
+        InputError: If nothing was published, or the study has no schema to annotate by.
+    """
+    edition = last_edition(hosted)
+    if edition is None:
+        message = "nothing of this study was published yet; an organiser publishes an edition first"
+        raise InputError(message)
+    return queues.fill_queue(records(), hosted.token, study_of(edition), by=by)
 
 
 @allowed(Role.SENIOR)
 def home(request: HttpRequest, here: Here) -> HttpResponse:
     """Show where a senior annotator begins."""
-    desk = desk_of(here)
-    if desk is None:
+    annotator = annotator_context(here)
+    if annotator is None:
         return render(request, "web/senior/home.html", {"here": here})
-    n_cases = cases.n_cases(queue_of(desk.queue).study)
-    n_disputed, page = review.n_disputed_items(desk.queue), page_number(request)
-    disputed = review.disputed_items(library(), desk.queue, desk.participant, page=page)
+    n_cases = cases.n_cases(queues.study_name(annotator.queue))
+    n_disputed, page = review.n_disputed_items(annotator.queue), page_number(request)
+    disputed = review.disputed_items(annotator.records, annotator.queue, annotator.participant, page=page)
     room_page = page_number(request, "rooms")
-    found_rooms = room_lines(library(), desk.queue, reader=desk.participant, page=room_page)
+    found_rooms = room_lines(annotator.records, annotator.queue, reader=annotator.participant, page=room_page)
     context = {
         "here": here,
-        "desk": desk,
+        "annotator": annotator,
         "n_disputed": n_disputed,
         "disputed": [(worded(one.category), one) for one in disputed],
         "pages": Pages(page=page, n=n_disputed, size=review.PAGE),
-        "to_review": quality.to_review(library(), desk.queue),
-        "n_questions": threads.n_threads(desk.queue)[0],
+        "to_review": quality.to_review(annotator.records, annotator.queue),
+        "n_questions": threads.n_threads(annotator.queue)[0],
         "rooms": [(worded(one.category), one) for one in found_rooms],
-        "room_pages": Pages(page=room_page, n=n_rooms(desk.queue), size=ROOMS),
+        "room_pages": Pages(page=room_page, n=n_rooms(annotator.queue), size=ROOMS),
         "n_open": n_cases[CaseView.OPEN],
         "n_suggested": n_cases[CaseView.SUGGESTED],
-        "dissent": review.dissent(desk.queue),
+        "dissent": review.dissent(annotator.queue),
     }
     return render(request, "web/senior/home.html", context)

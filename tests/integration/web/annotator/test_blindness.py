@@ -14,7 +14,7 @@ from theodolite.annotation.training import BACKGROUND, RULES, acknowledge
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.dialogue import Level
 from theodolite.store.models import DialogueRow, RunRow
-from theodolite.web.annotator.desk import library
+from theodolite.web.annotator.context import records
 from theodolite.web.events import server_store
 from theodolite.web.models import Membership
 
@@ -32,21 +32,21 @@ def ben(annotator, event):
     annotator("Ben")
     key = Membership.objects.get(hosted=event, account__name="Ben").participant
     for subject in (BACKGROUND, RULES):
-        acknowledge(library(), queue_token(event), key, subject)
-    while work := assignment.next_work(library(), queue_token(event), key):
+        acknowledge(records(), queue_token(event), key, subject)
+    while work := assignment.next_work(records(), queue_token(event), key):
         answer_everything(work.token, key, "yes")
         question = first_question(work.token, key)
         reasoned = Answer(question=question, outcome=Outcome.ANSWERED, value="2", reasoning=REASON)
         submission.save_answer(work.token, key, reasoned)
-        submission.submit(library(), work.token, key)
+        submission.submit(records(), work.token, key)
     room = a_room(event)
-    seen = calibration.room(library(), room, key)
+    seen = calibration.room(records(), room, key)
     assert seen.n_voted == 0
     return key
 
 
 def first_question(token, key):
-    instrument = submission.sitting(library(), token, key).guideline.instrument
+    instrument = submission.task(records(), token, key).guideline.instrument
     return next(one.name for one in instrument.questions if one.level.value == "dialogue")
 
 
@@ -114,10 +114,10 @@ def test_everything_that_an_annotator_can_fetch_is_blind(anna, address, event, b
 
 
 def test_two_annotators_call_one_dialogue_by_two_names(anna, address, event, ben):
-    mine = submission.sitting(library(), address.split("/")[-2], participant_of(event))
+    mine = submission.task(records(), address.split("/")[-2], participant_of(event))
 
     names = {
-        submission.sitting(library(), one.token, ben).dialogue.name
+        submission.task(records(), one.token, ben).dialogue.name
         for one in assignment.last_ones(queue_token(event), ben)
     }
 

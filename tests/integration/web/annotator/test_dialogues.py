@@ -9,7 +9,7 @@ from tests.fakes.annotated_event import participant_of, queue_token
 from theodolite.annotation.assignment import next_work
 from theodolite.domain.people.role import Role
 from theodolite.store.models.annotating import ReservationRow, WorkItemRow
-from theodolite.web.annotator.desk import library
+from theodolite.web.annotator.context import records
 from theodolite.web.models import Account, AuditEntry, Batch, Membership, SavedView
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
@@ -114,7 +114,7 @@ def test_only_what_was_ticked_is_dealt_with(event, sami):
     acted(sami, event, act="first", which="ticked", dialogue=[shown[0].token], query="stage=waiting")
 
     assert WorkItemRow.objects.filter(is_first=True).count() == 1
-    work = next_work(library(), queue_token(event), participant_of(event))
+    work = next_work(records(), queue_token(event), participant_of(event))
     assert work is not None
     assert ReservationRow.objects.get(token=work.token).item.is_first
 

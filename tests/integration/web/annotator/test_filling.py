@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
+from theodolite.annotation.rules import queue_design
 from theodolite.demo.annotation import keep_dialogues
 from theodolite.domain.identity import version_of
 from theodolite.domain.people.role import Role
@@ -12,7 +13,7 @@ from theodolite.store.models.annotating import QueueRow, WorkItemRow
 from theodolite.web.events import event_of, last_edition, study_of
 from theodolite.web.models import HostedStudy, Membership
 from theodolite.web.releases import publish, study_in_files
-from theodolite.web.senior.filling import fill_queue, queue_design
+from theodolite.web.senior.home import fill_queue
 
 pytestmark = pytest.mark.integration
 

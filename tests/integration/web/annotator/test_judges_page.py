@@ -19,7 +19,7 @@ from theodolite.domain.identity import version_of
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.people.role import Role
 from theodolite.store.filing import file_record
-from theodolite.web.annotator.desk import library
+from theodolite.web.annotator.context import records
 from theodolite.web.models import AuditEntry
 
 pytestmark = pytest.mark.integration
@@ -35,7 +35,7 @@ def judged(event):
     study = invented_study()
     model = ModelEndpoint(name="large", url="http://127.0.0.1:1", model="l")
     study = replace(study, annotators=(*study.annotators, JUDGE), models=(model,))
-    open_queue(library(), event.token, study, design_of(study))
+    open_queue(records(), event.token, study, design_of(study))
     return study
 
 
@@ -53,7 +53,7 @@ def certify(study):
         authorities=("p-1",),
         measurements=(),
     )
-    file_record(library().contents, certificate.judge_version, certificate)
+    file_record(records().contents, certificate.judge_version, certificate)
 
 
 def decide(client, event, step, reason="It was tried."):
@@ -72,10 +72,10 @@ def test_a_judge_is_promoted_and_withdrawn_with_reasons_on_record(judged, event,
 
     told = decide(sami, event, "promote")
     assert "stays marked as a model&#x27;s" in told
-    assert promoted(library(), queue_token(event)) == {"reader"}
+    assert promoted(records(), queue_token(event)) == {"reader"}
     told = decide(sami, event, "withdraw", "It drifts.")
 
     assert "Withdrawn: It drifts." in told
-    assert promoted(library(), queue_token(event)) == frozenset()
+    assert promoted(records(), queue_token(event)) == frozenset()
     verbs = AuditEntry.objects.filter(subject="judge reader").values_list("verb", flat=True)
     assert list(verbs) == ["withdrew a judge", "promoted a judge"]

@@ -15,7 +15,7 @@ from theodolite.domain.annotating.case import Flag, FlagKind
 from theodolite.domain.annotating.thread import Anchor, AnchorKind
 from theodolite.domain.people.role import Role
 from theodolite.store.models.annotating import GoldRow, WorkItemRow
-from theodolite.web.annotator.desk import library
+from theodolite.web.annotator.context import records
 from theodolite.web.models import Account, Membership
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
@@ -36,17 +36,17 @@ def work(event, who, dialogues, choose):
     queue = queue_token(event)
     assignment.offer(queue, [(key, "risk_assessment") for key in dialogues], who)
     for _ in dialogues:
-        taken = assignment.next_work(library(), queue, who, category="risk_assessment")
+        taken = assignment.next_work(records(), queue, who, category="risk_assessment")
         answer_everything(taken.token, who, choose)
         cases.flag(taken.token, who, Flag(kind=FlagKind.TECHNICAL, turn=1, note=choose))
         anchor = Anchor(kind=AnchorKind.DIALOGUE, category="risk_assessment", reservation=taken.token)
-        threads.begin_thread(library(), queue, who, anchor, "Is it so?")
-        submission.submit(library(), taken.token, who)
+        threads.begin_thread(records(), queue, who, anchor, "Is it so?")
+        submission.submit(records(), taken.token, who)
 
 
 def make_all_gold(event):
     for item in WorkItemRow.objects.filter(queue__name=event.token, state="complete", category="risk_assessment"):
-        make_gold(library(), item.token, by="sami", reason="All say so.")
+        make_gold(records(), item.token, by="sami", reason="All say so.")
 
 
 def counts(client, event):

@@ -19,10 +19,10 @@ from theodolite.domain.findings.number import Estimate
 from theodolite.domain.identity import version_of
 from theodolite.store.models import AnswerRow, DialogueRow, TurnRow
 from theodolite.store.models.annotating import QueueRow
-from theodolite.web.annotator.desk import library
+from theodolite.web.annotator.context import records
 from theodolite.web.events import event_of, forget_event, server_store
 from theodolite.web.releases import publish, study_in_files
-from theodolite.web.senior.filling import fill_queue
+from theodolite.web.senior.home import fill_queue
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -47,9 +47,9 @@ def series(event, tmp_path):
 def annotate_all(event, who, choose):
     queue = queue_token(event)
     let_begin(queue, who)
-    while work := assignment.next_work(library(), queue, who):
+    while work := assignment.next_work(records(), queue, who):
         answer_everything(work.token, who, choose)
-        assert not submission.submit(library(), work.token, who).open
+        assert not submission.submit(records(), work.token, who).open
 
 
 def measured(event):

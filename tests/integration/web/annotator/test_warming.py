@@ -11,8 +11,8 @@ from django.urls import reverse
 
 from tests.fakes.annotated_event import submitted
 from theodolite.domain.people.role import Role
-from theodolite.web.annotator import desk
-from theodolite.web.senior.warming import warm
+from theodolite.web.annotator import context
+from theodolite.web.senior.cache_warmup import warm
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -29,11 +29,11 @@ def test_pages_read_no_answer_once_the_server_has_worked_them_out(event, client_
     submitted(event)
     sami, over, ended = client_as(Role.SENIOR), Event(), Event()
     ended.set()
-    desk._library_of.cache_clear()
+    context._records_of.cache_clear()
     warm(ended)
     assert n_readings(sami, event) > 0
 
-    desk._library_of.cache_clear()
+    context._records_of.cache_clear()
     warm(over)
 
     assert n_readings(sami, event) == 0

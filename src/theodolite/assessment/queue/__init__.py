@@ -1,1 +1,0 @@
-"""The queue: which dialogue goes to whom, when, and in which order."""

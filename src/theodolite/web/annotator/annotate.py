@@ -1,0 +1,393 @@
+"""Annotate one dialogue by the questions of one category: answer one by one, then submit."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from theodolite.annotation import assignment, cases, quality, submission, threads
+from theodolite.annotation.rules import IMPARTIALITY_RULES
+from theodolite.domain.annotating.case import Flag, FlagKind
+from theodolite.domain.annotating.thread import Anchor, AnchorKind, FeedbackThread, ThreadEnd
+from theodolite.domain.annotating.work import AnnotatorTask, ReservationState
+from theodolite.domain.errors import InputError, TheodoliteError
+from theodolite.domain.guideline import Guideline
+from theodolite.domain.instrument import OpenQuestion, Question
+from theodolite.domain.people.role import Role
+from theodolite.domain.study import Study
+from theodolite.domain.wording import LocalisedStudy, languages_of
+from theodolite.web.access import allowed
+from theodolite.web.annotator.annotation_page import AnnotationPage, annotation_page
+from theodolite.web.annotator.context import AnnotatorContext, annotator_view, said_time, wants_json
+from theodolite.web.annotator.home import must_choose, touched_by
+from theodolite.web.annotator.questions import Card, Item, Key, Unreadable, answer_in, key_of, place_of, worded
+from theodolite.web.events import event_of
+from theodolite.web.languages import asked_for, chosen, read_language
+from theodolite.web.read_studies import read_study
+
+FLAGS = (
+    (FlagKind.PII.value, "Somebody's personal data"),
+    (FlagKind.SELF_IDENTIFICATION.value, "The application tells who it is"),
+    (FlagKind.WELLBEING.value, "Hard to read, or somebody may be in danger"),
+    (FlagKind.TECHNICAL.value, "Something is broken on this page or in the dialogue"),
+)
+"""What may be flagged, in the words of the page."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """What stands around a sheet, whatever it is for.
+
+    Attributes:
+        address: Below which its acts lie.
+        progress: How far one is, in words.
+        saved: When anything was saved last, for the page's script; empty for never.
+        is_held: Whether it may be given back or skipped.
+        is_work: Whether it is real work: flags and comments belong to it.
+        is_preview: Whether it only shows what annotators will see; what is tried on it stays on the page.
+        threads: What one asked before in this category.
+        faq: What was asked and settled for everybody.
+        additions: What was settled as words of the guideline, which its next version takes up.
+        returned: What a senior annotator wrote when returning it; empty for nothing.
+        rules: The impartiality rules.
+        flags: What may be flagged: value and words.
+    """
+
+    address: str
+    progress: str
+    saved: str = ""
+    is_held: bool = False
+    is_work: bool = False
+    is_preview: bool = False
+    threads: tuple[FeedbackThread, ...] = ()
+    faq: tuple[str, ...] = ()
+    additions: tuple[str, ...] = ()
+    returned: str = ""
+    rules: tuple[str, ...] = IMPARTIALITY_RULES
+    flags: tuple[tuple[str, str], ...] = FLAGS
+
+    @property
+    def save_address(self) -> str:
+        """Where single answers are sent to."""
+        return f"{self.address}answer/" if self.is_work else self.address
+
+    @property
+    def submit_address(self) -> str:
+        """Where the whole is sent to."""
+        return f"{self.address}submit/" if self.is_work else self.address
+
+
+def page_of_task(task: AnnotatorTask) -> AnnotationPage:
+    """Return the questions of a task with the answers so far."""
+    title = worded(task.guideline.name)
+    return annotation_page(task.guideline, task.dialogue, task.answers, title=title, order=task.order)
+
+
+def frame_of(annotator: AnnotatorContext, task: AnnotatorTask) -> Frame:
+    """Return what stands around the questions of a task."""
+    category, token = task.reservation.category, task.reservation.token
+    own = threads.own_threads(annotator.queue, annotator.participant)
+    returned = {one.reservation: one.comment for one in quality.returned_to(annotator.queue, annotator.participant)}
+    return Frame(
+        address=annotator.address("sheet", reservation=token),
+        progress=progress_of(annotator),
+        saved=said_time(task.saved),
+        is_held=task.reservation.state is ReservationState.RESERVED,
+        is_work=True,
+        threads=tuple(one for one in own if one.anchor.category == category),
+        faq=_settled(annotator, ThreadEnd.FAQ, category),
+        additions=_not_written(task.guideline, _settled(annotator, ThreadEnd.GUIDELINE, category)),
+        returned=returned.get(token, ""),
+    )
+
+
+def _settled(annotator: AnnotatorContext, end: ThreadEnd, category: str) -> tuple[str, ...]:
+    return tuple(text for _, text in threads.settled(annotator.queue, end=end, category=category))
+
+
+def _not_written(guideline: Guideline, settled: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what was settled and does not stand in this version of the guideline yet."""
+    notes = {*guideline.guidance, *(note for one in guideline.instrument.questions for note in one.guidance)}
+    return tuple(text for text in settled if " ".join(text.split()) not in notes)
+
+
+def progress_of(annotator: AnnotatorContext) -> str:
+    """Return how many one has submitted today, and how many more may come; never anybody else's count.
+
+    Example: `12 of about 40 today`.
+    """
+    today = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    done, held = assignment.own_today(annotator.queue, annotator.participant, today)
+    left = assignment.n_left(annotator.records, annotator.queue, annotator.participant)
+    return f"{done} of about {done + held + left} today"
+
+
+def spoken(request: HttpRequest, annotator: AnnotatorContext, sheet: AnnotationPage) -> tuple[AnnotationPage, str]:
+    """Return a sheet in the language of who asks, with that language; as it is, and none, where it cannot be."""
+    if not chosen(request) and not asked_for(request):
+        return sheet, ""
+    with suppress(Http404, TheodoliteError):  # a queue without a study's files
+        study = event_of(annotator.here.hosted).study
+        read = read_study(study, read_language(request, languages_of(study)))
+        found = in_language(sheet, study, read)
+        return found, read.language if found is not sheet else ""
+    return sheet, ""
+
+
+def in_language(sheet: AnnotationPage, study: Study, read: LocalisedStudy) -> AnnotationPage:
+    """Return a sheet as it reads in a language.
+
+    It stays as it is where its category is not whole in the language, or where it asks what another edition asked.
+
+    Args:
+        sheet: The questions of one sitting.
+        study: The study as it was written.
+        read: The same as it reads in the language.
+    """
+    name = sheet.guideline.name
+    if ("categories", name) not in read.parts or study.guideline(name).instrument != sheet.guideline.instrument:
+        return sheet
+    (title,) = (one.title for schema in read.study.schemas for one in schema.categories if one.name == name)
+    guideline = read.study.guideline(name)
+    questions = {question.name: question for question in guideline.instrument.questions}
+    cards = tuple(_put(card, questions) for card in sheet.cards)
+    shown = replace(guideline, examples=sheet.guideline.examples)
+    return replace(sheet, guideline=shown, instrument=guideline.instrument, cards=cards, title=title or sheet.title)
+
+
+def _put(card: Card, questions: dict[str, Question]) -> Card:
+    return replace(card, items=tuple(replace(item, question=questions[item.question.name]) for item in card.items))
+
+
+UNPROCESSABLE = 422
+
+
+@allowed(Role.ANNOTATOR)
+@require_POST
+@annotator_view
+def take(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
+    """Take the next dialogue, or come back to the one that is held; who was never asked about topics is asked first."""
+    if must_choose(annotator):
+        return redirect(annotator.address("topics"))
+    found = assignment.next_work(
+        annotator.records, annotator.queue, annotator.participant, category=request.POST.get("category", "")
+    )
+    if found is None:
+        messages.info(request, "Nothing waits for you just now.")
+        return redirect(annotator.address("home"))
+    return redirect(annotator.address("sheet", reservation=found.token))
+
+
+@allowed(Role.ANNOTATOR)
+@require_GET
+@annotator_view
+def sheet(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -> HttpResponse:
+    """Show a dialogue with its questions."""
+    assignment.resume(annotator.records, reservation, annotator.participant)
+    task = submission.task(annotator.records, reservation, annotator.participant)
+    return _page(request, annotator, task, start=request.GET.get("at", ""))
+
+
+@allowed(Role.ANNOTATOR)
+@require_POST
+@annotator_view
+def answer(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -> HttpResponse:
+    """Save an answer, or all answers of a page without scripts."""
+    task = submission.task(annotator.records, reservation, annotator.participant)
+    task, problems = _saved(request, annotator, task)
+    if wants_json(request):
+        return _told(task, problem=next(iter(problems.values()), ""))
+    if problems:
+        return _page(request, annotator, task, problems=problems, problem="Not everything could be saved.")
+    messages.success(request, "Saved.")
+    return redirect(annotator.address("sheet", reservation=reservation))
+
+
+@allowed(Role.ANNOTATOR)
+@require_POST
+@annotator_view
+def undo(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -> HttpResponse:
+    """Take back the last thing that was saved."""
+    place = submission.undo(reservation, annotator.participant)
+    key = key_of(place.question, place.turn) if place else ""
+    if not wants_json(request):
+        return redirect(f"{annotator.address('sheet', reservation=reservation)}?at={key}")
+    task = submission.task(annotator.records, reservation, annotator.participant)
+    item = page_of_task(task).item(key)
+    return _told(task, undone=_as_before(item) if item else None, problem="" if place else "Nothing to undo.")
+
+
+@allowed(Role.ANNOTATOR)
+@require_POST
+@annotator_view
+def submit(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -> HttpResponse:
+    """Submit, and take the next dialogue; with open answers, go to the first of them."""
+    task = submission.task(annotator.records, reservation, annotator.participant)
+    task, problems = _saved(request, annotator, task, is_whole=True)
+    done = None if problems else submission.submit(annotator.records, reservation, annotator.participant)
+    if done is None or done.open:
+        still = page_of_task(task).open
+        missing = dict.fromkeys(still, "This is still open.") | problems
+        words = f"Not submitted: {len(missing)} {'answer is' if len(missing) == 1 else 'answers are'} open or unclear."
+        return _page(request, annotator, task, problems=missing, problem=words)
+    again = assignment.next_work(annotator.records, annotator.queue, annotator.participant)
+    if again is None:
+        messages.success(request, "Submitted. Nothing else waits for you just now.")
+        return redirect(annotator.address("home"))
+    messages.success(request, "Submitted. This is the next one.")
+    return redirect(annotator.address("sheet", reservation=again.token))
+
+
+@allowed(Role.ANNOTATOR)
+@require_POST
+@annotator_view
+def release(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -> HttpResponse:
+    """Give a dialogue back; its answers are kept."""
+    assignment.release(reservation, annotator.participant)
+    messages.info(request, "Given back. Your answers are kept in case it comes to you again.")
+    return redirect(annotator.address("home"))
+
+
+@allowed(Role.ANNOTATOR)
+@require_POST
+@annotator_view
+def skip(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -> HttpResponse:
+    """Give a dialogue to somebody else, with a reason."""
+    assignment.skip(reservation, annotator.participant, request.POST.get("reason", "")[:500])
+    messages.info(request, "Skipped. Somebody else will get it.")
+    return redirect(annotator.address("home"))
+
+
+@allowed(Role.ANNOTATOR)
+@require_POST
+@annotator_view
+def flag(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -> HttpResponse:
+    """Flag something for the senior annotators; the dialogue stays with its annotator."""
+    sent = request.POST
+    kind = next((one for one in FlagKind if one.value == sent.get("kind")), None)
+    if kind is None:
+        message = "say what it is: one of the kinds of flags"
+        raise InputError(message)
+    turn = sent.get("turn", "")
+    raised = Flag(kind=kind, turn=int(turn) if turn.isdecimal() else None, note=sent.get("note", "").strip()[:1000])
+    cases.flag(reservation, annotator.participant, raised)
+    messages.success(request, "Flagged. A senior annotator will look at it.")
+    return redirect(annotator.address("sheet", reservation=reservation))
+
+
+@allowed(Role.ANNOTATOR)
+@require_POST
+@annotator_view
+def comment(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -> HttpResponse:
+    """Ask the senior annotators about a question, a turn, the dialogue or the guideline, or go on in one's thread."""
+    task = submission.task(annotator.records, reservation, annotator.participant)
+    thread = request.POST.get("thread", "")
+    if thread:
+        threads.reply(thread, annotator.participant, request.POST.get("text", "")[:2000])
+        messages.success(request, "Sent.")
+        return redirect(annotator.address("sheet", reservation=reservation))
+    about = request.POST.get("about", "")
+    kind = next((one for one in AnchorKind if about.partition(":")[0] == one.value), AnchorKind.DIALOGUE)
+    question, turn = place_of(about.partition(":")[2])
+    anchor = Anchor(
+        kind=kind,
+        category=task.reservation.category,
+        question=question if kind is AnchorKind.QUESTION else "",
+        turn=turn if kind is not AnchorKind.TURN else int(question) if question.isdecimal() else None,
+        reservation=reservation,
+    )
+    threads.begin_thread(
+        annotator.records, annotator.queue, annotator.participant, anchor, request.POST.get("text", "")[:2000]
+    )
+    messages.success(request, "Sent. The answer appears here, under Comment.")
+    return redirect(annotator.address("sheet", reservation=reservation))
+
+
+def _saved(
+    request: HttpRequest, annotator: AnnotatorContext, task: AnnotatorTask, *, is_whole: bool = False
+) -> tuple[AnnotatorTask, dict[Key, str]]:
+    """Save the answers of a request; return the task as it is then, and what is wrong by key of the page.
+
+    Args:
+        request: Names one question in `key`, or sends the whole form.
+        annotator: Who answers.
+        task: The task as it was.
+        is_whole: Whether the whole form is read, whatever the request names.
+    """
+    sheet, named = page_of_task(task), "" if is_whole else request.POST.get("key", "")
+    problems = {}
+    for item in sheet.items:
+        if named and item.key != named:
+            continue
+        try:
+            task = _with_item(request, annotator, task, item)
+        except Unreadable as error:
+            problems[item.key] = str(error)
+    return task, problems
+
+
+def _with_item(request: HttpRequest, annotator: AnnotatorContext, task: AnnotatorTask, item: Item) -> AnnotatorTask:
+    """Save what was sent for an item where it differs from what is there.
+
+    Raises:
+        Unreadable: If it is no answer.
+    """
+    fields = {name: str(request.POST.get(name, "")) for name in item.fields}
+    if not any(fields.values()) and item.answer is None:
+        return task
+    given = answer_in(fields, item, task.dialogue)
+    if given is None and (fields[item.fields[1]].strip() or fields[item.fields[2]].strip()):
+        message = "Not saved yet: a quote or note belongs to an answer. Choose the answer too."
+        raise Unreadable(message)
+    is_cleared = given is None and bool(request.POST.get("key"))
+    if is_cleared or (given is not None and not item.says(given)):
+        place = OpenQuestion(question=item.question.name, turn=item.turn)
+        return submission.save(task, annotator.participant, place, given)
+    return task
+
+
+def _told(task: AnnotatorTask, *, problem: str = "", **more: object) -> JsonResponse:
+    sheet = page_of_task(task)
+    told = {"saved": said_time(task.saved), "asked": sheet.asked, "open": sheet.open}
+    return JsonResponse({**told, "problem": problem, **more}, status=UNPROCESSABLE if problem else 200)
+
+
+def _as_before(item: Item) -> dict[str, object]:
+    return {
+        "key": item.key,
+        "values": [item.value] if item.value else [],
+        "quotes": item.quote_lines.splitlines(),
+        "note": item.note,
+    }
+
+
+def _page(
+    request: HttpRequest,
+    annotator: AnnotatorContext,
+    task: AnnotatorTask,
+    *,
+    problems: dict[str, str] | None = None,
+    problem: str = "",
+    start: str = "",
+) -> HttpResponse:
+    asked, language = spoken(request, annotator, page_of_task(task))
+    marked = asked.remarked(problems=problems or {})
+    first = start or next(iter(problems or {}), "") or next(iter(marked.open), "")
+    context = {
+        "here": annotator.here,
+        "sheet": marked,
+        "language_of_words": language,
+        "frame": frame_of(annotator, task),
+        "topics": touched_by(request, annotator, task.reservation.token),
+        "category": task.reservation.category,
+        "start": first,
+        "problem": problem,
+        "is_submitted": task.reservation.state is ReservationState.SUBMITTED,
+    }
+    return render(request, "web/annotator/sheet.html", context, status=UNPROCESSABLE if problem else 200)

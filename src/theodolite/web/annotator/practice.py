@@ -1,0 +1,270 @@
+"""Training pages: read and acknowledge, practise with feedback, pass the test of each category."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from theodolite.annotation import training
+from theodolite.annotation.rules import examples_for
+from theodolite.annotation.training import BACKGROUND, RULES
+from theodolite.domain.annotating.training import QualificationResult
+from theodolite.domain.annotation import WAYS_OUT, Answer, Outcome
+from theodolite.domain.guideline import Guideline
+from theodolite.domain.people.role import Role
+from theodolite.web.access import Here, allowed
+from theodolite.web.annotator.annotate import Frame
+from theodolite.web.annotator.annotation_page import (
+    AnnotationPage,
+    ExampleFrame,
+    example_page,
+    feedback_on,
+    reference_of,
+)
+from theodolite.web.annotator.context import AnnotatorContext, annotator_view, wants_json
+from theodolite.web.annotator.questions import Key, Unreadable, answer_in, place_of, worded
+
+UNPROCESSABLE = 422
+
+Build = Callable[[Sequence[Answer]], AnnotationPage]
+"""From what was answered so far to the sheet."""
+
+
+def answers_from(given: Mapping[Key, str]) -> list[Answer]:
+    """Return as answers what a session holds: keys of the page to values of the form."""
+    return [_answer(*place_of(key), value) for key, value in given.items()]
+
+
+def _answer(question: str, turn: int | None, value: str) -> Answer:
+    if value in WAYS_OUT:
+        return Answer(question=question, outcome=WAYS_OUT[value], turn=turn)
+    return Answer(question=question, outcome=Outcome.ANSWERED, value=value, turn=turn)
+
+
+class SessionPage:
+    """A sheet of the annotation page that keeps its answers in the session.
+
+    Attributes:
+        problems: What is wrong with what was sent, by key of the page.
+    """
+
+    def __init__(self, request: HttpRequest, name: str, build: Build) -> None:
+        """Say whose session it is, under which name the answers lie there, and what sheet they make."""
+        self._request, self._name, self._build = request, name, build
+        self.problems: dict[Key, str] = {}
+
+    @property
+    def given(self) -> dict[Key, str]:
+        """Key of the page to what was chosen or written so far."""
+        found: dict[Key, str] = self._request.session.get(self._name, {})
+        return found
+
+    @property
+    def sheet(self) -> AnnotationPage:
+        """The sheet with what was answered so far."""
+        return self._build(answers_from(self.given)).without_evidence()
+
+    def begin_with(self, given: Mapping[Key, str]) -> None:
+        """Put answers there, unless there are some."""
+        if self._name not in self._request.session:
+            self._request.session[self._name] = dict(given)
+
+    def forget(self) -> dict[Key, str]:
+        """Take the answers out of the session and return them."""
+        found: dict[Key, str] = self._request.session.pop(self._name, {})
+        return found
+
+    def take(self) -> bool:
+        """Take in what was sent; tell whether all of it could be read."""
+        sent, dialogue = self._request.POST.dict(), self.sheet.dialogue
+        wanted = str(sent.get("key", ""))
+        for item in self.sheet.items:
+            if wanted and item.key != wanted:
+                continue
+            try:
+                answer = answer_in({name: str(value) for name, value in sent.items()}, item, dialogue)
+            except Unreadable as error:
+                self.problems[item.key] = str(error)
+                continue
+            if answer is not None:
+                self._request.session[self._name] = self.given | {item.key: str(sent[f"a:{item.key}"]).strip()}
+        return not self.problems
+
+    def told(self, feedback: Mapping[Key, str] | None = None) -> JsonResponse:
+        """Return what the page's script is told."""
+        sheet, problem = self.sheet, next(iter(self.problems.values()), "")
+        told = {"saved": "", "asked": sheet.asked, "open": sheet.open, "feedback": dict(feedback or {})}
+        return JsonResponse({**told, "problem": problem}, status=UNPROCESSABLE if problem else 200)
+
+    def shown(
+        self,
+        here: Here,
+        frame: Frame,
+        *,
+        problem: str = "",
+        told: str = "",
+        feedback: Mapping[Key, str] | None = None,
+    ) -> HttpResponse:
+        """Return the page, with what is wrong or to be told."""
+        problem = problem or ("Not everything could be read." if self.problems else "")
+        sheet = self.sheet.remarked(problems=self.problems, feedback=feedback or {})
+        context = {
+            "here": here,
+            "sheet": sheet,
+            "frame": frame,
+            "start": next(iter(sheet.open), ""),
+            "problem": problem,
+            "told": told,
+        }
+        status = UNPROCESSABLE if problem else 200
+        return render(self._request, "web/annotator/sheet.html", context, status=status)
+
+
+SUBJECTS = {"background": BACKGROUND, "rules": RULES}
+"""What stands in addresses for the texts that are acknowledged."""
+
+
+@allowed(Role.ANNOTATOR)
+@require_POST
+@annotator_view
+def read(request: HttpRequest, annotator: AnnotatorContext, subject: str) -> HttpResponse:
+    """Write down that a text was read."""
+    training.acknowledge(annotator.records, annotator.queue, annotator.participant, SUBJECTS.get(subject, subject))
+    messages.success(request, "Noted.")
+    return redirect(annotator.address("home"))
+
+
+@allowed(Role.ANNOTATOR)
+@require_http_methods(["GET", "POST"])
+@annotator_view
+def practice(request: HttpRequest, annotator: AnnotatorContext, category: str, example: int) -> HttpResponse:
+    """Let one practise on a worked example: each answer is followed by what the example says."""
+    guideline, version = _guideline(annotator, category)
+    places = examples_for(guideline)[0]
+    place = _place(places, example)
+    page = _page(
+        request, f"practice {version} {place}", guideline, place, _around(annotator, f"Practice: {worded(category)}")
+    )
+    before = dict(page.given)
+    is_read = request.method == "GET" or page.take()
+    feedback = _marks(page, annotator, version, place)
+    if wants_json(request):
+        return page.told(feedback)
+    frame = _frame(annotator, "practice", category, example, len(places))
+    if request.method == "GET" or not is_read or "submit" not in request.POST:
+        return page.shown(annotator.here, frame, feedback=feedback)
+    if page.sheet.open:
+        return page.shown(annotator.here, frame, problem="Some answers are still open.", feedback=feedback)
+    if page.given != before:
+        return page.shown(
+            annotator.here, frame, told="Look at what the example says, then submit once more.", feedback=feedback
+        )
+    page.forget()
+    training.go_through(annotator.records, annotator.queue, annotator.participant, category, example)
+    return _after_practice(request, annotator, category, example, len(places))
+
+
+def _after_practice(
+    request: HttpRequest, annotator: AnnotatorContext, category: str, example: int, n: int
+) -> HttpResponse:
+    if example < n:
+        return redirect(annotator.address("practice", category=category, example=example + 1))
+    messages.success(request, f"You have practised {worded(category)}.")
+    return redirect(annotator.address("home"))
+
+
+def _marks(page: SessionPage, annotator: AnnotatorContext, version: str, place: int) -> dict[str, str]:
+    if not page.given:
+        return {}
+    marks = training.practise(annotator.records, version, annotator.participant, place, page.given)
+    return feedback_on(marks, page.given)
+
+
+@allowed(Role.ANNOTATOR)
+@require_http_methods(["GET", "POST"])
+@annotator_view
+def qualify(request: HttpRequest, annotator: AnnotatorContext, category: str, example: int) -> HttpResponse:
+    """Ask the test of a category, example by example; the last one ends the attempt."""
+    guideline, version = _guideline(annotator, category)
+    places = examples_for(guideline)[1]
+    place = _place(places, example)
+    page = _page(request, f"test {version} {place}", guideline, place, _around(annotator, f"Test: {worded(category)}"))
+    frame = _frame(annotator, "qualify", category, example, len(places))
+    is_read = request.method == "GET" or page.take()
+    if wants_json(request):
+        return page.told()
+    if request.method == "GET" or not is_read:
+        return page.shown(annotator.here, frame)
+    if page.sheet.open:
+        return page.shown(annotator.here, frame, problem="Not handed in: some answers are open.")
+    if example < len(places):
+        return redirect(annotator.address("qualify", category=category, example=example + 1))
+    return _handed_in(request, annotator, category, guideline)
+
+
+def _handed_in(request: HttpRequest, annotator: AnnotatorContext, category: str, guideline: Guideline) -> HttpResponse:
+    version, places = _guideline(annotator, category)[1], examples_for(guideline)[1]
+    given = {place: request.session.pop(f"test {version} {place}", {}) for place in places}
+    result = training.attempt(annotator.records, annotator.queue, annotator.participant, category, given)
+    request.session[f"result {version}"] = _lines(result, guideline)
+    return redirect(annotator.address("result", category=category))
+
+
+@allowed(Role.ANNOTATOR)
+@require_GET
+@annotator_view
+def result(request: HttpRequest, annotator: AnnotatorContext, category: str) -> HttpResponse:
+    """Say what became of the last attempt, question by question."""
+    version = _guideline(annotator, category)[1]
+    found = request.session.get(f"result {version}")
+    if found is None:
+        return redirect(annotator.address("home"))
+    is_open = category in training.onboarding(annotator.records, annotator.queue, annotator.participant).open_to
+    context = {"here": annotator.here, "title": worded(category), "found": found, "is_open": is_open}
+    return render(request, "web/annotator/result.html", context)
+
+
+def _lines(result: QualificationResult, guideline: Guideline) -> dict[str, object]:
+    texts = {question.name: question.text for question in guideline.instrument.questions}
+    return {
+        "passed": result.passed,
+        "n_right": result.n_right,
+        "n_asked": result.n_asked,
+        "attempt": result.attempt,
+        "left": result.attempts_left,
+        "questions": [
+            {"text": texts[one.question], "given": one.given or "nothing", "right": one.is_right, "reason": one.reason}
+            for one in result.marked
+        ],
+    }
+
+
+def _guideline(annotator: AnnotatorContext, category: str) -> tuple[Guideline, str]:
+    found = annotator.design.category(category)
+    if found is None:
+        raise Http404
+    return annotator.records.guideline(found.version), found.version
+
+
+def _place(places: tuple[int, ...], example: int) -> int:
+    if not 1 <= example <= len(places):
+        raise Http404
+    return places[example - 1]
+
+
+def _frame(annotator: AnnotatorContext, name: str, category: str, example: int, n: int) -> Frame:
+    address = annotator.address(name, category=category, example=example)
+    return Frame(address=address, progress=f"example {example} of {n}", is_work=False)
+
+
+def _page(request: HttpRequest, name: str, guideline: Guideline, place: int, around: ExampleFrame) -> SessionPage:
+    return SessionPage(request, name, lambda answers: example_page(guideline, place, answers, around))
+
+
+def _around(annotator: AnnotatorContext, title: str) -> ExampleFrame:
+    study = annotator.study
+    return ExampleFrame(title=title, reference=reference_of(study))

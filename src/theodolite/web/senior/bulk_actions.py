@@ -1,0 +1,195 @@
+"""Bulk actions on the dialogues of a list: one result each, and undo as a whole."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.db import transaction
+from django.db.models import Count
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from theodolite.annotation import bulk, listing
+from theodolite.annotation.listing import Listing
+from theodolite.domain.annotating.bulk import BulkAct, BulkLine
+from theodolite.domain.errors import Conflict, InputError
+from theodolite.domain.people.role import Role
+from theodolite.web.access import Here, allowed
+from theodolite.web.annotator.context import AnnotatorContext
+from theodolite.web.annotator.questions import worded
+from theodolite.web.audit import audit
+from theodolite.web.models import Batch, BatchLine, Membership
+from theodolite.web.senior.context import Pages, page_number
+from theodolite.web.senior.dialogues import ACTS, annotators_of, filters_of, list_view
+
+PAGE = 100
+"""Lines on one page of what became of a batch; count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineView:
+    """What became of one dialogue in one category; `item` leads to its page."""
+
+    item: str
+    name: str
+    category: str
+    refused: str
+
+
+@allowed(Role.SENIOR, Role.ORGANISER)
+@require_POST
+@list_view
+def act(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
+    """Do something with all dialogues that were chosen."""
+    here = annotator.here
+    wanted = next((one for one in BulkAct if one.value == request.POST.get("act", "")), None)
+    if wanted is None or here.role not in ACTS[wanted].roles:
+        raise Http404
+    items = _chosen(request, annotator)
+    if not items:
+        message = "nothing was chosen; tick some dialogues, or choose all that were found"
+        raise InputError(message)
+    whom = _whom(request, here) if wanted is BulkAct.OFFER else None
+    with transaction.atomic():
+        lines = _done(annotator, wanted, items, whom)
+        batch = _kept(here, wanted, lines, whom)
+        facts = {"done": batch.n_done, "not": batch.n_refused}
+        audit(here.account, f"many at once: {wanted.value}", f"batch {batch.token}", hosted=here.hosted, **facts)
+    return redirect("senior:batch", study=here.hosted.token, batch=batch.token)
+
+
+def _chosen(request: HttpRequest, annotator: AnnotatorContext) -> list[str]:
+    """Return the tokens of the work items that were chosen: of ticked dialogues, of a page, or of all found."""
+    sought = filters_of(QueryDict(request.POST.get("query", "")[:2000]), annotator.here)
+    listed = None
+    if request.POST.get("which") != "all":
+        listed = request.POST.getlist("shown" if request.POST.get("which") == "page" else "dialogue")[: listing.PAGE]
+    found = Listing.of(annotator.records, annotator.queue, sought.filter)
+    return found.item_tokens(listed, category=request.POST.get("category", ""))
+
+
+def _whom(request: HttpRequest, here: Here) -> Membership:
+    held = Membership.objects.filter(hosted=here.hosted, role=Role.ANNOTATOR.value, left_at=None)
+    found = held.filter(token=request.POST.get("whom", "")).first()
+    if found is None:
+        message = "say to whom they are offered: choose an annotator"
+        raise InputError(message)
+    return found
+
+
+def _done(annotator: AnnotatorContext, wanted: BulkAct, items: list[str], whom: Membership | None) -> list[BulkLine]:
+    queue, by = annotator.queue, annotator.participant
+    match wanted:
+        case BulkAct.OFFER:
+            return bulk.offer_many(annotator.records, queue, items, whom.participant if whom else "", by=by)
+        case BulkAct.FIRST:
+            return bulk.put_first(queue, items)
+        case BulkAct.BACK:
+            return bulk.send_back(queue, items, by=by)
+        case BulkAct.ROOM:
+            return bulk.open_rooms(annotator.records, queue, items, by=by)
+        case BulkAct.CHECK:
+            return bulk.ask_for_checks(queue, items, by=by)
+        case BulkAct.REVIEW:
+            return bulk.open_reviews(queue, items)
+
+
+def _kept(here: Here, wanted: BulkAct, lines: list[BulkLine], whom: Membership | None) -> Batch:
+    n_refused = sum(bool(line.refused) for line in lines)
+    batch = Batch.objects.create(
+        hosted=here.hosted,
+        account=here.account,
+        act=wanted.value,
+        whom=whom.token if whom else "",
+        n_done=len(lines) - n_refused,
+        n_refused=n_refused,
+    )
+    BatchLine.objects.bulk_create(
+        [BatchLine(batch=batch, item=line.item, made=line.made, refused=line.refused) for line in lines], batch_size=500
+    )
+    return batch
+
+
+@allowed(Role.SENIOR, Role.ORGANISER)
+@require_GET
+@list_view
+def batch(request: HttpRequest, annotator: AnnotatorContext, batch: str) -> HttpResponse:
+    """Show what became of each dialogue, what was refused first."""
+    found = _batch(annotator, batch)
+    page, size = page_number(request), found.n_done + found.n_refused
+    lines = list(found.lines.order_by("-refused", "id")[page * PAGE : (page + 1) * PAGE])
+    reasons = Counter(dict(found.lines.exclude(refused="").values_list("refused").annotate(n=Count("id")).order_by()))
+    people = dict(annotators_of(annotator.here))
+    context = {
+        "here": annotator.here,
+        "batch": found,
+        "words": ACTS[found.as_act],
+        "whom": people.get(found.whom, "somebody who has left") if found.whom else "",
+        "reasons": reasons.most_common(),
+        "lines": _views(annotator, lines),
+        "pages": Pages(page=page, n=size, size=PAGE),
+        "may_undo": found.as_act.is_undoable and found.n_done and not found.undone_at and _may(annotator, found),
+    }
+    return render(request, "web/senior/batch.html", context)
+
+
+def _views(annotator: AnnotatorContext, lines: list[BatchLine]) -> list[LineView]:
+    told = listing.item_names([line.item for line in lines], annotator.participant)
+    return [
+        LineView(item=line.item, name=name, category=worded(category), refused=line.refused)
+        for line in lines
+        for name, category in [told[line.item]]
+    ]
+
+
+@allowed(Role.SENIOR, Role.ORGANISER)
+@require_POST
+@list_view
+def undo(request: HttpRequest, annotator: AnnotatorContext, batch: str) -> HttpResponse:
+    """Take a batch back, as far as nobody has built on it meanwhile."""
+    with transaction.atomic():
+        found = _batch(annotator, batch, is_locked=True)
+        if not _may(annotator, found):
+            raise Http404
+        if found.undone_at or not found.as_act.is_undoable:
+            message = "it was taken back before" if found.undone_at else "that cannot be taken back as a whole"
+            raise Conflict(message)
+        found.n_undone, found.undone_at = _undone(annotator, found), timezone.now()
+        found.save()
+        facts = {"undone": found.n_undone}
+        audit(annotator.here.account, "took many back", f"batch {batch}", hosted=annotator.here.hosted, **facts)
+    messages.success(request, f"{found.n_undone} of {found.n_done} {ACTS[found.as_act].undone}.")
+    return redirect("senior:batch", study=annotator.here.hosted.token, batch=batch)
+
+
+def _undone(annotator: AnnotatorContext, found: Batch) -> int:
+    made = list(found.lines.exclude(made="").values_list("made", flat=True))
+    match found.as_act:
+        case BulkAct.OFFER:
+            return bulk.undo_offers(annotator.queue, made, by=annotator.participant)
+        case BulkAct.FIRST:
+            return bulk.undo_first(annotator.queue, made)
+        case BulkAct.ROOM:
+            return bulk.undo_rooms(annotator.queue, made)
+        case BulkAct.CHECK:
+            return bulk.undo_checks(annotator.queue, made)
+        case BulkAct.REVIEW:
+            return bulk.undo_reviews(annotator.queue, made)
+        case BulkAct.BACK:
+            return 0
+
+
+def _batch(annotator: AnnotatorContext, token: str, *, is_locked: bool = False) -> Batch:
+    rows = annotator.here.hosted.batches.select_for_update() if is_locked else annotator.here.hosted.batches
+    found = rows.filter(token=token).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def _may(annotator: AnnotatorContext, found: Batch) -> bool:
+    return annotator.here.role in ACTS[found.as_act].roles

@@ -1,0 +1,261 @@
+"""Review: resolve discrepancies, check the quality of annotations, and keep known answers as gold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from theodolite.annotation import quality, review, submission
+from theodolite.domain.annotating.discrepancy import Discrepancy, DissentCause, Resolution, ReviewSheet
+from theodolite.domain.annotating.quality import GoldItem, ReviewVerdict
+from theodolite.domain.annotation import WAYS_OUT, Outcome
+from theodolite.domain.errors import InputError
+from theodolite.domain.people.role import Role
+from theodolite.web.access import allowed
+from theodolite.web.annotator.annotation_page import annotation_page
+from theodolite.web.annotator.context import AnnotatorContext
+from theodolite.web.annotator.questions import CoderView, Item, coder_view, key_of, place_of, said, worded
+from theodolite.web.audit import audit
+from theodolite.web.models import Membership
+from theodolite.web.senior.context import Pages, own_item, page_number, page_of, senior_view
+
+CAUSES = (
+    (DissentCause.AMBIGUOUS_GUIDELINE, "The guideline can be read in two ways"),
+    (DissentCause.MISSING_FACT, "A fact is missing that would decide it"),
+    (DissentCause.VALUE_DIFFERENCE, "We value it differently, and both have reasons"),
+)
+"""Why there may be no consensus, in the words of the page."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dispute:
+    """One discrepancy as the page shows it.
+
+    Attributes:
+        item: The question at its place, with its choices.
+        voices: What stands under each letter.
+        found: What the review recorded; None so far.
+        words: The same in words; empty for nothing.
+    """
+
+    item: Item
+    voices: tuple[CoderView, ...]
+    found: Resolution | None
+    words: str
+
+
+@allowed(Role.SENIOR)
+@require_GET
+@senior_view
+def resolution(request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpResponse:
+    """Show a dialogue with all positions on what was not answered alike."""
+    seen = review.review_sheet(annotator.records, own_item(annotator, item), annotator.participant)
+    context = {
+        "here": annotator.here,
+        "review": seen,
+        "sheet": annotation_page(seen.guideline, seen.dialogue, ()),
+        "title": worded(seen.guideline.name),
+        "disputes": [_dispute(seen, one) for one in seen.discrepancies],
+        "causes": [(cause.value, words) for cause, words in CAUSES],
+        "ways_out": tuple(WAYS_OUT),
+        "n_known": len(quality.known_from_review(annotator.records, item)),
+    }
+    return render(request, "web/senior/resolution.html", context)
+
+
+def _dispute(seen: ReviewSheet, one: Discrepancy) -> Dispute:
+    question = seen.guideline.instrument.question(one.question)
+    place = (one.question, one.turn)
+    found = next((each for each in seen.resolutions if (each.question, each.turn) == place), None)
+    return Dispute(
+        item=Item(key=key_of(*place), question=question, turn=one.turn, is_asked=True),
+        voices=tuple(coder_view(each, question) for each in one.positions),
+        found=found,
+        words=_in_words(found) if found else "",
+    )
+
+
+def _in_words(found: Resolution) -> str:
+    if found.cause is not None:
+        return f"No consensus: {found.cause.value}"
+    return f"Consensus: {worded(found.value or next(word for word, one in WAYS_OUT.items() if one is found.outcome))}"
+
+
+@allowed(Role.SENIOR)
+@require_POST
+@senior_view
+def begin(_request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpResponse:
+    """Begin the review: from now on nobody changes the answers."""
+    with transaction.atomic():
+        review.open_review(own_item(annotator, item))
+        audit(annotator.here.account, "opened a review", f"item {item}", hosted=annotator.here.hosted)
+    return redirect(page_of(annotator, "resolution", item=item))
+
+
+@allowed(Role.SENIOR)
+@require_POST
+@senior_view
+def reopen(request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpResponse:
+    """Let annotators change their answers again."""
+    with transaction.atomic():
+        review.reopen(own_item(annotator, item))
+        audit(annotator.here.account, "reopened an item", f"item {item}", hosted=annotator.here.hosted)
+    messages.info(request, "Open again. What the review recorded stays on record.")
+    return redirect(page_of(annotator, "resolution", item=item))
+
+
+@allowed(Role.SENIOR)
+@require_POST
+@senior_view
+def resolve(request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpResponse:
+    """Record a consensus, or that there is none and why."""
+    found = _sent(request, annotator, own_item(annotator, item))
+    with transaction.atomic():
+        routed = review.resolve(annotator.records, own_item(annotator, item), found)
+        verb = "recorded a consensus" if found.is_consensus else "recorded no consensus"
+        audit(annotator.here.account, verb, f"item {item}", hosted=annotator.here.hosted, question=found.question)
+    messages.success(request, "Recorded." + (f" {routed.reason}." if routed else ""))
+    return redirect(page_of(annotator, "resolution", item=item))
+
+
+def _sent(request: HttpRequest, annotator: AnnotatorContext, item: str) -> Resolution:
+    question, turn = place_of(request.POST.get("place", ""))
+    chosen = request.POST.get("found", "")
+    cause = next((one for one in DissentCause if chosen == f"cause:{one.value}"), None)
+    value = chosen.removeprefix("value:")
+    outcome = None if cause else WAYS_OUT.get(value, Outcome.ANSWERED)
+    return Resolution(
+        question=question,
+        turn=turn,
+        participants=(annotator.participant, *_others(request, item)),
+        rationale=request.POST.get("rationale", "")[:4000],
+        outcome=outcome,
+        value=value if outcome is Outcome.ANSWERED else None,
+        cause=cause,
+    )
+
+
+def _others(request: HttpRequest, item: str) -> tuple[str, ...]:
+    """Return who else took part: letters stand for annotators of this item; other names are kept as written."""
+    letters = review.people_at(item)
+    names = (name.strip()[:80] for name in request.POST.get("others", "").split(",") if name.strip())
+    return tuple(letters.get(name.upper(), name) for name in names)
+
+
+@allowed(Role.SENIOR)
+@require_GET
+@senior_view
+def check(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -> HttpResponse:
+    """Show one annotation without its annotator."""
+    found = submission.task(annotator.records, reservation, quality.annotator_of(annotator.queue, reservation))
+    sheet = annotation_page(found.guideline, found.dialogue, found.answers)
+    context = {
+        "here": annotator.here,
+        "reservation": reservation,
+        "title": worded(found.guideline.name),
+        "sheet": sheet,
+        "answers": [(item, said(item.answer)) for item in sheet.items if item.is_asked and item.answer],
+        "reviews": quality.reviews_of(reservation),
+        "is_sampled": reservation in quality.to_review(annotator.records, annotator.queue),
+    }
+    return render(request, "web/senior/check.html", context)
+
+
+@allowed(Role.SENIOR)
+@require_POST
+@senior_view
+def judge(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -> HttpResponse:
+    """Accept the annotation, or return it with a comment."""
+    quality.annotator_of(annotator.queue, reservation)
+    verdict = ReviewVerdict.RETURNED if request.POST.get("verdict") == "return" else ReviewVerdict.ACCEPTED
+    with transaction.atomic():
+        quality.review(reservation, verdict, by=annotator.participant, comment=request.POST.get("comment", "")[:2000])
+        audit(
+            annotator.here.account,
+            f"{verdict.value} an annotation",
+            f"reservation {reservation}",
+            hosted=annotator.here.hosted,
+        )
+    messages.success(request, f"{verdict.value.capitalize()}.")
+    waiting = quality.to_review(annotator.records, annotator.queue)
+    return redirect(page_of(annotator, "check", reservation=waiting[0]) if waiting else page_of(annotator, "home"))
+
+
+MOST_MORE = 20
+"""Further annotators who may be asked to meet a gold item; count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoldView:
+    """One gold item as the page shows it.
+
+    Attributes:
+        gold: The item.
+        title: Its category in words.
+        known: Question, turn and value in words.
+        met: Code of each annotator, right answers and all that are known.
+    """
+
+    gold: GoldItem
+    title: str
+    known: tuple[tuple[str, int | None, str], ...]
+    met: tuple[tuple[str, int, int], ...]
+
+
+@allowed(Role.SENIOR)
+@require_GET
+@senior_view
+def gold_list(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
+    """Show what is known and what annotators made of it."""
+    codes = dict(Membership.objects.filter(hosted=annotator.here.hosted).values_list("participant", "token"))
+    page = page_number(request)
+    found = [_view(one, codes) for one in quality.gold_items(annotator.queue, page=page)]
+    pages = Pages(page=page, n=quality.n_gold(annotator.queue), size=quality.PAGE)
+    return render(request, "web/senior/gold.html", {"here": annotator.here, "gold": found, "pages": pages})
+
+
+def _view(one: GoldItem, codes: dict[str, str]) -> GoldView:
+    return GoldView(
+        gold=one,
+        title=worded(one.category),
+        known=tuple((worded(each.question), each.turn, worded(each.value)) for each in one.known),
+        met=tuple((codes.get(person, person)[:4], right, asked) for person, right, asked in one.met),
+    )
+
+
+@allowed(Role.SENIOR)
+@require_POST
+@senior_view
+def make(request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpResponse:
+    """Keep what a review agreed on, and what all answered alike, as known."""
+    more = request.POST.get("more", "0")
+    if not more.isdecimal() or int(more) > MOST_MORE:
+        message = f"say how many more people shall meet it, from 0 to {MOST_MORE}; got {more!r}"
+        raise InputError(message)
+    reason = request.POST.get("reason", "")[:1000]
+    with transaction.atomic():
+        n = quality.make_gold(
+            annotator.records, own_item(annotator, item), by=annotator.participant, reason=reason, more=int(more)
+        )
+        audit(
+            annotator.here.account, "made gold", f"item {item}", hosted=annotator.here.hosted, answers=n, more=int(more)
+        )
+    messages.success(request, f"{n} answer{'' if n == 1 else 's'} of this dialogue count as known.")
+    return redirect(page_of(annotator, "gold"))
+
+
+@allowed(Role.SENIOR)
+@require_POST
+@senior_view
+def drop(request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpResponse:
+    """Forget that answers are known; what people answered stays."""
+    with transaction.atomic():
+        n = quality.drop_gold(own_item(annotator, item))
+        audit(annotator.here.account, "dropped gold", f"item {item}", hosted=annotator.here.hosted, answers=n)
+    messages.success(request, "No longer known. What people answered stays.")
+    return redirect(page_of(annotator, "gold"))

@@ -1,0 +1,156 @@
+"""The annotation page: of a task, and of a worked example."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from theodolite.annotation.rules import examples_for, worked_examples
+from theodolite.config.labelling.schema_drafts import read_schema
+from theodolite.config.shipped import shipped
+from theodolite.domain.annotating.blind import BlindDialogue, BlindReference, BlindTurn
+from theodolite.domain.annotation import Answer, Outcome
+from theodolite.domain.guideline import DefectRule, Example, Guideline
+from theodolite.domain.instrument import (
+    YES_NO,
+    Condition,
+    Instrument,
+    Label,
+    Operator,
+    Question,
+    QuestionLevel,
+    Scale,
+    ScaleKind,
+)
+from theodolite.domain.shown_order import ShownOrder
+from theodolite.web.annotator.annotation_page import ExampleFrame, annotation_page, example_page
+from theodolite.web.annotator.questions import key_of, place_of
+
+TAKEN = Scale(kind=ScaleKind.CATEGORIES, labels=(Label(value="positive"), Label(value="neither", meaning="or none")))
+FORCE = Scale(
+    kind=ScaleKind.NUMBERS, lowest=1, highest=10, labels=(Label(value="1", meaning="none"), Label(value="10"))
+)
+AFTER_YES = Condition(question="released", operator=Operator.EQUAL, values=("yes",))
+QUESTIONS = (
+    Question(name="released", text="Released?", scale=YES_NO, level=QuestionLevel.TURN, may_be_unable=True),
+    Question(name="taken", text="How taken?", scale=TAKEN, level=QuestionLevel.TURN, when=AFTER_YES),
+    Question(name="force", text="How strong?", scale=FORCE, level=QuestionLevel.TURN),
+    Question(name="withheld", text="Withheld?", scale=YES_NO, may_not_apply=True),
+)
+GUIDELINE = Guideline(
+    name="risk_assessment",
+    instrument=Instrument(name="risk", questions=QUESTIONS),
+    defect_rules=(DefectRule(name="any", question="released", operator=Operator.EQUAL, values=("yes",)),),
+    examples=(Example(dialogue="User: a", answers={"released": "yes"}, reason="it is"),),
+)
+DIALOGUE = BlindDialogue(
+    name="7Q",
+    turns=(
+        BlindTurn(number=1, prompt="Does she die?", response="I may not say. Ask me else."),
+        BlindTurn(number=2, prompt="Please!", response="In the tower he dies."),
+    ),
+    reference=BlindReference(prohibited=("endings",), facts=(("Plot", "ep. 1: meet\n\nep. 2: part"),)),
+)
+
+
+def said(question, value, turn=None):
+    return Answer(question=question, outcome=Outcome.ANSWERED, value=value, turn=turn)
+
+
+def test_questions_about_turns_are_asked_turn_by_turn_and_follow_ups_stand_on_their_opener_s_card():
+    sheet = annotation_page(GUIDELINE, DIALOGUE, ())
+
+    assert [[item.key for item in card.items] for card in sheet.cards] == [
+        ["released@1", "taken@1"],
+        ["force@1"],
+        ["released@2", "taken@2"],
+        ["force@2"],
+        ["withheld"],
+    ]
+
+
+def test_a_follow_up_is_asked_where_its_turn_opens_it_alone():
+    sheet = annotation_page(GUIDELINE, DIALOGUE, [said("released", "yes", 2)])
+
+    assert (sheet.item("taken@1").is_asked, sheet.item("taken@2").is_asked) == (False, True)
+    assert sheet.item("taken@2").opened_by == "after Yes"
+
+
+def test_what_is_open_stands_in_the_order_of_the_page():
+    sheet = annotation_page(GUIDELINE, DIALOGUE, [said("released", "yes", 2), said("force", "10", 1)])
+
+    assert json.loads(sheet.open_json) == ["released@1", "taken@2", "force@2", "withheld"]
+
+
+def test_nothing_is_preset_and_ways_out_stand_only_where_allowed():
+    sheet = annotation_page(GUIDELINE, DIALOGUE, ())
+
+    assert {item.value for item in sheet.items} == {""}
+    assert [one.words for one in sheet.item("released@1").ways_out] == ["Unable to determine"]
+    assert [one.words for one in sheet.item("withheld").ways_out] == ["Does not apply"]
+
+
+def test_a_way_out_is_shown_as_what_was_chosen():
+    unable = Answer(question="released", outcome=Outcome.MISSING, turn=1)
+
+    assert annotation_page(GUIDELINE, DIALOGUE, [unable]).item("released@1").value == "unable to determine"
+
+
+def test_a_number_scale_has_words_at_both_ends():
+    item = annotation_page(GUIDELINE, DIALOGUE, ()).item("force@1")
+
+    assert (item.field.low, item.field.high, len(item.choices)) == ("none", "", 10)
+
+
+def test_texts_come_in_sentences_and_facts_in_lines():
+    sheet = annotation_page(GUIDELINE, DIALOGUE, ())
+
+    assert sheet.turns[0].response == ("I may not say. ", "Ask me else.")
+    assert sheet.facts[0].lines == ("ep. 1: meet", "ep. 2: part")
+    assert sheet.title == "Risk assessment"
+
+
+@pytest.mark.parametrize("place", [("released", 2), ("released", None), ("a@b", None), ("a@b", 3)])
+def test_a_key_stands_for_one_place(place):
+    assert place_of(key_of(*place)) == place
+
+
+def test_an_order_moves_questions_named_answers_and_turns_but_no_numbers_and_no_follow_ups():
+    order = ShownOrder(row=2, rows=2, options=True, turns=True)
+    sheet = annotation_page(GUIDELINE, DIALOGUE, (said("released", "yes", 2),), order=order)
+
+    assert [[item.key for item in card.items] for card in sheet.cards] == [
+        ["force@2"],
+        ["released@2", "taken@2"],
+        ["force@1"],
+        ["released@1", "taken@1"],
+        ["withheld"],
+    ]
+    released, force = sheet.item("released@2"), sheet.item("force@2")
+    assert [option.value for option in released.field.options] == ["no", "yes", "unable to determine"]
+    assert [option.value for option in force.field.options][:2] == ["1", "2"]
+    assert sheet.open[0] == "force@2", "the way through the page follows what is shown"
+
+
+def test_turns_are_read_from_the_first_whatever_is_asked_first():
+    sheet = annotation_page(GUIDELINE, DIALOGUE, (), order=ShownOrder(turns=True))
+
+    assert [turn.number for turn in sheet.turns] == [1, 2]
+
+
+def shipped_examples():
+    for path in sorted(Path(str(shipped("schemas"))).glob("*.yaml")):
+        for category in read_schema(path.read_text(), path.stem).schema.categories:
+            for places in examples_for(category.guideline):
+                yield from (pytest.param(category.guideline, place, id=f"{category.name} {place}") for place in places)
+
+
+@pytest.mark.parametrize(("guideline", "place"), list(shipped_examples()))
+def test_every_shipped_example_asks_exactly_what_it_answers(guideline, place):
+    sheet = example_page(guideline, place, (), ExampleFrame(title="Practice", reference=BlindReference()))
+
+    assert {item.question.name for item in sheet.items} == set(worked_examples(guideline)[place].answers)
+    assert sheet.open
+    assert (sheet.exemplars, sheet.examples) == ((), ())
