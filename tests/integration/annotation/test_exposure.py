@@ -46,7 +46,7 @@ def test_work_in_hand_goes_back_without_a_reason_and_is_not_offered_again(venue:
     queue = a_queue(venue, n_grim=1)
     while scenario_of((held := work(venue, queue)).token) != "forum":
         submitted(venue, held)
-    venue.store.keep_avoided("spoilers", "p-1", ["grim"])
+    venue.store.events.participants.set_avoided_topics("spoilers", "p-1", ["grim"])
 
     assert let_go(venue.records, queue, "p-1") == 1
     assert n_passed_over(venue.records, queue, "p-1") == 1

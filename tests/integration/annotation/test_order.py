@@ -91,7 +91,7 @@ def step(venue: Venue, queue: str, who: str, chance: random.Random) -> None:
 def test_the_query_chooses_what_the_rules_say(venue: Venue, seed: int, process: AnnotationProcess) -> None:
     chance = random.Random(seed)  # noqa: S311  # a draw of a test
     venue.study = replace(venue.study, topics=(GRIM,))
-    venue.store.keep_avoided("spoilers", "p-3", ["grim"])
+    venue.store.events.participants.set_avoided_topics("spoilers", "p-3", ["grim"])
     venue.hold(2, scenario="forum")
     venue.hold(1, held_by=HeldBy.PERSON, cluster="p-1")
     queue = venue.queue(process=process, first="")
