@@ -30,6 +30,9 @@ from theodolite.measurement.trees.summaries import Floats, summarise
 MOST_CELLS = 16_000_000
 """Weights that are held at once; count. More replicates than that are taken in turns."""
 
+MOST_DRAWN = 50_000
+"""Clusters that are drawn at once; count. The draws are the same for any number."""
+
 MOST_COLUMNS = 512
 """Columns of histograms that are multiplied at once; count. Nodes of one level of testing have its dialogues
 in common, so that few columns leave out the rows of the others."""
@@ -114,7 +117,7 @@ class Compiled:
         for batch in self._batches():
             content = np.concatenate([each.content for _, each in batch], axis=1)
             used = np.flatnonzero(content.any(axis=1))
-            product = weights[:, used] @ content[used]
+            product = weights @ content if len(used) == len(content) else weights[:, used] @ content[used]
             at = 0
             for name, each in batch:
                 width = each.content.shape[1]
@@ -226,18 +229,24 @@ def resampled_together(tables: Sequence[LeafTable], replicates: int, seed: int) 
         strata.setdefault((key[:2], *(key in home for home in homes)), []).append(place)
     own = [np.array([places[key] for key in table.cluster_keys], dtype=np.int64)[table.clusters] for table in tables]
     groups = [np.array(members) for members in strata.values()]
+    whole = np.arange(len(keys))
     step = max(1, MOST_CELLS // max(1, *(len(table.sessions) for table in tables)))
     for start in range(0, replicates, step):
         counts = _drawn(rng, groups, len(keys), min(step, replicates - start))
-        yield tuple(counts[:, place] for place in own)
+        yield tuple(counts if np.array_equal(place, whole) else counts[:, place] for place in own)
 
 
 def _drawn(rng: np.random.Generator, groups: Sequence[Ints], n_clusters: int, rows: int) -> Floats:
     counts = np.zeros((rows, n_clusters))
     for members in groups:
-        drawn = rng.integers(len(members), size=(rows, len(members)))
-        cells = np.arange(rows)[:, None] * len(members) + drawn
-        counts[:, members] = np.bincount(cells.ravel(), minlength=rows * len(members)).reshape(rows, len(members))
+        # A few rows at a time give the same draws as all at once, and the arrays stay in the processor's cache.
+        step = max(1, MOST_DRAWN // len(members))
+        for start in range(0, rows, step):
+            n = min(step, rows - start)
+            drawn = rng.integers(len(members), size=(n, len(members)))
+            drawn += np.arange(n)[:, None] * len(members)
+            cells = np.bincount(drawn.ravel(), minlength=n * len(members))
+            counts[start : start + n, members] = cells.reshape(n, len(members))
     return counts
 
 
