@@ -1,6 +1,6 @@
 """How much processor time and memory large sets of recorded dialogues take.
 
-python benchmarks/bench_records.py [--write] [--folder DIR] [--source DIR]
+python benchmarks/bench_records.py [--folder DIR] [--source DIR] [--records-only]
 
 40,000 recorded dialogues of four applications in twelve groups, with the labels of three annotators and a tree, are run
 once; then their numbers and their report are made anew. `measure` starts without the findings of an earlier measurement,
@@ -131,14 +131,10 @@ def many(folder: Path, source: Path) -> dict[str, Use]:
     }
 
 
-def page(uses: dict[str, Use]) -> str:
-    """Return the page of results."""
+def table_of(uses: dict[str, Use]) -> str:
+    """Return the table of results."""
     limits = {"run --stage measure": "15 s", "report": "18.5 s"}
     lines = [
-        "# Results of the benchmark of records",
-        "",
-        "Written by `python benchmarks/bench_records.py --write`; one run on one machine.",
-        "",
         f"{datetime.now(timezone.utc):%d %b %Y}. Python {platform.python_version()}, {os.cpu_count()} cores, "
         f"load {os.getloadavg()[0]:.1f} at the end.",
         "",
@@ -155,9 +151,8 @@ def page(uses: dict[str, Use]) -> str:
 
 
 def main() -> None:
-    """Print the page, and write it where asked to."""
+    """Print the results."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true", help="write benchmarks/RECORDS.md")
     parser.add_argument("--folder", type=Path, help="folder of the study; a temporary one where left out")
     parser.add_argument("--source", type=Path, default=ROOT / "src", help="where the package lies")
     parser.add_argument("--rounds", type=int, default=2, help="how often the large study is measured and reported")
@@ -168,10 +163,7 @@ def main() -> None:
         uses = records(folder, options.source, options.rounds)
         if not options.records_only:
             uses |= many(folder, options.source)
-    text = page(uses)
-    print(text)
-    if options.write:
-        (ROOT / "benchmarks" / "RECORDS.md").write_text(text, encoding="utf-8")
+    print(table_of(uses))
 
 
 if __name__ == "__main__":
