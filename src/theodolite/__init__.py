@@ -1,4 +1,4 @@
-"""Theodolite: an instrument for measuring what GenAI applications do to people.
+"""Theodolite: measures the risks of GenAI applications.
 
 From Python: `theodolite.load_study(path)` reads a study or says everything that
 is wrong with it; `theodolite.run(path)` does what the command of that name does;

@@ -27,7 +27,7 @@ IN_DOCUMENTS_AND_SOURCE = {
     r"no place stands empty": "all slots are used",
     r"was let pass with": "tolerated deviations",
     r"\bbare numbers\b": "rates without an interval",
-    r"\bto do to people\b": "risks",
+    r"\bdo to people\b": "risks",
     r"\bthe told\b": "name the noun",
     r"\bcomes? to nothing\b": "has no effect",
     r"\bsuch [a-z]+ as\b": "X like Y, e.g. Y",

@@ -24,7 +24,7 @@ class RouteShape(Shape):
     violation: OneOrMore
     """Categories after a violation: names, or `all` for all others."""
     none: OneOrMore | None = None
-    """Categories without a violation."""
+    """Categories without a violation; after them the dialogue is final."""
 
 
 class SchemaShape(Shape):

@@ -80,7 +80,7 @@ class ScenarioShape(Shape):
     personas: list[Filled] = Field(default_factory=list)
     """Names of its persona groups; default: all."""
     scripts: dict[str, ScriptForm] = Field(default_factory=dict)
-    """Fixed prompts, by key."""
+    """Fixed prompts, by key; without personas they are the only testers."""
     attacks: list[Filled] = Field(default_factory=list)
     """Strategies of simulated red teamers, e.g. `role_play`; default: those of `levels.red_teaming`."""
     aims: dict[str, Filled] = Field(default_factory=dict)
