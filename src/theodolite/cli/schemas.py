@@ -20,7 +20,7 @@ def schemas(folder: str) -> int:
     \b
       # yaml-language-server: $schema=schemas/study.schema.json
 
-    Those of results.json, compare.json and monitor.json tell programs what to expect.
+    Those of results.json, compare.json, monitor.json and series.json tell programs what to expect.
 
     \b
     Example

@@ -35,7 +35,7 @@ SHAPES: Mapping[str, type[Shape]] = {
 }
 """File name to the shape that it describes."""
 
-WRITTEN = ("results.schema.json", "compare.schema.json", "monitor.schema.json")
+WRITTEN = ("results.schema.json", "compare.schema.json", "monitor.schema.json", "series-report.schema.json")
 """File names of the schemas of what is written, e.g. `results.json`; they are kept by hand and shipped."""
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"

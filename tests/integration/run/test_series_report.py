@@ -6,9 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
+from referencing import Registry, Resource
 
 from tests.fakes.terminal import theodolite as command
+from theodolite.config.shipped import shipped_text
 
 pytestmark = pytest.mark.integration
 
@@ -66,6 +69,13 @@ def reported(folder: Path) -> tuple[dict[str, Any], str]:
     return json.loads((out / "series.json").read_text()), (out / "series.html").read_text()
 
 
+def published_form() -> jsonschema.Draft202012Validator:
+    """Return the schema of `series.json`, which refers to that of `results.json` beside it."""
+    own, results = (json.loads(shipped_text(f"schemas/{name}.schema.json")) for name in ("series-report", "results"))
+    registry = Registry().with_resource("results.schema.json", Resource.from_contents(results))
+    return jsonschema.Draft202012Validator(own, registry=registry)
+
+
 def test_each_figure_is_that_of_the_study_s_own_results(run: Path) -> None:
     document, _ = reported(run)
 
@@ -87,6 +97,24 @@ def test_each_figure_is_that_of_the_study_s_own_results(run: Path) -> None:
         assert [rate[key] for key in ("value", "low", "high", "n")] == [
             found[key] for key in ("value", "low", "high", "n")
         ]
+
+
+def test_the_document_has_the_form_that_is_published(run: Path) -> None:
+    document, _ = reported(run)
+    (run / "series" / "spring.yaml").write_text("studies: [kitchen.yaml]\n")
+    smaller, _ = reported(run)
+
+    form = published_form()
+    assert [error.message for each in (document, smaller) for error in form.iter_errors(each)] == []
+    assert document["rates"] and document["trees"] and document["series"]["deviations"]  # noqa: PT018 - not empty
+
+
+@pytest.mark.parametrize("part", ["rates", "trees", "coverage", "studies"])
+def test_another_form_is_refused(run: Path, part: str) -> None:
+    document, _ = reported(run)
+    document[part][0]["extra"] = 1
+
+    assert [*published_form().iter_errors(document)]
 
 
 def test_trees_stand_side_by_side_with_the_values_of_each_study(run: Path) -> None:

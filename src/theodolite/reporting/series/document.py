@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from theodolite.domain.identity import Json
 from theodolite.reporting.results.series import published_entry
-from theodolite.reporting.results.subjects import subject_entry
 from theodolite.reporting.results.trees import node_entry
 from theodolite.reporting.series.sides import (
     SeriesResults,
@@ -19,7 +18,10 @@ SCHEMA_VERSION = "1.0"
 
 
 def series_document(results: SeriesResults) -> dict[str, Json]:
-    """Return a series as plain values; `results` of a study equals its own results.json."""
+    """Return a series as plain values; `results` of a study equals its own results.json.
+
+    Its form is published in `resources/schemas/series-report.schema.json`.
+    """
     return {
         "schema_version": SCHEMA_VERSION,
         "series": {
@@ -57,7 +59,6 @@ def _rates(results: SeriesResults) -> list[Json]:
     entries: list[Json] = []
     for table in rule_tables(results):
         for row in table.rows:
-            subject = {name: value for name, value in subject_entry(row.subject).items() if name != "application"}
             for application, rate in row.rates.items():
                 found = row.study.results["estimates"][rate.place]
                 entries.append(
@@ -65,7 +66,7 @@ def _rates(results: SeriesResults) -> list[Json]:
                         "study": row.study.study.name,
                         "scenarios": list(row.study.scenarios),
                         "application": application,
-                        "subject": subject,
+                        "subject": found["subject"],
                         "versions": dict(row.versions),
                         "estimate": rate.place,
                         **{key: found[key] for key in ("value", "low", "high", "n", "method", "undefined_reason")},
