@@ -47,6 +47,7 @@ class LiveTurn:
         prompt: What the person said.
         asked: When; UTC.
         response: What has been shown of the reply so far.
+        original: The HTML that the application gave, where the response is its text; else empty. Pages never show it.
         state: What became of it; None while it is under way.
         latency_s: Time that the application took; seconds, None where unknown.
         waited_s: Time that the person waited for the first words; seconds, None where none came.
@@ -65,6 +66,7 @@ class LiveTurn:
     prompt: str
     asked: datetime
     response: str = ""
+    original: str = ""
     state: TurnState | None = None
     latency_s: float | None = None
     waited_s: float | None = None

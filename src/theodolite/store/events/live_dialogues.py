@@ -84,7 +84,8 @@ class LiveDialogueRepository(Repository):
         if row.state != TurnState.ERROR.value or not is_last or row.dialogue.ending:
             message = "only the last turn of a dialogue can be tried again, and only after an error"
             raise Conflict(message)
-        row.state, row.response, row.tries, row.asked = "", "", row.tries + 1, now
+        row.state, row.response, row.original = "", "", ""
+        row.tries, row.asked = row.tries + 1, now
         row.save()
         return _turn(row)
 
@@ -125,6 +126,7 @@ class LiveDialogueRepository(Repository):
         row.latency_s, row.waited_s = ending.latency_s, ending.waited_s
         row.kind, row.cause = ending.kind.value if ending.kind else "", ending.cause
         if ending.reply is not None:
+            row.original = ending.reply.original
             row.tokens_in += ending.reply.tokens_in
             row.tokens_out += ending.reply.tokens_out
             row.cost_microusd = _sum(row.cost_microusd, ending.reply.cost_microusd)
@@ -375,6 +377,7 @@ def _turn(row: LiveTurnRow) -> LiveTurn:
         prompt=row.prompt,
         asked=row.asked,
         response=row.response,
+        original=row.original,
         state=TurnState(row.state) if row.state else None,
         latency_s=row.latency_s,
         waited_s=row.waited_s,

@@ -317,13 +317,14 @@ def _mask_dialogues(dialogues: Sequence[LiveDialogueRow], mask: Mask) -> None:
         mask: Masks identifying details in a text.
     """
     live, units = [row.id for row in dialogues], [row.unit_id for row in dialogues if row.unit_id is not None]
-    _mask_rows(LiveTurnRow.objects.filter(dialogue_id__in=live), ("prompt", "response", "cause", "claims"), mask)
+    turns = LiveTurnRow.objects.filter(dialogue_id__in=live)
+    _mask_rows(turns, ("prompt", "response", "original", "cause", "claims"), mask)
     _mask_rows(LiveAttemptRow.objects.filter(dialogue_id__in=live), ("description",), mask)
     kept = list(DialogueRow.objects.filter(unit_id__in=units).values_list("id", flat=True))
     _mask_rows(TurnRow.objects.filter(dialogue_id__in=kept), ("prompt", "response"), mask)
     _mask_annotations(kept, mask)
     subjects = list(UnitRow.objects.filter(id__in=units).values_list("key", flat=True))
-    _mask_rows(JournalEntryRow.objects.filter(unit__subject__in=subjects), ("text",), mask)
+    _mask_rows(JournalEntryRow.objects.filter(unit__subject__in=subjects), ("text", "original"), mask)
 
 
 def _mask_answers(sessions: Sequence[int], mask: Mask) -> int:

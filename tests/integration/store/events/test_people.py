@@ -35,6 +35,7 @@ from theodolite.domain.run import Run, Unit, UnitKind
 from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
 from theodolite.store.django_store import DjangoStore as Store
 
+HTML = replace(a_reply(), original="<p>Yes.</p>")
 LATER = NOW + timedelta(minutes=5)
 ENDED = LiveEnding(state=TurnState.COMPLETE, text="Yes.", reply=a_reply(), latency_s=0.5, waited_s=1.2)
 BROKEN = LiveEnding(state=TurnState.ERROR, text="", kind=FailureKind.TIMED_OUT, cause="no answer within 60 s")
@@ -205,6 +206,16 @@ class TestLiveTurns:
 
         with pytest.raises(Conflict):
             store.events.dialogues.end_turn(turn.key, BROKEN)
+
+    def test_the_html_of_a_reply_is_stored_beside_its_text(self, store: Store, run: Run) -> None:
+        session = an_active_session(store, run)
+        html = replace(ENDED, reply=HTML)
+        dialogues = store.events.dialogues
+        ended = dialogues.end_turn(dialogues.add_turn(session.key, "Hello?", now=NOW).key, html)
+        plain = dialogues.end_turn(dialogues.add_turn(session.key, "Hello?", now=NOW).key, ENDED)
+
+        assert (ended.response, ended.original, plain.original) == ("Yes.", "<p>Yes.</p>", "")
+        assert dialogues.of_session(session.key)[0].turns == (ended, plain)
 
     def test_an_error_can_be_tried_again_and_an_answer_not(self, store: Store, run: Run) -> None:
         turn = store.events.dialogues.add_turn(an_active_session(store, run).key, "Hello?", now=NOW)
@@ -380,7 +391,8 @@ def test_a_failed_session_leaves_a_dialogue_without_a_unit(store: Store, run: Ru
 async def an_annotated_dialogue(store: Store, run: Run) -> Unit:
     """One dialogue of p1 with a judge's annotation, a label by hand and a response."""
     session = an_active_session(store, run)
-    store.events.dialogues.end_turn(store.events.dialogues.add_turn(session.key, "I am Ana", now=NOW).key, ENDED)
+    turn = store.events.dialogues.add_turn(session.key, "I am Ana", now=NOW)
+    store.events.dialogues.end_turn(turn.key, replace(ENDED, reply=HTML))
     (live,) = store.events.dialogues.of_session(session.key)
     unit, judged = a_session(run, 3), an_annotation_unit(run, a_session(run, 3))
     dialogue = a_dialogue(unit, held_by=HeldBy.PERSON, cluster="p1", turns=turns_of(live))
@@ -439,7 +451,10 @@ async def test_what_is_anonymised_stays_under_a_key_that_nobody_knows(store: Sto
     left = store.events.withdrawals.withdraw("support", "p1", Withdrawal.ANONYMISE, now=LATER, mask=mask)
 
     (dialogue,) = store.dialogues(run)
+    (session,) = store.events.sessions.in_study("support")
+    (live,) = store.events.dialogues.of_session(session.key)
     assert (dialogue.turns[0].prompt, dialogue.turns[0].response) == ("I am •••", "•••.")
+    assert [turn.original for turn in live.turns] == ["<p>•••.</p>"]
     assert (left.kind, len(list(store.labels(run))), len(store.events.responses.in_study(run.study))) == (
         Withdrawal.ANONYMISE,
         1,

@@ -49,6 +49,7 @@ class LiveTurnRow(models.Model):
     prompt = StorableTextField()
     asked = MomentField()
     response = StorableTextField(default="")
+    original = StorableTextField(default="")
     state = models.TextField(default="")
     latency_s = models.FloatField(null=True)
     waited_s = models.FloatField(null=True)
