@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -10,10 +11,11 @@ from theodolite.bootstrap.connections import open_one
 from theodolite.bootstrap.permission import require_code_permission, require_key_permission
 from theodolite.config.loading import LoadedStudy
 from theodolite.config.workspace import workspace_for
-from theodolite.domain.application import Application, PromptedModel, RecordedFile
+from theodolite.domain.application import Application, AriaClass, PromptedModel, RecordedFile
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.flow import Reply, SayToApplication
+from theodolite.gateways.applications.runtime import USUAL_VARIABLES
 from theodolite.gateways.factory import open_application, open_model
 from theodolite.ports.application import Application as Opened
 from theodolite.ports.application import Stoppable
@@ -74,14 +76,9 @@ async def examine_alone(application: Application, *, folder: Path, environ: Mapp
     Args:
         application: How it is reached.
         folder: Where files that it names would stand.
-        environ: Environment variables, for its key.
+        environ: Its credentials by variable.
     """
-    return await _examined(
-        application.name,
-        lambda: open_application(
-            application, models={}, recordings=(), folder=folder, environ=environ, clock=SystemClock()
-        ),
-    )
+    return await _examined(application.name, lambda: _open_alone(application, folder, environ))
 
 
 async def answer_alone(
@@ -100,24 +97,37 @@ async def answer_alone(
         InputError: If it cannot be reached in the way that is written.
         GatewayError: If no reply came.
     """
-    opened = open_application(
-        application, models={}, recordings=(), folder=folder, environ=environ, clock=SystemClock()
-    )
+    opened = _open_alone(application, folder, environ)
     try:
         return await opened.reply(said, session=session)
     finally:
         await opened.close()
 
 
-def connection_fault(application: Application, *, folder: Path) -> str:
-    """Return why an application cannot be reached in the way that is written; empty where it could. Nothing is sent."""
+def connection_fault(application: Application, *, folder: Path, environ: Mapping[str, str]) -> str:
+    """Return why an application cannot be reached in the way that is written; empty where it could. Nothing is sent.
+
+    Args:
+        application: How it is reached.
+        folder: Where files that it names would stand.
+        environ: Its credentials by variable.
+    """
     try:
-        opened = open_application(application, models={}, recordings=(), folder=folder, environ={}, clock=SystemClock())
+        opened = _open_alone(application, folder, environ)
     except InputError as error:
         return str(error)
     if isinstance(opened, Stoppable):
         opened.stop()
     return ""
+
+
+def _open_alone(application: Application, folder: Path, credentials: Mapping[str, str]) -> Opened:
+    """Open an application as an event does: its code sees the usual variables, those that it names, its credentials."""
+    connection = application.connection
+    named = connection.runtime.env if isinstance(connection, AriaClass) else ()
+    usual = {key: value for key, value in os.environ.items() if key.upper() in USUAL_VARIABLES or key in named}
+    environ = {**usual, **credentials}
+    return open_application(application, models={}, recordings=(), folder=folder, environ=environ, clock=SystemClock())
 
 
 async def _examined(name: str, open_it: Callable[[], Opened]) -> Examination:

@@ -71,6 +71,8 @@ def serving_settings(
         "STATIC_URL": static_address(folders),
         "STATIC_FOLDERS": folders,
         "APPLICATION_CLASSES": (KIT_CLASS,) if demo else serving.teams.classes,
+        "APPLICATION_ENV": serving.teams.environment,
+        "APPLICATION_PYTHONS": serving.teams.interpreters,
         "OPERATOR_KEY": serving.teams.operator_key,
         "ALLOW_PRIVATE": serving.teams.allows_private,
         "SECOND_FACTOR": serving.second_factor,

@@ -269,13 +269,24 @@ def runtime_of(entry: Entry[Any], shape: CodeShape, desk: Desk) -> Runtime:
     if not isinstance(path, Path):
         message = desk.no_such_file(shape.requirements) if path is None else path.message
         desk.complaints.add(entry.fault("requirements", message=message))
+    return runtime_with(shape, python=_interpreter(entry, shape.python, desk), requirements=shape.requirements)
+
+
+def runtime_with(shape: CodeShape, *, python: str, requirements: str = "") -> Runtime:
+    """Return how an application's processes are set up.
+
+    Args:
+        shape: The keys of the study file.
+        python: Path of the interpreter; empty for the one that runs Theodolite.
+        requirements: File of libraries; empty for none.
+    """
     network = shape.network
     return Runtime(
         isolation=shape.isolation,
         env=tuple(shape.env),
         network=None if network is None else () if network == "none" else tuple(network),
-        python=_interpreter(entry, shape.python, desk),
-        requirements=shape.requirements,
+        python=python,
+        requirements=requirements,
         memory_mb=shape.memory_mb,
         cpu_s=shape.cpu_seconds,
         sessions=shape.sessions,
@@ -286,11 +297,7 @@ def _interpreter(entry: Entry[Any], python: str, desk: Desk) -> str:
     """Return the path of the interpreter that a study names, a program or a virtual environment's folder."""
     if not python:
         return ""
-    path = desk.folder / Path(python).expanduser()
-    inside = [path / "bin" / "python", path / "Scripts" / "python.exe"] if path.is_dir() else [path]
-    found = next((program for program in inside if program.is_file()), None)
-    if found is None and Path(python).name == python and (program := shutil.which(python)):
-        found = Path(program)
+    found = interpreter_at(python, desk.folder)
     if found is None:
         message = (
             f"there is no interpreter `{python}`; expected a program such as `python3.10`, or a path to one or to a"
@@ -305,6 +312,21 @@ def _interpreter(entry: Entry[Any], python: str, desk: Desk) -> str:
         return os.path.abspath(found)  # not resolved: a link is how a virtual environment is known  # noqa: PTH100
     desk.complaints.add(entry.fault("python", message=message))
     return ""
+
+
+def interpreter_at(python: str, folder: Path) -> Path | None:
+    """Return the interpreter of that name, path or virtual environment; None where there is none.
+
+    Args:
+        python: A program such as `python3.10`, or the path of one or of a virtual environment.
+        folder: Folder in which a relative path begins.
+    """
+    path = folder / Path(python).expanduser()
+    inside = [path / "bin" / "python", path / "Scripts" / "python.exe"] if path.is_dir() else [path]
+    found = next((program for program in inside if program.is_file()), None)
+    if found is None and Path(python).name == python and (program := shutil.which(python)):
+        return Path(program)
+    return found
 
 
 def _is_script(program: Path) -> bool:

@@ -89,11 +89,15 @@ class TeamSettings:
         operator_key: Seals their credentials; empty where none are taken.
         classes: Classes that the operator has installed, as `module:Class`.
         allows_private: Whether their addresses may be those of private networks.
+        environment: Names of environment variables of the server that their classes may see.
+        interpreters: Interpreters or virtual environments that may run their classes.
     """
 
     operator_key: str = field(default="", repr=False)
     classes: tuple[str, ...] = ()
     allows_private: bool = False
+    environment: tuple[str, ...] = ()
+    interpreters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +178,7 @@ def load_serving(
         sign_ins=reading.sign_ins(shape.sign_in),
         second_factor=tuple(dict.fromkeys(shape.second_factor)),
         secret_key=environ.get("THEODOLITE_SECRET_KEY", ""),
-        teams=reading.teams(shape.application_classes),
+        teams=reading.teams(shape),
     )
     if reading.faults:
         raise StudyFaults(tuple(reading.faults), ending="Nothing was served.")
@@ -258,9 +262,9 @@ class _Reading:
                 self._say(("proxies",), f"`{name}` of `proxies` is no IP address or network, e.g. 10.0.0.2")
         return tuple(names)
 
-    def teams(self, classes: list[str]) -> TeamSettings:
+    def teams(self, shape: ServingShape) -> TeamSettings:
         """Return what application teams may bring."""
-        named = self._environ.get("THEODOLITE_APPLICATION_CLASSES", "").replace(",", " ").split() or classes
+        named = self._listed("THEODOLITE_APPLICATION_CLASSES") or shape.application_classes
         for name in named:
             module, _, kind = name.partition(":")
             if not module.replace(".", "").isidentifier() or not kind.isidentifier():
@@ -269,7 +273,12 @@ class _Reading:
             operator_key=self._environ.get("THEODOLITE_OPERATOR_KEY", ""),
             classes=tuple(named),
             allows_private=self._environ.get("THEODOLITE_ALLOW_PRIVATE", "") == "1",
+            environment=tuple(self._listed("THEODOLITE_APPLICATION_ENV") or shape.application_env),
+            interpreters=tuple(self._listed("THEODOLITE_APPLICATION_PYTHONS") or shape.application_pythons),
         )
+
+    def _listed(self, variable: str) -> list[str]:
+        return self._environ.get(variable, "").replace(",", " ").split()
 
     def mail(self, shape: MailShape | None) -> Mail | None:
         """Return the server that takes mail: of `EMAIL_URL`, else of the file."""

@@ -120,6 +120,23 @@ def owner_of(path: Path, root: str) -> str:
     return f"`{path[0]}`" if path else root
 
 
+def misfits(shape: type[Shape], content: Mapping[str, Any]) -> dict[str, str]:
+    """Return each key that does not fit a shape, with the value and the expectation in words.
+
+    Forms use it, so that a page and a study file accept the same values.
+
+    Args:
+        shape: The shape of a section of a study file.
+        content: Keys and values, as a form sends them.
+    """
+    try:
+        shape.model_validate(content)
+    except ValidationError as error:
+        found = [(str(one["loc"][0]), one) for one in error.errors(include_url=False)]
+        return {key: f"`{key}` {_came_and_expected(one)}" for key, one in reversed(found)}
+    return {}
+
+
 class _Mender:
     """Takes misfits out of a file's content and says what they were."""
 

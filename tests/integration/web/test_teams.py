@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from html import unescape
 from io import BytesIO
 from zipfile import ZipFile
 
@@ -13,6 +14,7 @@ from django.db import transaction
 from django.test import Client, override_settings
 
 from tests.integration.web.editing import add, published
+from theodolite.config.shapes.applications import AriaShape
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.people.role import Role
 from theodolite.usecases.examining import Examination
@@ -242,3 +244,106 @@ def test_teams_are_told_of_the_scenarios_that_people_meet_and_not_of_unpublished
 
     assert public_packets(own) == before
     assert b"secret-plan" not in client_as(Role.TEAM).get(f"/s/{own.token}/team/criteria/").content
+
+
+PICKY = """class Bot:
+    def __init__(self, token, model="large"):
+        self.token, self.model = token, model
+
+    def OpenConnection(self, auth=None):
+        return True
+
+    def CloseConnection(self):
+        return True
+
+    def StartSession(self):
+        self.prompts = []
+        return True
+
+    def GetResponse(self, text):
+        self.prompts.append(text)
+        return {"success": True, "response": f"<p>{self.model} heard <i>{' / '.join(self.prompts)}</i></p>"}
+"""
+CLASS = {**ENDPOINT, "way": "class", "target": "picky_bot:Bot", "credentials": '{"token": "tok-91c4-very-secret"}'}
+INIT = '{"token": "{{ auth.token }}", "model": "small"}'
+
+
+@pytest.fixture
+def picky(event, tmp_path):
+    """The event, whose operator has installed a class, and allows a variable and an interpreter."""
+    event.folder = str(tmp_path / "hosted")
+    event.save()
+    (tmp_path / "hosted").mkdir()
+    (tmp_path / "hosted" / "picky_bot.py").write_text(PICKY)
+    allowed = {"APPLICATION_ENV": ("BOT_REGION",), "APPLICATION_PYTHONS": (sys.executable,)}
+    with override_settings(APPLICATION_CLASSES=("picky_bot:Bot",), **allowed):
+        yield event
+
+
+def test_a_class_with_arguments_html_and_limits_is_submitted_without_an_adapter(picky, team):
+    settings = {"init": INIT, "markup": "html", "isolation": "session", "memory_mb": "2000", "cpu_seconds": "60"}
+    more = {"timeout": "20", "sessions": "4", "env": "BOT_REGION", "python": sys.executable}
+    answer = team.post(f"/s/{picky.token}/team/new/", {**CLASS, **settings, **more})
+    assert answer.status_code == 302, answer.content.decode()
+    team.post(at(picky, "harbour-bot") + "check/")
+
+    kept = Submission.objects.get(name="harbour-bot")
+    assert kept.conforms, kept.examined
+    connection = application_of(kept).connection
+    assert (connection.runtime.isolation, connection.markup, connection.timeout_s) == ("session", "html", 20)
+    limits = (connection.runtime.memory_mb, connection.runtime.cpu_s, connection.runtime.sessions)
+    assert (limits, connection.runtime.env) == ((2000, 60, 4), ("BOT_REGION",))
+    entry = study_entry(kept)
+    assert (entry["init"], entry["python"]) == ({"token": "{{ auth.token }}", "model": "small"}, sys.executable)
+    shown = team.get(at(picky, "harbour-bot") + "edit/").content.decode()
+    assert "auth.token" in shown
+    assert 'value="2000"' in shown
+    assert SECRET not in shown
+
+
+def test_what_is_submitted_is_what_a_study_file_accepts(picky, team, tmp_path):
+    team.post(f"/s/{picky.token}/team/new/", {**CLASS, "init": INIT, "markup": "html", "memory_mb": "2000"})
+    kept = Submission.objects.get(name="harbour-bot")
+
+    entry = study_entry(kept)
+    assert AriaShape.model_validate(entry).model_dump(include={"init", "markup", "memory_mb"}) == {
+        "init": {"token": "{{ auth.token }}", "model": "small"},
+        "markup": "html",
+        "memory_mb": 2000,
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "told"),
+    [
+        ({"memory_mb": "much"}, "memory_mb", "`memory_mb` is `much`; expected a whole number."),
+        ({"cpu_seconds": "-1"}, "cpu_seconds", "`cpu_seconds` is `-1`; expected at least 0."),
+        ({"timeout": "0"}, "timeout", "`timeout` is `0`; expected more than 0."),
+        ({"timeout": "90"}, "timeout", "expected at most 60, as the criteria state"),
+        ({"init": "{"}, "init", "This is no JSON"),
+        ({"init": "[1]"}, "init", "Expected a JSON object of arguments"),
+        ({"init": '{"token": "{{ prompt }}"}'}, "init", "Nothing fills {{ prompt }}"),
+        ({"init": '{"token": "{{ auth.tokn }}"}'}, "init", "the credentials are: `token`"),
+        ({"init": INIT, "credentials": ""}, "init", "enter the credentials too"),
+        ({"credentials": "tok-91c4-very-secret"}, "credentials", "A class receives a JSON object"),
+        ({"env": "BOT_REGION, THEODOLITE_OPERATOR_KEY"}, "env", "does not allow `THEODOLITE_OPERATOR_KEY`"),
+        ({"python": "/bin/sh"}, "python", "not one of the available choices"),
+        ({"isolation": "none"}, "isolation", "not one of the available choices"),
+        ({"way": "endpoint", "markup": "html"}, "markup", "An endpoint has no such setting"),
+    ],
+)
+def test_a_setting_that_cannot_be_is_refused_at_its_field(picky, team, change, field, told):
+    answer = team.post(f"/s/{picky.token}/team/new/", {**CLASS, "init": INIT, **change})
+
+    page = unescape(answer.content.decode())
+    _, found, after = page.partition(f'<ul class="errorlist" id="id_{field}_error">')
+    assert (answer.status_code, bool(found)) == (422, True)
+    assert told in after.partition("</ul>")[0]
+    assert SECRET not in page
+
+
+def test_a_server_without_such_permission_says_who_gives_it(event, team):
+    page = team.get(f"/s/{event.token}/team/new/").content.decode()
+
+    assert "allows no environment variables (THEODOLITE_APPLICATION_ENV)" in page
+    assert "Send the operator your requirements.txt" in page

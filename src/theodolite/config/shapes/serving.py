@@ -52,6 +52,10 @@ class ServingShape(Shape):
     """Addresses of proxies whose word on the caller and on https is taken."""
     application_classes: list[str] = Field(default_factory=list)
     """Classes that application teams may name, as `module:Class`; the operator has installed and read them."""
+    application_env: list[str] = Field(default_factory=list)
+    """Environment variables of the server that teams may let their classes see; none of these may be a secret."""
+    application_pythons: list[str] = Field(default_factory=list)
+    """Interpreters or virtual environments, by path, that teams may choose for their classes."""
     mail: MailShape | None = None
     """A server that takes mail; without it, links are handed over."""
     second_factor: list[Literal["organiser", "senior annotator", "analyst", "application team"]] = Field(

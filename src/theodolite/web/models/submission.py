@@ -29,6 +29,7 @@ class Submission(models.Model):
         reply: Where the reply stands in the answer.
         target: `module:Class` of an installed class.
         prompt: What such a class is told, a template; empty for the prompt alone.
+        options: Other keys of the study file that its team sets, e.g. `isolation`, as they are written there.
         sealed: Credentials under the operator's key; empty where there are none. Nobody reads them back.
         description: What the application is.
         system: What it is made of: models, retrieval, tools, versions.
@@ -71,6 +72,7 @@ class Submission(models.Model):
     reply = models.CharField(max_length=200, blank=True, default="$.text")
     target = models.CharField(max_length=300, blank=True)
     prompt = models.TextField(blank=True, default="")
+    options: models.JSONField[Any, Any] = models.JSONField(default=dict)
     sealed = models.BinaryField(default=b"", editable=False)
     description = models.TextField(blank=True)
     system = models.TextField(blank=True)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from ruamel.yaml import YAML
 
+from theodolite.config.applications import interpreter_at, runtime_with
+from theodolite.config.shapes.applications import AriaShape
 from theodolite.domain.application import (
     Application,
     AriaClass,
@@ -17,7 +21,9 @@ from theodolite.domain.application import (
     GuardrailSite,
     HttpEndpoint,
 )
+from theodolite.domain.errors import InputError
 from theodolite.web.models import Submission
+from theodolite.web.teams.options import MOST_TIMEOUT_S
 
 
 def application_of(submission: Submission) -> Application:
@@ -93,7 +99,7 @@ def study_entry(submission: Submission) -> dict[str, Any]:
         said |= {"kind": "aria", "class": submission.target, "auth": submission.key_variable}
         said |= {"prompt": submission.prompt}
     said["claims"] = [_claim_entry(claim) for claim in claims_of(submission)]
-    return {key: value for key, value in said.items() if value}
+    return {key: value for key, value in (said | submission.options).items() if value}
 
 
 def _claim_entry(claim: Claim) -> dict[str, Any]:
@@ -112,11 +118,25 @@ def _endpoint(submission: Submission) -> HttpEndpoint:
         reply=submission.reply or "$.text",
         key=submission.key_variable,
         public_only=_public_only(),
+        timeout_s=float(submission.options.get("timeout", MOST_TIMEOUT_S)),
     )
 
 
 def _class(submission: Submission) -> AriaClass:
-    return AriaClass(target=submission.target, auth=submission.key_variable, prompt=submission.prompt)
+    shape = AriaShape.model_validate({"kind": "aria", "class": submission.target, **submission.options})
+    python = interpreter_at(shape.python, Path(submission.hosted.folder or ".")) if shape.python else None
+    if shape.python and python is None:
+        message = f"there is no interpreter `{shape.python}` on this server; ask its operator"
+        raise InputError(message)
+    return AriaClass(
+        target=submission.target,
+        auth=submission.key_variable,
+        prompt=submission.prompt,
+        init=json.dumps(shape.init, ensure_ascii=False),
+        markup=shape.markup,
+        timeout_s=shape.timeout,
+        runtime=runtime_with(shape, python=os.path.abspath(python) if python else ""),  # noqa: PTH100 - links stay
+    )
 
 
 def _public_only() -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,13 +12,15 @@ from django import forms
 from django.conf import settings
 
 from theodolite.bootstrap.examining import connection_fault
-from theodolite.domain.application import GuardrailSite
+from theodolite.bootstrap.sealing import key_variable
+from theodolite.domain.application import GuardrailSite, HttpEndpoint
 from theodolite.domain.errors import InputError, TemplateError
 from theodolite.domain.secret_shapes import holds_secret
 from theodolite.testing.templates import variables_of
 from theodolite.web.models import Submission
 from theodolite.web.teams.connecting import application_of
-from theodolite.web.vault import can_seal, seal
+from theodolite.web.teams.options import OPTIONS, initial_options, names_credentials, option_fields, options_of
+from theodolite.web.vault import can_seal, opened, seal
 
 BODY = '{"prompt": "{{ prompt }}", "session": "{{ session }}"}'
 """What is sent to an endpoint unless its team says otherwise."""
@@ -43,13 +46,14 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
     """One application; the credentials can be written and never be read."""
 
     credentials = forms.CharField(
-        label="Credentials (bearer token)",
+        label="Credentials",
         required=False,
-        help_text="Written once, encrypted, shown to nobody. Leave it empty to keep those that are there.",
+        help_text="A bearer token for an endpoint, a JSON object for a class. "
+        "Stored encrypted, shown to nobody. Leave it empty to keep the stored ones.",
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}, render_value=False),
     )
 
-    field_order = ("name", "description", "way", "url", "body", "reply", "target", "credentials")
+    field_order = ("name", "description", "way", "url", "body", "reply", "target", "credentials", "prompt", *OPTIONS)
 
     class Meta:
         """Fields; credentials stand where it is said how the application is reached."""
@@ -86,6 +90,9 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
         self.fields["target"] = forms.ChoiceField(
             label="Installed class", choices=[("", "none"), *installed], required=False, help_text=_HELP["target"]
         )
+        self.fields.update(option_fields())
+        self.initial.update(initial_options(self.instance.options))
+        self.order_fields(self.field_order)
         if not can_seal():
             self.fields["credentials"].disabled = True
             self.fields["credentials"].help_text = "This server has no key to encrypt credentials; ask its operator."
@@ -142,7 +149,21 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
             self._look_at_url(str(filled.get("url", "")))
         elif not filled.get("target"):
             self.add_error("target", "Choose a class, or name an endpoint.")
+        self._look_at_options(filled)
         return filled
+
+    def _look_at_options(self, filled: dict[str, Any]) -> None:
+        """Read the options as a study file would, and hold them against the credentials."""
+        is_class = filled.get("way") == Submission.Way.INSTALLED
+        options, faults = options_of(filled, is_class=is_class)
+        credentials = filled.get("credentials")
+        if is_class and credentials and not _is_json_object(credentials):
+            faults["credentials"] = 'A class receives a JSON object, e.g. {"token": "..."}; this is none.'
+        elif names_credentials(options) and not (credentials or self.instance.sealed):
+            faults.setdefault("init", 'It contains {{ auth }}: enter the credentials too, e.g. {"token": "..."}.')
+        for field, words in faults.items():
+            self.add_error(field if field in self.fields else "target", words)
+        self.instance.options = options
 
     def _look_at_url(self, url: str) -> None:
         parts = urlsplit(url)
@@ -157,11 +178,20 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
         if not self.errors:
             fault = self._fault()
             if fault:
-                self.add_error("url" if self.instance.way == Submission.Way.ENDPOINT else "target", fault)
+                whole = "url" if self.instance.way == Submission.Way.ENDPOINT else "target"
+                self.add_error(next((key for key in OPTIONS if fault.startswith(f"`{key}`")), whole), fault)
 
     def _fault(self) -> str:
+        folder, typed = Path(self.instance.hosted.folder or "."), self.cleaned_data["credentials"]
         try:
-            return connection_fault(application_of(self.instance), folder=Path(self.instance.hosted.folder or "."))
+            credentials = typed or (opened(self.instance.sealed) if self.instance.sealed else "")
+            application = application_of(self.instance)
+            if not credentials:
+                return connection_fault(application, folder=folder, environ={})
+            variable = key_variable(self.instance.token)
+            key = "key" if isinstance(application.connection, HttpEndpoint) else "auth"
+            tried = replace(application, connection=replace(application.connection, **{key: variable}))
+            return connection_fault(tried, folder=folder, environ={variable: credentials})
         except InputError as error:
             return str(error)
 
@@ -172,6 +202,13 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
             self.instance.sealed = seal(self.cleaned_data["credentials"])
         saved: Submission = super().save(commit)
         return saved
+
+
+def _is_json_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except ValueError:
+        return False
 
 
 class AgreementForm(forms.Form):
