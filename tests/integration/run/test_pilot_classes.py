@@ -119,6 +119,125 @@ def test_they_conform(study) -> None:
     assert "hunter2" not in ended.out + ended.err
 
 
+PACKAGED = """from pathlib import Path
+
+from . import memory
+from .words import polite
+
+DISH = (Path(__file__).parent / "data" / "dish.txt").read_text().strip()
+
+
+class Bot:
+    def OpenConnection(self, auth=None):
+        self.price = open("data/price.txt").read().strip()
+        return True
+
+    def CloseConnection(self):
+        return True
+
+    def StartSession(self):
+        self.turns = memory.fresh()
+        return True
+
+    def GetResponse(self, text):
+        self.turns.append(text)
+        return {"success": True, "response": polite(f"{DISH} {self.price} {len(self.turns)}: {' / '.join(self.turns)}")}
+"""
+LOUD = BASE.replace("from utils import NAME\n", """import atexit
+import sys
+import threading
+import time
+
+NAME = "loud"
+print("loading")
+
+
+def beat():
+    while True:
+        print("beat", file=sys.stderr)
+        time.sleep(0.05)
+""").replace(
+    "    model_name = NAME\n",
+    "    model_name = NAME\n\n    def __init__(self):\n        threading.Thread(target=beat).start()\n"
+    "        atexit.register(print, 'goodbye')\n",
+).replace(
+    "        self.turns.append(text)\n",
+    "        heard = []\n        helper = threading.Thread(target=lambda: heard.append(text))\n"
+    "        print('prompt:', text, flush=True)\n        sys.stdout.buffer.write(b'\\x00\\xff raw\\n')\n"
+    "        helper.start()\n        helper.join()\n        self.turns += heard\n",
+)  # fmt: skip
+
+
+@pytest.fixture
+def packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A study with a package that has relative imports and data files, and a class that prints and leaves threads."""
+    monkeypatch.setenv("THEODOLITE_ALLOW_CODE", "1")
+    files = {
+        "team/__init__.py": "",
+        "team/bot.py": PACKAGED,
+        "team/words.py": "def polite(text):\n    return 'Dear guest, ' + text\n",
+        "team/memory.py": "def fresh():\n    return []\n",
+        "team/data/dish.txt": "soup\n",
+        "team/data/price.txt": "3\n",
+        "loud/bot.py": LOUD,
+        "study.yaml": """study: odd
+applications:
+  packaged: {kind: aria, class: "team.bot:Bot"}
+  loud: {kind: aria, class: "loud/bot.py:Team_ARIADialogAPI", isolation: session}
+scenarios: {talk: {scripts: {hello: [Good morning, Thank you]}}}
+judges: {polite: {ask: "Is it rude?", defect: "== yes", rule: {any: [x], then: yes, else: no}}}
+""",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def test_a_package_with_data_and_a_class_that_prints_and_leaves_threads_run_to_their_end(packaged: Path) -> None:
+    evidence = theodolite.run(str(packaged)).evidence
+
+    assert [failure.message for failure in evidence.archive.failures()] == []
+    last = {dialogue.application: dialogue.turns[-1].response for dialogue in evidence.archive.dialogues()}
+    assert last == {
+        "packaged": "Dear guest, soup 3 2: Good morning / Thank you",
+        "loud": "loud 2: Good morning / Thank you",
+    }
+    log = (packaged / ".theodolite" / "logs" / "loud.log").read_bytes()
+    assert b"prompt: Thank you" in log
+    assert b"beat" in log
+
+
+@pytest.mark.parametrize(
+    ("folder", "fix"),
+    [
+        ("team", "name it as a module of its package: `team.bot:Bot`"),
+        ("my-team", "put its files into a folder such as `team`, beside the study, and name it `team.bot:Bot`"),
+    ],
+    ids=["package", "no-package"],
+)
+def test_relative_imports_of_a_file_say_how_to_name_the_module(packaged: Path, folder: str, fix: str) -> None:
+    (packaged / "team").rename(packaged / folder)
+    study = packaged / "study.yaml"
+    study.write_text(study.read_text().replace("team.bot:Bot", f"{folder}/bot.py:Bot"))
+
+    ended = command("probe", study, "packaged", "--json")
+
+    assert ended.code == 2
+    assert fix in " ".join(fault["message"] for fault in json.loads(ended.out)["faults"])
+
+
+def test_a_constructor_argument_without_credentials_says_where_to_put_them(study) -> None:
+    init = ', init: {auth_token: "{{ auth.key }}"}'
+
+    ended = command("probe", study(team=(ARGUMENT, init)), "--json")
+
+    message = " ".join(fault["message"] for fault in json.loads(ended.out)["faults"])
+    assert (
+        "Put a JSON object into the environment variable `ARIA_AUTH_JSON`, or name another one: `auth: NAME`" in message
+    )
+
+
 @pytest.mark.parametrize(
     ("code", "fix"),
     [

@@ -46,7 +46,7 @@ def check_class(described: Mapping[str, Any], *, what: str) -> None:
         message = (
             f"{kind} cannot be made without {_listed(described['wanted'])}; ARIA's dialogue interface makes instances"
             f' without arguments. Give them in the study: `init: {{{first}: "{{{{ auth.{first} }}}}"}}`, where `auth`'
-            " is the JSON object of credentials"
+            " is the JSON object in the environment variable `ARIA_AUTH_JSON`, or in the one that `auth: NAME` names"
         )
         raise InputError(message)
     if described["unknown"]:

@@ -85,6 +85,9 @@ def _credential(auth: Mapping[str, Any], path: str, what: str) -> Any:
         if not isinstance(found, Mapping) or part not in found:
             there = ", ".join(f"`{name}`" for name in auth) or "none"
             message = f"{what} names the credential `auth{path}`, which is not set; the credentials are: {there}"
+            if not auth:
+                message += ". Put a JSON object into the environment variable `ARIA_AUTH_JSON`, or name another one:"
+                message += " `auth: NAME`"
             raise InputError(message)
         found = found[part]
     return found

@@ -218,7 +218,7 @@ class Workers:
         else:
             raised = answer["raised"]
             text = self._credentials.scrub(raised_text(raised, folder=self.code.folder, withheld=self.code.withheld))
-            message = f"{owner}: {_kind_of(target)} cannot be loaded: {text}{_remedy(raised, self.code.noun)}"
+            message = f"{owner}: {_kind_of(target)} cannot be loaded: {text}{_remedy(raised, target, self.code.noun)}"
         raise InputError(message)
 
 
@@ -227,8 +227,14 @@ def _kind_of(target: str) -> str:
     return f"file `{module}`" if module.endswith(".py") else f"module `{module}`"
 
 
-def _remedy(raised: Mapping[str, Any], noun: str) -> str:
-    """Return what to do about a module that nobody has installed; empty for everything else."""
+def _remedy(raised: Mapping[str, Any], target: str, noun: str) -> str:
+    """Return what to do about a module that is not installed or has no package; empty for everything else."""
+    module, _, member = target.rpartition(":")
+    if "no known parent package" in raised["text"]:
+        package, _, file = module.removesuffix(".py").rpartition("/")
+        if package and all(part.isidentifier() for part in package.split("/")):
+            return f"; name it as a module of its package: `{package.replace('/', '.')}.{file}:{member}`"
+        return f"; put its files into a folder such as `team`, beside the study, and name it `team.{file}:{member}`"
     if not raised["missing"]:
         return ""
     if noun != "application":

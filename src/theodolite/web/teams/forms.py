@@ -13,7 +13,7 @@ from django.conf import settings
 
 from theodolite.bootstrap.examining import connection_fault
 from theodolite.bootstrap.sealing import key_variable
-from theodolite.domain.application import GuardrailSite, HttpEndpoint
+from theodolite.domain.application import AriaClass, Connection, GuardrailSite, HttpEndpoint
 from theodolite.domain.errors import InputError, TemplateError
 from theodolite.domain.secret_shapes import holds_secret
 from theodolite.testing.templates import variables_of
@@ -189,8 +189,12 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
             if not credentials:
                 return connection_fault(application, folder=folder, environ={})
             variable = key_variable(self.instance.token)
-            key = "key" if isinstance(application.connection, HttpEndpoint) else "auth"
-            tried = replace(application, connection=replace(application.connection, **{key: variable}))
+            reached: Connection = application.connection
+            if isinstance(reached, HttpEndpoint):
+                reached = replace(reached, key=variable)
+            elif isinstance(reached, AriaClass):
+                reached = replace(reached, auth=variable)
+            tried = replace(application, connection=reached)
             return connection_fault(tried, folder=folder, environ={variable: credentials})
         except InputError as error:
             return str(error)

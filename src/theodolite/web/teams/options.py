@@ -55,7 +55,9 @@ _NONE_ALLOWED = {
 
 def option_fields() -> dict[str, forms.Field]:
     """Return a field for each key; those that the operator allows nothing for are disabled and say so."""
-    fields = {key: forms.CharField(label=_LABELS[key], required=False, help_text=_HELP[key]) for key in OPTIONS}
+    fields: dict[str, forms.Field] = {
+        key: forms.CharField(label=_LABELS[key], required=False, help_text=_HELP[key]) for key in OPTIONS
+    }
     fields["init"].widget = forms.Textarea(attrs={"rows": 2})
     fields["env"].help_text += ", ".join(settings.APPLICATION_ENV)
     one_each = [(Isolation.APPLICATION.value, "one for all sessions"), (Isolation.SESSION.value, "one per session")]
