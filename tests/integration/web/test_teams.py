@@ -342,6 +342,14 @@ def test_a_setting_that_cannot_be_is_refused_at_its_field(picky, team, change, f
     assert SECRET not in page
 
 
+def test_all_faults_of_the_settings_are_shown_at_once(picky, team):
+    wrong = {"memory_mb": "much", "timeout": "90", "init": INIT, "credentials": "", "env": "HOME"}
+    page = team.post(f"/s/{picky.token}/team/new/", {**CLASS, **wrong}).content.decode()
+
+    shown = [field for field in ("memory_mb", "timeout", "init", "env") if f'id="id_{field}_error"' in page]
+    assert shown == ["memory_mb", "timeout", "init", "env"]
+
+
 def test_a_server_without_such_permission_says_who_gives_it(event, team):
     page = team.get(f"/s/{event.token}/team/new/").content.decode()
 

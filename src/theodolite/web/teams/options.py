@@ -110,9 +110,8 @@ def _only(content: Mapping[str, Any], *keys: str) -> dict[str, Any]:
 def _checked(shape: type[AriaShape | HttpShape], content: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the values as the study file's own model reads them, and the faults by key."""
     faults = {f"{key}": f"{words}." for key, words in misfits(shape, content).items()}
-    if faults:
-        return {}, faults
-    found = shape.model_validate(content).model_dump(mode="json", by_alias=True)
+    fitting = {key: value for key, value in content.items() if key not in faults}
+    found = shape.model_validate(fitting).model_dump(mode="json", by_alias=True)
     if found["timeout"] > MOST_TIMEOUT_S:
         message = f"`timeout` is {found['timeout']:g}; expected at most {MOST_TIMEOUT_S:g}, as the criteria state."
         faults["timeout"] = message
