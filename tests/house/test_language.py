@@ -30,6 +30,14 @@ IN_DOCUMENTS_AND_SOURCE = {
     r"\bdo to people\b": "risks",
     r"\bthe told\b": "name the noun",
     r"\bcomes? to nothing\b": "has no effect",
+    r"Fine: 0 faults": "0 errors",
+    r"\bnobody knows yet\b": "not validated against human labels",
+    r"\bI take it that\b": "detected",
+    r"\bRead these first\b": "Review first",
+    r"\bIt knows chance\b": "covers sampling error",
+    r"\bHow the labels are spread\b": "Label distribution",
+    r"\bHow judges went about\b": "Judge behaviour",
+    r"\btalked round\b": "gave in after pressure",
     r"\bsuch [a-z]+ as\b": "X like Y, e.g. Y",
 }
 """Phrases that are gone everywhere, and the words to use in their place."""
@@ -38,22 +46,14 @@ IN_DOCUMENTS = {
     r"\bmay be nothing\b": "not statistically significant",
     r"\btold apart\b": "distinguished",
     r"\bnot told\b": "unknown",
-    r"Fine: 0 faults": "0 errors",
     r"\bknock(s|ed|ing)?\b": "endpoint check",
     r"\bnobody answers\b": "connection refused",
     r"\bfell out of (its|their) part\b": "broke character",
     r"\bcontrol question left out\b": "skipped the control question",
-    r"\bnobody knows yet\b": "not validated against human labels",
-    r"\bI take it that\b": "detected",
     r"\bat an unknown price\b": "cost unknown",
     r"\brehears(e|es|al|als|ed|ing)\b": "dry run",
     r"\banew\b": "again, new run",
     r"--(first|anew|parallel|unfinished)\b": "--limit, --new-run, --concurrency, --partial",
-    r"\bRead these first\b": "Review first",
-    r"\bIt knows chance\b": "covers sampling error",
-    r"\bHow the labels are spread\b": "Label distribution",
-    r"\bHow judges went about\b": "Judge behaviour",
-    r"\btalked round\b": "gave in after pressure",
     r"\bCaught of the defects\b": "Sensitivity",
     r"\bPassed of the sound\b": "Specificity",
     r"\bthe other less the one\b": "difference (B - A)",
@@ -165,8 +165,12 @@ def test_documents_use_ordinary_words(phrase):
 
 
 def test_the_source_uses_ordinary_words():
-    every = re.compile("|".join(f"(?:{phrase})" for phrase in IN_DOCUMENTS_AND_SOURCE), re.IGNORECASE)
-    found = [f"{path.relative_to(ROOT)}:{n}: {line.strip()}" for path, n, line in source_lines() if every.search(line)]
+    searched = [pattern(phrase) for phrase in IN_DOCUMENTS_AND_SOURCE]
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for path, number, line in source_lines()
+        if any(phrase.search(line) for phrase in searched)
+    ]
 
     assert found == []
 
