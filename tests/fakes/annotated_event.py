@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 from theodolite.annotation import assignment, calibration, cases, submission
+from theodolite.annotation.threads import begin_thread
 from theodolite.domain.annotating.bulk import BulkAct
 from theodolite.domain.annotating.case import Flag, FlagKind
+from theodolite.domain.annotating.thread import Anchor, AnchorKind
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.people.role import Role
-from theodolite.store.models.annotating import CaseRow, QueueRow, ReservationRow, RoomRow, WorkItemRow
+from theodolite.store.annotating.queues import queue_of
+from theodolite.store.models.annotating import CaseRow, QueueRow, ReservationRow, RoomRow, ThreadRow, WorkItemRow
+from theodolite.web.accounts.inviting import invite
 from theodolite.web.annotator.context import records
-from theodolite.web.models import Account, Batch, HostedStudy, Measurement, Membership, SavedView
+from theodolite.web.models import (
+    Account,
+    Batch,
+    HostedStudy,
+    Invitation,
+    Measurement,
+    Membership,
+    RecruitLink,
+    SavedView,
+    TimeSlot,
+)
 from theodolite.web.schemas.drafts import begin_draft
 
 
@@ -96,3 +112,33 @@ def a_draft(hosted: HostedStudy) -> str:
     """Return a draft of the schema by which the event's study is annotated."""
     by = Account.objects.get(memberships__hosted=hosted, memberships__role=Role.SENIOR.value)
     return begin_draft(hosted, "aria-five-categories", "aria-five-categories", by).token
+
+
+def an_invitation(hosted: HostedStudy) -> str:
+    """Return an invitation that nobody has used."""
+    email = "invited@example.org"
+    found = Invitation.objects.filter(hosted=hosted, email=email).first()
+    made = found or invite(hosted.made_by, hosted, Role.ANALYST, email=email)
+    return made.token
+
+
+def a_slot(hosted: HostedStudy) -> str:
+    """Return a time slot that nobody has booked."""
+    begins = datetime(2031, 1, 1, 9, tzinfo=UTC)
+    known = {"role": Role.RED_TEAMER.value, "begins": begins, "ends": begins + timedelta(hours=1)}
+    return TimeSlot.objects.get_or_create(hosted=hosted, **known, defaults={"places": 1})[0].token
+
+
+def a_link(hosted: HostedStudy) -> str:
+    """Return a recruiting link."""
+    return RecruitLink.objects.get_or_create(hosted=hosted, name="poster")[0].token
+
+
+def a_thread(hosted: HostedStudy) -> str:
+    """Return a thread that an annotator has begun."""
+    found = ThreadRow.objects.filter(queue__name=hosted.token).order_by("id").first()
+    if found is not None:
+        return str(found.token)
+    queue = queue_of(queue_token(hosted))
+    anchor = Anchor(kind=AnchorKind.GUIDELINE, category=records().design(queue.design_id).categories[0].name)
+    return begin_thread(records(), str(queue.token), participant_of(hosted), anchor, "what counts?")

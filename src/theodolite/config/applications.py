@@ -149,6 +149,9 @@ def _http(entry: Entry[Any], shape: HttpShape, desk: Desk, environ: Mapping[str,
     _check_places(entry, shape, desk)
     check_key(entry, key=shape.key, desk=desk, environ=environ)
     _check_key_header(entry, shape, desk)
+    for name in shape.headers:
+        if problem := header_problem(name, "`headers` holds"):
+            desk.complaints.add(entry.fault("headers", name, message=problem))
     return HttpEndpoint(
         url=without_userinfo(shape.url),
         reply="text" if isinstance(shape.reply, PatternShape) else shape.reply,

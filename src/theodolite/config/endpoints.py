@@ -12,7 +12,7 @@ from theodolite.config.lookup import Desk, Entry
 from theodolite.config.prices import PriceBook, day_problem
 from theodolite.config.shapes.study import ModelShape, PriceShape
 from theodolite.config.yaml_source import Scalar, typed
-from theodolite.domain.address import WORDS, userinfo_of, without_userinfo
+from theodolite.domain.address import HEADER_NAME, WORDS, userinfo_of, without_userinfo
 from theodolite.domain.fault import Severity
 from theodolite.domain.model import ModelEndpoint, ModelKind, Param, Price
 from theodolite.domain.network_settings import NetworkSettings
@@ -22,7 +22,6 @@ _TEMPLATE = re.compile(r"\{\{.*?\}\}")
 _ANTHROPIC_HOST = "api.anthropic.com"
 _AZURE_HOSTS = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
 _AZURE_HEADER = "api-key"
-_HEADER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _CALLS = ("/chat/completions", "/completions", "/messages", "/responses", "/models")
 
 
@@ -123,9 +122,14 @@ def url_problem(url: str) -> str:
     return ""
 
 
-def header_problem(name: str) -> str:
-    """Return what is wrong with the name of a header; empty where nothing is."""
-    return "" if _HEADER.fullmatch(name) else f"`key_header` is `{name}`; expected the name of a header: `X-Api-Key`"
+def header_problem(name: str, said: str = "`key_header` is") -> str:
+    """Return what is wrong with the name of a header; empty where nothing is.
+
+    Args:
+        name: The name.
+        said: How the message begins, up to the name.
+    """
+    return "" if HEADER_NAME.fullmatch(name) else f"{said} `{name}`; expected the name of a header: `X-Api-Key`"
 
 
 def check_key(

@@ -11,35 +11,29 @@ from theodolite.domain.model import ModelEndpoint, ModelKind
 from theodolite.domain.network_settings import NO_PROXY, NetworkSettings
 from theodolite.domain.study import Study
 
-_AZURE = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
-
 OWN_HOSTS: dict[str, tuple[str, ...]] = {
-    "ANTHROPIC_": ("api.anthropic.com",),
-    "AZUREAI_": _AZURE,
-    "AZURE_AI_": _AZURE,
-    "AZURE_API_KEY": _AZURE,
-    "AZURE_INFERENCE_": _AZURE,
-    "AZURE_OPENAI_": _AZURE,
-    "CEREBRAS_": ("api.cerebras.ai",),
-    "COHERE_": ("api.cohere.com", "api.cohere.ai"),
+    "ANTHROPIC_API_KEY": ("api.anthropic.com",),
+    "CEREBRAS_API_KEY": ("api.cerebras.ai",),
+    "COHERE_API_KEY": ("api.cohere.com", "api.cohere.ai"),
     "CO_API_KEY": ("api.cohere.com", "api.cohere.ai"),
-    "DEEPSEEK_": ("api.deepseek.com",),
-    "FIREWORKS_": ("api.fireworks.ai",),
-    "GEMINI_": ("generativelanguage.googleapis.com",),
+    "DEEPSEEK_API_KEY": ("api.deepseek.com",),
+    "FIREWORKS_API_KEY": ("api.fireworks.ai",),
+    "GEMINI_API_KEY": ("generativelanguage.googleapis.com",),
     "GOOGLE_API_KEY": ("generativelanguage.googleapis.com",),
-    "GROQ_": ("api.groq.com",),
+    "GROQ_API_KEY": ("api.groq.com",),
     "HF_TOKEN": ("router.huggingface.co",),
-    "MISTRAL_": ("api.mistral.ai",),
-    "NVIDIA_": ("integrate.api.nvidia.com",),
-    "OPENAI_": ("api.openai.com", "eu.api.openai.com", "us.api.openai.com"),
-    "OPENROUTER_": ("openrouter.ai",),
-    "PERPLEXITY_": ("api.perplexity.ai",),
-    "TOGETHER_": ("api.together.xyz", "api.together.ai"),
-    "XAI_": ("api.x.ai",),
+    "MISTRAL_API_KEY": ("api.mistral.ai",),
+    "NVIDIA_API_KEY": ("integrate.api.nvidia.com",),
+    "OPENAI_API_KEY": ("api.openai.com", "eu.api.openai.com", "us.api.openai.com"),
+    "OPENROUTER_API_KEY": ("openrouter.ai",),
+    "PERPLEXITY_API_KEY": ("api.perplexity.ai",),
+    "TOGETHER_API_KEY": ("api.together.xyz", "api.together.ai"),
+    "XAI_API_KEY": ("api.x.ai",),
 }
-"""Beginnings of the names of well-known providers' keys, and the hosts that those providers run themselves.
+"""Documented variables of well-known providers, and the hosts at which those providers take their keys.
 
-A host that begins with a dot stands for all names below it.
+Names and hosts are compared whole. Hosts that any customer of a provider can register, such as
+`RESOURCE.openai.azure.com`, are not listed: the author of a study may own one.
 """
 
 _HTTPS_PORTS = (None, 443)
@@ -147,8 +141,7 @@ def is_own_host(variable: str, url: str) -> bool:
     if parts.scheme != "https" or parts.port not in _HTTPS_PORTS:
         return False
     host = parts.hostname or ""
-    own = [name for beginning, names in OWN_HOSTS.items() if variable.startswith(beginning) for name in names]
-    return any(host.endswith(name) if name.startswith(".") else host == name for name in own)
+    return host in OWN_HOSTS.get(variable, ())
 
 
 def host_shown(url: str) -> str:

@@ -1,4 +1,4 @@
-"""Addresses: no user and no password may stand in one, since records are stored and shown."""
+"""Addresses: no user and no password may stand in one, since records are stored and shown; names of headers."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ WORDS = (
     " keep the key in an environment variable and give `key:` the variable's name"
 )
 """What people are told about an address that holds a user or a password; never the address itself."""
+
+HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+"""Names of HTTP headers (RFC 9110, section 5.6.2): servers and proxies may read any other name differently."""
 
 _PLAIN = re.compile(r"https?://(?:[^/?#@:\s\[\]]+|\[[0-9A-Fa-f:.]+\])(?::\d*)?(?:[/?#]|\Z)")
 _BEFORE_AT = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?/{0,2}(?P<who>.*)@", re.DOTALL)

@@ -45,6 +45,8 @@ class Site:
         taken = self.take(await request.json())
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
+        while taken["text"].endswith("for ever"):
+            await response.write(b":\n" * 2**15)
         await response.write(f"data: {json.dumps({'id': taken['id']})}\n\n".encode())
         for word in taken["text"].split(" "):
             await response.write(f"data: {json.dumps({'delta': word + ' '})}\n\n".encode())
@@ -103,6 +105,16 @@ async def test_a_stream_that_breaks_off_is_no_reply_and_is_not_begun_again(root:
 
     with pytest.raises(GatewayError, match="broke off"):
         await line.reply(say("now break here"), session="s")
+    await line.close()
+
+    assert len(site.asked) == 1
+
+
+async def test_a_stream_that_floods_is_no_reply_and_is_not_begun_again(root: str, site: Site) -> None:
+    line = application(f"{root}/stream", reply="$.delta", stream=True)
+
+    with pytest.raises(MalformedReply, match="more events than any reply has"):
+        await line.reply(say("comments for ever"), session="s")
     await line.close()
 
     assert len(site.asked) == 1

@@ -150,6 +150,14 @@ async def test_a_header_cannot_be_ended_by_its_value():
     await transport.close()
 
 
+@pytest.mark.parametrize("name", ["Content-Length ", "Transfer-Encoding\t", "X: 1", "", "X\u00e4"])
+async def test_a_header_needs_a_name_that_every_server_reads_alike(name):
+    transport = HttpTransport({})
+    with pytest.raises(ValueError, match="name of a header"):
+        await ask(transport, "http://127.0.0.1:9/", headers={name: "9"})
+    await transport.close()
+
+
 def certified(folder):
     """Return the path of a certificate of `localhost` with its key, signed by itself."""
     key = ec.generate_private_key(ec.SECP256R1())

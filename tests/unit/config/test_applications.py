@@ -239,6 +239,13 @@ def test_other_headers_are_none(folder, pair):
     assert not [fault for fault in check_study(folder(study_yaml=text)) if "carries a key" in fault.message]
 
 
+@pytest.mark.parametrize("name", ["Content-Length ", "X Y", "X:", "\u00c4"])
+def test_a_header_with_a_name_that_servers_read_differently_is_a_fault(folder, name):
+    faults = check_study(folder(study_yaml=HEADED.replace("NAME", f'"{name}"').replace("VALUE", "a")))
+
+    assert any(f"`headers` holds `{name}`; expected the name of a header" in fault.message for fault in faults)
+
+
 def test_a_key_in_a_query_is_a_fault_and_is_repeated_nowhere(folder):
     text = HEADED.replace("NAME: VALUE", "Accept: a").replace(
         "example/", "example/chat?code=AAAAbbbb1111ccccDDDD2222&p="

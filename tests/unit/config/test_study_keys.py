@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from theodolite.config.loading import load_study
-from theodolite.config.study_keys import host_shown, is_own_host, named_keys
+from theodolite.config.study_keys import OWN_HOSTS, host_shown, is_own_host, named_keys
 
 SCENARIO = "scenarios: {buy: {scripts: {hello: [Hello]}}}\n"
 
@@ -51,7 +51,6 @@ def test_an_authority_of_the_study_can_read_every_key(tmp_path, connection, show
         ("OPENAI_API_KEY", "https://api.openai.com/v1"),
         ("OPENAI_API_KEY", "https://API.OPENAI.COM:443/v1"),
         ("ANTHROPIC_API_KEY", "https://api.anthropic.com/v1"),
-        ("AZURE_OPENAI_API_KEY", "https://mine.openai.azure.com/openai/v1"),
         ("GROQ_API_KEY", "https://api.groq.com/openai/v1"),
     ],
 )
@@ -69,13 +68,20 @@ def test_the_key_of_a_provider_goes_to_its_own_host_without_permission(variable,
         ("OPENAI_API_KEY", "https://evil.example#api.openai.com"),
         ("OPENAI_API_KEY", "https://\u0430pi.openai.com/v1"),
         ("OPENAI_API_KEY", "https://api.anthropic.com/v1"),
-        ("AZURE_OPENAI_API_KEY", "https://openai.azure.com.evil.example"),
+        ("AZURE_OPENAI_API_KEY", "https://resource-of-anybody.openai.azure.com/openai/v1"),
+        ("AZUREAI_API_KEY", "https://resource-of-anybody.services.ai.azure.com/models"),
+        ("OPENAI_ADMIN_KEY", "https://api.openai.com/v1"),
+        ("GEMINI_API_SECRET", "https://generativelanguage.googleapis.com/v1beta/openai"),
         ("AWS_SECRET_ACCESS_KEY", "https://api.openai.com/v1"),
         ("MY_KEY", "http://127.0.0.1:8000/v1"),
     ],
 )
 def test_any_other_pair_needs_permission(variable, url):
     assert not is_own_host(variable, url)
+
+
+def test_no_host_of_the_list_can_be_registered_by_customers_of_a_provider():
+    assert [host for hosts in OWN_HOSTS.values() for host in hosts if host.startswith(".") or "*" in host] == []
 
 
 def test_the_token_of_an_application_counts_too(tmp_path):

@@ -45,7 +45,7 @@ COLUMNS = (
 NEEDED = ("item", "question", "answer")
 """Columns without which nothing can be read back."""
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """Beginnings that spreadsheets take for a formula."""
 
 

@@ -6,7 +6,7 @@ import codecs
 import re
 from collections.abc import Callable, Iterator
 
-from theodolite.gateways.attempt_error import AttemptError, empty, malformed
+from theodolite.gateways.attempt_error import AttemptError, TooManyEvents, empty, malformed
 from theodolite.gateways.http.reply_path import ReplyPlace, StreamEvent, failure_in
 from theodolite.gateways.secret_redaction import Secret, StruckPieces
 from theodolite.ports.application import OnChunk
@@ -17,8 +17,13 @@ END = "[DONE]"
 FAILED = "error"
 """Name of events with which servers end a reply that they cannot go on with."""
 
+MOST_EVENTS = 200_000
+"""Events of one answer that are read at most; count. Models send one event a token, and write fewer tokens."""
+
+MOST_LINES = 5 * MOST_EVENTS
+"""Lines of one answer that are read at most, comments and empty ones included; count."""
+
 _LINE_END = re.compile(r"[\r\n]")
-_LINE = re.compile(r"(.*?)(?:\r\n|\n|\r(?!\Z))", re.DOTALL)
 
 
 class EventReader:
@@ -35,11 +40,20 @@ class EventReader:
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
         self._rest: list[str] = []
         self._data: list[str] = []
+        self._n_lines = self._n_events = 0
         self.has_ended = False
 
     def feed(self, piece: bytes) -> Iterator[str]:
-        """Take the next bytes and yield the data of each event that is whole now."""
-        for line in self._lines(self._decoder.decode(piece)):
+        """Take the next bytes and yield the data of each event that is whole now.
+
+        Raises:
+            TooManyEvents: If the answer has more lines or events than are read.
+        """
+        lines = self._lines(self._decoder.decode(piece))
+        self._n_lines += len(lines)
+        if self._n_lines > MOST_LINES:
+            raise TooManyEvents
+        for line in lines:
             yield from self._take(line)
 
     def end(self) -> Iterator[str]:
@@ -48,17 +62,17 @@ class EventReader:
         for line in (rest.rstrip("\r"), ""):
             yield from self._take(line)
 
-    def _lines(self, text: str) -> Iterator[str]:
-        """Yield the lines that are whole; a long one is not read anew with every piece of it."""
+    def _lines(self, text: str) -> list[str]:
+        """Return the lines that are whole; a long one is not read anew with every piece of it."""
         is_half_ended = bool(self._rest) and self._rest[-1].endswith("\r")
         self._rest.append(text)
         if not is_half_ended and not _LINE_END.search(text):
-            return
-        whole, end = "".join(self._rest), 0
-        for line in _LINE.finditer(whole):
-            end = line.end()
-            yield line[1]
-        self._rest = [whole[end:]]
+            return []
+        whole = "".join(self._rest)
+        half = "\r" if whole.endswith("\r") else ""  # the line feed may come with the next piece
+        lines = whole.removesuffix("\r").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        self._rest = [lines.pop() + half]
+        return lines
 
     def _take(self, line: str) -> Iterator[str]:
         name, _, value = line.partition(":")
@@ -71,6 +85,9 @@ class EventReader:
             self.name, self._named = self._named, ""
             if not data:
                 return
+            self._n_events += 1
+            if self._n_events > MOST_EVENTS:
+                raise TooManyEvents
             whole = "\n".join(data)
             if whole.strip() == END:
                 self.has_ended = True

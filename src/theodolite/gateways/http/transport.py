@@ -22,6 +22,7 @@ import aiohttp
 from aiohttp.abc import AbstractResolver
 from yarl import URL
 
+from theodolite.domain.address import HEADER_NAME
 from theodolite.gateways.attempt_error import (
     LARGEST_ANSWER,
     BrokenOff,
@@ -211,7 +212,12 @@ class HttpTransport:
             named = {name.lower(): (name, value) for name, value in {**self._headers, **headers}.items()}
             kept = ((name, value) for lower, (name, value) in named.items() if lower not in _SKIPPED)
             found = self._prepared[key] = dict(kept)
-            if any(_LINE_ENDS.search(text) for pair in found.items() for text in pair):
+            bad = next((name for name in found if not HEADER_NAME.fullmatch(name)), None)
+            if bad is not None:
+                del self._prepared[key]
+                message = f"expected the name of a header, e.g. `X-Api-Key`; got {bad!r}"
+                raise ValueError(message)
+            if any(_LINE_ENDS.search(text) for text in found.values()):
                 del self._prepared[key]
                 message = "a header holds a line break"
                 raise ValueError(message)

@@ -40,7 +40,7 @@ CODEBOOK = (
 CRITERIA = ("about", "revision", "stated", "text", "why")
 """Columns of the table `criteria`."""
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 WHOLE_NUMBERS = frozenset({"turn", "replicate", "revision", "turns", "repeat", "n_participants", "codebook_revision"})

@@ -57,7 +57,7 @@ def test_a_table_says_everything_in_each_row_and_no_spreadsheet_runs_it():
     assert (row["ask"], row["answer"], row["annotator"]) == (SLIP.ask, "", "anna")
 
 
-@pytest.mark.parametrize("beginning", ["=1+1", "+1", "-1 to 3", "@SUM(A1)", "\t=1", "\uff1d1"])
+@pytest.mark.parametrize("beginning", ["=1+1", "+1", "-1 to 3", "@SUM(A1)", "\t=1", "\n=1", "\uff1d1"])
 def test_whatever_begins_like_a_formula_gets_an_apostrophe(beginning):
     slip = LabelSlip(**{**{name: getattr(SLIP, name) for name in SLIP.__slots__}, "allowed": beginning})
 

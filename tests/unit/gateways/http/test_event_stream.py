@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError, MalformedReply, ServerFault
-from theodolite.gateways.attempt_error import AttemptError
-from theodolite.gateways.http.event_stream import EventStream
+from theodolite.gateways.attempt_error import AttemptError, TooManyEvents
+from theodolite.gateways.http.event_stream import MOST_EVENTS, MOST_LINES, EventReader, EventStream
 from theodolite.gateways.http.reply_path import ReplyPlace
 from theodolite.gateways.secret_redaction import Secret
 
@@ -41,6 +41,20 @@ def test_a_last_event_without_its_empty_line_counts() -> None:
     stream.feed(b'data: {"a": "one"}\n\ndata: {"a": " two"}')
 
     assert stream.text() == "one two"
+
+
+@pytest.mark.parametrize(
+    ("flood", "most"),
+    [(b"data:x\n\n", MOST_EVENTS), (b"\n", MOST_LINES), (b":\r", MOST_LINES)],
+    ids=["events", "lines", "comments"],
+)
+def test_a_flood_of_events_or_lines_is_given_up(flood: bytes, most: int) -> None:
+    reader = EventReader()
+    for _ in range(10):
+        assert len(list(reader.feed(flood * (most // 10)))) in {0, most // 10}
+
+    with pytest.raises(TooManyEvents):
+        list(reader.feed(flood * 2))
 
 
 def test_the_name_of_an_event_without_data_is_not_the_next_one_s() -> None:
