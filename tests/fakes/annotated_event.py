@@ -68,9 +68,9 @@ def an_item(hosted: HostedStudy) -> str:
     return str(WorkItemRow.objects.filter(queue__name=hosted.token).order_by("id")[0].token)
 
 
-def a_case(hosted: HostedStudy) -> str:
+def a_case(hosted: HostedStudy, note: str = "a name") -> str:
     """Return an open case."""
-    cases.flag(submitted(hosted), participant_of(hosted), Flag(kind=FlagKind.PII, note="a name"))
+    cases.flag(submitted(hosted), participant_of(hosted), Flag(kind=FlagKind.PII, note=note))
     return str(CaseRow.objects.order_by("id")[0].token)
 
 
@@ -134,11 +134,11 @@ def a_link(hosted: HostedStudy) -> str:
     return RecruitLink.objects.get_or_create(hosted=hosted, name="poster")[0].token
 
 
-def a_thread(hosted: HostedStudy) -> str:
+def a_thread(hosted: HostedStudy, text: str = "what counts?") -> str:
     """Return a thread that an annotator has begun."""
     found = ThreadRow.objects.filter(queue__name=hosted.token).order_by("id").first()
     if found is not None:
         return str(found.token)
     queue = queue_of(queue_token(hosted))
     anchor = Anchor(kind=AnchorKind.GUIDELINE, category=records().design(queue.design_id).categories[0].name)
-    return begin_thread(records(), str(queue.token), participant_of(hosted), anchor, "what counts?")
+    return begin_thread(records(), str(queue.token), participant_of(hosted), anchor, text)

@@ -10,6 +10,9 @@ _END = re.compile(r"(?<=[.!?\u2026\u3002\uff01\uff1f])[\"'\u201d\u2019)\]]*\s+|\
 _SHORT = re.compile(r"(?:\b(?:[A-Za-z]|e\.g|i\.e|etc|vs|cf|Mr|Mrs|Ms|Dr|Prof|St)|^\s*\d+)\.$")
 """An abbreviation, an initial or the number of a list, behind which no sentence ends."""
 
+_LONGEST_SHORT = 40
+"""Characters before a mark in which an abbreviation is looked for."""
+
 
 def sentences(text: str) -> tuple[str, ...]:
     """Return the sentences of a text; put together they are the text, letter by letter.
@@ -24,10 +27,10 @@ def sentences(text: str) -> tuple[str, ...]:
     pieces: list[str] = []
     start = 0
     for end in _END.finditer(text):
-        before = text[start : end.start()]
-        if "\n" not in end.group() and _SHORT.search(before):
+        looked_from = max(start, end.start() - _LONGEST_SHORT)  # a text of abbreviations alone is not read over again
+        if "\n" not in end.group() and _SHORT.search(text[looked_from : end.start()]):
             continue
-        if before.strip():
+        if text[start : end.start()].strip():
             pieces.append(text[start : end.end()])
             start = end.end()
     rest = text[start:]

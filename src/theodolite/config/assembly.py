@@ -243,7 +243,7 @@ def _scenario_files(desk: Desk) -> list[Entry[ScenarioShape]]:
             desk.complaints.add(PlacedFault(file=file, message=path.message))
         if not isinstance(path, Path):
             continue
-        source = read_yaml(path.read_bytes(), desk.named(path))
+        source = read_yaml(desk.paths.read(path), desk.named(path))
         shape = shaped(source, ScenarioShape, owner=f"scenario `{path.stem}`") if source.content else None
         desk.complaints.add(*source.faults)
         if shape is not None:

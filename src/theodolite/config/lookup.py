@@ -149,7 +149,7 @@ class Desk:
         if isinstance(path, RefusedPath):
             return path
         if path is not None:
-            return read_table(path, self.named(path), on_rows=self.on_rows)
+            return read_table(path, self.named(path), on_rows=self.on_rows, read=self.paths.read)
         resource = self.shelves.resource(f"{entry.pack}/{name}") if entry.pack else None
         return table_of(resource.raw, f"{entry.pack}/{name}") if resource else None
 
@@ -162,7 +162,7 @@ class Desk:
     def bytes_of(self, path: Path) -> bytes:
         """Return a file's bytes, and keep the file as one that the study is made of."""
         self.named(path)
-        return path.read_bytes()
+        return self.paths.read(path)
 
     def no_such_file(self, name: str) -> str:
         """Return what to say of a file that is not there, with the likeliest other."""
@@ -184,7 +184,7 @@ class Desk:
             return None
         if path is not None:
             file = self.named(path)
-            return self._shape(path.read_bytes(), file, name, shape, noun, where=file)
+            return self._shape(self.paths.read(path), file, name, shape, noun, where=file)
         resource = self.shelves.resource(f"{folder}/{name}.yaml")
         if resource is None:
             return None

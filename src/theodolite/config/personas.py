@@ -109,7 +109,7 @@ def _template(entry: Entry[PersonasShape], desk: Desk) -> _TemplateText | None:
         return None
     if path is not None:
         file = desk.named(path)
-        return _read_template(desk, decoded(path.read_bytes())[0], name, file, where=file)
+        return _read_template(desk, decoded(desk.paths.read(path))[0], name, file, where=file)
     resource = desk.shelves.resource(f"personas/{name}.md")
     if resource is not None:
         return _read_template(desk, resource.raw.decode("utf-8"), name, f"personas/{name}.md", where=resource.shelf)

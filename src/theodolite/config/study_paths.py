@@ -7,6 +7,7 @@ operator of this machine allows it; files of `/proc`, `/dev` and `/sys` are neve
 
 from __future__ import annotations
 
+import errno
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,10 @@ from theodolite.config.permissions import Permissions, read_permissions
 
 SYSTEM_FOLDERS = tuple(map(Path, ("/proc", "/dev", "/sys")))
 """Folders whose files are no data: environments of processes, devices, settings of the kernel."""
+
+
+_NO_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""How files are opened: without waiting for the other end of a pipe, and as bytes where systems tell them apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,21 @@ class StudyPaths:
         real = _resolved(path)
         return None if real is None else self._refusal(real, shown)
 
+    def read(self, path: Path) -> bytes:
+        """Return the bytes of a file that was found, unless a link has led it elsewhere since.
+
+        The file is opened first and looked at then, so nobody who swaps a link in between is read.
+
+        Raises:
+            OSError: If it cannot be read, or is no longer a file that the study may read.
+        """
+        with os.fdopen(os.open(path, os.O_RDONLY | _NO_WAIT), "rb") as file:
+            real = _resolved(path)
+            is_same = real is not None and os.path.samestat(os.fstat(file.fileno()), real.stat())
+            if real is None or not is_same or self._refusal(real, "") is not None:
+                raise OSError(errno.ELOOP, "a link leads elsewhere than when it was checked")
+            return file.read()
+
     def _is_system_file(self, real: Path) -> bool:
         """Tell whether a file lies in a system folder that the study itself does not lie in, as below /dev/shm."""
         home = self.folder.resolve()
@@ -77,7 +97,8 @@ class StudyPaths:
         if self._permissions is None:
             self._permissions = read_permissions(self.folder)
         if self._permissions.allows_path(real):
-            self.outside[shown] = real
+            if shown:
+                self.outside[shown] = real
             return None
         if is_inside:
             return RefusedPath(f"`{shown}` is a hidden file, which may hold secrets; {_remedy(real)}")

@@ -78,16 +78,19 @@ class Table:
         return ", ".join(part for part in (n_rows, self.encoding, self.delimiter) if part)
 
 
-def read_table(path: Path, file: str, *, on_rows: OnRows | None = None) -> Table:
+def read_table(
+    path: Path, file: str, *, on_rows: OnRows | None = None, read: Callable[[Path], bytes] = Path.read_bytes
+) -> Table:
     """Return the rows of a file; what is wrong with it stands in `faults`.
 
     Args:
         path: The file.
         file: Path as people are shown it.
         on_rows: Called now and then with the rows that have been read.
+        read: Returns the bytes of the file.
     """
     try:
-        stored = path.read_bytes()
+        stored = read(path)
     except OSError as error:
         return _broken(file, f"cannot be read: {unreadable(error)}")
     return table_of(stored, file, on_rows=on_rows)

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from html.parser import HTMLParser
 from urllib.parse import urljoin
 
 import pytest
 from django.urls import reverse
 
-from tests.fakes.annotated_event import answer_everything, participant_of, queue_token
+from tests.fakes.annotated_event import (
+    a_batch,
+    a_case,
+    a_draft,
+    a_link,
+    a_room,
+    a_slot,
+    a_thread,
+    a_view,
+    an_invitation,
+    answer_everything,
+    participant_of,
+    queue_token,
+)
 from theodolite.annotation import assignment
 from theodolite.annotation.training import admit
 from theodolite.demo.annotation import let_begin
@@ -23,7 +37,7 @@ from theodolite.store.annotating.queues import queue_of
 from theodolite.store.models.annotating import QueueRow
 from theodolite.web.annotator.context import records
 from theodolite.web.events import event_of
-from theodolite.web.models import Membership
+from theodolite.web.models import Account, HostedStudy, Invitation, Membership, SavedView
 from theodolite.web.releases import publish, study_in_files
 from theodolite.web.senior.home import fill_queue
 
@@ -34,6 +48,9 @@ EVIL = (
     " [press](javascript:alert(4)) ![see](data:text/html;base64,PHNjcmlwdD4=) <a href='jAvAsCrIpT:alert(5)'>x</a>"
     " {{ 7|add:7 }}{% url 'home' %} <style>*{display:none}</style><base href=//evil.example/> &lt;b&gt; \u202e"
 )
+TOKEN = re.compile(r"/(?=[\w-]*[A-Z0-9_])[\w-]{8,}(?=/)|/\d+(?=/)")
+"""What tells the addresses of two pages of one template apart."""
+
 SKIPPED = ("/account/", "/static/", "/demo/")
 SCHEMES = re.compile(r"^\s*(javascript|data|vbscript)\s*:", re.IGNORECASE)
 
@@ -49,8 +66,8 @@ class Doing(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         given = {name: value or "" for name, value in attrs}
-        own = given.get("src", "").startswith("/static/")
-        if tag in {"iframe", "object", "embed", "base", "style"} or (tag in {"script", "img"} and not own):
+        own = given.get("src", "").startswith("/s/" if tag == "iframe" else "/static/")
+        if tag in {"object", "embed", "base", "style"} or (tag in {"script", "img", "iframe"} and not own):
             self.found.append(self.get_starttag_text() or tag)
         for name, value in given.items():
             if name.startswith("on") or name == "style" or SCHEMES.match(value) or "evil.example" in value[:40]:
@@ -84,15 +101,39 @@ def hostile(event):
     assignment.offer(queue, [(ended, first)], anna)
     work = assignment.next_work(records(), queue, anna)
     answer_everything(work.token, anna, "yes")
+    people_write_it_too(event)
     return event
 
 
+def people_write_it_too(event):
+    """Let people call themselves and whatever they name by attacks, and write them into every note of theirs."""
+    Account.objects.update(name=EVIL[:120])
+    HostedStudy.objects.update(title=EVIL[:200])
+    event.refresh_from_db()
+    a_case(event, note=EVIL)
+    a_thread(event, text=EVIL)
+    for made in (a_view, a_slot, a_link, an_invitation, a_room, a_batch, a_draft):
+        made(event)
+    for rows, column, length in (
+        (event.time_slots, "where", 120),
+        (event.recruit_links, "name", 80),
+        (event.submissions, "description", 120),
+        (SavedView.objects, "name", 60),
+        (Invitation.objects, "name", 120),
+    ):
+        assert rows.update(**{column: EVIL[:length]}), column
+
+
 def pages(client, start):
-    """Return every page that links lead to, from one on."""
-    waiting, seen = [start], {}
+    """Return every page that links lead to, from one on; of pages of one template, the first two."""
+    waiting, seen, shapes = [start], {}, Counter()
     while waiting:
         where = waiting.pop().partition("#")[0]
         if where in seen or not where.startswith("/") or where.startswith(SKIPPED) or "/questions/" in where:
+            continue
+        shape = TOKEN.sub("/*", where.partition("?")[0])
+        shapes[shape] += 1
+        if shapes[shape] > 2:
             continue
         answer = client.get(where, follow=True)
         page = Doing()
@@ -110,6 +151,8 @@ def pages(client, start):
         (Role.SENIOR, "senior"),
         (Role.ORGANISER, "organiser"),
         (Role.RED_TEAMER, "tester"),
+        (Role.ANALYST, "analyst"),
+        (Role.TEAM, "teams"),
     ],
     ids=str,
 )
@@ -120,6 +163,7 @@ def test_no_page_does_what_a_reply_wants(hostile, client_as, role, group):
         seen |= pages(client, client.post(reverse("annotator:take", args=[hostile.token])).headers["Location"])
 
     assert {where: page.found for where, page in seen.items() if page.found} == {}
+    assert any("</textarea></script><script>alert(1)</script>" in page.text for page in seen.values())
     if role is Role.ANNOTATOR:
         assert any("<svg/onload=alert(2)>" in page.text and "{{ 7|add:7 }}" in page.text for page in seen.values())
 

@@ -38,6 +38,15 @@ def test_signing_out_leads_nowhere_else(client_as, target):
     assert answer.headers["Location"].startswith("/account/") or answer.headers["Location"] == "/"
 
 
+@pytest.mark.parametrize("target", [*ELSEWHERE, "///evil.example", "/\\/evil.example", "data:text/html,x"])
+def test_pages_that_lead_back_lead_nowhere_else(client_as, target):
+    client = client_as(Role.ANNOTATOR)
+    for page in ("/comfort/", "/second-factor/", "/account/reauthenticate/"):
+        for answer in (client.get(page, {"next": target}), client.post(page, {"text_size": "1", "next": target})):
+            assert "evil" not in answer.headers.get("Location", "").partition("?")[0], page
+            assert f'href="{target}' not in answer.content.decode(), page
+
+
 def test_a_session_key_that_somebody_planted_is_not_the_one_after_signing_in(event):
     account = Account.objects.get(name="Anna")
     account.set_password("a long walk by the sea")

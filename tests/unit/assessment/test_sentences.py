@@ -22,3 +22,10 @@ from theodolite.assessment.sentences import sentences
 )
 def test_sentences_end_where_readers_expect_it(text, pieces):
     assert sentences(text) == pieces
+
+
+@pytest.mark.parametrize("short", ["a. ", "Mr. "])
+def test_a_reply_of_abbreviations_alone_is_read_once(short):
+    reply = short * 100_000  # reading what stands before each mark again would take hours
+
+    assert sentences(reply) == (reply,)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -167,3 +168,56 @@ def test_the_loaded_study_lists_files_from_outside(study, tmp_path, monkeypatch)
     monkeypatch.setenv(ALLOW_PATHS, str(tmp_path / "rows.csv"))
 
     assert load_study(study).outside == {"../rows.csv": tmp_path / "rows.csv"}
+
+
+def swapped(path, target):
+    path.unlink()
+    path.symlink_to(target)
+
+
+@pytest.mark.parametrize("target", ["../secret.txt", "up/secret.txt", "/proc/self/environ", ".env"])
+def test_a_file_that_becomes_a_link_after_the_check_is_not_read(study, target):
+    paths = StudyPaths(folder=study)
+    found = paths.find("inside.md")
+    swapped(study / "inside.md", target)
+
+    with pytest.raises(OSError, match="a link leads elsewhere"):
+        paths.read(found)
+
+
+def test_a_folder_that_becomes_a_link_after_the_check_is_not_read_through(study, tmp_path):
+    (study / "texts").mkdir()
+    (study / "texts" / "secret.txt").write_text("open")
+    paths = StudyPaths(folder=study)
+    found = paths.find("texts/secret.txt")
+    (study / "texts").rename(study / "away")
+    (study / "texts").symlink_to(tmp_path)
+
+    with pytest.raises(OSError, match="a link leads elsewhere"):
+        paths.read(found)
+
+
+def test_a_pipe_that_takes_the_place_of_a_file_is_not_waited_for(study):
+    paths = StudyPaths(folder=study)
+    found = paths.find("inside.md")
+    found.unlink()
+    os.mkfifo(found)
+
+    assert paths.read(found) == b""
+
+
+@pytest.mark.parametrize("text", ["study: s\n" + MODEL + CONTEXT, RECORDED], ids=["context", "rows"])
+def test_a_study_whose_file_is_swapped_while_it_is_read_shows_nothing_of_the_other(study, monkeypatch, text):
+    find = StudyPaths.find
+
+    def find_and_be_robbed(self, *names):
+        found = find(self, *names)
+        if isinstance(found, Path) and found.name == "inside.md" and not found.is_symlink():
+            swapped(found, "../secret.txt")
+        return found
+
+    monkeypatch.setattr(StudyPaths, "find", find_and_be_robbed)
+    words = words_of(study, text.replace("FILE", "inside.md") + SCENARIO)
+
+    assert "a link leads elsewhere" in words
+    assert SECRET.strip() not in words

@@ -110,6 +110,12 @@ def test_only_the_beginning_of_a_long_text_is_read_as_markdown(text, monkeypatch
     assert [len(part) <= LONGEST_FORMATTED for part in read] == [True]
 
 
+def test_a_table_whose_rows_are_filled_up_does_not_grow_out_of_all_proportion():
+    table = "|a" * 800 + "\n" + "|-" * 800 + "\n" + "|\n" * 800  # 640,000 cells of which nobody wrote one
+
+    assert len(safe_html(table)) < 1_000_000
+
+
 def test_a_text_that_many_people_look_at_is_read_once():
     safe_html("_once_ for all")
     before = safe_text._formatted.cache_info().misses

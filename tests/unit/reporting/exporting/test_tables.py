@@ -1,0 +1,26 @@
+"""Tables that people open in a spreadsheet."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from theodolite.reporting.exporting.tables import ExportTable, csv_text
+
+
+@pytest.mark.parametrize(
+    "cell", ["=1+1", "+1", "-1 to 3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\uff1d1", "\uff0b1", "\uff0d1", "\uff20A1"]
+)
+def test_no_cell_begins_like_a_formula(cell):
+    text = csv_text(ExportTable(name="answers", columns=("note",), rows=[(cell,)]))
+
+    assert list(csv.reader(io.StringIO(text, newline=""))) == [["note"], [f"'{cell}"]]
+
+
+@pytest.mark.parametrize("cell", [-7, "-7", "a = b", ""])
+def test_numbers_and_words_stay_as_they_are(cell):
+    text = csv_text(ExportTable(name="answers", columns=("note", "end"), rows=[(cell, "x")]))
+
+    assert list(csv.reader(io.StringIO(text, newline="")))[1] == [str(cell), "x"]
