@@ -162,9 +162,7 @@ TRANSLATIONS: dict[type[BaseException], AttemptError] = {
         kind=MalformedReply, words="the answer broke off or is not encoded as it says", again=Again.ONCE
     ),
     TooLarge: AttemptError(kind=MalformedReply, words=f"the answer is larger than {LARGEST_ANSWER >> 20} MB"),
-    TooManyEvents: AttemptError(
-        kind=MalformedReply, words="the answer is a stream of more events than any reply has"
-    ),
+    TooManyEvents: AttemptError(kind=MalformedReply, words="the answer is a stream of more events than any reply has"),
     PackedOtherwise: AttemptError(kind=MalformedReply, words="the answer is packed otherwise than by gzip or deflate"),
     NoAddress: AttemptError(kind=Rejected, words="the address cannot be used; expected `http://host:port/path`"),
     TimeoutError: AttemptError(kind=TimedOut, words="no answer in time", again=Again.ONCE),
