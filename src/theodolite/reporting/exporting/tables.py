@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -100,11 +101,14 @@ def export_texts(evidence: Evidence, ending: str, guideline: str = "") -> Iterat
 
 def csv_text(table: ExportTable) -> str:
     """Return a table as text; no cell of it is taken for a formula by spreadsheets."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(table.columns)
-    writer.writerows([_cell(value) for value in row] for row in table.rows)
-    return text.getvalue()
+    line, lines = io.StringIO(newline=""), []
+    writer = csv.writer(line, lineterminator="\r\n")  # quotes a carriage return too, which spreadsheets end rows at
+    for row in itertools.chain([table.columns], ([_cell(value) for value in row] for row in table.rows)):
+        writer.writerow(row)
+        lines.append(line.getvalue().removesuffix("\r\n") + "\n")
+        line.seek(0)
+        line.truncate()
+    return "".join(lines)
 
 
 def _answer_rows(evidence: Evidence, people: Mapping[str, str], guideline: str) -> Iterator[Sequence[object]]:

@@ -24,3 +24,11 @@ def test_numbers_and_words_stay_as_they_are(cell):
     text = csv_text(ExportTable(name="answers", columns=("note", "end"), rows=[(cell, "x")]))
 
     assert list(csv.reader(io.StringIO(text, newline="")))[1] == [str(cell), "x"]
+
+
+@pytest.mark.parametrize("end", ["\r", "\n", "\r\n"])
+def test_no_cell_begins_another_row(end):
+    cell = f"harmless{end}=HYPERLINK(1)"
+    text = csv_text(ExportTable(name="answers", columns=("note", "end"), rows=[(cell, "x")]))
+
+    assert text == f'note,end\n"{cell}",x\n'
