@@ -85,7 +85,7 @@ def test_the_screen_is_the_one_of_the_handbook(demo):
     assert demo.first.code == 0, demo.first.said
     assert told[: SCREEN.count("\n") + 1] == SCREEN.splitlines()
     assert max(map(len, lines)) <= 80
-    assert lines[-1] == "Open       theodolite-demo/report.html      Data  theodolite-demo/results.json"
+    assert lines[-1] == "Open          theodolite-demo/report.html    Data  theodolite-demo/results.json"
 
 
 def test_a_second_call_asks_nothing_again_and_shows_the_same(demo):

@@ -111,7 +111,7 @@ def test_a_look_at_the_first_dialogues_is_part_of_the_whole(study, server):
 
     assert (look.code, whole.code) == (0, 0), look.said
     assert "d001  Customer 1, 1 turn, useful " in look.out
-    assert "Right? Change a file and run again (only what changed is asked anew), or go on:" in look.out
+    assert "If a dialogue looks wrong, change the study and run again: only changed parts are repeated." in look.out
     assert not look.out.count("%")
     assert (looked, asked(server), server.stats["duplicates"]) == (9, 30, 0)
 

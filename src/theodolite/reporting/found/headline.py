@@ -84,5 +84,5 @@ def _labellers(study: Study, agreements: Sequence[Agreement]) -> list[str]:
     judges = [(g, j) for g in study.guidelines for j in judges_of(study, g.name) if j.kind is AnnotatorKind.MODEL]
     untried = [judge for guideline, judge in judges if not is_tried(study, agreements, guideline, judge.name)]
     if untried and not people:
-        texts.append("judge not tried on people yet" if len(untried) == 1 else "judges not tried on people yet")
+        texts.append("judge not validated" if len(untried) == 1 else "judges not validated")
     return texts

@@ -37,7 +37,7 @@ from theodolite.reporting.words.certificates import unreadable_text, weighting_t
 _ORIGINS = {
     Origin.SHIPPED: "shipped with the package",
     Origin.STUDY: "written in this study",
-    Origin.OWN_WORDING: "own wording, not tried on people yet",
+    Origin.OWN_WORDING: "own wording, not validated",
 }
 
 
@@ -154,7 +154,7 @@ def _standing(subject: Subject, annotator: Annotator) -> str:
     guideline = subject.study.guideline(annotator.guideline)
     if is_tried(subject.study, subject.agreements, guideline, annotator.name):
         return f"held against people, see below; {certificate_note(subject.evidence, annotator.name)}"
-    return f"not tried on people yet; {certificate_note(subject.evidence, annotator.name)}"
+    return f"not validated; {certificate_note(subject.evidence, annotator.name)}"
 
 
 def _schema_words(subject: Subject, annotator: str) -> str:

@@ -217,7 +217,7 @@ def _places(summary: _Summary, places: Places) -> list[str]:
     """Return where the files are: on one line where it holds both, never broken, so that they can be copied."""
     named = [(name, path) for name, path in (("Open", places.report), ("Data", places.results)) if path]
     lines = [name.ljust(summary.margin) + path for name, path in named]
-    together = "      ".join([*lines[:1], *(f"{name}  {path}" for name, path in named[1:])])
+    together = "    ".join([*lines[:1], *(f"{name}  {path}" for name, path in named[1:])])
     return [together] if named and len(together) <= summary.screen.width else lines
 
 
