@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from theodolite.domain.annotation import (
     Adjudication,
@@ -26,7 +27,9 @@ from theodolite.domain.replay import JournalEntry
 from theodolite.domain.run import Run, Unit, UnitKind
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Study
-from theodolite.store.django_store import DjangoStore
+
+if TYPE_CHECKING:  # a worker imports this before Django is set up
+    from theodolite.store.django_store import DjangoStore
 
 ANA = Persona(
     key="customers-1",

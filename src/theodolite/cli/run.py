@@ -139,7 +139,7 @@ def _present(context: StudyContext, result: RunResult, *, out: str | None, as_js
         return code
     if limit is not None and not as_json:
         click.echo(
-            "If a dialogue looks wrong, change the study and run again; only changed parts are repeated. Run the rest:"
+            "If a dialogue looks wrong, change the study and run again: only changed parts are repeated. Run the rest:"
         )
         click.echo(f"  theodolite run {context.path}")
     elif not whole and not status.stopped:

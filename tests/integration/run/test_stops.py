@@ -111,7 +111,7 @@ def test_a_look_at_the_first_dialogues_is_part_of_the_whole(study, server):
 
     assert (look.code, whole.code) == (0, 0), look.said
     assert "d001  Customer 1, 1 turn, useful " in look.out
-    assert "If a dialogue looks wrong, change the study and run again: only changed parts are repeated." in look.out
+    assert "If a dialogue looks wrong, change the study and run again: only changed parts are repeated" in look.out
     assert not look.out.count("%")
     assert (looked, asked(server), server.stats["duplicates"]) == (9, 30, 0)
 
@@ -123,7 +123,7 @@ def test_an_unfinished_run_is_reported_only_when_asked_for_and_says_so(study):
     anyhow = theodolite("report", study.folder, "--partial")
 
     assert (plain.code, anyhow.code) == (3, 0)
-    assert "half a run must not look whole" in plain.err
+    assert "The latest run of `support` is incomplete" in plain.err
     assert "Incomplete: 3 of 10 dialogues finished." in anyhow.out
-    assert "3 of 10 dialogues are held" in (study.folder / "report.html").read_text(encoding="utf-8")
+    assert "3 of 10 dialogues finished" in (study.folder / "report.html").read_text(encoding="utf-8")
     assert study.rate()["outcomes"]["planned"] == 10

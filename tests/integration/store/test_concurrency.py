@@ -7,6 +7,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from itertools import takewhile
 
 import pytest
 from django.db import transaction
@@ -40,9 +41,10 @@ def start(database: Database, task: str, owner: str) -> subprocess.Popen[str]:
 def test_two_processes_share_the_units(database: Database, run: Run) -> None:
     workers = [start(database, "claim", f"w{number}") for number in range(2)]
 
-    keys = [key for worker in workers for line in iter(worker.stdout.readline, "end\n") for key in line.split()]
+    lines = [line for worker in workers for line in takewhile(lambda line: line != "end\n", worker.stdout)]
     for worker in workers:
         worker.communicate()
+    keys = [key for line in lines for key in line.split()]
     assert sorted(keys) == sorted(a_session(run, number).key for number in range(N_UNITS))
 
 

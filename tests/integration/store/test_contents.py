@@ -25,13 +25,13 @@ def kin(name: str, *, times: int = 4) -> Content:
 def keep(store: DjangoStore, contents: Contents, *names: str) -> None:
     """Keep personas of one kin, each in a transaction of its own."""
     for name in names:
-        store._work.write(partial(contents.keep, [kin(name)]))
+        store._executor.write(partial(contents.keep, [kin(name)]))
 
 
 def texts(store: DjangoStore, *names: str) -> list[str]:
     """Return what is read back by another process."""
     versions = [kin(name).version for name in names]
-    found = store._work.read(lambda: Contents(store._contents._blobs).texts(versions))
+    found = store._executor.read(lambda: Contents(store._contents._blobs).texts(versions))
     return [found[version] for version in versions]
 
 
@@ -40,7 +40,7 @@ def test_kin_are_packed_against_the_first_and_come_back(database: Database) -> N
 
     keep(store, store._contents, "Ana", "Bo", "Cy")
 
-    assert store._work.read(lambda: ContentRow.objects.filter(packed__isnull=False).count()) == 2
+    assert store._executor.read(lambda: ContentRow.objects.filter(packed__isnull=False).count()) == 2
     assert texts(store, "Cy", "Ana", "Bo") == [kin(name).text for name in ("Cy", "Ana", "Bo")]
 
 
@@ -50,7 +50,7 @@ def test_what_is_packed_itself_is_no_base_for_a_later_process(database: Database
 
     keep(store, Contents(store._contents._blobs), "Bo", "Cy", "Dee")
 
-    rows = store._work.read(lambda: list(ContentRow.objects.filter(base__isnull=False).select_related("base")))
+    rows = store._executor.read(lambda: list(ContentRow.objects.filter(base__isnull=False).select_related("base")))
     assert {row.base.text is not None for row in rows if row.base} == {True}
     assert texts(store, "Bo", "Cy", "Dee") == [kin(name).text for name in ("Bo", "Cy", "Dee")]
 
@@ -60,7 +60,7 @@ def test_nobody_is_packed_against_what_was_never_committed(database: Database) -
     nameless = Content(version=digest("x"), tag="", text="x")
 
     with pytest.raises(Exception, match="rules"):
-        store._work.write(partial(_together, store._contents, [kin("Ana"), nameless]))
+        store._executor.write(partial(_together, store._contents, [kin("Ana"), nameless]))
     keep(store, store._contents, "Bo")
 
     assert texts(store, "Bo") == [kin("Bo").text]
@@ -77,9 +77,9 @@ def _together(contents: Contents, wanted: list[Content]) -> None:
 def test_large_texts_from_before_they_were_packed_are_still_read(sqlite: Database) -> None:
     store = sqlite.open()
     large = kin("Ana", times=BLOB_BYTES // 50)
-    store._work.write(partial(store._contents.keep, [large]))
+    store._executor.write(partial(store._contents.keep, [large]))
     place = store._contents._place(large.version)
     place.unlink()
     place.with_suffix("").write_text(large.text, encoding="utf-8")
 
-    assert store._work.read(lambda: store._contents.texts([large.version])) == {large.version: large.text}
+    assert store._executor.read(lambda: store._contents.texts([large.version])) == {large.version: large.text}

@@ -41,7 +41,7 @@ def test_migrations_are_numbered_without_gaps() -> None:
 
 def test_a_database_of_a_newer_program_is_refused(database: Database) -> None:
     store = database.open()
-    store._work.write(lambda: _pretend("0999_from_the_future"))
+    store._executor.write(lambda: _pretend("0999_from_the_future"))
 
     with pytest.raises(WrongSchema, match=r"newer version.*0999_from_the_future"):
         database.open()

@@ -33,7 +33,7 @@ def ways(store: DjangoStore, work: Callable[[], Any]) -> list[str]:
         with connection.execute_wrapper(note):
             work()
 
-    store._work.read(observed)
+    store._executor.read(observed)
     return found
 
 

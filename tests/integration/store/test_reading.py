@@ -63,7 +63,7 @@ def n_queries(store: DjangoStore, work: Any, monkeypatch: pytest.MonkeyPatch) ->
         with connection.execute_wrapper(note):
             work()
 
-    store._work.read(observed)
+    store._executor.read(observed)
     return len(asked)
 
 
@@ -102,6 +102,6 @@ async def test_texts_of_live_turns_stand_in_the_journal_alone(sqlite: Database) 
     run = store.open_run(a_study(), a_plan())
     await hold(store, run, range(2))
 
-    inline = store._work.read(lambda: TurnRow.objects.exclude(prompt=None, response=None).count())
+    inline = store._executor.read(lambda: TurnRow.objects.exclude(prompt=None, response=None).count())
     assert inline == 0
     assert {turn.response for dialogue in store.dialogues(run) for turn in dialogue.turns} == {REPLY}

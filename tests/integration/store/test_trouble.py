@@ -91,7 +91,7 @@ def limit_pages(store: DjangoStore) -> None:
             (pages,) = cursor.execute("PRAGMA page_count").fetchone()
             cursor.execute(f"PRAGMA max_page_count = {pages + 10}")
 
-    work = store._work
+    work = store._executor
     apply = work._apply
     work._apply = lambda batch: (limit(), setattr(work, "_apply", apply), apply(batch))[-1]
 
@@ -113,7 +113,7 @@ async def test_a_writer_that_dies_tells_everybody(store: DjangoStore, run: Run) 
     def die(batch: object) -> None:
         raise SystemExit
 
-    store._work._apply = die
+    store._executor._apply = die
     await store.start()
     waiting = [store.append(a_session(run).key, an_entry(position)) for position in range(5)]
 
@@ -133,7 +133,7 @@ async def test_characters_that_cannot_be_stored_are_replaced_and_counted(store: 
     await store.stop()
 
     assert [entry.reply.text for entry in store.entries(unit)] == ["a�b�c", "sound 😀"]
-    counted = store._work.read(
+    counted = store._executor.read(
         lambda: list(JournalEntryRow.objects.order_by("position").values_list("repaired", flat=True))
     )
     assert counted == [2, 0]
