@@ -210,8 +210,8 @@ def test_prompt_raw_reply_and_cost_stand_folded_under_a_label(visit, width):
 
 def test_a_node_of_a_tree_leads_to_exactly_its_dialogues(visit):
     page = visit("trees")
-    lifting = page.get_by_role("button", name="show those that lift over-refusing, llama2orig: 147 dialogues lift it")
+    lifting = page.get_by_role("button", name="show those that lift over-refusing, llama2orig: 95 dialogues lift it")
 
     lifting.first.click()
 
-    expect(page.locator("#found")).to_have_text(re.compile("147 of 2,250 dialogues"))
+    expect(page.locator("#found")).to_have_text(re.compile("95 of 2,250 dialogues"))

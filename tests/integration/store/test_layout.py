@@ -29,13 +29,17 @@ UNION ALL SELECT 'column', table_name, column_name, concat(data_type, is_nullabl
 WHOLE = """
 import sys
 from pathlib import Path
-from theodolite.bootstrap import migration
-from theodolite.bootstrap.serving import Serving, open_server
+from theodolite.bootstrap import serving
 from theodolite.config.serving import load_serving
 folder, how = Path(sys.argv[1]), sys.argv[2]
-if how == "step by step":
+configure = serving.configure_django
+def configure_for_steps(*settings):
+    configure(*settings)
+    from theodolite.bootstrap import migration  # loads models, which need the settings
     migration._without_tables = lambda *, whole: []
-open_server(Serving(workspace=folder, settings=load_serving({}, folder=folder)))
+if how == "step by step":
+    serving.configure_django = configure_for_steps
+serving.open_server(serving.Serving(workspace=folder, settings=load_serving({}, folder=folder)))
 """
 STORE = """
 import sys

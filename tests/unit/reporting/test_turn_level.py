@@ -74,7 +74,7 @@ def test_the_account_counts_the_dialogues_that_the_rate_uses(request, name, n):
     (account,) = accounts_of(found.study, cases_of(found.evidence.answers))
 
     assert account.labelled.n == n
-    assert account_text(account).startswith(f"{n} planned = {n} judged + 0 failed")
+    assert account_text(account).startswith(f"{n} planned: {n} judged, 0 failed")
 
 
 def test_a_dialogue_with_a_readable_label_is_not_listed_as_unparseable(half_read):

@@ -61,7 +61,7 @@ def test_quiet_times_are_told_in_full():
     assert "Alerts     none" in text
     assert "CIN" in text
     assert "level" in text
-    assert "n / 10,000" in " ".join(text.split())
+    assert "at most 1 per 10,000 scores" in " ".join(text.split())
 
 
 @pytest.mark.parametrize("wrong", ["nothing", "slip", "judge"])

@@ -92,7 +92,7 @@ def test_scripted_results_say_so_before_any_number():
 def test_an_unfinished_run_says_so_before_any_number():
     report = report_named("unfinished")
 
-    assert report.index("not finished: 7 of 60 dialogues are held") < report.index('id="answer"')
+    assert report.index("incomplete: 7 of 60 dialogues finished") < report.index('id="answer"')
 
 
 def test_missing_assets_are_named():
