@@ -174,6 +174,8 @@ def find_the_judge_marked(sami):
         sami.goto(address)
         if sami.get_by_role("button", name="Begin the review").count():
             press(sami, "Begin the review")
+            # The answer loads a new page: before it is there, a count reads neither page.
+            expect(sami.get_by_role("button", name="Let annotators change their answers again")).to_be_visible()
         if marked.count():
             break
     expect(marked.first).to_be_visible()
