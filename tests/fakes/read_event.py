@@ -16,7 +16,7 @@ from theodolite.measurement.study.risks import risk_findings
 from theodolite.store.ledger import database_now
 from theodolite.store.models import DialogueRow
 from theodolite.store.models.annotating import CaseRow, CaseStepRow, RedactionRow
-from theodolite.web.access import Here
+from theodolite.web.access import AccessContext
 from theodolite.web.analyst.codebook import book_token
 from theodolite.web.analyst.context import AnalystContext
 from theodolite.web.analyst.reviews import KIND
@@ -29,7 +29,7 @@ def desk_of(hosted: HostedStudy, role: Role = Role.ANALYST) -> AnalystContext:
     """Return the desk of the reader of a role."""
     membership = hosted.memberships.get(role=role.value)
     return AnalystContext(
-        here=Here(account=membership.account, hosted=hosted, membership=membership), event=event_of(hosted)
+        access=AccessContext(account=membership.account, hosted=hosted, membership=membership), event=event_of(hosted)
     )
 
 

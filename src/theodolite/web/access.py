@@ -27,13 +27,13 @@ ANYBODY, SIGNED_IN, HOST = "anybody", "signed in", "host"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Here:
-    """Who asks, and in which role of which study.
+class AccessContext:
+    """The account, study and membership of an authorised request.
 
     Attributes:
-        account: Who is signed in.
-        hosted: The study of the address.
-        membership: Of the role that opened the page; the first of those that the page names.
+        account: The signed-in account.
+        hosted: The study in the address.
+        membership: The first membership that gives access to the page, in the order of the view's roles.
     """
 
     account: Account
@@ -58,7 +58,7 @@ View = Callable[..., Any]
 def allowed(*roles: Role) -> Callable[[View], View]:
     """Open a view of a study to some roles; the address holds the study's token as `study`.
 
-    The view is called as `view(request, here, ...)`, plain or async. Who is not signed in is led to the
+    The view is called as `view(request, access, ...)`, plain or async. Who is not signed in is led to the
     sign-in page, who lacks a second factor that the role needs to the one where it is set up; for everybody
     else without one of the roles the page does not exist.
 
@@ -69,20 +69,20 @@ def allowed(*roles: Role) -> Callable[[View], View]:
     def decorate(view: View) -> View:
         @functools.wraps(view)
         def plain(request: HttpRequest, study: str, **rest: Any) -> Any:
-            here = _here(request, study, roles)
-            return view(request, here, **rest) if isinstance(here, Here) else here
+            access = _access_context(request, study, roles)
+            return view(request, access, **rest) if isinstance(access, AccessContext) else access
 
         @functools.wraps(view)
         async def awaited(request: HttpRequest, study: str, **rest: Any) -> Any:
-            here = await sync_to_async(_here)(request, study, roles)
-            return await view(request, here, **rest) if isinstance(here, Here) else here
+            access = await sync_to_async(_access_context)(request, study, roles)
+            return await view(request, access, **rest) if isinstance(access, AccessContext) else access
 
         return _marked(awaited if iscoroutinefunction(view) else plain, frozenset(roles))
 
     return decorate
 
 
-def _here(request: HttpRequest, study: str, roles: tuple[Role, ...]) -> Here | HttpResponseBase:
+def _access_context(request: HttpRequest, study: str, roles: tuple[Role, ...]) -> AccessContext | HttpResponseBase:
     account = request.user
     if not isinstance(account, Account):
         return redirect_to_login(request.get_full_path())
@@ -96,7 +96,7 @@ def _here(request: HttpRequest, study: str, roles: tuple[Role, ...]) -> Here | H
         if role in found:
             if lacks_factor(account, required_roles(found[role].hosted), role):
                 return to_second_factor(request)
-            return Here(account=account, hosted=found[role].hosted, membership=found[role])
+            return AccessContext(account=account, hosted=found[role].hosted, membership=found[role])
     raise Http404
 
 

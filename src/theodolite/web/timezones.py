@@ -32,7 +32,7 @@ def moment_text(moment: datetime, zone: ZoneInfo) -> str:
 
 def span_text(begins: datetime, ends: datetime, zone: ZoneInfo) -> str:
     """Return a span as text; the end has a date if it is on another day."""
-    here, there = begins.astimezone(zone), ends.astimezone(zone)
-    until = date_format(there, "H:i" if here.date() == there.date() else "l j F Y, H:i")
-    words = {"begins": date_format(here, "l j F Y, H:i"), "ends": until, "zone": zone.key}
+    access, there = begins.astimezone(zone), ends.astimezone(zone)
+    until = date_format(there, "H:i" if access.date() == there.date() else "l j F Y, H:i")
+    words = {"begins": date_format(access, "l j F Y, H:i"), "ends": until, "zone": zone.key}
     return _("%(begins)s to %(ends)s (%(zone)s)") % words

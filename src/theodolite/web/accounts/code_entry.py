@@ -78,9 +78,9 @@ def _named(request: HttpRequest, link: RecruitLink) -> HttpResponse:
 
 def _anybody(request: HttpRequest, link: RecruitLink) -> HttpResponse:
     if isinstance(request.user, Account):
-        here = Membership.objects.filter(account=request.user, recruit__link=link, left_at=None).first()
-        if here is not None:
-            return redirect(role_home(here))
+        access = Membership.objects.filter(account=request.user, recruit__link=link, left_at=None).first()
+        if access is not None:
+            return redirect(role_home(access))
     shut = why_shut(link)
     if shut:
         raise Conflict(shut)

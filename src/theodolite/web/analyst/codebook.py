@@ -253,7 +253,7 @@ def _answered(
         else:
             return redirect(analyst.address("coding"))
     context = {
-        "here": analyst.here,
+        "access": analyst.access,
         "written": written,
         "is_new": is_new,
         "book": project.work.current.get(written.name),
@@ -286,10 +286,10 @@ def _keep(request: HttpRequest, analyst: AnalystContext, written: WrittenBook, *
         raise InputError(message)
     book = save_codebook(analyst.store, written.as_codebook(analyst.study.name, analyst.reader))
     audit(
-        analyst.here.account,
+        analyst.access.account,
         "wrote a codebook",
         f"revision {book.revision}",
-        hosted=analyst.here.hosted,
+        hosted=analyst.access.hosted,
         name=book.name,
         codes=len(book.codes),
     )
@@ -372,7 +372,7 @@ def coders(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
         return redirect(analyst.address("coders"))
     names = analyst.names_of(one.coder for one in project.work.codings)
     context = {
-        "here": analyst.here,
+        "access": analyst.access,
         "coders": list(_lines(analyst, project, names)),
         "pairs": [
             _pair(found.text, pair, names) for found in findings_of(analyst, project) for pair in found.pairs if pair.n
@@ -417,5 +417,5 @@ def _record_absence(request: HttpRequest, analyst: AnalystContext, project: Codi
     reason = request.POST.get("reason", "")[:LONGEST_REASON]
     record_absence(analyst.store, analyst.study.name, coder, is_away=is_away, by=analyst.reader, reason=reason)
     verb = "wrote down that a coder left" if is_away else "wrote down that a coder is back"
-    audit(analyst.here.account, verb, f"coder {token}", hosted=analyst.here.hosted)
+    audit(analyst.access.account, verb, f"coder {token}", hosted=analyst.access.hosted)
     messages.success(request, "Written down. What was coded stays." if is_away else "Written down.")

@@ -31,7 +31,7 @@ def coding(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
     project = analyst.coding_project()
     stands = Counter(one.state for one in project.coded)
     context = {
-        "here": analyst.here,
+        "access": analyst.access,
         "n": len(project.texts),
         "books": _books(analyst, project),
         "uncovered": [words for place, words in project.questions.items() if project.work.codebook_for(place) is None],
@@ -78,7 +78,13 @@ def answer(request: HttpRequest, analyst: AnalystContext, answer: str) -> HttpRe
     if request.method == "POST":
         codes = request.POST.getlist("code")
         save_coding(analyst.store, project, text.answer, analyst.reader, codes, request.POST.get("memo", "")[:MEMO])
-        audit(analyst.here.account, "coded an answer", f"answer {answer}", hosted=analyst.here.hosted, codes=len(codes))
+        audit(
+            analyst.access.account,
+            "coded an answer",
+            f"answer {answer}",
+            hosted=analyst.access.hosted,
+            codes=len(codes),
+        )
         messages.success(request, "Saved.")
         return redirect(analyst.address("next"))
     return render(request, "web/analyst/answer.html", _coding_page(analyst, project, text))
@@ -91,7 +97,7 @@ def _coding_page(analyst: AnalystContext, project: CodingProject, text: OpenText
     (stands,) = project.work.coded([text.answer])
     codes: tuple[Code, ...] = book.codes if book else ()
     return {
-        "here": analyst.here,
+        "access": analyst.access,
         "asked": text.asked,
         "text": project.mask(text.text),
         "codes": [
@@ -135,7 +141,7 @@ def disagreements(request: HttpRequest, analyst: AnalystContext) -> HttpResponse
     """List the disagreements, those without a discussion first."""
     project = analyst.coding_project()
     lines = [_line(analyst, project, one) for one in project.differing()]
-    return render(request, "web/analyst/differing.html", {"here": analyst.here, "lines": lines})
+    return render(request, "web/analyst/differing.html", {"access": analyst.access, "lines": lines})
 
 
 def _line(analyst: AnalystContext, project: CodingProject, one: CodedAnswer) -> DisagreementLine:
@@ -175,10 +181,10 @@ def _record(request: HttpRequest, analyst: AnalystContext, project: CodingProjec
     rationale = request.POST.get("rationale", "")[:MEMO]
     resolve_disagreement(analyst.store, project, text.answer, codes, by=analyst.reader, rationale=rationale)
     audit(
-        analyst.here.account,
+        analyst.access.account,
         "settled a coding",
         f"answer {analyst.token_of_text(text)}",
-        hosted=analyst.here.hosted,
+        hosted=analyst.access.hosted,
         found=found,
     )
 
@@ -192,7 +198,7 @@ def _difference_page(
     chosen = common if agreed is None else agreed
     book = project.work.codebook_for(text.answer.place)
     return {
-        "here": analyst.here,
+        "access": analyst.access,
         "asked": text.asked,
         "text": project.mask(text.text),
         "voices": [
@@ -228,7 +234,7 @@ def quotes(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
         for one in project.texts
         if one.answer in coded or one.answer in leave
     ]
-    return render(request, "web/analyst/quotes.html", {"here": analyst.here, "lines": lines})
+    return render(request, "web/analyst/quotes.html", {"access": analyst.access, "lines": lines})
 
 
 def _state(leave: QuoteRelease | None) -> str:
@@ -248,10 +254,10 @@ def quote(request: HttpRequest, analyst: AnalystContext, answer: str) -> HttpRes
         hidden = request.POST.get("hidden", "").splitlines()[:MOST_WORDS]
         release_quote(analyst.store, project, text.answer, hidden, by=analyst.reader, is_given=is_given)
         audit(
-            analyst.here.account,
+            analyst.access.account,
             "gave leave to quote" if is_given else "took leave to quote back",
             f"answer {answer}",
-            hosted=analyst.here.hosted,
+            hosted=analyst.access.hosted,
         )
         messages.success(request, "It may be shown." if is_given else "It is not shown.")
         return redirect(analyst.address("quotes"))
@@ -262,7 +268,7 @@ def _quote_page(analyst: AnalystContext, project: CodingProject, text: OpenText)
     known = next((one for one in project.work.releases if one.answer == text.answer), None)
     hidden = [text.text[one.start : one.end] for one in known.hidden] if known else []
     return {
-        "here": analyst.here,
+        "access": analyst.access,
         "asked": text.asked,
         "text": text.text,
         "shown": next((one.text for one in project.work.quotes if one.answer == text.answer), ""),

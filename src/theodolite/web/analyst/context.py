@@ -31,7 +31,7 @@ from theodolite.events.results import event_evidence
 from theodolite.testing.people import event_sessions
 from theodolite.testing.planning import draw_plan
 from theodolite.usecases.measuring import evidence_of
-from theodolite.web.access import Here, allowed
+from theodolite.web.access import AccessContext, allowed
 from theodolite.web.events import open_event_of, server_store
 from theodolite.web.models import Membership
 from theodolite.web.safe_text import safe_html
@@ -51,17 +51,17 @@ class AnalystContext:
     """What a page knows of its reader and study.
 
     Attributes:
-        here: Who reads.
+        access: The account, study and membership of the request.
         event: The study's event.
     """
 
-    here: Here
+    access: AccessContext
     event: EventContext
 
     @property
     def reader(self) -> str:
         """Opaque key of the reader."""
-        return self.here.membership.participant
+        return self.access.membership.participant
 
     @property
     def study(self) -> Study:
@@ -84,17 +84,17 @@ class AnalystContext:
 
     def gone(self) -> frozenset[str]:
         """Return the keys of readers who have left the study."""
-        left = self.here.hosted.memberships.filter(left_at__isnull=False)
+        left = self.access.hosted.memberships.filter(left_at__isnull=False)
         return frozenset(left.values_list("participant", flat=True))
 
     def names_of(self, keys: Iterable[str]) -> dict[str, str]:
         """Return the names of some readers by key, in order of joining."""
-        members = self.here.hosted.memberships.filter(participant__in=set(keys)).select_related("account")
+        members = self.access.hosted.memberships.filter(participant__in=set(keys)).select_related("account")
         return {one.participant: f"{one.account} ({one.role})" for one in members.order_by("id")}
 
     def evidence(self) -> Evidence:
         """Return the evidence of the study's run."""
-        opened = open_event_of(self.here.hosted)
+        opened = open_event_of(self.access.hosted)
         _, planned = draw_plan(self.study, opened.loaded.recordings)
         sessions = event_sessions(self.study, planned, self.store.events.dialogues.summaries(self.study.name))
         event = event_evidence(self.store, self.study)
@@ -102,12 +102,12 @@ class AnalystContext:
 
     def token_of(self, *parts: str) -> str:
         """Return a token for addresses of this study, which reveals nothing."""
-        value = "\n".join((self.here.hosted.token, *parts))
+        value = "\n".join((self.access.hosted.token, *parts))
         return salted_hmac("theodolite.analyst", value, algorithm="sha256").hexdigest()[:TOKEN]
 
     def address(self, name: str, **parts: str | int) -> str:
         """Return the address of an analyst's page."""
-        return reverse(f"analyst:{name}", kwargs={"study": self.here.hosted.token, **parts})
+        return reverse(f"analyst:{name}", kwargs={"study": self.access.hosted.token, **parts})
 
     def token_of_text(self, text: OpenText) -> str:
         """Return the token of an answer."""
@@ -129,10 +129,10 @@ def for_analysts(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespons
     """Call a view as `view(request, analyst, ...)` for readers who are not blinded; a refusal explains itself."""
 
     @functools.wraps(view)
-    def seated(request: HttpRequest, here: Here, **rest: Any) -> HttpResponse:
-        if is_blind(here):
-            return render(request, "web/analyst/blind.html", {"here": here}, status=403)
-        analyst = AnalystContext(here=here, event=open_event_of(here.hosted).event)
+    def seated(request: HttpRequest, access: AccessContext, **rest: Any) -> HttpResponse:
+        if is_blind(access):
+            return render(request, "web/analyst/blind.html", {"access": access}, status=403)
+        analyst = AnalystContext(access=access, event=open_event_of(access.hosted).event)
         try:
             return view(request, analyst, **rest)
         except NotFound as error:
@@ -144,10 +144,10 @@ def for_analysts(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespons
     return allowed(*READERS)(seated)
 
 
-def is_blind(here: Here) -> bool:
+def is_blind(access: AccessContext) -> bool:
     """Tell whether a person tests or annotates in the study, or did so before."""
     roles = [role.value for role in BLIND]
-    return Membership.objects.filter(account=here.account, hosted=here.hosted, role__in=roles).exists()
+    return Membership.objects.filter(account=access.account, hosted=access.hosted, role__in=roles).exists()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

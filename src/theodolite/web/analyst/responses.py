@@ -109,7 +109,7 @@ def responses(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
     """Show the answers to one questionnaire, split by whatever is asked for."""
     given = [one for one in analyst.responses() if one.level is not None]
     met = [one for one in analyst.study.questionnaires if any(each.questionnaire == one.name for each in given)]
-    context: dict[str, object] = {"here": analyst.here, "questionnaires": met}
+    context: dict[str, object] = {"access": analyst.access, "questionnaires": met}
     if met:
         choice = _choice(request, met, given)
         context |= _shown(choice, [one for one in given if one.questionnaire == choice.questionnaire.name])

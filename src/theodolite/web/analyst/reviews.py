@@ -63,7 +63,7 @@ def comparisons(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
     answered, labelled = _answered(evidence), _labelled(evidence)
     open_sessions = _settled(analyst, answered, labelled)
     lines = [_comparison_line(analyst, session, answers, labelled) for session, answers in open_sessions.items()]
-    context = {"here": analyst.here, "lines": lines, "n_closed": len(answered) - len(lines)}
+    context = {"access": analyst.access, "lines": lines, "n_closed": len(answered) - len(lines)}
     return render(request, "web/analyst/settled.html", context)
 
 
@@ -140,7 +140,7 @@ def _comparison_page(
 ) -> dict[str, object]:
     keys = answers[0].dialogues
     return {
-        "here": analyst.here,
+        "access": analyst.access,
         "application": answers[0].application,
         "level": answers[0].level.value if answers[0].level else "",
         "dialogues": said_in(analyst, keys),
@@ -217,7 +217,7 @@ def reviews(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
     evidence = analyst.evidence()
     found = risk_findings(evidence)
     context = {
-        "here": analyst.here,
+        "access": analyst.access,
         "due": [line for one in found for line in _due(analyst, evidence, one)],
         "done": [_done(analyst, evidence, one) for one in _latest(evidence).values()],
         "blocks": list(_blocks(analyst, found)),
@@ -357,10 +357,10 @@ def _record(request: HttpRequest, analyst: AnalystContext, risk: Risk, session: 
     )
     keep_review(analyst.store, analyst.study, analyst.event.run, given)
     audit(
-        analyst.here.account,
+        analyst.access.account,
         "reviewed a session",
         f"session {analyst.token_of(risk.name, session)}",
-        hosted=analyst.here.hosted,
+        hosted=analyst.access.hosted,
         risk=risk.name,
     )
 
@@ -373,7 +373,7 @@ def _review_page(analyst: AnalystContext, evidence: Evidence, risk: Risk, sessio
     answers = [one for one in evidence.responses if one.session == session and one.submitted]
     earlier = [one for one in evidence.reviews if (one.risk, one.session) == (risk.name, session)]
     return {
-        "here": analyst.here,
+        "access": analyst.access,
         "risk": risk,
         "signs": list(_signs(analyst.study, risk, answers)),
         "dialogues": said_in(analyst, list(dict.fromkeys(key for one in answers for key in one.dialogues))),

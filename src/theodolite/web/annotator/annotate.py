@@ -133,7 +133,7 @@ def spoken(request: HttpRequest, annotator: AnnotatorContext, sheet: AnnotationP
     if not chosen(request) and not asked_for(request):
         return sheet, ""
     with suppress(Http404, TheodoliteError):  # a queue without a study's files
-        study = event_of(annotator.here.hosted).study
+        study = event_of(annotator.access.hosted).study
         read = read_study(study, read_language(request, languages_of(study)))
         found = in_language(sheet, study, read)
         return found, read.language if found is not sheet else ""
@@ -380,7 +380,7 @@ def _page(
     marked = asked.remarked(problems=problems or {})
     first = start or next(iter(problems or {}), "") or next(iter(marked.open), "")
     context = {
-        "here": annotator.here,
+        "access": annotator.access,
         "sheet": marked,
         "language_of_words": language,
         "frame": frame_of(annotator, task),

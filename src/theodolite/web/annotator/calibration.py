@@ -26,7 +26,7 @@ def room(request: HttpRequest, annotator: AnnotatorContext, room: str) -> HttpRe
     """Show a room: how many have voted, and after the reveal all votes and what was said."""
     seen = _seen(annotator, room)
     context = {
-        "here": annotator.here,
+        "access": annotator.access,
         "room": seen,
         "title": worded(seen.guideline.name),
         "sheet": annotation_page(seen.guideline, seen.dialogue, seen.own),
@@ -35,7 +35,7 @@ def room(request: HttpRequest, annotator: AnnotatorContext, room: str) -> HttpRe
         "may_vote": seen.state is RoomState.VOTING or (seen.state is RoomState.REVEALED and bool(seen.own)),
         "before": votes_side_by_side(seen.guideline, seen.before),
         "after": votes_side_by_side(seen.guideline, seen.after) if seen.after != seen.before else (),
-        "is_senior": annotator.here.role is Role.SENIOR,
+        "is_senior": annotator.access.role is Role.SENIOR,
     }
     return render(request, "web/annotator/room.html", context)
 
@@ -58,13 +58,13 @@ def vote(request: HttpRequest, annotator: AnnotatorContext, room: str) -> HttpRe
     if wants_json(request):
         return page.told()
     if request.method == "GET" or not is_read:
-        return page.shown(annotator.here, frame)
+        return page.shown(annotator.access, frame)
     if "submit" not in request.POST:
         return redirect(annotator.address("room_vote", room=room))
     asked = set(page.sheet.asked)
     answers = answers_from({key: value for key, value in page.given.items() if key in asked})
     if calibration.vote(annotator.records, room, annotator.participant, answers):
-        return page.shown(annotator.here, frame, problem="Not voted: some answers are open.")
+        return page.shown(annotator.access, frame, problem="Not voted: some answers are open.")
     page.forget()
     messages.success(request, "Your votes are in.")
     return redirect(annotator.address("room", room=room))

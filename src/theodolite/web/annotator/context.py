@@ -20,7 +20,7 @@ from theodolite.annotation.records import RecordCache
 from theodolite.domain.annotating.work import QueueDesign
 from theodolite.domain.errors import Conflict, InputError, NotFound
 from theodolite.domain.study import Study
-from theodolite.web.access import Here
+from theodolite.web.access import AccessContext
 
 
 @functools.lru_cache(maxsize=4)
@@ -38,17 +38,17 @@ class AnnotatorContext:
     """One annotator at the queue of one study; seniors and organisers look at the queue through the same.
 
     Attributes:
-        here: Who asks.
+        access: The account, study and membership of the request.
         queue: Token of the study's queue.
     """
 
-    here: Here
+    access: AccessContext
     queue: str
 
     @property
     def participant(self) -> str:
         """Key under which the store knows the annotator."""
-        return self.here.membership.participant
+        return self.access.membership.participant
 
     @property
     def records(self) -> RecordCache:
@@ -67,13 +67,13 @@ class AnnotatorContext:
 
     def address(self, name: str, **parts: str | int) -> str:
         """Return the address of an annotator's page."""
-        return reverse(f"annotator:{name}", kwargs={"study": self.here.hosted.token, **parts})
+        return reverse(f"annotator:{name}", kwargs={"study": self.access.hosted.token, **parts})
 
 
-def annotator_context(here: Here) -> AnnotatorContext | None:
+def annotator_context(access: AccessContext) -> AnnotatorContext | None:
     """Return the context of the account that asks; None where the study has no queue yet."""
-    queue = queues.queue_named(here.hosted.token)
-    return AnnotatorContext(here=here, queue=queue) if queue else None
+    queue = queues.queue_named(access.hosted.token)
+    return AnnotatorContext(access=access, queue=queue) if queue else None
 
 
 def queue_view(
@@ -89,8 +89,8 @@ def queue_view(
 
     def decorated(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         @functools.wraps(view)
-        def called(request: HttpRequest, here: Here, **rest: Any) -> HttpResponse:
-            annotator = annotator_context(here)
+        def called(request: HttpRequest, access: AccessContext, **rest: Any) -> HttpResponse:
+            annotator = annotator_context(access)
             if annotator is None:
                 raise Http404
             try:

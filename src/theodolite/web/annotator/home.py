@@ -24,7 +24,7 @@ from theodolite.domain.study import Study
 from theodolite.domain.wording import LocalisedStudy, languages_of, localised
 from theodolite.events.consent import save_avoided_topics
 from theodolite.testing.topics import topics_version
-from theodolite.web.access import Here, allowed
+from theodolite.web.access import AccessContext, allowed
 from theodolite.web.annotator.context import AnnotatorContext, annotator_context, annotator_view
 from theodolite.web.annotator.questions import worded
 from theodolite.web.events import server_store
@@ -98,14 +98,14 @@ class OnboardingView:
     pass_percent: int
 
     @property
-    def here(self) -> StepView:
+    def current_step(self) -> StepView:
         """The current step."""
         return next(step for step in self.steps if step.status.is_next)
 
     @property
     def is_cleared(self) -> bool:
         """Whether work may be taken."""
-        return self.here.status.step is AnnotatorStep.WORK
+        return self.current_step.status.step is AnnotatorStep.WORK
 
 
 def onboarding_view(annotator: AnnotatorContext) -> OnboardingView:
@@ -201,7 +201,7 @@ def topics(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
         told = told_topics(
             _read(request, study), server_store().events.participants.avoided_topics(study.name, annotator.participant)
         )
-        context = {"here": annotator.here, "topics": told, "has_chosen": not must_choose(annotator)}
+        context = {"access": annotator.access, "topics": told, "has_chosen": not must_choose(annotator)}
         return render(request, "web/topics.html", context)
     save_avoided_topics(
         server_store().events.participants,
@@ -230,10 +230,10 @@ _PURPOSE = "helps to tell who annotated, and whether people of one kind answer o
 
 @allowed(Role.ANNOTATOR)
 @require_http_methods(["GET", "POST"])
-def about(request: HttpRequest, here: Here) -> HttpResponse:
+def about(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Ask what an annotator likes to say of themselves; a later answer takes the place of the earlier one."""
-    key, store = here.membership.participant, server_store()
-    context: dict[str, object] = {"here": here, "purpose": _PURPOSE, "given": _as_sent(store.profile(key))}
+    key, store = access.membership.participant, server_store()
+    context: dict[str, object] = {"access": access, "purpose": _PURPOSE, "given": _as_sent(store.profile(key))}
     if request.method != "POST":
         return render(request, "web/tester/profile.html", context)
     try:
@@ -243,7 +243,7 @@ def about(request: HttpRequest, here: Here) -> HttpResponse:
         return render(request, "web/tester/profile.html", context, status=422)
     store.add_profile(key, said, now=timezone.now())
     messages.success(request, "Noted. You can change it here at any time.")
-    return redirect("annotator:home", study=here.hosted.token)
+    return redirect("annotator:home", study=access.hosted.token)
 
 
 def _as_sent(said: PersonProfile | None) -> dict[str, str]:
@@ -265,10 +265,10 @@ class LastOne:
 
 
 @allowed(Role.ANNOTATOR)
-def home(request: HttpRequest, here: Here) -> HttpResponse:
+def home(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Show where an annotator begins."""
-    annotator = annotator_context(here)
-    context = {"here": here, "annotator": annotator} | (_at_work(request, annotator) if annotator else {})
+    annotator = annotator_context(access)
+    context = {"access": access, "annotator": annotator} | (_at_work(request, annotator) if annotator else {})
     return render(request, "web/annotator/home.html", context)
 
 

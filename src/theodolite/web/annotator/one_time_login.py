@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET
 from theodolite.annotation.assignment import next_work
 from theodolite.domain.identity import digest
 from theodolite.domain.people.role import Role
-from theodolite.web.access import Here, open_to_all
+from theodolite.web.access import AccessContext, open_to_all
 from theodolite.web.annotator.context import annotator_context
 from theodolite.web.annotator.home import must_choose
 from theodolite.web.models import Account, HostedStudy, Membership
@@ -71,7 +71,7 @@ def enter(request: HttpRequest, token: str) -> HttpResponse:
     if held is None:
         raise Http404
     login(request, held.account, backend=_BACKEND)
-    annotator = annotator_context(Here(account=held.account, hosted=held.hosted, membership=held))
+    annotator = annotator_context(AccessContext(account=held.account, hosted=held.hosted, membership=held))
     if annotator is None:
         raise Http404
     if must_choose(annotator):

@@ -16,7 +16,7 @@ from theodolite.domain.annotating.training import QualificationResult
 from theodolite.domain.annotation import WAYS_OUT, Answer, Outcome
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.people.role import Role
-from theodolite.web.access import Here, allowed
+from theodolite.web.access import AccessContext, allowed
 from theodolite.web.annotator.annotate import Frame
 from theodolite.web.annotator.annotation_page import (
     AnnotationPage,
@@ -102,7 +102,7 @@ class SessionPage:
 
     def shown(
         self,
-        here: Here,
+        access: AccessContext,
         frame: Frame,
         *,
         problem: str = "",
@@ -113,7 +113,7 @@ class SessionPage:
         problem = problem or ("Not everything could be read." if self.problems else "")
         sheet = self.sheet.remarked(problems=self.problems, feedback=feedback or {})
         context = {
-            "here": here,
+            "access": access,
             "sheet": sheet,
             "frame": frame,
             "start": next(iter(sheet.open), ""),
@@ -156,12 +156,12 @@ def practice(request: HttpRequest, annotator: AnnotatorContext, category: str, e
         return page.told(feedback)
     frame = _frame(annotator, "practice", category, example, len(places))
     if request.method == "GET" or not is_read or "submit" not in request.POST:
-        return page.shown(annotator.here, frame, feedback=feedback)
+        return page.shown(annotator.access, frame, feedback=feedback)
     if page.sheet.open:
-        return page.shown(annotator.here, frame, problem="Some answers are still open.", feedback=feedback)
+        return page.shown(annotator.access, frame, problem="Some answers are still open.", feedback=feedback)
     if page.given != before:
         return page.shown(
-            annotator.here, frame, told="Look at what the example says, then submit once more.", feedback=feedback
+            annotator.access, frame, told="Look at what the example says, then submit once more.", feedback=feedback
         )
     page.forget()
     training.go_through(annotator.records, annotator.queue, annotator.participant, category, example)
@@ -198,9 +198,9 @@ def qualify(request: HttpRequest, annotator: AnnotatorContext, category: str, ex
     if wants_json(request):
         return page.told()
     if request.method == "GET" or not is_read:
-        return page.shown(annotator.here, frame)
+        return page.shown(annotator.access, frame)
     if page.sheet.open:
-        return page.shown(annotator.here, frame, problem="Not handed in: some answers are open.")
+        return page.shown(annotator.access, frame, problem="Not handed in: some answers are open.")
     if example < len(places):
         return redirect(annotator.address("qualify", category=category, example=example + 1))
     return _handed_in(request, annotator, category, guideline)
@@ -224,7 +224,7 @@ def result(request: HttpRequest, annotator: AnnotatorContext, category: str) -> 
     if found is None:
         return redirect(annotator.address("home"))
     is_open = category in training.onboarding(annotator.records, annotator.queue, annotator.participant).open_to
-    context = {"here": annotator.here, "title": worded(category), "found": found, "is_open": is_open}
+    context = {"access": annotator.access, "title": worded(category), "found": found, "is_open": is_open}
     return render(request, "web/annotator/result.html", context)
 
 

@@ -26,7 +26,7 @@ from theodolite.events.context import EventContext
 from theodolite.events.monitoring import naming_counts
 from theodolite.events.results import leaks
 from theodolite.reporting.words import figures
-from theodolite.web.access import Here, allowed
+from theodolite.web.access import AccessContext, allowed
 from theodolite.web.analyst.charts import ShareLine, UnitStrip, share_line, share_place, unit_strip
 from theodolite.web.audit import audit
 from theodolite.web.events import event_of
@@ -213,25 +213,31 @@ class LeakLine:
 
 
 @allowed(Role.ORGANISER, Role.ANALYST)
-def blinding(request: HttpRequest, here: Here) -> HttpResponse:
+def blinding(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Show guesses against chance, and how often applications named themselves."""
-    return _page(request, here)
+    return _page(request, access)
 
 
 @allowed(Role.ORGANISER)
 @require_POST
-def look_through(request: HttpRequest, here: Here) -> HttpResponse:
+def look_through(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Search every page that testers and annotators can reach now, and show unblinding words."""
-    found = search_pages(here.hosted, request)
+    found = search_pages(access.hosted, request)
     told = {"pages": found.pages, "people": found.people, "leaks": len(found.leaks)}
-    audit(here.account, "searched pages for unblinding words", f"study {here.hosted.token}", hosted=here.hosted, **told)
-    return _page(request, here, crawled=found)
+    audit(
+        access.account,
+        "searched pages for unblinding words",
+        f"study {access.hosted.token}",
+        hosted=access.hosted,
+        **told,
+    )
+    return _page(request, access, crawled=found)
 
 
-def _page(request: HttpRequest, here: Here, **more: object) -> HttpResponse:
-    event = event_of(here.hosted)
+def _page(request: HttpRequest, access: AccessContext, **more: object) -> HttpResponse:
+    event = event_of(access.hosted)
     lines = [_leak_line(leak) for leak in leaks(event)]
-    told = {"here": here, "leaks": lines, "few": figures.FEW, "namings": naming_counts(event), **more}
+    told = {"access": access, "leaks": lines, "few": figures.FEW, "namings": naming_counts(event), **more}
     return render(request, "web/organiser/blinding.html", told)
 
 

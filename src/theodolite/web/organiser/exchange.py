@@ -36,7 +36,7 @@ from theodolite.domain.dialogue import HeldBy, Level
 from theodolite.domain.errors import Conflict, InputError, TheodoliteError
 from theodolite.domain.people.role import Role
 from theodolite.domain.study import Study
-from theodolite.web.access import Here, allowed
+from theodolite.web.access import AccessContext, allowed
 from theodolite.web.annotator.questions import worded
 from theodolite.web.audit import audit
 from theodolite.web.events import event_of, server_store
@@ -175,68 +175,68 @@ class Choice:
 
 @allowed(Role.ORGANISER)
 @require_http_methods(["GET", "POST"])
-def bringing(request: HttpRequest, here: Here) -> HttpResponse:
+def bringing(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Upload a table, preview its dialogues, and import them."""
     if request.method == "POST" and "file" in request.FILES:
-        return _upload_dialogues(request, here)
-    waiting = upload_of(request, here.hosted)
+        return _upload_dialogues(request, access)
+    waiting = upload_of(request, access.hosted)
     if waiting is None:
-        return _import_page(request, here, fault="Choose a file first." if request.method == "POST" else "")
+        return _import_page(request, access, fault="Choose a file first." if request.method == "POST" else "")
     if "drop" in request.POST:
-        drop_upload(request, here.hosted)
-        return redirect("organiser:bringing", study=here.hosted.token)
+        drop_upload(request, access.hosted)
+        return redirect("organiser:bringing", study=access.hosted.token)
     means, voices = (_means(request), _voices(request)) if request.method == "POST" else (None, None)
-    looked = look_into(waiting.path.read_bytes(), waiting.name, event_of(here.hosted), means, voices)
+    looked = look_into(waiting.path.read_bytes(), waiting.name, event_of(access.hosted), means, voices)
     if means and "bring" in request.POST:
-        return _import(request, here, waiting, looked)
-    return _preview(request, here, waiting, looked)
+        return _import(request, access, waiting, looked)
+    return _preview(request, access, waiting, looked)
 
 
-def _upload_dialogues(request: HttpRequest, here: Here) -> HttpResponse:
+def _upload_dialogues(request: HttpRequest, access: AccessContext) -> HttpResponse:
     try:
-        keep_upload(request, here.hosted, suffixes=DIALOGUE_SUFFIXES, most_bytes=MOST_DIALOGUE_BYTES)
+        keep_upload(request, access.hosted, suffixes=DIALOGUE_SUFFIXES, most_bytes=MOST_DIALOGUE_BYTES)
     except InputError as error:
-        return _import_page(request, here, fault=str(error))
-    return redirect("organiser:bringing", study=here.hosted.token)
+        return _import_page(request, access, fault=str(error))
+    return redirect("organiser:bringing", study=access.hosted.token)
 
 
-def _import(request: HttpRequest, here: Here, waiting: Upload, looked: Looked) -> HttpResponse:
+def _import(request: HttpRequest, access: AccessContext, waiting: Upload, looked: Looked) -> HttpResponse:
     try:
-        found = bring_looked(looked, event_of(here.hosted))
+        found = bring_looked(looked, event_of(access.hosted))
     except (StudyFaults, Conflict):
-        return _preview(request, here, waiting, looked)
-    drop_upload(request, here.hosted)
+        return _preview(request, access, waiting, looked)
+    drop_upload(request, access.hosted)
     n = len(found.new)
-    audit(request.user, "brought dialogues in", f"study {here.hosted.token}", hosted=here.hosted, new=n)
+    audit(request.user, "brought dialogues in", f"study {access.hosted.token}", hosted=access.hosted, new=n)
     known = f", {found.known} there already" if found.known else ""
-    messages.success(request, f"{n} dialogue{'' if n == 1 else 's'} brought in{known}.{_queued(here)}")
-    return redirect("organiser:exchange", study=here.hosted.token)
+    messages.success(request, f"{n} dialogue{'' if n == 1 else 's'} brought in{known}.{_queued(access)}")
+    return redirect("organiser:exchange", study=access.hosted.token)
 
 
-def _queued(here: Here) -> str:
+def _queued(access: AccessContext) -> str:
     """Add new dialogues to the annotation queue, if there is one; return the result as text."""
-    if not has_queue(here.hosted.token):
+    if not has_queue(access.hosted.token):
         return " They wait for annotators until a senior annotator opens the queue."
     try:
-        n_items = fill_queue(here.hosted, by=here.account.token)
+        n_items = fill_queue(access.hosted, by=access.account.token)
     except (Conflict, InputError) as error:
         return f" They are not in the queue: {error}."
     return f" {n_items} new item{'' if n_items == 1 else 's'} in the queue of annotators."
 
 
-def _preview(request: HttpRequest, here: Here, waiting: Upload, looked: Looked) -> HttpResponse:
+def _preview(request: HttpRequest, access: AccessContext, waiting: Upload, looked: Looked) -> HttpResponse:
     read = looked.read
     context = {
         "waiting": waiting.name,
         "read": read,
         "notes": looked.notes,
         "choices": _choices(read, looked.means),
-        "places": _places(read, looked.means, event_of(here.hosted).study),
+        "places": _places(read, looked.means, event_of(access.hosted).study),
         "shown": [(worded(one.scenario), one) for one in read.dialogues[:SHOWN]],
         "n_turns": sum(len(one.turns) for one in read.dialogues),
         **_speaking(looked),
     }
-    return _import_page(request, here, context, status=422 if request.method == "POST" and read.faults else 200)
+    return _import_page(request, access, context, status=422 if request.method == "POST" and read.faults else 200)
 
 
 def _speaking(looked: Looked) -> dict[str, object]:
@@ -263,10 +263,15 @@ def _with_values(name: str, values: Sequence[str]) -> str:
 
 
 def _import_page(
-    request: HttpRequest, here: Here, context: dict[str, object] | None = None, *, fault: str = "", status: int = 200
+    request: HttpRequest,
+    access: AccessContext,
+    context: dict[str, object] | None = None,
+    *,
+    fault: str = "",
+    status: int = 200,
 ) -> HttpResponse:
     known = {
-        "here": here,
+        "access": access,
         "fault": fault,
         "suffixes": ", ".join(DIALOGUE_SUFFIXES),
         "most": MOST_DIALOGUE_BYTES // 1_000_000,
@@ -355,60 +360,60 @@ class LabelUpload:
 
 @allowed(Role.ORGANISER, Role.ANALYST)
 @require_http_methods(["GET", "POST"])
-def exchange(request: HttpRequest, here: Here) -> HttpResponse:
+def exchange(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Show exports and imports, or import labels."""
     sent, faults = LabelUpload(), ""
     if request.method == "POST":
         sent = _sent(request)
         try:
-            told = _import_labels(request, here, sent)
+            told = _import_labels(request, access, sent)
         except (StudyFaults, InputError) as error:
             faults = str(error)
         else:
             messages.success(request, told)
-            return redirect("organiser:exchange", study=here.hosted.token)
-    guidelines = [(one.name, worded(one.name)) for one in event_of(here.hosted).study.guidelines]
-    context = {"here": here, "guidelines": guidelines, "sent": sent, "faults": faults}
-    context |= {"may_bring": here.role is Role.ORGANISER, "has_parquet": can_write(ExportForm.PARQUET)}
+            return redirect("organiser:exchange", study=access.hosted.token)
+    guidelines = [(one.name, worded(one.name)) for one in event_of(access.hosted).study.guidelines]
+    context = {"access": access, "guidelines": guidelines, "sent": sent, "faults": faults}
+    context |= {"may_bring": access.role is Role.ORGANISER, "has_parquet": can_write(ExportForm.PARQUET)}
     return render(request, "web/organiser/exchange.html", context, status=422 if faults else 200)
 
 
 @allowed(Role.ORGANISER, Role.ANALYST)
 @require_GET
-def archive(request: HttpRequest, here: Here) -> HttpResponse:
+def archive(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Return every answer as one row, with codebook and schema; nobody is named."""
     form = next((one for one in ARCHIVES if one.value == request.GET.get("form", ExportForm.CSV.value)), None)
     if form is None:
         raise Http404
     try:
-        packed, n = export_archive(_study_context(here).evidence(), form)
+        packed, n = export_archive(_study_context(access).evidence(), form)
     except TheodoliteError as error:
-        return _refused(request, here, error)
+        return _refused(request, access, error)
     told = {"answers": n, "form": form.value}
-    audit(request.user, "exported answers", f"study {here.hosted.token}", hosted=here.hosted, **told)
-    return _file(packed, f"{here.hosted.name}-answers{'' if form is ExportForm.CSV else f'-{form.value}'}.zip")
+    audit(request.user, "exported answers", f"study {access.hosted.token}", hosted=access.hosted, **told)
+    return _file(packed, f"{access.hosted.name}-answers{'' if form is ExportForm.CSV else f'-{form.value}'}.zip")
 
 
 @allowed(Role.ORGANISER, Role.ANALYST)
 @require_GET
-def label_studio(request: HttpRequest, here: Here, guideline: str) -> HttpResponse:
+def label_studio(request: HttpRequest, access: AccessContext, guideline: str) -> HttpResponse:
     """Return blinded tasks and the configuration for Label Studio."""
-    if guideline not in {one.name for one in event_of(here.hosted).study.guidelines}:
+    if guideline not in {one.name for one in event_of(access.hosted).study.guidelines}:
         raise Http404
     try:
-        packed = label_studio_archive(_study_context(here).evidence(), guideline)
+        packed = label_studio_archive(_study_context(access).evidence(), guideline)
     except TheodoliteError as error:
-        return _refused(request, here, error)
-    audit(request.user, "exported tasks", f"study {here.hosted.token}", hosted=here.hosted, guideline=guideline)
-    return _file(packed, f"{here.hosted.name}-{guideline}-label-studio.zip")
+        return _refused(request, access, error)
+    audit(request.user, "exported tasks", f"study {access.hosted.token}", hosted=access.hosted, guideline=guideline)
+    return _file(packed, f"{access.hosted.name}-{guideline}-label-studio.zip")
 
 
-def _study_context(here: Here) -> StudyContext:
-    event = event_of(here.hosted)
-    return event_study_context(here.hosted.folder, Path(str(settings.WORKSPACE)), server_store(), event.study)
+def _study_context(access: AccessContext) -> StudyContext:
+    event = event_of(access.hosted)
+    return event_study_context(access.hosted.folder, Path(str(settings.WORKSPACE)), server_store(), event.study)
 
 
-def _import_labels(request: HttpRequest, here: Here, sent: LabelUpload) -> str:
+def _import_labels(request: HttpRequest, access: AccessContext, sent: LabelUpload) -> str:
     """Import labels, all or none; return the result as text."""
     file = request.FILES.get("file")
     if not isinstance(file, UploadedFile) or Path(str(file.name)).suffix not in SUFFIXES:
@@ -429,10 +434,12 @@ def _import_labels(request: HttpRequest, here: Here, sent: LabelUpload) -> str:
         path = Path(folder) / Path(str(file.name)).name
         path.write_bytes(file.read())
         is_check = "check" in request.POST
-        kept = import_labels(_study_context(here), path, columns, by=sent.by, repeats=sent.repeats, store=not is_check)
+        kept = import_labels(
+            _study_context(access), path, columns, by=sent.by, repeats=sent.repeats, store=not is_check
+        )
     facts = {"new": len(kept.new), "revised": len(kept.revised), "unchanged": kept.unchanged}
     if not is_check:
-        audit(request.user, "imported labels", f"study {here.hosted.token}", hosted=here.hosted, **facts)
+        audit(request.user, "imported labels", f"study {access.hosted.token}", hosted=access.hosted, **facts)
     counts = f"{len(kept.new)} new, {len(kept.revised)} revised, {kept.unchanged} there already"
     return f"{'Checked, nothing stored' if is_check else 'Stored'}: labels of dialogues: {counts}."
 
@@ -456,9 +463,9 @@ def _lines(text: str) -> list[str]:
     return lines
 
 
-def _refused(request: HttpRequest, here: Here, error: TheodoliteError) -> HttpResponse:
+def _refused(request: HttpRequest, access: AccessContext, error: TheodoliteError) -> HttpResponse:
     messages.warning(request, f"Nothing to take along: {error}")
-    return redirect("organiser:exchange", study=here.hosted.token)
+    return redirect("organiser:exchange", study=access.hosted.token)
 
 
 def _file(packed: bytes, name: str) -> HttpResponse:

@@ -17,7 +17,7 @@ from theodolite.domain.people.role import Role
 from theodolite.domain.people.session import SessionState
 from theodolite.events.monitoring import activity_counts
 from theodolite.usecases.stating_criteria import criteria_of
-from theodolite.web.access import Here, allowed
+from theodolite.web.access import AccessContext, allowed
 from theodolite.web.approvals import approval_of, lacks_before_opening
 from theodolite.web.events import event_of, last_edition, server_store
 from theodolite.web.models import Account, AuditEntry, Booking, Edition, EthicsApproval, HostedStudy, Submission
@@ -169,14 +169,14 @@ class NextAct:
 
 
 @allowed(Role.ORGANISER)
-def home(request: HttpRequest, here: Here) -> HttpResponse:
+def home(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Show the next action and all pages."""
-    progress = progress_of(here.hosted)
+    progress = progress_of(access.hosted)
     told = {
-        "here": here,
-        "next": _next(here.hosted, progress),
-        "missing": progress.missing if here.hosted.state in {_State.DRAFT, _State.PUBLISHED} else (),
-        "groups": _groups(here.hosted, progress),
+        "access": access,
+        "next": _next(access.hosted, progress),
+        "missing": progress.missing if access.hosted.state in {_State.DRAFT, _State.PUBLISHED} else (),
+        "groups": _groups(access.hosted, progress),
     }
     return render(request, "web/organiser/home.html", told)
 
@@ -277,11 +277,11 @@ class Line:
 
 
 @allowed(Role.ORGANISER)
-def audit_log(request: HttpRequest, here: Here) -> HttpResponse:
+def audit_log(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Show the audit log of the study, the latest entry first."""
-    entries = AuditEntry.objects.filter(hosted=here.hosted)
+    entries = AuditEntry.objects.filter(hosted=access.hosted)
     page = Paginator(entries, _ON_A_PAGE).get_page(request.GET.get("page"))
-    shown = {"here": here, "page": page, "lines": _lines(list(page))}
+    shown = {"access": access, "page": page, "lines": _lines(list(page))}
     return render(request, "web/organiser/audit_log.html", shown)
 
 

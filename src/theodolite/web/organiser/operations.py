@@ -21,7 +21,7 @@ from theodolite.domain.people.session import Pauser, Session, SessionState
 from theodolite.events.monitoring import STUCK_S, CellCount, EventStatus, status_of
 from theodolite.testing.assigning import people_levels
 from theodolite.testing.opening import hours_of
-from theodolite.web.access import Here, allowed
+from theodolite.web.access import AccessContext, allowed
 from theodolite.web.approvals import lacks_before_opening
 from theodolite.web.audit import audit
 from theodolite.web.events import event_of
@@ -200,18 +200,20 @@ class PauseForm(forms.Form):
 
 
 @allowed(Role.ORGANISER)
-def operations(request: HttpRequest, here: Here) -> HttpResponse:
+def operations(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Show the dashboard of the event; the page refreshes itself every ten seconds."""
     shown = {
-        "here": here,
+        "access": access,
         "now": timezone.now(),
-        "day": dashboard_of(here.hosted),
-        "zone": zone_of(event_of(here.hosted).study).key,
-        "times": _times(here.hosted),
-        "lacks": () if here.hosted.state in _BEGUN else lacks_before_opening(here.hosted, event_of(here.hosted).study),
+        "day": dashboard_of(access.hosted),
+        "zone": zone_of(event_of(access.hosted).study).key,
+        "times": _times(access.hosted),
+        "lacks": ()
+        if access.hosted.state in _BEGUN
+        else lacks_before_opening(access.hosted, event_of(access.hosted).study),
         "form": PauseForm(),
-        "topics": opt_out_effects(here.hosted),
-        "rotations": rotations(here.hosted),
+        "topics": opt_out_effects(access.hosted),
+        "rotations": rotations(access.hosted),
     }
     return render(request, "web/organiser/operations.html", shown)
 
@@ -231,86 +233,92 @@ def _times(hosted: HostedStudy) -> list[str]:
 
 @allowed(Role.ORGANISER)
 @require_POST
-def pause(request: HttpRequest, here: Here) -> HttpResponse:
+def pause(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Pause the event with a message; clocks stop."""
     form = PauseForm(request.POST)
-    if here.hosted.state != _State.OPEN:
-        messages.warning(request, f"The event is {here.hosted.state}: there is nothing to pause.")
+    if access.hosted.state != _State.OPEN:
+        messages.warning(request, f"The event is {access.hosted.state}: there is nothing to pause.")
     elif form.is_valid():
-        _set(here, _State.PAUSED, form.cleaned_data["message"])
-        _clocks(here.hosted, stop=True)
-    return redirect("organiser:operations", study=here.hosted.token)
+        _set(access, _State.PAUSED, form.cleaned_data["message"])
+        _clocks(access.hosted, stop=True)
+    return redirect("organiser:operations", study=access.hosted.token)
 
 
 @allowed(Role.ORGANISER)
 @require_POST
-def go_on(request: HttpRequest, here: Here) -> HttpResponse:
+def go_on(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Open the event, unless a required text is missing, or resume it after a pause."""
-    was_paused = here.hosted.state == _State.PAUSED
-    lacks = () if was_paused else lacks_before_opening(here.hosted, event_of(here.hosted).study)
+    was_paused = access.hosted.state == _State.PAUSED
+    lacks = () if was_paused else lacks_before_opening(access.hosted, event_of(access.hosted).study)
     if lacks:
         messages.error(request, f"Not opened: {'; '.join(one.what for one in lacks)}.")
-        return redirect("organiser:operations", study=here.hosted.token)
-    _set(here, _State.OPEN, "")
+        return redirect("organiser:operations", study=access.hosted.token)
+    _set(access, _State.OPEN, "")
     if was_paused:
-        _clocks(here.hosted, stop=False)
-    return redirect("organiser:operations", study=here.hosted.token)
+        _clocks(access.hosted, stop=False)
+    return redirect("organiser:operations", study=access.hosted.token)
 
 
 @allowed(Role.ORGANISER)
 @require_POST
-def close(request: HttpRequest, here: Here) -> HttpResponse:
+def close(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Close the event: active sessions end, and no session starts any more."""
-    _set(here, _State.CLOSED, "")
-    ended = end_sessions(here.hosted, only_abandoned=False)
+    _set(access, _State.CLOSED, "")
+    ended = end_sessions(access.hosted, only_abandoned=False)
     with_it = f"; {ended} session{'s' if ended > 1 else ''} ended with it" if ended else ""
     messages.success(request, f"Closed{with_it}. People can still answer what was to be answered.")
-    return redirect("organiser:operations", study=here.hosted.token)
+    return redirect("organiser:operations", study=access.hosted.token)
 
 
 @allowed(Role.ORGANISER)
 @require_POST
-def hours(request: HttpRequest, here: Here) -> HttpResponse:
+def hours(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Enforce or suspend the schedule of the study."""
-    here.hosted.keeps_hours = request.POST.get("hold") == "yes"
+    access.hosted.keeps_hours = request.POST.get("hold") == "yes"
     with transaction.atomic():
-        here.hosted.save(update_fields=["keeps_hours"])
-        verb = "let times hold" if here.hosted.keeps_hours else "set times aside"
-        audit(here.account, verb, f"study {here.hosted.token}", hosted=here.hosted)
-    return redirect("organiser:operations", study=here.hosted.token)
+        access.hosted.save(update_fields=["keeps_hours"])
+        verb = "let times hold" if access.hosted.keeps_hours else "set times aside"
+        audit(access.account, verb, f"study {access.hosted.token}", hosted=access.hosted)
+    return redirect("organiser:operations", study=access.hosted.token)
 
 
 @allowed(Role.ORGANISER)
 @require_POST
-def end_abandoned_now(request: HttpRequest, here: Here) -> HttpResponse:
+def end_abandoned_now(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """End the sessions whose time was up a while ago."""
-    ended = end_sessions(here.hosted, only_abandoned=True)
+    ended = end_sessions(access.hosted, only_abandoned=True)
     messages.success(request, f"{ended} ended." if ended else "There is none whose time was up ten minutes ago.")
-    return redirect("organiser:operations", study=here.hosted.token)
+    return redirect("organiser:operations", study=access.hosted.token)
 
 
 @allowed(Role.ORGANISER)
 @require_POST
-def rest(request: HttpRequest, here: Here) -> HttpResponse:
+def rest(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Pause or resume an application; the button names the wanted state, so pressing it twice is safe."""
     name, rests = request.POST.get("application", ""), request.POST.get("rest") == "yes"
-    if name in {one.name for one in event_of(here.hosted).study.applications}:
+    if name in {one.name for one in event_of(access.hosted).study.applications}:
         with transaction.atomic():
             if rests:
-                PausedApplication.objects.get_or_create(hosted=here.hosted, name=name)
+                PausedApplication.objects.get_or_create(hosted=access.hosted, name=name)
             else:
-                PausedApplication.objects.filter(hosted=here.hosted, name=name).delete()
-            audit(here.account, "paused application" if rests else "resumed application",
-                  f"study {here.hosted.token}", hosted=here.hosted, application=name)  # fmt: skip
-        _clocks(here.hosted, stop=rests, application=name)
-    return redirect("organiser:operations", study=here.hosted.token)
+                PausedApplication.objects.filter(hosted=access.hosted, name=name).delete()
+            audit(access.account, "paused application" if rests else "resumed application",
+                  f"study {access.hosted.token}", hosted=access.hosted, application=name)  # fmt: skip
+        _clocks(access.hosted, stop=rests, application=name)
+    return redirect("organiser:operations", study=access.hosted.token)
 
 
 @transaction.atomic
-def _set(here: Here, state: HostedStudy.State, message: str) -> None:
-    here.hosted.state, here.hosted.message = state, message
-    here.hosted.save(update_fields=["state", "message"])
-    audit(here.account, f"set event {state.value}", f"study {here.hosted.token}", hosted=here.hosted, message=message)
+def _set(access: AccessContext, state: HostedStudy.State, message: str) -> None:
+    access.hosted.state, access.hosted.message = state, message
+    access.hosted.save(update_fields=["state", "message"])
+    audit(
+        access.account,
+        f"set event {state.value}",
+        f"study {access.hosted.token}",
+        hosted=access.hosted,
+        message=message,
+    )
 
 
 def _clocks(hosted: HostedStudy, *, stop: bool, application: str = "") -> None:

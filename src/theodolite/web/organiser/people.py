@@ -18,7 +18,7 @@ from django.views.decorators.http import require_POST
 
 from theodolite.domain.people.role import Role, why_not_both
 from theodolite.domain.wording import languages_of
-from theodolite.web.access import Here, allowed
+from theodolite.web.access import AccessContext, allowed
 from theodolite.web.accounts.codes import WALK_IN, hand_out_codes
 from theodolite.web.accounts.inviting import (
     Standing,
@@ -84,32 +84,34 @@ class AskedIn:
 
 
 @allowed(Role.ORGANISER)
-def people(request: HttpRequest, here: Here) -> HttpResponse:
+def people(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Show all people, open invitations, and the ways to invite more."""
-    return _page(request, here)
+    return _page(request, access)
 
 
-def _page(request: HttpRequest, here: Here, *, status: int = 200, **forms_: forms.Form) -> HttpResponse:
+def _page(request: HttpRequest, access: AccessContext, *, status: int = 200, **forms_: forms.Form) -> HttpResponse:
     open_ones = [
         AskedIn(one, standing_of(one), absolute(request, invitation_path(one)))
-        for one in Invitation.objects.select_related("hosted").filter(hosted=here.hosted, used_at=None).order_by("-id")
+        for one in Invitation.objects.select_related("hosted")
+        .filter(hosted=access.hosted, used_at=None)
+        .order_by("-id")
     ]
-    everybody, chosen = participants_of(here.hosted), request.GET.get("state", "")
+    everybody, chosen = participants_of(access.hosted), request.GET.get("state", "")
     pool = [one for one in everybody if not chosen or (one.state.value == chosen and one.is_tester)]
     invited = [one for one in open_ones if one.standing is not Standing.WITHDRAWN]
     shows_links = request.GET.get("links") == "yes"
     told = {
-        "here": here,
+        "access": access,
         "pool": [(one, link_of(request, one.membership) if shows_links and one.is_waited_for else "") for one in pool],
-        "states": counted_states(everybody, n_invited_testers(here.hosted)),
+        "states": counted_states(everybody, n_invited_testers(access.hosted)),
         "chosen": chosen,
-        "zone": zone_of(event_of(here.hosted).study).key,
+        "zone": zone_of(event_of(access.hosted).study).key,
         "n_waited_for": sum(one.is_waited_for for one in everybody),
         "shows_links": shows_links,
-        "slots": here.hosted.time_slots.exists(),
+        "slots": access.hosted.time_slots.exists(),
         "invitations": invited,
-        "approval": approval_of(here.hosted),
-        "invite": InviteForm(languages=_languages(here)),
+        "approval": approval_of(access.hosted),
+        "invite": InviteForm(languages=_languages(access)),
         "list": ListForm(),
         "slips": SlipsForm(),
         **forms_,
@@ -119,53 +121,53 @@ def _page(request: HttpRequest, here: Here, *, status: int = 200, **forms_: form
 
 @allowed(Role.ORGANISER)
 @require_POST
-def ask(request: HttpRequest, here: Here) -> HttpResponse:
+def ask(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Invite one person."""
-    form = InviteForm(request.POST, languages=_languages(here))
-    if form.is_valid() and not may_invite(here.hosted, Role(form.cleaned_data["role"])):
+    form = InviteForm(request.POST, languages=_languages(access))
+    if form.is_valid() and not may_invite(access.hosted, Role(form.cleaned_data["role"])):
         form.add_error("role", NO_APPROVAL)
     if form.is_valid():
-        clash = clash_of_address(form.cleaned_data["email"], here.hosted, Role(form.cleaned_data["role"]))
+        clash = clash_of_address(form.cleaned_data["email"], access.hosted, Role(form.cleaned_data["role"]))
         if clash:
             form.add_error("role", _sentence(clash))
     if not form.is_valid():
-        return _page(request, here, status=422, invite=form)
+        return _page(request, access, status=422, invite=form)
     filled = form.cleaned_data
     words = {key: filled.get(key, "") for key in ("email", "name", "language")}
-    invitation = invite(here.account, here.hosted, Role(filled["role"]), **words)
+    invitation = invite(access.account, access.hosted, Role(filled["role"]), **words)
     sent = send_invitation(request, invitation)
     messages.success(request, "Invitation sent." if sent else "Invited. Copy the link below and hand it over.")
-    return redirect("organiser:people", study=here.hosted.token)
+    return redirect("organiser:people", study=access.hosted.token)
 
 
 @allowed(Role.ORGANISER)
 @require_POST
-def ask_many(request: HttpRequest, here: Here) -> HttpResponse:
+def ask_many(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Invite everybody on a list, or nobody if the list has an error."""
     form = ListForm(request.POST, request.FILES)
     if not form.is_valid():
-        return _page(request, here, status=422, list=form)
+        return _page(request, access, status=422, list=form)
     rows, faults = read_list(form.cleaned_data["list"].read())
-    if any(not may_invite(here.hosted, role) for _, _, role in rows):
+    if any(not may_invite(access.hosted, role) for _, _, role in rows):
         faults = [NO_APPROVAL, *faults]
-    faults += _clashes(here, rows)
+    faults += _clashes(access, rows)
     for fault in faults[:20]:
         form.add_error("list", fault)
     if faults:
         form.add_error(None, f"{len(faults)} fault{'s' if len(faults) > 1 else ''}; nobody was invited.")
-        return _page(request, here, status=422, list=form)
+        return _page(request, access, status=422, list=form)
     with transaction.atomic():
-        made = [invite(here.account, here.hosted, role, email=email, name=name) for email, name, role in rows]
+        made = [invite(access.account, access.hosted, role, email=email, name=name) for email, name, role in rows]
     sent = over_one_line(partial(send_invitation, request), made)
     messages.success(request, f"{len(made)} invited, {sent} by mail.")
-    return redirect("organiser:people", study=here.hosted.token)
+    return redirect("organiser:people", study=access.hosted.token)
 
 
-def _languages(here: Here) -> tuple[str, ...]:
-    return languages_of(event_of(here.hosted).study)
+def _languages(access: AccessContext) -> tuple[str, ...]:
+    return languages_of(event_of(access.hosted).study)
 
 
-def _clashes(here: Here, rows: Sequence[tuple[str, str, Role]]) -> list[str]:
+def _clashes(access: AccessContext, rows: Sequence[tuple[str, str, Role]]) -> list[str]:
     """Return the role conflicts of a list: with existing roles, or between its lines."""
     wanted: dict[str, list[Role]] = {}
     for email, _, role in rows:
@@ -174,7 +176,7 @@ def _clashes(here: Here, rows: Sequence[tuple[str, str, Role]]) -> list[str]:
     found = []
     for email, roles in wanted.items():
         others = [one for one in roles if one is not Role.ANNOTATOR]
-        clashes = [clash_of_address(email, here.hosted, role) for role in roles]
+        clashes = [clash_of_address(email, access.hosted, role) for role in roles]
         if Role.ANNOTATOR in roles:
             clashes.append(why_not_both(Role.ANNOTATOR, has=others, had=others))
         found += [f"{email}: {clash}." for clash in dict.fromkeys(filter(None, clashes))]
@@ -221,38 +223,38 @@ def _rows(read: Sequence[dict[str, str]]) -> tuple[list[tuple[str, str, Role]], 
 
 @allowed(Role.ORGANISER)
 @require_POST
-def remind(request: HttpRequest, here: Here, invitation: str) -> HttpResponse:
+def remind(request: HttpRequest, access: AccessContext, invitation: str) -> HttpResponse:
     """Send an invitation once more."""
-    found = get_object_or_404(Invitation, token=invitation, hosted=here.hosted, used_at=None, withdrawn_at=None)
-    if not may_invite(here.hosted, Role(found.role)):
+    found = get_object_or_404(Invitation, token=invitation, hosted=access.hosted, used_at=None, withdrawn_at=None)
+    if not may_invite(access.hosted, Role(found.role)):
         messages.error(request, NO_APPROVAL)
-        return redirect("organiser:people", study=here.hosted.token)
+        return redirect("organiser:people", study=access.hosted.token)
     sent = send_invitation(request, found)
     messages.success(request, "Sent again." if sent else "No mail was sent; copy the link and hand it over.")
-    return redirect("organiser:people", study=here.hosted.token)
+    return redirect("organiser:people", study=access.hosted.token)
 
 
 @allowed(Role.ORGANISER)
 @require_POST
-def take_back(request: HttpRequest, here: Here, invitation: str) -> HttpResponse:
+def take_back(request: HttpRequest, access: AccessContext, invitation: str) -> HttpResponse:
     """Revoke an invitation; its link stops working."""
-    found = get_object_or_404(Invitation, token=invitation, hosted=here.hosted, used_at=None)
-    withdraw_invitation(here.account, found)
+    found = get_object_or_404(Invitation, token=invitation, hosted=access.hosted, used_at=None)
+    withdraw_invitation(access.account, found)
     messages.success(request, "Taken back.")
-    return redirect("organiser:people", study=here.hosted.token)
+    return redirect("organiser:people", study=access.hosted.token)
 
 
 @allowed(Role.ORGANISER)
 @require_POST
-def make_slips(request: HttpRequest, here: Here) -> HttpResponse:
+def make_slips(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Create access codes for walk-in participants, and show them for printing."""
     form = SlipsForm(request.POST)
-    if form.is_valid() and not may_invite(here.hosted, Role(form.cleaned_data["role"])):
+    if form.is_valid() and not may_invite(access.hosted, Role(form.cleaned_data["role"])):
         form.add_error("role", NO_APPROVAL)
     if not form.is_valid():
-        return _page(request, here, status=422, slips=form)
+        return _page(request, access, status=422, slips=form)
     first, n = form.cleaned_data["first"], form.cleaned_data["n"]
     hand_out_codes(
-        here.account, here.hosted, Role(form.cleaned_data["role"]), [str(seat) for seat in range(first, first + n)]
+        access.account, access.hosted, Role(form.cleaned_data["role"]), [str(seat) for seat in range(first, first + n)]
     )
-    return redirect("organiser:slips", study=here.hosted.token)
+    return redirect("organiser:slips", study=access.hosted.token)

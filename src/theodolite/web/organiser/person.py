@@ -23,7 +23,7 @@ from theodolite.domain.people.role import Role
 from theodolite.domain.people.session import Session, SessionState
 from theodolite.domain.people.withdrawal import Withdrawal
 from theodolite.reporting.words.figures import number_of
-from theodolite.web.access import Here, allowed
+from theodolite.web.access import AccessContext, allowed
 from theodolite.web.accounts.codes import WALK_IN, code_path, give_code
 from theodolite.web.approvals import TESTERS
 from theodolite.web.audit import audit
@@ -167,20 +167,20 @@ _NO_MAIL = "No mail was sent; copy the link and hand it over."
 
 
 @allowed(Role.ORGANISER)
-def person(request: HttpRequest, here: Here, member: str) -> HttpResponse:
+def person(request: HttpRequest, access: AccessContext, member: str) -> HttpResponse:
     """Show one participant of the event."""
-    pooled = _participant_of(here, member)
-    membership, now, zone = pooled.membership, timezone.now(), zone_of(event_of(here.hosted).study)
+    pooled = _participant_of(access, member)
+    membership, now, zone = pooled.membership, timezone.now(), zone_of(event_of(access.hosted).study)
     own = booked_slot(membership, now)
     told = {
-        "here": here,
+        "access": access,
         "one": pooled,
         "link": link_of(request, membership),
         "address": address_of(membership),
         "slot": span_text(own.begins, own.ends, zone) if own else "",
         "slots": [
             (one.slot.token, span_text(one.slot.begins, one.slot.ends, zone), one.left)
-            for one in offered(here.hosted, membership.role, now)
+            for one in offered(access.hosted, membership.role, now)
         ],
         "is_tester": membership.as_role in TESTERS,
         "may_have_code": membership.as_role in WALK_IN,
@@ -214,53 +214,53 @@ def send_reminder(request: HttpRequest, membership: Membership, line: BaseEmailB
 
 @allowed(Role.ORGANISER)
 @require_GET
-def kept(_request: HttpRequest, here: Here, member: str) -> HttpResponse:
+def kept(_request: HttpRequest, access: AccessContext, member: str) -> HttpResponse:
     """Return the personal data of a tester as a file, for the tester who asked for it."""
-    membership = get_object_or_404(Membership, token=member, hosted=here.hosted, role__in=TESTERS, withdrew=False)
-    audit(here.account, "took a person's data along", f"membership {membership.token}", hosted=here.hosted)
+    membership = get_object_or_404(Membership, token=member, hosted=access.hosted, role__in=TESTERS, withdrew=False)
+    audit(access.account, "took a person's data along", f"membership {membership.token}", hosted=access.hosted)
     return personal_data_file(personal_data(membership))
 
 
 @allowed(Role.ORGANISER)
 @require_POST
-def act(request: HttpRequest, here: Here, member: str, what: str) -> HttpResponse:
+def act(request: HttpRequest, access: AccessContext, member: str, what: str) -> HttpResponse:
     """Perform an organiser's action for a participant."""
     if what not in _ACTS:
         raise Http404
-    membership = _participant_of(here, member).membership
+    membership = _participant_of(access, member).membership
     try:
-        messages.success(request, _ACTS[what](request, here, membership))
+        messages.success(request, _ACTS[what](request, access, membership))
     except Conflict as conflict:
         messages.error(request, f"{conflict}.")
-    return redirect("organiser:person", study=here.hosted.token, member=member)
+    return redirect("organiser:person", study=access.hosted.token, member=member)
 
 
-def _remind(request: HttpRequest, here: Here, membership: Membership) -> str:
+def _remind(request: HttpRequest, access: AccessContext, membership: Membership) -> str:
     sent = send_reminder(request, membership)
-    audit(here.account, "reminded", f"membership {membership.token}", hosted=here.hosted, by_mail=sent)
+    audit(access.account, "reminded", f"membership {membership.token}", hosted=access.hosted, by_mail=sent)
     return "Reminder sent." if sent else _NO_MAIL
 
 
 @transaction.atomic
-def _new_code(_request: HttpRequest, here: Here, membership: Membership) -> str:
+def _new_code(_request: HttpRequest, access: AccessContext, membership: Membership) -> str:
     code = give_code(membership)
-    audit(here.account, "gave new code", f"code {code.token}", hosted=here.hosted)
+    audit(access.account, "gave new code", f"code {code.token}", hosted=access.hosted)
     return "There is a new code; the one before opens nothing any more."
 
 
-def _screen_again(_request: HttpRequest, here: Here, membership: Membership) -> str:
+def _screen_again(_request: HttpRequest, access: AccessContext, membership: Membership) -> str:
     Screening.objects.filter(membership=membership).delete()
-    audit(here.account, "asked to screen again", f"membership {membership.token}", hosted=here.hosted)
+    audit(access.account, "asked to screen again", f"membership {membership.token}", hosted=access.hosted)
     return "The questions will be asked once more."
 
 
-def _book(request: HttpRequest, here: Here, membership: Membership) -> str:
-    book(here.account, membership, request.POST.get("slot", ""), timezone.now())
+def _book(request: HttpRequest, access: AccessContext, membership: Membership) -> str:
+    book(access.account, membership, request.POST.get("slot", ""), timezone.now())
     return "Booked."
 
 
-def _take_out(_request: HttpRequest, here: Here, membership: Membership) -> str:
-    if membership.pk == here.membership.pk:
+def _take_out(_request: HttpRequest, access: AccessContext, membership: Membership) -> str:
+    if membership.pk == access.membership.pk:
         message = "you cannot take yourself out; another organiser can"
         raise Conflict(message)
     if membership.as_role in TESTERS:
@@ -268,22 +268,22 @@ def _take_out(_request: HttpRequest, here: Here, membership: Membership) -> str:
     else:
         membership.left_at = timezone.now()
         membership.save(update_fields=["left_at"])
-    audit(here.account, "took out", f"membership {membership.token}", hosted=here.hosted, role=membership.role)
+    audit(access.account, "took out", f"membership {membership.token}", hosted=access.hosted, role=membership.role)
     return "Taken out; what was said stays, and the seat is free."
 
 
-def _take_back(request: HttpRequest, here: Here, membership: Membership) -> str:
+def _take_back(request: HttpRequest, access: AccessContext, membership: Membership) -> str:
     wish = request.POST.get("wish", "")
     if membership.as_role not in TESTERS or membership.withdrew or wish not in set(Withdrawal):
         message = "nothing was taken back: expected a tester whose words are still linked, and what becomes of them"
         raise Conflict(message)
     reached = withdraw_participant(membership, Withdrawal(wish))
-    audit(here.account, "withdrew on request", f"membership {membership.token}", hosted=here.hosted, kind=wish)
+    audit(access.account, "withdrew on request", f"membership {membership.token}", hosted=access.hosted, kind=wish)
     counts = (number_of(reached.dialogues, "dialogue"), number_of(reached.answers, "answer"))
     return f"Done, as the person asked: {', '.join(counts)}."
 
 
-_ACTS: dict[str, Callable[[HttpRequest, Here, Membership], str]] = {
+_ACTS: dict[str, Callable[[HttpRequest, AccessContext, Membership], str]] = {
     "remind": _remind,
     "code": _new_code,
     "screen": _screen_again,
@@ -295,17 +295,24 @@ _ACTS: dict[str, Callable[[HttpRequest, Here, Membership], str]] = {
 
 @allowed(Role.ORGANISER)
 @require_POST
-def remind_all(request: HttpRequest, here: Here) -> HttpResponse:
+def remind_all(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Remind every tester with steps left; testers without an address are counted."""
-    waited_for = [one.membership for one in participants_of(here.hosted) if one.is_waited_for]
+    waited_for = [one.membership for one in participants_of(access.hosted) if one.is_waited_for]
     sent = over_one_line(partial(send_reminder, request), waited_for)
-    audit(here.account, "reminded all", f"study {here.hosted.token}", hosted=here.hosted, n=len(waited_for), sent=sent)
+    audit(
+        access.account,
+        "reminded all",
+        f"study {access.hosted.token}",
+        hosted=access.hosted,
+        n=len(waited_for),
+        sent=sent,
+    )
     rest = len(waited_for) - sent
     words = f"{sent} reminded by mail." + (f" {rest} cannot be mailed: their links stand below." if rest else "")
     messages.success(request, words)
-    return redirect(f"{reverse('organiser:people', args=[here.hosted.token])}?links=yes")
+    return redirect(f"{reverse('organiser:people', args=[access.hosted.token])}?links=yes")
 
 
-def _participant_of(here: Here, member: str) -> Participant:
-    found = get_object_or_404(Membership, token=member, hosted=here.hosted)
-    return next(one for one in participants_of(here.hosted) if one.membership.pk == found.pk)
+def _participant_of(access: AccessContext, member: str) -> Participant:
+    found = get_object_or_404(Membership, token=member, hosted=access.hosted)
+    return next(one for one in participants_of(access.hosted) if one.membership.pk == found.pk)

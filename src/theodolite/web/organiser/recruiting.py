@@ -25,7 +25,7 @@ from qrcode.image.svg import SvgPathImage  # type: ignore[import-untyped] # like
 
 from theodolite.domain.people.role import Role
 from theodolite.domain.wording import languages_of
-from theodolite.web.access import Here, allowed
+from theodolite.web.access import AccessContext, allowed
 from theodolite.web.accounts.codes import code_path, words_of
 from theodolite.web.accounts.recruiting import COMPLETION, why_shut
 from theodolite.web.approvals import NO_APPROVAL, TESTERS, may_invite
@@ -108,27 +108,27 @@ class LinkForm(forms.ModelForm):  # type: ignore[type-arg] # not generic when th
 
 
 @allowed(Role.ORGANISER)
-def links(request: HttpRequest, here: Here) -> HttpResponse:
+def links(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Show the links with their counts of participants, or create one."""
-    study = event_of(here.hosted).study
-    zone, link = zone_of(study), RecruitLink(hosted=here.hosted)
+    study = event_of(access.hosted).study
+    zone, link = zone_of(study), RecruitLink(hosted=access.hosted)
     form = LinkForm(request.POST or None, instance=link, zone=zone, languages=languages_of(study))
     if request.method == "POST":
-        if form.is_valid() and not may_invite(here.hosted, Role(form.cleaned_data["role"])):
+        if form.is_valid() and not may_invite(access.hosted, Role(form.cleaned_data["role"])):
             form.add_error(None, NO_APPROVAL)
         if form.is_valid():
             with transaction.atomic():
                 made = form.save()
-                audit(here.account, "made recruiting link", f"link {made.token}", hosted=here.hosted, kind=made.kind,
-                      role=made.role, most=made.most)  # fmt: skip
+                subject, facts = f"link {made.token}", {"kind": made.kind, "role": made.role, "most": made.most}
+                audit(access.account, "made recruiting link", subject, hosted=access.hosted, **facts)
             messages.success(request, "Made. Copy the address below.")
-            return redirect("organiser:links", study=here.hosted.token)
-    shown = {"here": here, "form": form, "links": _told(request, here, zone), "completion": COMPLETION}
+            return redirect("organiser:links", study=access.hosted.token)
+    shown = {"access": access, "form": form, "links": _told(request, access, zone), "completion": COMPLETION}
     return render(request, "web/organiser/links.html", shown, status=422 if form.errors else 200)
 
 
-def _told(request: HttpRequest, here: Here, zone: ZoneInfo) -> list[dict[str, object]]:
-    known = here.hosted.recruit_links.select_related("hosted").annotate(
+def _told(request: HttpRequest, access: AccessContext, zone: ZoneInfo) -> list[dict[str, object]]:
+    known = access.hosted.recruit_links.select_related("hosted").annotate(
         came=Count("recruits"), finished=Count("recruits__finished_at")
     )
     return [
@@ -145,16 +145,16 @@ def _told(request: HttpRequest, here: Here, zone: ZoneInfo) -> list[dict[str, ob
 
 @allowed(Role.ORGANISER)
 @require_POST
-def close_link(request: HttpRequest, here: Here, link: str) -> HttpResponse:
+def close_link(request: HttpRequest, access: AccessContext, link: str) -> HttpResponse:
     """Close a link for new participants, or open it again."""
-    found = get_object_or_404(RecruitLink, token=link, hosted=here.hosted)
+    found = get_object_or_404(RecruitLink, token=link, hosted=access.hosted)
     with transaction.atomic():
         found.closed_at = (found.closed_at or timezone.now()) if request.POST.get("shut") == "yes" else None
         found.save(update_fields=["closed_at"])
         verb = "closed recruiting link" if found.closed_at else "opened recruiting link"
-        audit(here.account, verb, f"link {found.token}", hosted=here.hosted)
+        audit(access.account, verb, f"link {found.token}", hosted=access.hosted)
     messages.success(request, "Closed." if found.closed_at else "Open again.")
-    return redirect("organiser:links", study=here.hosted.token)
+    return redirect("organiser:links", study=access.hosted.token)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,14 +169,14 @@ class Slip:
 
 
 @allowed(Role.ORGANISER)
-def slips(request: HttpRequest, here: Here) -> HttpResponse:
+def slips(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Show the unused access codes for printing."""
     codes = PersonalCode.objects.select_related("membership").filter(
-        membership__hosted=here.hosted, membership__left_at=None, first_used_at=None, withdrawn_at=None
+        membership__hosted=access.hosted, membership__left_at=None, first_used_at=None, withdrawn_at=None
     )
     rows = [_slip(request, code) for code in codes.order_by("membership__role", "id")]
     return render(
-        request, "web/organiser/slips.html", {"here": here, "slips": rows, "door": absolute(request, "/code/")}
+        request, "web/organiser/slips.html", {"access": access, "slips": rows, "door": absolute(request, "/code/")}
     )
 
 
@@ -217,15 +217,15 @@ class SlotForm(forms.Form):
 
 
 @allowed(Role.ORGANISER)
-def slots(request: HttpRequest, here: Here) -> HttpResponse:
+def slots(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Show the time slots with their bookings, or create some."""
-    zone = zone_of(event_of(here.hosted).study)
+    zone = zone_of(event_of(access.hosted).study)
     form = SlotForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        made = _make(here, form.cleaned_data, zone)
+        made = _make(access, form.cleaned_data, zone)
         messages.success(request, f"{made} slot{'s' if made > 1 else ''} made.")
-        return redirect("organiser:slots", study=here.hosted.token)
-    known = here.hosted.time_slots.prefetch_related("bookings__membership__account")
+        return redirect("organiser:slots", study=access.hosted.token)
+    known = access.hosted.time_slots.prefetch_related("bookings__membership__account")
     rows = [
         {
             "slot": one,
@@ -234,41 +234,41 @@ def slots(request: HttpRequest, here: Here) -> HttpResponse:
         }
         for one in known
     ]
-    shown = {"here": here, "form": form, "slots": rows, "zone": zone.key}
+    shown = {"access": access, "form": form, "slots": rows, "zone": zone.key}
     return render(request, "web/organiser/slots.html", shown, status=422 if form.errors else 200)
 
 
 @transaction.atomic
-def _make(here: Here, filled: dict[str, Any], zone: Any) -> int:
+def _make(access: AccessContext, filled: dict[str, Any], zone: Any) -> int:
     length = timedelta(minutes=filled["minutes"])
     begins = filled["begins"].replace(tzinfo=zone)
     made = [
         TimeSlot.objects.create(
-            hosted=here.hosted,
+            hosted=access.hosted,
             role=filled["role"],
             begins=begins + number * length,
             ends=begins + (number + 1) * length,
             places=filled["places"],
             where=filled["where"],
-            made_by=here.account,
+            made_by=access.account,
         )
         for number in range(filled["n"])
     ]
-    audit(here.account, "made time slots", f"study {here.hosted.token}", hosted=here.hosted, role=filled["role"],
+    audit(access.account, "made time slots", f"study {access.hosted.token}", hosted=access.hosted, role=filled["role"],
           n=len(made))  # fmt: skip
     return len(made)
 
 
 @allowed(Role.ORGANISER)
 @require_POST
-def drop_slot(request: HttpRequest, here: Here, slot: str) -> HttpResponse:
+def drop_slot(request: HttpRequest, access: AccessContext, slot: str) -> HttpResponse:
     """Delete a time slot without bookings."""
     with transaction.atomic():
-        found = get_object_or_404(TimeSlot.objects.select_for_update(), token=slot, hosted=here.hosted)
+        found = get_object_or_404(TimeSlot.objects.select_for_update(), token=slot, hosted=access.hosted)
         if found.bookings.exists():
             messages.error(request, "People have booked this slot; book another one for them first.")
         else:
             found.delete()
-            audit(here.account, "took time slot away", f"slot {slot}", hosted=here.hosted)
+            audit(access.account, "took time slot away", f"slot {slot}", hosted=access.hosted)
             messages.success(request, "Taken away.")
-    return redirect("organiser:slots", study=here.hosted.token)
+    return redirect("organiser:slots", study=access.hosted.token)

@@ -22,7 +22,7 @@ from theodolite.bootstrap.reports import REPORT, RESULTS
 from theodolite.domain.errors import TheodoliteError
 from theodolite.domain.identity import version_of
 from theodolite.domain.people.role import Role
-from theodolite.web.access import Here, allowed
+from theodolite.web.access import AccessContext, allowed
 from theodolite.web.audit import audit
 from theodolite.web.background import Background
 from theodolite.web.events import event_of
@@ -105,38 +105,40 @@ _TYPES = {REPORT: "text/html; charset=utf-8", RESULTS: "application/json"}
 
 
 @allowed(Role.ORGANISER, Role.ANALYST)
-def results(request: HttpRequest, here: Here) -> HttpResponse:
+def results(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """List the measurements."""
-    measured = list(here.hosted.measurements.select_related("asked_by").order_by("-asked_at"))
-    numbers = dict(here.hosted.editions.values_list("version", "number"))
+    measured = list(access.hosted.measurements.select_related("asked_by").order_by("-asked_at"))
+    numbers = dict(access.hosted.editions.values_list("version", "number"))
     lines = [(one, numbers.get(one.edition)) for one in measured]
     is_under_way = any(one.done_at is None for one in measured)
-    return render(request, "web/organiser/results.html", {"here": here, "lines": lines, "is_under_way": is_under_way})
+    return render(
+        request, "web/organiser/results.html", {"access": access, "lines": lines, "is_under_way": is_under_way}
+    )
 
 
 @allowed(Role.ORGANISER, Role.ANALYST)
 @require_POST
-async def measure_now(request: HttpRequest, here: Here) -> HttpResponse:
+async def measure_now(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Start a measurement in the background."""
     try:
-        if not await measure(here.hosted, here.account):
+        if not await measure(access.hosted, access.account):
             messages.info(request, "A measurement is under way already.")
     except TheodoliteError as error:
         messages.warning(request, f"Nothing was measured: {error}")
-    return redirect("organiser:results", study=here.hosted.token)
+    return redirect("organiser:results", study=access.hosted.token)
 
 
 @allowed(Role.ORGANISER, Role.ANALYST)
 @require_GET
-def measured_file(request: HttpRequest, here: Here, measurement: str, file: str) -> HttpResponse:
+def measured_file(request: HttpRequest, access: AccessContext, measurement: str, file: str) -> HttpResponse:
     """Return the report or the results of a measurement; the access is logged."""
-    found = Measurement.objects.filter(hosted=here.hosted, token=measurement).first()
+    found = Measurement.objects.filter(hosted=access.hosted, token=measurement).first()
     if found is None or file not in _TYPES or not (found.folder / file).is_file():
         raise Http404
-    audit(request.user, "opened results", f"measurement {found.token}", hosted=here.hosted, file=file)
+    audit(request.user, "opened results", f"measurement {found.token}", hosted=access.hosted, file=file)
     response = HttpResponse((found.folder / file).read_bytes(), content_type=_TYPES[file])
     if file == REPORT:
         response.headers["Content-Security-Policy"] = REPORT_POLICY
     else:
-        response.headers["Content-Disposition"] = f'attachment; filename="{here.hosted.name}-{file}"'
+        response.headers["Content-Disposition"] = f'attachment; filename="{access.hosted.name}-{file}"'
     return response

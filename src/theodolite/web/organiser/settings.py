@@ -22,7 +22,7 @@ from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.identity import version_of
 from theodolite.domain.people.role import Role
 from theodolite.usecases.stating_criteria import criteria_of, state_criteria
-from theodolite.web.access import Here, allowed
+from theodolite.web.access import AccessContext, allowed
 from theodolite.web.approvals import approval_of
 from theodolite.web.audit import audit
 from theodolite.web.events import last_edition, server_store
@@ -32,23 +32,23 @@ from theodolite.web.releases import changes_since, publish, study_in_files
 
 
 @allowed(Role.ORGANISER)
-def editions(request: HttpRequest, here: Here) -> HttpResponse:
+def editions(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Show the releases and the changes of a new one, or publish it."""
     try:
         if request.method == "POST":
-            edition = publish(here.hosted, here.account, request.POST.get("version", ""))
+            edition = publish(access.hosted, access.account, request.POST.get("version", ""))
             messages.success(request, f"Edition {edition.number} is published.")
-            return redirect("organiser:editions", here.hosted.token)
-        shown = _compared(here)
+            return redirect("organiser:editions", access.hosted.token)
+        shown = _compared(access)
     except StudyFaults as faults:
         shown = {"faults": render_faults(faults.placed, limit=None, ending="Nothing was published.")}
-    known = here.hosted.editions.select_related("made_by").order_by("-number")
-    return render(request, "web/organiser/editions.html", {"here": here, "editions": known, **shown})
+    known = access.hosted.editions.select_related("made_by").order_by("-number")
+    return render(request, "web/organiser/editions.html", {"access": access, "editions": known, **shown})
 
 
-def _compared(here: Here) -> dict[str, object]:
-    loaded = study_in_files(here.hosted)
-    version, last = version_of(loaded.study), last_edition(here.hosted)
+def _compared(access: AccessContext) -> dict[str, object]:
+    loaded = study_in_files(access.hosted)
+    version, last = version_of(loaded.study), last_edition(access.hosted)
     is_new = last is None or last.version != version
     changes = changes_since(last, loaded.study) if last is not None and is_new else ()
     notes = render_faults(loaded.notes, limit=None) if loaded.notes else ""
@@ -81,17 +81,22 @@ class ApprovalForm(forms.ModelForm):  # type: ignore[type-arg] # not generic whe
 
 
 @allowed(Role.ORGANISER)
-def ethics(request: HttpRequest, here: Here) -> HttpResponse:
+def ethics(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Show the approvals of an event, or record one."""
-    form = ApprovalForm(request.POST or None, instance=EthicsApproval(hosted=here.hosted, made_by=here.account))
+    form = ApprovalForm(request.POST or None, instance=EthicsApproval(hosted=access.hosted, made_by=access.account))
     if request.method == "POST" and form.is_valid():
         with transaction.atomic():
             kept = form.save()
-            audit(here.account, "recorded ethics approval", f"study {here.hosted.token}", hosted=here.hosted,
+            audit(access.account, "recorded ethics approval", f"study {access.hosted.token}", hosted=access.hosted,
                   body=kept.body, number=kept.number)  # fmt: skip
         messages.success(request, "Recorded. Testers can be invited.")
-        return redirect("organiser:people", study=here.hosted.token)
-    told = {"here": here, "form": form, "approvals": here.hosted.approvals.all(), "holds": approval_of(here.hosted)}
+        return redirect("organiser:people", study=access.hosted.token)
+    told = {
+        "access": access,
+        "form": form,
+        "approvals": access.hosted.approvals.all(),
+        "holds": approval_of(access.hosted),
+    }
     return render(request, "web/organiser/ethics.html", told, status=422 if form.errors else 200)
 
 
@@ -127,40 +132,40 @@ class StatedBefore:
 
 @allowed(Role.ORGANISER, Role.SENIOR)
 @require_http_methods(["GET", "POST"])
-def criteria(request: HttpRequest, here: Here) -> HttpResponse:
+def criteria(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Show the stated criteria, or store a statement."""
     if request.method != "POST":
-        return _page(request, here)
+        return _page(request, access)
     sent = request.POST
     about = next((one for one in CriteriaSubject if one.value == sent.get("about")), CriteriaSubject.RECRUITMENT)
     try:
         made = state_criteria(
             server_store(),
-            here.hosted.name,
+            access.hosted.name,
             about,
             sent.get("text", "").replace("\r\n", "\n")[:LONGEST],
-            by=here.account.token,
+            by=access.account.token,
             now=timezone.now(),
             why=sent.get("why", "")[:500],
             follows=int(sent["follows"]) if sent.get("follows", "").isdecimal() else 0,
         )
     except (Conflict, InputError) as error:
-        return _page(request, here, problem=f"Not kept: {error}.", text=sent.get("text", ""), about=about)
+        return _page(request, access, problem=f"Not kept: {error}.", text=sent.get("text", ""), about=about)
     facts = {"about": about.value, "revision": made.revision}
-    audit(here.account, "stated criteria", f"study {here.hosted.token}", hosted=here.hosted, **facts)
+    audit(access.account, "stated criteria", f"study {access.hosted.token}", hosted=access.hosted, **facts)
     messages.success(request, f"Kept as statement {made.revision} about {about.value}.")
-    return redirect("organiser:criteria", study=here.hosted.token)
+    return redirect("organiser:criteria", study=access.hosted.token)
 
 
 def _page(
     request: HttpRequest,
-    here: Here,
+    access: AccessContext,
     *,
     problem: str = "",
     text: str = "",
     about: CriteriaSubject | None = None,
 ) -> HttpResponse:
-    found = criteria_of(server_store(), here.hosted.name)
+    found = criteria_of(server_store(), access.hosted.name)
     names = dict(Account.objects.filter(token__in={one.by for one in found}).values_list("token", "name"))
     stated = [
         StatedBefore(
@@ -170,7 +175,7 @@ def _page(
         )
         for subject, asked in _ASKED.items()
     ]
-    context = {"here": here, "stated": stated, "problem": problem, "text": text, "faulty": about}
+    context = {"access": access, "stated": stated, "problem": problem, "text": text, "faulty": about}
     return render(request, "web/organiser/criteria.html", context, status=422 if problem else 200)
 
 
@@ -187,25 +192,25 @@ class FactorForm(forms.Form):
 
 
 @allowed(Role.ORGANISER)
-def factors(request: HttpRequest, here: Here) -> HttpResponse:
+def factors(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Show or store the roles that need a second factor."""
-    form = FactorForm(request.POST or None, initial={"roles": here.hosted.second_factor})
+    form = FactorForm(request.POST or None, initial={"roles": access.hosted.second_factor})
     if request.method == "POST":
         form = FactorForm(request.POST)
         if form.is_valid():
             with transaction.atomic():
-                here.hosted.second_factor = form.cleaned_data["roles"]
-                here.hosted.save(update_fields=["second_factor"])
-                audit(here.account, "set second factors", f"study {here.hosted.token}", hosted=here.hosted,
-                      roles=here.hosted.second_factor)  # fmt: skip
+                access.hosted.second_factor = form.cleaned_data["roles"]
+                access.hosted.save(update_fields=["second_factor"])
+                audit(access.account, "set second factors", f"study {access.hosted.token}", hosted=access.hosted,
+                      roles=access.hosted.second_factor)  # fmt: skip
             messages.success(request, "Kept.")
-            return redirect("organiser:factors", study=here.hosted.token)
+            return redirect("organiser:factors", study=access.hosted.token)
     shown = {
-        "here": here,
+        "access": access,
         "form": form,
         "by_server": sorted(role.value for role in required_by_server()),
-        "lacking": lacking_factor(here.hosted),
-        "n_needed": _needing(here.hosted).count(),
+        "lacking": lacking_factor(access.hosted),
+        "n_needed": _needing(access.hosted).count(),
     }
     return render(request, "web/organiser/factors.html", shown, status=422 if form.errors else 200)
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from theodolite.domain.application import Claim
 from theodolite.domain.people.role import Role
-from theodolite.web.access import Here, allowed
+from theodolite.web.access import AccessContext, allowed
 from theodolite.web.audit import audit
 from theodolite.web.models import Submission
 from theodolite.web.teams.connecting import claims_of, script_lines, study_lines
@@ -78,24 +78,24 @@ class DecisionForm(forms.Form):
 
 
 @allowed(Role.ORGANISER)
-def submissions(request: HttpRequest, here: Here) -> HttpResponse:
+def submissions(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """List what teams have handed in; drafts are the teams' own."""
-    handed_in = Submission.objects.filter(hosted=here.hosted).exclude(state=_State.DRAFT).select_related("team")
-    return render(request, "web/organiser/submissions.html", {"here": here, "submissions": handed_in})
+    handed_in = Submission.objects.filter(hosted=access.hosted).exclude(state=_State.DRAFT).select_related("team")
+    return render(request, "web/organiser/submissions.html", {"access": access, "submissions": handed_in})
 
 
 @allowed(Role.ORGANISER)
-def submission(request: HttpRequest, here: Here, submission: str) -> HttpResponse:
+def submission(request: HttpRequest, access: AccessContext, submission: str) -> HttpResponse:
     """Show one submission without its credentials, and decide about it."""
     handed_in = Submission.objects.exclude(state=_State.DRAFT).select_related("team__account", "hosted")
-    found = get_object_or_404(handed_in, token=submission, hosted=here.hosted)
+    found = get_object_or_404(handed_in, token=submission, hosted=access.hosted)
     form = DecisionForm(request.POST or None, claims=claims_of(found))
     if request.method == "POST" and found.state == _State.SUBMITTED and form.is_valid():
-        decided = _decide(here, found, form)
+        decided = _decide(access, found, form)
         messages.success(request, f"{decided.name}: {decided.state}.")
-        return redirect("organiser:submission", study=here.hosted.token, submission=found.token)
+        return redirect("organiser:submission", study=access.hosted.token, submission=found.token)
     told = {
-        "here": here,
+        "access": access,
         "submission": found,
         "form": form,
         "claims": claims_of(found),
@@ -106,7 +106,7 @@ def submission(request: HttpRequest, here: Here, submission: str) -> HttpRespons
 
 
 @transaction.atomic
-def _decide(here: Here, submission: Submission, form: DecisionForm) -> Submission:
+def _decide(access: AccessContext, submission: Submission, form: DecisionForm) -> Submission:
     found = submission.held(_State.SUBMITTED)
     decision, reason = form.cleaned_data["decision"], form.cleaned_data["reason"]
     found.state, found.reason, found.decided_at = _DECISIONS[decision], reason, timezone.now()
@@ -115,5 +115,5 @@ def _decide(here: Here, submission: Submission, form: DecisionForm) -> Submissio
     if found.state == _State.DECLINED:
         found.sealed = b""
     found.save()
-    audit(here.account, f"decided: {decision}", f"submission {found.token}", hosted=here.hosted, reason=reason)
+    audit(access.account, f"decided: {decision}", f"submission {found.token}", hosted=access.hosted, reason=reason)
     return found

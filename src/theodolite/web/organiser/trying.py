@@ -20,7 +20,7 @@ from theodolite.domain.errors import ContentRefused, TheodoliteError
 from theodolite.domain.flow import FILTERED_TEXT, Exchange, SayToApplication
 from theodolite.domain.people.role import Role
 from theodolite.domain.study import Study
-from theodolite.web.access import Here, allowed
+from theodolite.web.access import AccessContext, allowed
 from theodolite.web.answering import fill, once
 from theodolite.web.audit import audit
 from theodolite.web.crew import by_crew
@@ -69,16 +69,16 @@ class Trial:
 
 
 @allowed(Role.ORGANISER)
-def try_submission(request: HttpRequest, here: Here, submission: str) -> HttpResponse:
+def try_submission(request: HttpRequest, access: AccessContext, submission: str) -> HttpResponse:
     """Show the conversation so far, with the reply to what was said now."""
-    found, study = _opened(here, submission)
-    page = _Page(request=request, here=here, submission=found, study=study, trial=_trial_from(request, study))
+    found, study = _opened(access, submission)
+    page = _Page(request=request, access=access, submission=found, study=study, trial=_trial_from(request, study))
     words = request.POST.get("text", "").strip()
     if request.method != "POST":
         return page.shown()
     if not words or len(words) > MOST_LETTERS or page.trial.is_full:
         return page.shown(fault=f"Write something, {MOST_LETTERS} letters at most.", text=words[:MOST_LETTERS])
-    audit(here.account, "tried application", f"submission {found.token}", hosted=here.hosted)
+    audit(access.account, "tried application", f"submission {found.token}", hosted=access.hosted)
     answer = HttpResponse()
     return once(answer, partial(_answered, answer, page, words))
 
@@ -88,7 +88,7 @@ class _Page:
     """The page of one conversation, for whoever asked for it."""
 
     request: HttpRequest
-    here: Here
+    access: AccessContext
     submission: Submission
     study: Study
     trial: Trial
@@ -96,7 +96,13 @@ class _Page:
     def shown(self, **more: object) -> HttpResponse:
         """Return the page with what is new on it; `fault` says what went wrong."""
         scenarios = [one.name for one in self.study.scenarios]
-        told = {"here": self.here, "submission": self.submission, "scenarios": scenarios, "trial": self.trial, **more}
+        told = {
+            "access": self.access,
+            "submission": self.submission,
+            "scenarios": scenarios,
+            "trial": self.trial,
+            **more,
+        }
         with translation.override(PLAIN):  # the thread speaks for others next
             return render(self.request, "web/organiser/try.html", told, status=422 if "fault" in more else 200)
 
@@ -114,9 +120,9 @@ async def _answered(answer: HttpResponse, page: _Page, words: str) -> None:
     fill(answer, await by_crew(replace(page, trial=further).shown, took_s=monotonic() - began))
 
 
-def _opened(here: Here, submission: str) -> tuple[Submission, Study]:
+def _opened(access: AccessContext, submission: str) -> tuple[Submission, Study]:
     handed_in = Submission.objects.select_related("hosted").filter(state__in=_TRIED)
-    return get_object_or_404(handed_in, token=submission, hosted=here.hosted), event_of(here.hosted).study
+    return get_object_or_404(handed_in, token=submission, hosted=access.hosted), event_of(access.hosted).study
 
 
 def _trial_from(request: HttpRequest, study: Study) -> Trial:

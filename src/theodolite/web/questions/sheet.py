@@ -36,7 +36,7 @@ class Sheet:
         keep: Keeps what they answer now; None shows the sheet and keeps nothing, as a preview does.
         next_page: Address that follows once it is handed in.
         template: Page that shows it; extends `web/questions/sheet.html`.
-        context: What the page shows beside it: `here`, `title`, `about`.
+        context: What the page shows beside it: `access`, `title`, `about`.
         turns: Numbers of the dialogue's turns; none in a questionnaire.
     """
 

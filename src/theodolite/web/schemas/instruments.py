@@ -13,7 +13,7 @@ from theodolite.config.places import render_faults
 from theodolite.domain.identity import SHORT, version_of
 from theodolite.domain.instrument import Instrument
 from theodolite.domain.people.role import Role
-from theodolite.web.access import Here, allowed
+from theodolite.web.access import AccessContext, allowed
 from theodolite.web.questions.sheet import Sheet, sheet_page
 from theodolite.web.schemas.preview import preview_page
 
@@ -40,37 +40,37 @@ class Shown:
 
 
 @allowed(Role.ORGANISER, Role.SENIOR)
-def instruments(request: HttpRequest, here: Here) -> HttpResponse:
+def instruments(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """List what people are asked, with version and what is badly asked."""
     try:
-        loaded = _loaded(here)
-        context = {"here": here, "shown": _shown(loaded), "notes": loaded.notes}
+        loaded = _loaded(access)
+        context = {"access": access, "shown": _shown(loaded), "notes": loaded.notes}
     except StudyFaults as found:
-        context = {"here": here, "faults": render_faults(found.placed, limit=None, ending="Nothing was published.")}
+        context = {"access": access, "faults": render_faults(found.placed, limit=None, ending="Nothing was published.")}
     return render(request, "web/questions/list.html", context)
 
 
 @allowed(Role.ORGANISER, Role.SENIOR)
-def instrument(request: HttpRequest, here: Here, name: str) -> HttpResponse:
+def instrument(request: HttpRequest, access: AccessContext, name: str) -> HttpResponse:
     """Show one instrument as people see it; what is answered here is kept nowhere.
 
     A category is shown on the annotation page, a questionnaire on that of testers.
     """
-    loaded = _loaded(here)
+    loaded = _loaded(access)
     category = next((one for schema in loaded.study.schemas for one in schema.categories if one.name == name), None)
     if category is not None:
-        return preview_page(request, here, category)
+        return preview_page(request, access, category)
     found = next((each for each in _shown(loaded) if each.name == name), None)
     if found is None:
         raise Http404
-    context = {"here": here, "title": found.title, "about": found.about, "shown": found}
+    context = {"access": access, "title": found.title, "about": found.about, "shown": found}
     return sheet_page(
         request, Sheet(instrument=found.instrument, template="web/questions/preview.html", context=context)
     )
 
 
-def _loaded(here: Here) -> LoadedStudy:
-    return load_study(here.hosted.folder, shelves=plugin_shelves())
+def _loaded(access: AccessContext) -> LoadedStudy:
+    return load_study(access.hosted.folder, shelves=plugin_shelves())
 
 
 def _shown(loaded: LoadedStudy) -> list[Shown]:

@@ -21,7 +21,7 @@ from theodolite.config.loading import StudyFaults
 from theodolite.config.places import render_faults
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.people.role import Role
-from theodolite.web.access import Here, allowed
+from theodolite.web.access import AccessContext, allowed
 from theodolite.web.models import SchemaDraft, SchemaRevision
 from theodolite.web.schemas.drafts import SHIPPED, begin_draft, head_of, save_text
 from theodolite.web.schemas.publishing import publish_schema
@@ -43,14 +43,14 @@ class _Unsaved:
 
 @allowed(Role.ORGANISER, Role.SENIOR)
 @require_GET
-def schemas(request: HttpRequest, here: Here) -> HttpResponse:
+def schemas(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """List the schemas of a study, and the drafts that people work on."""
-    study = study_of_files(here.hosted)
+    study = study_of_files(access.hosted)
     context = {
-        "here": here,
+        "access": access,
         "schemas": study.schemas if study else (),
         "is_broken": study is None,
-        "drafts": [(one, head_of(one), one.versions.first()) for one in here.hosted.schema_drafts.all()],
+        "drafts": [(one, head_of(one), one.versions.first()) for one in access.hosted.schema_drafts.all()],
         "sources": [*plugin_shelves().names(FOLDER, ".yaml")],
         "shipped": SHIPPED,
     }
@@ -59,40 +59,40 @@ def schemas(request: HttpRequest, here: Here) -> HttpResponse:
 
 @allowed(Role.ORGANISER, Role.SENIOR)
 @require_POST
-def begin(request: HttpRequest, here: Here) -> HttpResponse:
+def begin(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Begin to work on a schema: one of the study, or a further one."""
     source = request.POST.get("source", "")
     try:
-        draft = begin_draft(here.hosted, request.POST.get("name", "").strip() or source, source, here.account)
+        draft = begin_draft(access.hosted, request.POST.get("name", "").strip() or source, source, access.account)
     except InputError as error:
         messages.warning(request, f"Not begun: {error}.")
-        return redirect("organiser:schemas", study=here.hosted.token)
+        return redirect("organiser:schemas", study=access.hosted.token)
     return redirect(_address(draft))
 
 
 @allowed(Role.ORGANISER, Role.SENIOR)
 @require_http_methods(["GET", "POST"])
-def schema(request: HttpRequest, here: Here, draft: str) -> HttpResponse:
+def schema(request: HttpRequest, access: AccessContext, draft: str) -> HttpResponse:
     """Show the editor of a draft, and save what stands in it; a script is told in JSON."""
-    found = _draft(here, draft)
+    found = _draft(access, draft)
     if request.method != "POST":
-        return _page(request, here, found)
+        return _page(request, access, found)
     text, act = request.POST.get("text", ""), request.POST.get("act", "")
     try:
-        revision = _saved(found, text, act, here, seen=int(request.POST.get("seen") or 0))
+        revision = _saved(found, text, act, access, seen=int(request.POST.get("seen") or 0))
     except (Conflict, InputError, ValueError) as error:
         if _is_script(request):
             return JsonResponse({"problem": f"{error}."}, status=HTTPStatus.CONFLICT)
         unsaved = _Unsaved(text=text, why=f"Not saved: {error}.")
-        return _page(request, here, found, {"unsaved": unsaved}, HTTPStatus.CONFLICT)
+        return _page(request, access, found, {"unsaved": unsaved}, HTTPStatus.CONFLICT)
     if _is_script(request):
-        return JsonResponse(_told(request, here, written(found, revision)))
+        return JsonResponse(_told(request, access, written(found, revision)))
     messages.success(request, f"Saved as revision {revision.number}.")
     back = urlencode({"show": _shown(request), "at": act} if act.partition(":")[2] else {"show": _shown(request)})
     return redirect(f"{_address(found)}?{back}")
 
 
-def _saved(draft: SchemaDraft, text: str, act: str, here: Here, *, seen: int) -> SchemaRevision:
+def _saved(draft: SchemaDraft, text: str, act: str, access: AccessContext, *, seen: int) -> SchemaRevision:
     """Save the text, rearranged or added to as a button says; a revision that is brought back is saved anew."""
     kind, _, rest = act.partition(":")
     if kind == "back":
@@ -100,24 +100,24 @@ def _saved(draft: SchemaDraft, text: str, act: str, here: Here, *, seen: int) ->
         if old is None:
             message = f"there is no revision {rest}"
             raise InputError(message)
-        return save_text(draft, old.text, here.account, seen=seen)
+        return save_text(draft, old.text, access.account, seen=seen)
     if kind == ACT:
-        return save_text(draft, with_settled(here, draft, text, rest), here.account, seen=seen)
-    return save_text(draft, rearranged(text, draft.name, kind, rest), here.account, seen=seen)
+        return save_text(draft, with_settled(access, draft, text, rest), access.account, seen=seen)
+    return save_text(draft, rearranged(text, draft.name, kind, rest), access.account, seen=seen)
 
 
 @allowed(Role.ORGANISER, Role.SENIOR)
 @require_POST
-def publish(request: HttpRequest, here: Here, draft: str) -> HttpResponse:
+def publish(request: HttpRequest, access: AccessContext, draft: str) -> HttpResponse:
     """Publish the revision that the page showed."""
-    found, sent = _draft(here, draft), request.POST
+    found, sent = _draft(access, draft), request.POST
     keep = dict.fromkeys(sent.getlist("keep"), True)
     number = int(sent.get("revision") or 0) if sent.get("revision", "").isdecimal() else 0
     try:
-        made = publish_schema(found, number, here.account, note=sent.get("note", "").strip(), keep=keep)
+        made = publish_schema(found, number, access.account, note=sent.get("note", "").strip(), keep=keep)
     except StudyFaults as faulty:
         faults = render_faults(faulty.placed, limit=None, ending="Nothing was published.")
-        return _page(request, here, found, {"faults": faults}, HTTPStatus.UNPROCESSABLE_ENTITY)
+        return _page(request, access, found, {"faults": faults}, HTTPStatus.UNPROCESSABLE_ENTITY)
     except (Conflict, InputError) as error:
         messages.warning(request, f"Not published: {error}")
         return redirect(_address(found))
@@ -128,9 +128,9 @@ def publish(request: HttpRequest, here: Here, draft: str) -> HttpResponse:
 
 @allowed(Role.ORGANISER, Role.SENIOR)
 @require_GET
-def file(_request: HttpRequest, here: Here, draft: str, number: int) -> HttpResponse:
+def file(_request: HttpRequest, access: AccessContext, draft: str, number: int) -> HttpResponse:
     """Hand out one revision as the file that a study reads."""
-    found = _draft(here, draft)
+    found = _draft(access, draft)
     revision = found.revisions.filter(number=number).first()
     if revision is None:
         raise Http404
@@ -139,8 +139,8 @@ def file(_request: HttpRequest, here: Here, draft: str, number: int) -> HttpResp
     return answer
 
 
-def _draft(here: Here, token: str) -> SchemaDraft:
-    found = SchemaDraft.objects.filter(hosted=here.hosted, token=token).select_related("hosted").first()
+def _draft(access: AccessContext, token: str) -> SchemaDraft:
+    found = SchemaDraft.objects.filter(hosted=access.hosted, token=token).select_related("hosted").first()
     if found is None:
         raise Http404
     return found
@@ -159,14 +159,14 @@ def _is_script(request: HttpRequest) -> bool:
     return request.headers.get("Accept", "").startswith("application/json")
 
 
-def _context(request: HttpRequest, here: Here, seen: WrittenDraft) -> dict[str, object]:
+def _context(request: HttpRequest, access: AccessContext, seen: WrittenDraft) -> dict[str, object]:
     names = [one.name for one in seen.categories]
     wanted = _shown(request)
     return {
-        "here": here,
+        "access": access,
         "draft": seen.draft,
         "seen": seen,
-        "asked": settled_words(here, seen.revision.text),
+        "asked": settled_words(access, seen.revision.text),
         "at": request.GET.get("at", ""),
         "outlook": seen.outlook,
         "show": wanted if wanted in names else next(iter(names), ""),
@@ -177,23 +177,23 @@ def _context(request: HttpRequest, here: Here, seen: WrittenDraft) -> dict[str, 
 
 def _page(
     request: HttpRequest,
-    here: Here,
+    access: AccessContext,
     draft: SchemaDraft,
     more: Mapping[str, object] | None = None,
     status: HTTPStatus = HTTPStatus.OK,
 ) -> HttpResponse:
-    context = _context(request, here, written(draft, head_of(draft))) | dict(more or {})
+    context = _context(request, access, written(draft, head_of(draft))) | dict(more or {})
     return render(request, "web/schemas/editor.html", context, status=status)
 
 
-def _told(request: HttpRequest, here: Here, seen: WrittenDraft) -> dict[str, object]:
+def _told(request: HttpRequest, access: AccessContext, seen: WrittenDraft) -> dict[str, object]:
     """Return what the editor's script is told: what it shows anew, and from which revision the preview is drawn."""
-    context = _context(request, here, seen)
+    context = _context(request, access, seen)
     return {
         "revision": seen.revision.number,
         "saved": seen.revision.made_at.isoformat(timespec="seconds"),
         "count": _count(seen),
-        "file": reverse("organiser:schema_file", args=[here.hosted.token, seen.draft.token, seen.revision.number]),
+        "file": reverse("organiser:schema_file", args=[access.hosted.token, seen.draft.token, seen.revision.number]),
         "findings": render_to_string("web/schemas/_findings.html", context, request),
         "around": render_to_string("web/schemas/_around.html", context, request),
         "preview": render_to_string("web/schemas/_preview.html", context, request),

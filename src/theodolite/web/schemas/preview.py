@@ -19,7 +19,7 @@ from theodolite.domain.instrument import QuestionLevel
 from theodolite.domain.people.role import Role
 from theodolite.domain.schema import Category
 from theodolite.domain.shown_order import NOT_VARIED, REVERSED, QuestionOrder, ShownOrder, n_orders, shown_order_of
-from theodolite.web.access import Here, allowed
+from theodolite.web.access import AccessContext, allowed
 from theodolite.web.annotator.annotate import Frame
 from theodolite.web.annotator.annotation_page import AnnotationPage, annotation_page, reference_of, turns_of
 from theodolite.web.annotator.questions import Unreadable, answer_in, worded
@@ -43,10 +43,10 @@ _STAND_IN = (
 @allowed(Role.ORGANISER, Role.SENIOR)
 @require_http_methods(["GET", "POST"])
 @xframe_options_sameorigin
-def preview(request: HttpRequest, here: Here, draft: str, number: int, section: str) -> HttpResponse:
+def preview(request: HttpRequest, access: AccessContext, draft: str, number: int, section: str) -> HttpResponse:
     """Show one category of one revision as annotators would meet it; answers that are tried stay on the page."""
     text = (
-        SchemaDraft.objects.filter(hosted=here.hosted, token=draft, revisions__number=number)
+        SchemaDraft.objects.filter(hosted=access.hosted, token=draft, revisions__number=number)
         .values_list("revisions__text", "name")
         .first()
     )
@@ -54,13 +54,13 @@ def preview(request: HttpRequest, here: Here, draft: str, number: int, section: 
     found = next((one for one in schema.categories if one.name == section), None) if schema else None
     if found is None:
         raise Http404
-    return preview_page(request, here, found)
+    return preview_page(request, access, found)
 
 
-def preview_page(request: HttpRequest, here: Here, category: Category) -> HttpResponse:
+def preview_page(request: HttpRequest, access: AccessContext, category: Category) -> HttpResponse:
     """Return the annotation page of a category with an example in place of a dialogue."""
     guideline = category.guideline
-    dialogue = _dialogue(guideline, reference_here(here.hosted))
+    dialogue = _dialogue(guideline, reference_here(access.hosted))
     title = category.title or worded(guideline.name)
     order, sent = _order(request), request.POST if request.method == "POST" else {}
     sheet, problems = _tried(annotation_page(guideline, dialogue, (), title, order=order), sent, order)
@@ -72,7 +72,7 @@ def preview_page(request: HttpRequest, here: Here, category: Category) -> HttpRe
     missing = dict.fromkeys(sheet.open, "This is still open.") if handed_in else {}
     said = "Not submitted: some answers are open." if missing else ""
     context = {
-        "here": here,
+        "access": access,
         "sheet": sheet.remarked(problems=missing | problems),
         "frame": Frame(address=request.get_full_path(), progress="preview: nothing is kept", is_preview=True),
         "order": order,

@@ -10,7 +10,7 @@ from theodolite.config.labelling.schema_drafts import schema_path
 from theodolite.config.yaml_source import read_yaml
 from theodolite.domain.annotating.thread import FeedbackThread, ThreadEnd
 from theodolite.domain.errors import InputError
-from theodolite.web.access import Here
+from theodolite.web.access import AccessContext
 from theodolite.web.annotator.context import annotator_context
 from theodolite.web.annotator.questions import worded
 from theodolite.web.audit import audit
@@ -45,7 +45,7 @@ class SettledWords:
         return worded(self.category)
 
 
-def settled_words(here: Here, text: str) -> list[SettledWords]:
+def settled_words(access: AccessContext, text: str) -> list[SettledWords]:
     """Return what was settled for the guideline, with whether a draft's text holds it."""
     return [
         SettledWords(
@@ -55,15 +55,15 @@ def settled_words(here: Here, text: str) -> list[SettledWords]:
             words=one.text,
             stands=f"# thread {one.token}" in text,
         )
-        for one in _threads(here)
+        for one in _threads(access)
     ]
 
 
-def with_settled(here: Here, draft: SchemaDraft, text: str, place: str) -> str:
+def with_settled(access: AccessContext, draft: SchemaDraft, text: str, place: str) -> str:
     """Return a draft's text with the words of a thread as a note, and write down who put them there.
 
     Args:
-        here: Who asks.
+        access: The account, study and membership of the request.
         draft: The draft.
         text: What stands in the editor.
         place: Thread and question, `THREAD:QUESTION`; without a question, the category as a whole.
@@ -72,7 +72,7 @@ def with_settled(here: Here, draft: SchemaDraft, text: str, place: str) -> str:
         InputError: If there is no such thread, or the text has no lines for it.
     """
     token, _, question = place.partition(":")
-    thread = next((one for one in _threads(here) if one.token == token), None)
+    thread = next((one for one in _threads(access) if one.token == token), None)
     if thread is None:
         message = "there is no such thread any more"
         raise InputError(message)
@@ -80,10 +80,10 @@ def with_settled(here: Here, draft: SchemaDraft, text: str, place: str) -> str:
     source = read_yaml(plain.encode("utf-8"), schema_path(draft.name))
     note = schema_lines.Note(words=" ".join(thread.text.split()), thread=token)
     done = schema_lines.advised(plain, source, thread.anchor.category, question, note)
-    audit(here.account, "put settled words into", f"schema {draft.name}", hosted=here.hosted, thread=token)
+    audit(access.account, "put settled words into", f"schema {draft.name}", hosted=access.hosted, thread=token)
     return done
 
 
-def _threads(here: Here) -> list[FeedbackThread]:
-    annotator = annotator_context(here)
+def _threads(access: AccessContext) -> list[FeedbackThread]:
+    annotator = annotator_context(access)
     return settled_threads(annotator.queue, ThreadEnd.GUIDELINE) if annotator else []

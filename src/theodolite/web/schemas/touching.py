@@ -29,7 +29,7 @@ from theodolite.domain.guideline import Guideline
 from theodolite.domain.people.role import Role
 from theodolite.domain.schema import AnnotationSchema
 from theodolite.measurement.rewording import IsDefect, measured_shift, sample_plan
-from theodolite.web.access import Here, allowed
+from theodolite.web.access import AccessContext, allowed
 from theodolite.web.annotator.context import AnnotatorContext, annotator_context
 from theodolite.web.annotator.questions import worded
 from theodolite.web.audit import audit
@@ -91,13 +91,13 @@ class VersionPair:
 
 @allowed(Role.ORGANISER, Role.SENIOR)
 @require_http_methods(["GET", "POST"])
-def touching(request: HttpRequest, here: Here, draft: str) -> HttpResponse:
+def touching(request: HttpRequest, access: AccessContext, draft: str) -> HttpResponse:
     """Show what a draft touches, and put the sample that shows what it moves into the queue."""
-    found = SchemaDraft.objects.filter(hosted=here.hosted, token=draft).select_related("hosted").first()
+    found = SchemaDraft.objects.filter(hosted=access.hosted, token=draft).select_related("hosted").first()
     if found is None:
         raise Http404
     schema = written(found, head_of(found)).reading.schema
-    annotator = annotator_context(here)
+    annotator = annotator_context(access)
     comparisons = _comparisons(annotator, schema) if annotator and schema else []
     sent = request.POST if request.method == "POST" else request.GET
     chosen = _chosen(comparisons, sent.get("of", ""))
@@ -106,13 +106,13 @@ def touching(request: HttpRequest, here: Here, draft: str) -> HttpResponse:
     except InputError as error:
         messages.warning(request, f"Not planned: {error}.")
         wish = SampleWish()
-    context: dict[str, object] = {"here": here, "draft": found, "schema": schema, "annotator": annotator}
+    context: dict[str, object] = {"access": access, "draft": found, "schema": schema, "annotator": annotator}
     context |= {"comparisons": comparisons, "wish": wish, "aims": _aims(wish), "seed": _seed(sent)}
     context["routes"] = _routes(annotator, schema) if annotator and schema else []
     if annotator and chosen:
         sample = _Sample.of(annotator, *chosen, wish, _seed(sent))
         if request.method == "POST":
-            return _put(request, here, found, annotator, sample)
+            return _put(request, access, found, annotator, sample)
         context["sample"] = sample
     return render(request, "web/schemas/touching.html", context)
 
@@ -273,7 +273,7 @@ def _is_defect(guideline: Guideline, question: str) -> IsDefect | None:
 
 
 def _put(
-    request: HttpRequest, here: Here, draft: SchemaDraft, annotator: AnnotatorContext, sample: _Sample
+    request: HttpRequest, access: AccessContext, draft: SchemaDraft, annotator: AnnotatorContext, sample: _Sample
 ) -> HttpResponse:
     """Put the sample into the queue for the new version."""
     comparison, plan = sample.comparison, sample.plan
@@ -287,7 +287,7 @@ def _put(
         return back
     facts = {"category": comparison.after.name, "question": sample.question, "dialogues": n_new}
     facts |= {"before": comparison.version, "after": comparison.asked, "aim": plan.wish.aim.value}
-    audit(here.account, "put a sample into the queue again", f"schema {draft.name}", hosted=here.hosted, **facts)
+    audit(access.account, "put a sample into the queue again", f"schema {draft.name}", hosted=access.hosted, **facts)
     messages.success(request, f"{n_new} dialogue{'' if n_new == 1 else 's'} will be annotated again by the new words.")
     return back
 

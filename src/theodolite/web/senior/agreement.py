@@ -59,7 +59,7 @@ def agreement(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse
     found = figures.agreement(annotator.records, annotator.queue, category)
     orders = figures.orders(annotator.records, annotator.queue, category)
     context = {
-        "here": annotator.here,
+        "access": annotator.access,
         "progress": [(worded(one.category), one) for one in figures.progress(annotator.queue)],
         "categories": [(name, worded(name), name == category) for name in names],
         "category": category,
@@ -162,7 +162,7 @@ def raters(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
     found, again = figures.agreement(), figures.repeated()
     divided, page = figures.divided(), page_number(request)
     context = {
-        "here": annotator.here,
+        "access": annotator.access,
         "category": figures.category,
         "title": worded(figures.category),
         "question": figures.asked.name,

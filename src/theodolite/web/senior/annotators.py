@@ -70,7 +70,7 @@ class AnnotatorStatus:
 @senior_view
 def people(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
     """Show how annotators' work looks from above, under the tokens of their memberships."""
-    annotators = Membership.objects.filter(hosted=annotator.here.hosted, role=Role.ANNOTATOR.value, left_at=None)
+    annotators = Membership.objects.filter(hosted=annotator.access.hosted, role=Role.ANNOTATOR.value, left_at=None)
     held = list(annotators.order_by("id"))
     ways = training.onboardings(annotator.records, annotator.queue, [one.participant for one in held])
     seen = {one.participant: one for one in quality.from_above(annotator.records, annotator.queue)}
@@ -78,11 +78,11 @@ def people(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
     design = annotator.design
     process = design.process
     context = {
-        "here": annotator.here,
+        "access": annotator.access,
         "asks_practice": process.practice,
         "asks_tests": bool(process.pass_mark),
         "people": standing,
-        "rotations": annotator_rotations(annotator.here.hosted),
+        "rotations": annotator_rotations(annotator.access.hosted),
         "categories": [(one.name, worded(one.name)) for one in design.categories],
     }
     return render(request, "web/senior/people.html", context)
@@ -94,7 +94,7 @@ def people(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
 def admit(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
     """Let an annotator into a category without a test, with a reason."""
     held = Membership.objects.filter(
-        hosted=annotator.here.hosted, role=Role.ANNOTATOR.value, token=request.POST.get("who", "")
+        hosted=annotator.access.hosted, role=Role.ANNOTATOR.value, token=request.POST.get("who", "")
     ).first()
     if held is None:
         raise Http404
@@ -104,10 +104,10 @@ def admit(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
             annotator.records, annotator.queue, held.participant, category, by=annotator.participant, reason=reason
         )
         audit(
-            annotator.here.account,
+            annotator.access.account,
             "let in",
             f"membership {held.token}",
-            hosted=annotator.here.hosted,
+            hosted=annotator.access.hosted,
             category=category,
         )
     messages.success(request, "Let in.")
@@ -157,7 +157,7 @@ def judges(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
     """Show the judges of the study, each beside people."""
     process = annotator.design.process
     context = {
-        "here": annotator.here,
+        "access": annotator.access,
         "judges": [_view(annotator, one) for one in standings(annotator.records, annotator.queue)],
         "passes": process.passes,
         "most": most_by_judges(process, process.passes),
@@ -210,6 +210,6 @@ def decide(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
             n = demote(annotator.records, annotator.queue, judge, by=annotator.participant, reason=reason)
             verb = "withdrew a judge"
             told = f"{judge} is a shadow again. {n} of its passes {'is' if n == 1 else 'are'} open for people."
-        audit(annotator.here.account, verb, f"judge {judge}", hosted=annotator.here.hosted)
+        audit(annotator.access.account, verb, f"judge {judge}", hosted=annotator.access.hosted)
     messages.success(request, told)
     return redirect(page_of(annotator, "judges"))

@@ -18,7 +18,7 @@ from theodolite.annotation.listing import Listing
 from theodolite.domain.annotating.bulk import BulkAct, BulkLine
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.people.role import Role
-from theodolite.web.access import Here, allowed
+from theodolite.web.access import AccessContext, allowed
 from theodolite.web.annotator.context import AnnotatorContext
 from theodolite.web.annotator.questions import worded
 from theodolite.web.audit import audit
@@ -45,26 +45,26 @@ class LineView:
 @list_view
 def act(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
     """Do something with all dialogues that were chosen."""
-    here = annotator.here
+    access = annotator.access
     wanted = next((one for one in BulkAct if one.value == request.POST.get("act", "")), None)
-    if wanted is None or here.role not in ACTS[wanted].roles:
+    if wanted is None or access.role not in ACTS[wanted].roles:
         raise Http404
     items = _chosen(request, annotator)
     if not items:
         message = "nothing was chosen; tick some dialogues, or choose all that were found"
         raise InputError(message)
-    whom = _whom(request, here) if wanted is BulkAct.OFFER else None
+    whom = _whom(request, access) if wanted is BulkAct.OFFER else None
     with transaction.atomic():
         lines = _done(annotator, wanted, items, whom)
-        batch = _kept(here, wanted, lines, whom)
+        batch = _kept(access, wanted, lines, whom)
         facts = {"done": batch.n_done, "not": batch.n_refused}
-        audit(here.account, f"many at once: {wanted.value}", f"batch {batch.token}", hosted=here.hosted, **facts)
-    return redirect("senior:batch", study=here.hosted.token, batch=batch.token)
+        audit(access.account, f"many at once: {wanted.value}", f"batch {batch.token}", hosted=access.hosted, **facts)
+    return redirect("senior:batch", study=access.hosted.token, batch=batch.token)
 
 
 def _chosen(request: HttpRequest, annotator: AnnotatorContext) -> list[str]:
     """Return the tokens of the work items that were chosen: of ticked dialogues, of a page, or of all found."""
-    sought = filters_of(QueryDict(request.POST.get("query", "")[:2000]), annotator.here)
+    sought = filters_of(QueryDict(request.POST.get("query", "")[:2000]), annotator.access)
     listed = None
     if request.POST.get("which") != "all":
         listed = request.POST.getlist("shown" if request.POST.get("which") == "page" else "dialogue")[: listing.PAGE]
@@ -72,8 +72,8 @@ def _chosen(request: HttpRequest, annotator: AnnotatorContext) -> list[str]:
     return found.item_tokens(listed, category=request.POST.get("category", ""))
 
 
-def _whom(request: HttpRequest, here: Here) -> Membership:
-    held = Membership.objects.filter(hosted=here.hosted, role=Role.ANNOTATOR.value, left_at=None)
+def _whom(request: HttpRequest, access: AccessContext) -> Membership:
+    held = Membership.objects.filter(hosted=access.hosted, role=Role.ANNOTATOR.value, left_at=None)
     found = held.filter(token=request.POST.get("whom", "")).first()
     if found is None:
         message = "say to whom they are offered: choose an annotator"
@@ -98,11 +98,11 @@ def _done(annotator: AnnotatorContext, wanted: BulkAct, items: list[str], whom: 
             return bulk.open_reviews(queue, items)
 
 
-def _kept(here: Here, wanted: BulkAct, lines: list[BulkLine], whom: Membership | None) -> Batch:
+def _kept(access: AccessContext, wanted: BulkAct, lines: list[BulkLine], whom: Membership | None) -> Batch:
     n_refused = sum(bool(line.refused) for line in lines)
     batch = Batch.objects.create(
-        hosted=here.hosted,
-        account=here.account,
+        hosted=access.hosted,
+        account=access.account,
         act=wanted.value,
         whom=whom.token if whom else "",
         n_done=len(lines) - n_refused,
@@ -123,9 +123,9 @@ def batch(request: HttpRequest, annotator: AnnotatorContext, batch: str) -> Http
     page, size = page_number(request), found.n_done + found.n_refused
     lines = list(found.lines.order_by("-refused", "id")[page * PAGE : (page + 1) * PAGE])
     reasons = Counter(dict(found.lines.exclude(refused="").values_list("refused").annotate(n=Count("id")).order_by()))
-    people = dict(annotators_of(annotator.here))
+    people = dict(annotators_of(annotator.access))
     context = {
-        "here": annotator.here,
+        "access": annotator.access,
         "batch": found,
         "words": ACTS[found.as_act],
         "whom": people.get(found.whom, "somebody who has left") if found.whom else "",
@@ -161,9 +161,9 @@ def undo(request: HttpRequest, annotator: AnnotatorContext, batch: str) -> HttpR
         found.n_undone, found.undone_at = _undone(annotator, found), timezone.now()
         found.save()
         facts = {"undone": found.n_undone}
-        audit(annotator.here.account, "took many back", f"batch {batch}", hosted=annotator.here.hosted, **facts)
+        audit(annotator.access.account, "took many back", f"batch {batch}", hosted=annotator.access.hosted, **facts)
     messages.success(request, f"{found.n_undone} of {found.n_done} {ACTS[found.as_act].undone}.")
-    return redirect("senior:batch", study=annotator.here.hosted.token, batch=batch)
+    return redirect("senior:batch", study=annotator.access.hosted.token, batch=batch)
 
 
 def _undone(annotator: AnnotatorContext, found: Batch) -> int:
@@ -184,7 +184,7 @@ def _undone(annotator: AnnotatorContext, found: Batch) -> int:
 
 
 def _batch(annotator: AnnotatorContext, token: str, *, is_locked: bool = False) -> Batch:
-    rows = annotator.here.hosted.batches.select_for_update() if is_locked else annotator.here.hosted.batches
+    rows = annotator.access.hosted.batches.select_for_update() if is_locked else annotator.access.hosted.batches
     found = rows.filter(token=token).first()
     if found is None:
         raise Http404
@@ -192,4 +192,4 @@ def _batch(annotator: AnnotatorContext, token: str, *, is_locked: bool = False) 
 
 
 def _may(annotator: AnnotatorContext, found: Batch) -> bool:
-    return annotator.here.role in ACTS[found.as_act].roles
+    return annotator.access.role in ACTS[found.as_act].roles

@@ -31,7 +31,7 @@ def case_list(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse
     view = next((one for one in CaseView if one.name.lower() == request.GET.get("view", "")), CaseView.OPEN)
     page = page_number(request)
     context = {
-        "here": annotator.here,
+        "access": annotator.access,
         "views": [(one.name.lower(), one.value, counts[one], one is view) for one in CaseView],
         "view": view.name.lower(),
         "cases": case_lines(annotator.records, annotator.queue, view, reader=annotator.participant, page=page),
@@ -57,7 +57,7 @@ def look(request: HttpRequest, annotator: AnnotatorContext, case: str) -> HttpRe
     original = cases.original(
         annotator.records, case, by=annotator.participant, reason=request.POST.get("reason", "")[:500]
     )
-    audit(annotator.here.account, "looked at an original", f"case {case}", hosted=annotator.here.hosted)
+    audit(annotator.access.account, "looked at an original", f"case {case}", hosted=annotator.access.hosted)
     return _shown(request, annotator, found, original)
 
 
@@ -70,7 +70,7 @@ def act(request: HttpRequest, annotator: AnnotatorContext, case: str) -> HttpRes
     step, note = request.POST.get("step", ""), request.POST.get("note", "")[:1000]
     with transaction.atomic():
         _done(request, annotator, case, step, note)
-        audit(annotator.here.account, f"case: {step}", f"case {case}", hosted=annotator.here.hosted)
+        audit(annotator.access.account, f"case: {step}", f"case {case}", hosted=annotator.access.hosted)
     messages.success(request, "Done.")
     return redirect(page_of(annotator, "case", case=case))
 
@@ -100,10 +100,10 @@ def _shown(
     request: HttpRequest, annotator: AnnotatorContext, found: SensitiveCase, original: Dialogue | None
 ) -> HttpResponse:
     design = annotator.design
-    seats = Membership.objects.filter(hosted=annotator.here.hosted).select_related("account")
+    seats = Membership.objects.filter(hosted=annotator.access.hosted).select_related("account")
     people = {one.participant: one.account for one in seats}
     context = {
-        "here": annotator.here,
+        "access": annotator.access,
         "case": found,
         "turns": original.turns if original else (),
         "categories": [(one.name, worded(one.name)) for one in design.categories],

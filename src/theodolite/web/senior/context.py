@@ -24,7 +24,7 @@ senior_view = queue_view(_said_on_home)
 
 def page_of(annotator: AnnotatorContext, name: str, **parts: str | int) -> str:
     """Return the address of a page of seniors."""
-    return reverse(f"senior:{name}", kwargs={"study": annotator.here.hosted.token, **parts})
+    return reverse(f"senior:{name}", kwargs={"study": annotator.access.hosted.token, **parts})
 
 
 def own_item(annotator: AnnotatorContext, item: str) -> str:

@@ -23,7 +23,7 @@ from theodolite.domain.annotating.listing import DialogueFilter, ItemStage, List
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.people.role import Role
-from theodolite.web.access import Here, allowed
+from theodolite.web.access import AccessContext, allowed
 from theodolite.web.annotator.context import AnnotatorContext, annotator_context, queue_view
 from theodolite.web.annotator.questions import worded
 from theodolite.web.audit import audit
@@ -106,12 +106,12 @@ class ListFilters:
         return made.urlencode()
 
 
-def knows_level(here: Here) -> bool:
+def knows_level(access: AccessContext) -> bool:
     """Tell whether somebody may know at which level dialogues were held: seniors review blindly, organisers do not."""
-    return here.role is Role.ORGANISER
+    return access.role is Role.ORGANISER
 
 
-def filters_of(query: QueryDict, here: Here) -> ListFilters:
+def filters_of(query: QueryDict, access: AccessContext) -> ListFilters:
     """Return what an address asks for, as far as whoever asks may know it.
 
     Raises:
@@ -119,7 +119,7 @@ def filters_of(query: QueryDict, here: Here) -> ListFilters:
     """
     given = {name: query.get(name, "").strip()[:MOST_WORDS] for name in NAMES}
     given = {name: value for name, value in given.items() if value}
-    is_left_out = "level" in given and not knows_level(here)
+    is_left_out = "level" in given and not knows_level(access)
     if is_left_out:
         del given["level"]
     found = DialogueFilter(
@@ -129,7 +129,7 @@ def filters_of(query: QueryDict, here: Here) -> ListFilters:
         category=given.get("category", ""),
         disputed=_disputed(given.get("alike", "")),
         flag=_one_of(FlagKind, given, "flag"),
-        annotator=_annotator(here, given.get("who", "")),
+        annotator=_annotator(access, given.get("who", "")),
         group=_group(given.get("group", "")),
         words=given.get("words", ""),
     )
@@ -152,10 +152,10 @@ def _disputed(value: str) -> bool | None:
     return _ALIKE.get(value)
 
 
-def _annotator(here: Here, token: str) -> str:
+def _annotator(access: AccessContext, token: str) -> str:
     if not token:
         return ""
-    held = Membership.objects.filter(hosted=here.hosted, role=Role.ANNOTATOR.value, token=token).first()
+    held = Membership.objects.filter(hosted=access.hosted, role=Role.ANNOTATOR.value, token=token).first()
     if held is None:
         message = "nobody who annotates this study goes by that code"
         raise InputError(message)
@@ -241,31 +241,31 @@ def _line(one: ListedDialogue) -> DialogueLine:
 def said_on_list(request: HttpRequest, annotator: AnnotatorContext, error: Exception) -> HttpResponse:
     """Say on the list why something was not done."""
     messages.warning(request, f"Not done: {error}.".replace("..", "."))
-    return redirect(list_address(annotator.here, request.POST.get("query", "")))
+    return redirect(list_address(annotator.access, request.POST.get("query", "")))
 
 
 list_view = queue_view(said_on_list)
 """Call a view of seniors and organisers as `view(request, annotator, ...)`; a refusal is shown on the list."""
 
 
-def list_address(here: Here, query: str) -> str:
+def list_address(access: AccessContext, query: str) -> str:
     """Return the address of a view."""
-    address = reverse("senior:dialogues", args=[here.hosted.token])
+    address = reverse("senior:dialogues", args=[access.hosted.token])
     return f"{address}?{QueryDict(query[:2000]).urlencode()}" if query else address
 
 
 @allowed(Role.SENIOR, Role.ORGANISER)
 @require_GET
-def dialogues(request: HttpRequest, here: Here) -> HttpResponse:
+def dialogues(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Show the dialogues that the address asks for."""
-    annotator = annotator_context(here)
+    annotator = annotator_context(access)
     if annotator is None:
-        return render(request, "web/senior/dialogues.html", {"here": here})
+        return render(request, "web/senior/dialogues.html", {"access": access})
     try:
-        sought = filters_of(request.GET, here)
+        sought = filters_of(request.GET, access)
         found = Listing.of(annotator.records, annotator.queue, sought.filter)
     except InputError as error:
-        plain = filters_of(QueryDict(), here)
+        plain = filters_of(QueryDict(), access)
         return render(
             request, "web/senior/dialogues.html", _around(annotator, plain) | {"problem": str(error)}, status=400
         )
@@ -294,31 +294,31 @@ def _listed(
 
 def _around(annotator: AnnotatorContext, sought: ListFilters) -> dict[str, object]:
     """Return what stands around a list: ways to filter, views, acts."""
-    here, queue = annotator.here, annotator.queue
-    people = annotators_of(here)
+    access, queue = annotator.access, annotator.queue
+    people = annotators_of(access)
     categories = [(one.name, worded(one.name)) for one in annotator.design.categories]
     return {
-        "here": here,
+        "access": access,
         "annotator": annotator,
         "sought": sought,
-        "knows_level": knows_level(here),
-        "fields": _fields(here, queue, sought, categories, people),
-        "views": [(one, list_address(here, one.query)) for one in views_of(here)],
-        "acts": acts_for(here.role),
+        "knows_level": knows_level(access),
+        "fields": _fields(access, queue, sought, categories, people),
+        "views": [(one, list_address(access, one.query)) for one in views_of(access)],
+        "acts": acts_for(access.role),
         "people": people,
         "categories": [(name, words, name == sought.filter.category) for name, words in categories],
-        "batches": [(one, ACTS[one.as_act].done) for one in here.hosted.batches.all()[:BATCHES]],
+        "batches": [(one, ACTS[one.as_act].done) for one in access.hosted.batches.all()[:BATCHES]],
     }
 
 
 def _fields(
-    here: Here,
+    access: AccessContext,
     queue: str,
     sought: ListFilters,
     categories: Sequence[tuple[str, str]],
     people: Sequence[tuple[str, str]],
 ) -> list[Field]:
-    levels = [(one, one) for one in listing.levels_in(queue)] if knows_level(here) else []
+    levels = [(one, one) for one in listing.levels_in(queue)] if knows_level(access) else []
     groups = [(f"{name}={value}", f"{worded(name)}: {value}") for name, value in listing.groups_in(queue)]
     told = (
         ("scenario", "Scenario", [(one, worded(one)) for one in listing.scenarios_in(queue)]),
@@ -341,19 +341,19 @@ def _field(name: str, label: str, choices: Iterable[tuple[str, str]], sought: Li
     return Field(name=name, label=label, choices=tuple((value, words, value == given) for value, words in choices))
 
 
-def annotators_of(here: Here) -> list[tuple[str, str]]:
+def annotators_of(access: AccessContext) -> list[tuple[str, str]]:
     """Return token and words of each annotator of a study: seniors know them by code, organisers by name too."""
-    held = Membership.objects.filter(hosted=here.hosted, role=Role.ANNOTATOR.value, left_at=None)
-    named = here.role is Role.ORGANISER
+    held = Membership.objects.filter(hosted=access.hosted, role=Role.ANNOTATOR.value, left_at=None)
+    named = access.role is Role.ORGANISER
     return [
         (one.token, f"{one.account} ({one.token[:CODE]})" if named else one.token[:CODE])
         for one in held.select_related("account").order_by("id")
     ]
 
 
-def views_of(here: Here) -> QuerySet[SavedView]:
+def views_of(access: AccessContext) -> QuerySet[SavedView]:
     """Return one's own views of a study, and those that others share."""
-    return here.hosted.saved_views.filter(Q(account=here.account) | Q(is_shared=True))
+    return access.hosted.saved_views.filter(Q(account=access.account) | Q(is_shared=True))
 
 
 MOST_VIEWS = 50
@@ -368,17 +368,19 @@ LONGEST = 80
 @list_view
 def save(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
     """Keep the view that is shown under a name."""
-    here = annotator.here
-    query = filters_of(QueryDict(request.POST.get("query", "")[:1000]), here).query
+    access = annotator.access
+    query = filters_of(QueryDict(request.POST.get("query", "")[:1000]), access).query
     name, is_shared = _name(request), request.POST.get("shared") == "on"
-    if SavedView.objects.filter(hosted=here.hosted, account=here.account).count() >= MOST_VIEWS:
+    if SavedView.objects.filter(hosted=access.hosted, account=access.account).count() >= MOST_VIEWS:
         message = f"you keep {MOST_VIEWS} views of this study already; forget one of them first"
         raise Conflict(message)
     with transaction.atomic():
-        view = _kept(SavedView(hosted=here.hosted, account=here.account, name=name, query=query, is_shared=is_shared))
-        audit(here.account, "saved a view", f"view {view.token}", hosted=here.hosted, shared=is_shared)
+        view = _kept(
+            SavedView(hosted=access.hosted, account=access.account, name=name, query=query, is_shared=is_shared)
+        )
+        audit(access.account, "saved a view", f"view {view.token}", hosted=access.hosted, shared=is_shared)
     messages.success(request, f"Saved as “{view}”.")
-    return redirect(list_address(here, query))
+    return redirect(list_address(access, query))
 
 
 @allowed(Role.SENIOR, Role.ORGANISER)
@@ -386,8 +388,8 @@ def save(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
 @list_view
 def change(request: HttpRequest, annotator: AnnotatorContext, view: str) -> HttpResponse:
     """Call a view of one's own otherwise, share it or not, or forget it."""
-    here = annotator.here
-    found = SavedView.objects.filter(hosted=here.hosted, account=here.account, token=view).first()
+    access = annotator.access
+    found = SavedView.objects.filter(hosted=access.hosted, account=access.account, token=view).first()
     if found is None:
         raise Http404
     is_forgotten = request.POST.get("step") == "forget"
@@ -398,9 +400,9 @@ def change(request: HttpRequest, annotator: AnnotatorContext, view: str) -> Http
             found.name, found.is_shared = _name(request), request.POST.get("shared") == "on"
             _kept(found)
         verb = "forgot a view" if is_forgotten else "changed a view"
-        audit(here.account, verb, f"view {view}", hosted=here.hosted, shared=found.is_shared)
+        audit(access.account, verb, f"view {view}", hosted=access.hosted, shared=found.is_shared)
     messages.success(request, "Forgotten." if is_forgotten else "Changed.")
-    return redirect(list_address(here, request.POST.get("query", "")))
+    return redirect(list_address(access, request.POST.get("query", "")))
 
 
 def _name(request: HttpRequest) -> str:

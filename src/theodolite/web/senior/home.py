@@ -12,7 +12,7 @@ from theodolite.annotation.listing import ROOMS, n_rooms, room_lines
 from theodolite.domain.annotating.case import CaseView
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.people.role import Role
-from theodolite.web.access import Here, allowed
+from theodolite.web.access import AccessContext, allowed
 from theodolite.web.annotator.context import annotator_context, records
 from theodolite.web.annotator.questions import worded
 from theodolite.web.audit import audit
@@ -23,16 +23,16 @@ from theodolite.web.senior.context import Pages, page_number
 
 @allowed(Role.SENIOR)
 @require_POST
-def fill(request: HttpRequest, here: Here) -> HttpResponse:
+def fill(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Open the study's queue where there is none, and bring every dialogue into it that is not there yet."""
     try:
-        n_new = fill_queue(here.hosted, by=here.account.token)
+        n_new = fill_queue(access.hosted, by=access.account.token)
     except (Conflict, InputError) as error:
         messages.warning(request, f"Not done: {error}.")
     else:
-        audit(here.account, "filled the queue", f"study {here.hosted.token}", hosted=here.hosted, items=n_new)
+        audit(access.account, "filled the queue", f"study {access.hosted.token}", hosted=access.hosted, items=n_new)
         messages.success(request, f"{n_new} new item{'' if n_new == 1 else 's'} in the queue.")
-    return redirect("senior:home", study=here.hosted.token)
+    return redirect("senior:home", study=access.hosted.token)
 
 
 def fill_queue(hosted: HostedStudy, *, by: str) -> int:
@@ -60,18 +60,18 @@ def fill_queue(hosted: HostedStudy, *, by: str) -> int:
 
 
 @allowed(Role.SENIOR)
-def home(request: HttpRequest, here: Here) -> HttpResponse:
+def home(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Show where a senior annotator begins."""
-    annotator = annotator_context(here)
+    annotator = annotator_context(access)
     if annotator is None:
-        return render(request, "web/senior/home.html", {"here": here})
+        return render(request, "web/senior/home.html", {"access": access})
     n_cases = cases.n_cases(queues.study_name(annotator.queue))
     n_disputed, page = review.n_disputed_items(annotator.queue), page_number(request)
     disputed = review.disputed_items(annotator.records, annotator.queue, annotator.participant, page=page)
     room_page = page_number(request, "rooms")
     found_rooms = room_lines(annotator.records, annotator.queue, reader=annotator.participant, page=room_page)
     context = {
-        "here": here,
+        "access": access,
         "annotator": annotator,
         "n_disputed": n_disputed,
         "disputed": [(worded(one.category), one) for one in disputed],

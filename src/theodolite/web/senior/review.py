@@ -56,7 +56,7 @@ def resolution(request: HttpRequest, annotator: AnnotatorContext, item: str) -> 
     """Show a dialogue with all positions on what was not answered alike."""
     seen = review.review_sheet(annotator.records, own_item(annotator, item), annotator.participant)
     context = {
-        "here": annotator.here,
+        "access": annotator.access,
         "review": seen,
         "sheet": annotation_page(seen.guideline, seen.dialogue, ()),
         "title": worded(seen.guideline.name),
@@ -93,7 +93,7 @@ def begin(_request: HttpRequest, annotator: AnnotatorContext, item: str) -> Http
     """Begin the review: from now on nobody changes the answers."""
     with transaction.atomic():
         review.open_review(own_item(annotator, item))
-        audit(annotator.here.account, "opened a review", f"item {item}", hosted=annotator.here.hosted)
+        audit(annotator.access.account, "opened a review", f"item {item}", hosted=annotator.access.hosted)
     return redirect(page_of(annotator, "resolution", item=item))
 
 
@@ -104,7 +104,7 @@ def reopen(request: HttpRequest, annotator: AnnotatorContext, item: str) -> Http
     """Let annotators change their answers again."""
     with transaction.atomic():
         review.reopen(own_item(annotator, item))
-        audit(annotator.here.account, "reopened an item", f"item {item}", hosted=annotator.here.hosted)
+        audit(annotator.access.account, "reopened an item", f"item {item}", hosted=annotator.access.hosted)
     messages.info(request, "Open again. What the review recorded stays on record.")
     return redirect(page_of(annotator, "resolution", item=item))
 
@@ -118,7 +118,7 @@ def resolve(request: HttpRequest, annotator: AnnotatorContext, item: str) -> Htt
     with transaction.atomic():
         routed = review.resolve(annotator.records, own_item(annotator, item), found)
         verb = "recorded a consensus" if found.is_consensus else "recorded no consensus"
-        audit(annotator.here.account, verb, f"item {item}", hosted=annotator.here.hosted, question=found.question)
+        audit(annotator.access.account, verb, f"item {item}", hosted=annotator.access.hosted, question=found.question)
     messages.success(request, "Recorded." + (f" {routed.reason}." if routed else ""))
     return redirect(page_of(annotator, "resolution", item=item))
 
@@ -155,7 +155,7 @@ def check(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -
     found = submission.task(annotator.records, reservation, quality.annotator_of(annotator.queue, reservation))
     sheet = annotation_page(found.guideline, found.dialogue, found.answers)
     context = {
-        "here": annotator.here,
+        "access": annotator.access,
         "reservation": reservation,
         "title": worded(found.guideline.name),
         "sheet": sheet,
@@ -176,10 +176,10 @@ def judge(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -
     with transaction.atomic():
         quality.review(reservation, verdict, by=annotator.participant, comment=request.POST.get("comment", "")[:2000])
         audit(
-            annotator.here.account,
+            annotator.access.account,
             f"{verdict.value} an annotation",
             f"reservation {reservation}",
-            hosted=annotator.here.hosted,
+            hosted=annotator.access.hosted,
         )
     messages.success(request, f"{verdict.value.capitalize()}.")
     waiting = quality.to_review(annotator.records, annotator.queue)
@@ -212,11 +212,11 @@ class GoldView:
 @senior_view
 def gold_list(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
     """Show what is known and what annotators made of it."""
-    codes = dict(Membership.objects.filter(hosted=annotator.here.hosted).values_list("participant", "token"))
+    codes = dict(Membership.objects.filter(hosted=annotator.access.hosted).values_list("participant", "token"))
     page = page_number(request)
     found = [_view(one, codes) for one in quality.gold_items(annotator.queue, page=page)]
     pages = Pages(page=page, n=quality.n_gold(annotator.queue), size=quality.PAGE)
-    return render(request, "web/senior/gold.html", {"here": annotator.here, "gold": found, "pages": pages})
+    return render(request, "web/senior/gold.html", {"access": annotator.access, "gold": found, "pages": pages})
 
 
 def _view(one: GoldItem, codes: dict[str, str]) -> GoldView:
@@ -243,7 +243,12 @@ def make(request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpRe
             annotator.records, own_item(annotator, item), by=annotator.participant, reason=reason, more=int(more)
         )
         audit(
-            annotator.here.account, "made gold", f"item {item}", hosted=annotator.here.hosted, answers=n, more=int(more)
+            annotator.access.account,
+            "made gold",
+            f"item {item}",
+            hosted=annotator.access.hosted,
+            answers=n,
+            more=int(more),
         )
     messages.success(request, f"{n} answer{'' if n == 1 else 's'} of this dialogue count as known.")
     return redirect(page_of(annotator, "gold"))
@@ -256,6 +261,6 @@ def drop(request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpRe
     """Forget that answers are known; what people answered stays."""
     with transaction.atomic():
         n = quality.drop_gold(own_item(annotator, item))
-        audit(annotator.here.account, "dropped gold", f"item {item}", hosted=annotator.here.hosted, answers=n)
+        audit(annotator.access.account, "dropped gold", f"item {item}", hosted=annotator.access.hosted, answers=n)
     messages.success(request, "No longer known. What people answered stays.")
     return redirect(page_of(annotator, "gold"))

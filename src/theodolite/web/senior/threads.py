@@ -48,7 +48,7 @@ def questions(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse
     is_open, page = request.GET.get("view") != "settled", page_number(request)
     found = threads.thread_page(annotator.queue, annotator.participant, is_open=is_open, page=page)
     context = {
-        "here": annotator.here,
+        "access": annotator.access,
         "views": [("open", n_open, is_open), ("settled", n_ended, not is_open)],
         "is_open": is_open,
         "threads": [_shown(annotator, one) for one in found],
@@ -75,10 +75,10 @@ def answer(request: HttpRequest, annotator: AnnotatorContext, thread: str) -> Ht
         if ended is not None:
             threads.end_thread(thread, ended, by=annotator.participant, text=request.POST.get("settled", "")[:4000])
             audit(
-                annotator.here.account,
+                annotator.access.account,
                 "ended a thread",
                 f"thread {thread}",
-                hosted=annotator.here.hosted,
+                hosted=annotator.access.hosted,
                 end=ended.value,
             )
     messages.success(request, "Answered." if ended is None else "Answered and settled.")
@@ -92,8 +92,8 @@ def open_room(_request: HttpRequest, annotator: AnnotatorContext, item: str) -> 
     """Open a room on the dialogue of an item."""
     with transaction.atomic():
         token = calibration.open_room_on(annotator.records, own_item(annotator, item), by=annotator.participant)
-        audit(annotator.here.account, "opened a room", f"room {token}", hosted=annotator.here.hosted)
-    return redirect(reverse("annotator:room", args=[annotator.here.hosted.token, token]))
+        audit(annotator.access.account, "opened a room", f"room {token}", hosted=annotator.access.hosted)
+    return redirect(reverse("annotator:room", args=[annotator.access.hosted.token, token]))
 
 
 @allowed(Role.SENIOR)
@@ -109,5 +109,5 @@ def room_step(request: HttpRequest, annotator: AnnotatorContext, room: str) -> H
             calibration.reveal(room)
         elif step == "close":
             calibration.close_room(room)
-        audit(annotator.here.account, f"room: {step}", f"room {room}", hosted=annotator.here.hosted)
-    return redirect(reverse("annotator:room", args=[annotator.here.hosted.token, room]))
+        audit(annotator.access.account, f"room: {step}", f"room {room}", hosted=annotator.access.hosted)
+    return redirect(reverse("annotator:room", args=[annotator.access.hosted.token, room]))

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from theodolite.domain.errors import Conflict
 from theodolite.domain.people.role import Role
-from theodolite.web.access import Here, allowed
+from theodolite.web.access import AccessContext, allowed
 from theodolite.web.audit import audit
 from theodolite.web.models import Submission
 from theodolite.web.models.submission import OPEN_STATES
@@ -23,25 +23,25 @@ from theodolite.web.teams.terms import TERMS, terms_version
 _State = Submission.State
 
 
-def own(here: Here, submission: str) -> Submission:
+def own(access: AccessContext, submission: str) -> Submission:
     """Return a submission of the team that asks; for everybody else's the page does not exist."""
-    return get_object_or_404(Submission.objects.select_related("hosted"), token=submission, team=here.membership)
+    return get_object_or_404(Submission.objects.select_related("hosted"), token=submission, team=access.membership)
 
 
 @allowed(Role.TEAM)
-def new(request: HttpRequest, here: Here) -> HttpResponse:
+def new(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Begin a submission."""
-    return _written(request, here, Submission(hosted=here.hosted, team=here.membership))
+    return _written(request, access, Submission(hosted=access.hosted, team=access.membership))
 
 
 @allowed(Role.TEAM)
-def edit(request: HttpRequest, here: Here, submission: str) -> HttpResponse:
+def edit(request: HttpRequest, access: AccessContext, submission: str) -> HttpResponse:
     """Change a submission that is still open."""
-    found = own(here, submission)
-    return _written(request, here, found) if found.is_open else redirect(_page(here, found))
+    found = own(access, submission)
+    return _written(request, access, found) if found.is_open else redirect(_page(access, found))
 
 
-def _written(request: HttpRequest, here: Here, submission: Submission) -> HttpResponse:
+def _written(request: HttpRequest, access: AccessContext, submission: Submission) -> HttpResponse:
     form = SubmissionForm(request.POST or None, instance=submission)
     if request.method == "POST" and form.is_valid():
         with transaction.atomic():
@@ -49,49 +49,51 @@ def _written(request: HttpRequest, here: Here, submission: Submission) -> HttpRe
                 submission.held(*OPEN_STATES)
             kept = form.save()
             sealed = bool(form.cleaned_data["credentials"])
-            audit(here.account, "wrote submission", f"submission {kept.token}", hosted=here.hosted, credentials=sealed)
+            audit(
+                access.account, "wrote submission", f"submission {kept.token}", hosted=access.hosted, credentials=sealed
+            )
         messages.success(request, "Saved. Next: the conformance check.")
-        return redirect(_page(here, kept))
-    told = {"here": here, "form": form, "submission": submission}
+        return redirect(_page(access, kept))
+    told = {"access": access, "form": form, "submission": submission}
     return render(request, "web/teams/edit.html", told, status=422 if form.errors else 200)
 
 
 @allowed(Role.TEAM)
-def page(request: HttpRequest, here: Here, submission: str) -> HttpResponse:
+def page(request: HttpRequest, access: AccessContext, submission: str) -> HttpResponse:
     """Show where a submission stands and what can be done with it."""
-    return _shown(request, here, own(here, submission), AgreementForm())
+    return _shown(request, access, own(access, submission), AgreementForm())
 
 
 def _shown(
-    request: HttpRequest, here: Here, submission: Submission, form: AgreementForm, status: int = 200
+    request: HttpRequest, access: AccessContext, submission: Submission, form: AgreementForm, status: int = 200
 ) -> HttpResponse:
-    told = {"here": here, "submission": submission, "form": form, "terms": TERMS}
+    told = {"access": access, "submission": submission, "form": form, "terms": TERMS}
     return render(request, "web/teams/submission.html", told, status=status)
 
 
 @allowed(Role.TEAM)
-async def examine(request: HttpRequest, here: Here, submission: str) -> HttpResponse:
+async def examine(request: HttpRequest, access: AccessContext, submission: str) -> HttpResponse:
     """Begin the conformance check."""
-    found = await sync_to_async(own)(here, submission)
+    found = await sync_to_async(own)(access, submission)
     if request.method == "POST" and found.is_open:
         await sync_to_async(audit)(
-            here.account, "began conformance check", f"submission {found.token}", hosted=here.hosted
+            access.account, "began conformance check", f"submission {found.token}", hosted=access.hosted
         )
         await check(found)
-    return redirect(_page(here, found))
+    return redirect(_page(access, found))
 
 
 @allowed(Role.TEAM)
-def submit(request: HttpRequest, here: Here, submission: str) -> HttpResponse:
+def submit(request: HttpRequest, access: AccessContext, submission: str) -> HttpResponse:
     """Sign the terms and hand the application in; one that does not conform stays open."""
-    found = own(here, submission)
+    found = own(access, submission)
     form = AgreementForm(request.POST or None)
     if request.method != "POST" or not found.is_open:
-        return redirect(_page(here, found))
+        return redirect(_page(access, found))
     if not found.conforms:
         form.add_error(None, "The application can be submitted once a conformance check has found no fault.")
     if not form.is_valid():
-        return _shown(request, here, found, form, status=422)
+        return _shown(request, access, found, form, status=422)
     with transaction.atomic():
         found = found.held(*OPEN_STATES)
         if not found.conforms:
@@ -101,24 +103,26 @@ def submit(request: HttpRequest, here: Here, submission: str) -> HttpResponse:
         found.agreed_by, found.agreed_at = form.cleaned_data["name"], timezone.now()
         found.agreed_version = terms_version()
         found.save()
-        audit(here.account, "submitted", f"submission {found.token}", hosted=here.hosted, terms=found.agreed_version)
+        audit(
+            access.account, "submitted", f"submission {found.token}", hosted=access.hosted, terms=found.agreed_version
+        )
     messages.success(request, "Submitted. The organisers look at it now.")
-    return redirect(_page(here, found))
+    return redirect(_page(access, found))
 
 
 @allowed(Role.TEAM)
-def withdraw(request: HttpRequest, here: Here, submission: str) -> HttpResponse:
+def withdraw(request: HttpRequest, access: AccessContext, submission: str) -> HttpResponse:
     """Take a submission back until it has been decided; its credentials are deleted."""
-    found = own(here, submission)
+    found = own(access, submission)
     if request.method == "POST" and (found.is_open or found.state == _State.SUBMITTED):
         with transaction.atomic():
             found = found.held(*OPEN_STATES, _State.SUBMITTED)
             found.state, found.sealed = _State.WITHDRAWN, b""
             found.save()
-            audit(here.account, "withdrew", f"submission {found.token}", hosted=here.hosted)
+            audit(access.account, "withdrew", f"submission {found.token}", hosted=access.hosted)
         messages.success(request, "Withdrawn. Its credentials are deleted.")
-    return redirect("teams:home", study=here.hosted.token)
+    return redirect("teams:home", study=access.hosted.token)
 
 
-def _page(here: Here, submission: Submission) -> str:
-    return reverse("teams:submission", kwargs={"study": here.hosted.token, "submission": submission.token})
+def _page(access: AccessContext, submission: Submission) -> str:
+    return reverse("teams:submission", kwargs={"study": access.hosted.token, "submission": submission.token})

@@ -27,7 +27,7 @@ from theodolite.events.chat import retry as ask_again
 from theodolite.events.rules import Step
 from theodolite.events.sessions import end_session, reset
 from theodolite.execution.live_replies import LiveReply
-from theodolite.web.access import Here, allowed
+from theodolite.web.access import AccessContext, allowed
 from theodolite.web.answering import once
 from theodolite.web.crew import by_crew
 from theodolite.web.events import open_event_of
@@ -113,7 +113,7 @@ def chat_page(
     met = told_topics_in(tester.read, page.session.scenario)
     named = ", ".join(topic.inline for topic in met)
     context = {
-        "here": tester.here,
+        "access": tester.access,
         "page": page,
         "nth": session_position(tester, page.session),
         "of": n_sessions_offered(tester),
@@ -154,7 +154,7 @@ def retry(request: HttpRequest, tester: TesterContext, place: int, dialogue: int
     try:
         stored = _store_retry(tester, place, dialogue, turn)
     except (Conflict, InputError):  # the page says how the session stands
-        return redirect("tester:chat", study=tester.here.hosted.token, place=place)
+        return redirect("tester:chat", study=tester.access.hosted.token, place=place)
     return _ask(request, tester, stored)
 
 
@@ -163,19 +163,19 @@ def retry(request: HttpRequest, tester: TesterContext, place: int, dialogue: int
 def stop(_request: HttpRequest, tester: TesterContext, place: int, dialogue: int, turn: int) -> HttpResponseBase:
     """Stop a reply; its shown part is stored."""
     found = _turn_at(tester, place, dialogue, turn)[1]
-    response = redirect("tester:chat", study=tester.here.hosted.token, place=place)
+    response = redirect("tester:chat", study=tester.access.hosted.token, place=place)
     return once(response, partial(reply_manager().stop, found.key))
 
 
 @allowed(*LEVELS)
-def reply(request: HttpRequest, here: Here, place: int, dialogue: int, turn: int) -> HttpResponseBase:
+def reply(request: HttpRequest, access: AccessContext, place: int, dialogue: int, turn: int) -> HttpResponseBase:
     """Stream a reply as it appears, from the watcher's position."""
-    participant, level = here.membership.participant, LEVELS[here.role]
+    participant, level = access.membership.participant, LEVELS[access.role]
     live = reply_manager().at(
         TurnRef(participant=participant, level=level, session=place, dialogue=dialogue, turn=turn)
     )
     if live is None:
-        tester = admitted(request, here, (), place)
+        tester = admitted(request, access, (), place)
         if not isinstance(tester, TesterContext):
             return tester
         _turn_at(tester, place, dialogue, turn)
@@ -185,7 +185,7 @@ def reply(request: HttpRequest, here: Here, place: int, dialogue: int, turn: int
         if live is not None:
             async for event in reply_events(live, int(after) if after.isdecimal() else 0):
                 yield event
-        yield await by_crew(_end_event, request, here, place, dialogue, turn)
+        yield await by_crew(_end_event, request, access, place, dialogue, turn)
 
     headers = {"X-Accel-Buffering": "no", "Cache-Control": "no-store"}
     return StreamingHttpResponse(events(), content_type="text/event-stream; charset=utf-8", headers=headers)
@@ -202,7 +202,7 @@ class _StoredPrompt:
 
 def turn_html(request: HttpRequest, tester: TesterContext, page: SessionPage, turn: LiveTurn) -> str:
     """Return one turn as HTML."""
-    context = {"here": tester.here, "page": page, "turn": page.turn(turn)}
+    context = {"access": tester.access, "page": page, "turn": page.turn(turn)}
     return render_to_string("web/tester/_turn.html", context, request=request)
 
 
@@ -255,7 +255,7 @@ def _store_retry(tester: TesterContext, place: int, dialogue: int, turn: int) ->
 def _ask(request: HttpRequest, tester: TesterContext, stored: _StoredPrompt) -> HttpResponseBase:
     """Call the application; a script gets the turn at once, a plain form the page after the reply."""
     page, turn = stored.page, stored.turn
-    opened = open_event_of(tester.here.hosted, page.session.edition)
+    opened = open_event_of(tester.access.hosted, page.session.edition)
     is_script = PART in request.headers
 
     async def ask() -> None:
@@ -266,7 +266,7 @@ def _ask(request: HttpRequest, tester: TesterContext, stored: _StoredPrompt) -> 
 
     if is_script:
         return once(HttpResponse(turn_html(request, tester, page, turn), headers={PART: "turn"}), ask)
-    response = redirect("tester:chat", study=tester.here.hosted.token, place=page.place)
+    response = redirect("tester:chat", study=tester.access.hosted.token, place=page.place)
     response["Location"] += f"#turn-{turn.number}"
     return once(response, ask)
 
@@ -285,10 +285,10 @@ def _turn(page: SessionPage, number: int) -> LiveTurn:
     return turns[number - 1]
 
 
-def _end_event(request: HttpRequest, here: Here, place: int, dialogue: int, turn: int) -> str:
+def _end_event(request: HttpRequest, access: AccessContext, place: int, dialogue: int, turn: int) -> str:
     """Return the last event of a reply: the final turn and its announcement."""
     with translation.override(PLAIN):  # the thread speaks for others next
-        tester = tester_context(request, here).at(place)
+        tester = tester_context(request, access).at(place)
         page, found = _turn_at(tester, place, dialogue, turn)
         found = interrupt_lost_reply(tester, found)
         return end_event(turn_html(request, tester, page, found), found)
@@ -327,7 +327,7 @@ def notes(request: HttpRequest, tester: TesterContext, place: int, dialogue: int
         tester.event.dialogues.set_strategies(open_dialogue.key, noted)
     status, page = (422 if more else 200), session_page(tester, place)
     if "HX-Request" in request.headers:
-        context = {"here": tester.here, "page": page, **more}
+        context = {"access": tester.access, "page": page, **more}
         return render(request, "web/tester/_notes.html", context, status=status)
     return chat_page(request, tester, page, status=status, **more) if more else _back_to_chat(tester, place, "#notes")
 
@@ -337,10 +337,10 @@ def anew(request: HttpRequest, tester: TesterContext, place: int) -> HttpRespons
     """Ask for confirmation, then end the dialogue and start a new one."""
     page = session_page(tester, place)
     if request.method == "POST":
-        close_session(tester.here.hosted, page.session)
+        close_session(tester.access.hosted, page.session)
         reset(tester.event, page.session.key)
         return _back_to_chat(tester, place)
-    context = {"here": tester.here, "place": place, "n_turns": len(page.said)}
+    context = {"access": tester.access, "place": place, "n_turns": len(page.said)}
     return render(request, "web/tester/anew.html", context)
 
 
@@ -349,17 +349,22 @@ def end(request: HttpRequest, tester: TesterContext, place: int) -> HttpResponse
     """Show what follows, then end the session."""
     page = session_page(tester, place)
     asks_task = tester.level is Level.FIELD_TESTING
-    context = {"here": tester.here, "place": place, "asks_task": asks_task, "what_comes": _what_follows(tester, page)}
+    context = {
+        "access": tester.access,
+        "place": place,
+        "asks_task": asks_task,
+        "what_comes": _what_follows(tester, page),
+    }
     if request.method != "POST":
         return render(request, "web/tester/end.html", context)
     answer = request.POST.get("task", "")
     if asks_task and answer not in _TASK_ANSWERS:
         context["fault"] = _("Say whether you completed your task.")
         return render(request, "web/tester/end.html", context, status=422)
-    close_session(tester.here.hosted, page.session)
+    close_session(tester.access.hosted, page.session)
     forget_unsent(page)
     end_session(tester.event, page.session.key, task_done=_TASK_ANSWERS.get(answer))
-    return redirect("tester:home", study=tester.here.hosted.token)
+    return redirect("tester:home", study=tester.access.hosted.token)
 
 
 def _what_follows(tester: TesterContext, page: SessionPage) -> str:
@@ -383,6 +388,6 @@ def _red_team_dialogue(tester: TesterContext, place: int, dialogue: int) -> tupl
 
 
 def _back_to_chat(tester: TesterContext, place: int, spot: str = "") -> HttpResponse:
-    response = redirect("tester:chat", study=tester.here.hosted.token, place=place)
+    response = redirect("tester:chat", study=tester.access.hosted.token, place=place)
     response["Location"] += spot
     return response

@@ -35,7 +35,7 @@ from theodolite.events.rules import (
 )
 from theodolite.testing.opening import Openness
 from theodolite.testing.topics import topics_version
-from theodolite.web.access import Here, View, allowed
+from theodolite.web.access import AccessContext, View, allowed
 from theodolite.web.booking import booked_slot, needs_slot
 from theodolite.web.events import event_of
 from theodolite.web.languages import speak
@@ -64,7 +64,7 @@ class TesterContext:
     """What a page knows of its tester.
 
     Attributes:
-        here: The account and its membership.
+        access: The account, study and membership of the request.
         event: The event in its latest release, or in that of a session of the tester.
         level: Level of testing of the tester's role.
         sessions: The tester's sessions of the level, in order.
@@ -72,7 +72,7 @@ class TesterContext:
         language: Language in which the tester reads the study.
     """
 
-    here: Here
+    access: AccessContext
     event: EventContext
     level: Level
     sessions: tuple[Session, ...]
@@ -82,7 +82,7 @@ class TesterContext:
     @property
     def participant(self) -> str:
         """Opaque key of the tester."""
-        return self.here.membership.participant
+        return self.access.membership.participant
 
     @property
     def plan(self) -> LevelPlan:
@@ -122,7 +122,7 @@ class TesterContext:
 
     def in_release(self, session: Session) -> TesterContext:
         """Return the context in the release for which a session was created."""
-        return replace(self, event=_event(self.here.hosted, session.edition))
+        return replace(self, event=_event(self.access.hosted, session.edition))
 
     def at(self, place: int) -> TesterContext:
         """Return the context in the release of a session by its number, from 1; unchanged if it does not exist."""
@@ -172,15 +172,15 @@ class TesterContext:
 
     def _screened(self) -> ScreeningResult:
         version = self.screening_version
-        kept = Screening.objects.filter(membership=self.here.membership, version=version).first() if version else None
+        kept = Screening.objects.filter(membership=self.access.membership, version=version).first() if version else None
         if not version:
             return ScreeningResult.PASSED
         return ScreeningResult.OPEN if kept is None else ScreeningResult.PASSED if kept.passed else ScreeningResult.OUT
 
     def _has_slot(self) -> bool:
-        if not needs_slot(self.here.hosted, self.here.membership.role):
+        if not needs_slot(self.access.hosted, self.access.membership.role):
             return True
-        return booked_slot(self.here.membership, self.event.clock.now()) is not None
+        return booked_slot(self.access.membership, self.event.clock.now()) is not None
 
     def _finds_place(self) -> bool:
         known = self.event.participants.profile(self.participant) is not None
@@ -198,7 +198,7 @@ class TesterContext:
 
     def address(self, upcoming: NextStep) -> str:
         """Return the page of a step."""
-        study = self.here.hosted.token
+        study = self.access.hosted.token
         arguments = [study, upcoming.session_no] if upcoming.session_no else [study]
         return reverse(f"tester:{upcoming.step.value}", args=arguments)
 
@@ -214,19 +214,19 @@ class TesterContext:
 
 def title_of(tester: TesterContext) -> tuple[str, str] | None:
     """Return the study's title in the tester's language with that language; None if the stored title is shown."""
-    if TITLE not in tester.read.parts or str(tester.here.hosted) != tester.event.study.title:
+    if TITLE not in tester.read.parts or str(tester.access.hosted) != tester.event.study.title:
         return None
     return tester.read.study.title, tester.read.language
 
 
-def tester_context(request: HttpRequest, here: Here) -> TesterContext:
+def tester_context(request: HttpRequest, access: AccessContext) -> TesterContext:
     """Return the context of a request, which from now on uses the tester's language."""
-    event = _event(here.hosted)
-    level = LEVELS[here.role]
-    given = event.participants.acknowledgements(here.membership.participant)
-    mine = (one for one in event.sessions.of_participant(here.membership.participant) if one.level is level)
+    event = _event(access.hosted)
+    level = LEVELS[access.role]
+    given = event.participants.acknowledgements(access.membership.participant)
+    mine = (one for one in event.sessions.of_participant(access.membership.participant) if one.level is level)
     return TesterContext(
-        here=here,
+        access=access,
         event=event,
         level=level,
         sessions=tuple(sorted(mine, key=lambda session: session.place)),
@@ -295,7 +295,7 @@ def closed_now(tester: TesterContext, step: Step) -> Closed | None:
 
 
 def _by_state(tester: TesterContext, step: Step) -> Closed | None:
-    state = tester.here.hosted.state
+    state = tester.access.hosted.state
     if state in {_STATE.DRAFT, _STATE.PUBLISHED}:
         return Closed(
             title=_("Not open yet"),
@@ -304,7 +304,7 @@ def _by_state(tester: TesterContext, step: Step) -> Closed | None:
     if state == _STATE.CLOSED and step not in _AFTER_EVENT:
         return Closed(title=_("The event is over"), words=str(_THANKS))
     if state == _STATE.PAUSED and step is Step.INSTRUCTIONS:
-        return Closed(title=_("Pause"), words=tester.here.hosted.message or _("The event pauses. It goes on soon."))
+        return Closed(title=_("Pause"), words=tester.access.hosted.message or _("The event pauses. It goes on soon."))
     return None
 
 
@@ -323,7 +323,7 @@ def _by_hours(tester: TesterContext, step: Step) -> Closed | None:
 
 def _by_slot(tester: TesterContext, step: Step) -> Closed | None:
     now = tester.event.clock.now()
-    slot = booked_slot(tester.here.membership, now) if step is Step.INSTRUCTIONS else None
+    slot = booked_slot(tester.access.membership, now) if step is Step.INSTRUCTIONS else None
     if slot is None or slot.begins <= now:
         return None
     when = span_text(slot.begins, slot.ends, zone_of(tester.event.study))
@@ -345,8 +345,8 @@ def for_testers(*steps: Step, waits: bool = True) -> Callable[[View], View]:
 
     def decorate(view: View) -> View:
         @functools.wraps(view)
-        def page(request: HttpRequest, here: Here, **rest: Any) -> HttpResponseBase:
-            tester = admitted(request, here, steps, rest.get("place", 0), waits=waits)
+        def page(request: HttpRequest, access: AccessContext, **rest: Any) -> HttpResponseBase:
+            tester = admitted(request, access, steps, rest.get("place", 0), waits=waits)
             return view(request, tester, **rest) if isinstance(tester, TesterContext) else tester
 
         return allowed(*LEVELS)(page)
@@ -355,10 +355,10 @@ def for_testers(*steps: Step, waits: bool = True) -> Callable[[View], View]:
 
 
 def admitted(
-    request: HttpRequest, here: Here, steps: tuple[Step, ...], place: int, *, waits: bool = True
+    request: HttpRequest, access: AccessContext, steps: tuple[Step, ...], place: int, *, waits: bool = True
 ) -> TesterContext | HttpResponse:
     """Return the context, or a redirect to the page of the tester's next step."""
-    tester = tester_context(request, here)
+    tester = tester_context(request, access)
     request.study_title = title_of(tester)  # type: ignore[attr-defined] # every page shows it
     if not steps:
         is_begun = not place or any(session.place == place - 1 for session in tester.sessions)
@@ -367,7 +367,7 @@ def admitted(
     shut = closed_now(tester, upcoming.step) if waits else None
     if shut:
         event_plan = tester.event.study.event
-        context = {"here": here, "shut": shut, "contact": event_plan.contact if event_plan else ""}
+        context = {"access": access, "shut": shut, "contact": event_plan.contact if event_plan else ""}
         return render(request, "web/tester/wait.html", context)
     if upcoming.step not in steps or (place and place != upcoming.session_no):
         return redirect(tester.address(upcoming))

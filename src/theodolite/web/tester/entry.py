@@ -51,7 +51,7 @@ def screening(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     given = [request.POST.get(f"q{number}", "") for number in range(1, len(asked) + 1)]
     questions = [(one.text, answer) for one, answer in zip(asked, given, strict=True)]
     context: dict[str, object] = {
-        "here": tester.here,
+        "access": tester.access,
         "questions": questions,
         "language_of_words": tester.read.language_of(SCREENING),
         "contact": event_plan.contact if event_plan else "",
@@ -63,17 +63,17 @@ def screening(request: HttpRequest, tester: TesterContext) -> HttpResponse:
         return render(request, "web/tester/screening.html", context, status=422)
     passed = all(_YES_NO[answer] is one.wanted for one, answer in zip(asked, given, strict=True))
     Screening.objects.update_or_create(
-        membership=tester.here.membership, defaults={"version": tester.screening_version, "passed": passed}
+        membership=tester.access.membership, defaults={"version": tester.screening_version, "passed": passed}
     )
     verb = "passed screening" if passed else "was screened out"
-    audit(request.user, verb, f"membership {tester.here.membership.token}", hosted=tester.here.hosted)
-    return redirect("tester:home", study=tester.here.hosted.token)
+    audit(request.user, verb, f"membership {tester.access.membership.token}", hosted=tester.access.hosted)
+    return redirect("tester:home", study=tester.access.hosted.token)
 
 
 @for_testers(Step.SCREENED_OUT)
 def screened_out(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     """Show that the tester does not qualify, with the code of the recruiting service if there is one."""
-    return _notice(request, tester, _OUT, handed=screened_out_code(tester.here.membership))
+    return _notice(request, tester, _OUT, handed=screened_out_code(tester.access.membership))
 
 
 @for_testers(Step.FULL)
@@ -92,7 +92,7 @@ def _notice(
 ) -> HttpResponse:
     event_plan = tester.event.study.event
     context = {
-        "here": tester.here,
+        "access": tester.access,
         "title": words[0],
         "words": words[1],
         "code": handed[0] if handed else "",
@@ -113,7 +113,7 @@ _TYPES = (
 def consent(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     """Show consent and content warning, or store the agreement to their versions."""
     event_plan = tester.event.study.event
-    context = {"here": tester.here, "texts": tester.texts, "contact": event_plan.contact if event_plan else ""}
+    context = {"access": tester.access, "texts": tester.texts, "contact": event_plan.contact if event_plan else ""}
     if request.method != "POST":
         return render(request, "web/tester/consent.html", context)
     if any(request.POST.get(text.field) != text.version for text in tester.texts):
@@ -121,14 +121,14 @@ def consent(request: HttpRequest, tester: TesterContext) -> HttpResponse:
         return render(request, "web/tester/consent.html", context, status=422)
     for text in tester.texts:
         acknowledge(tester.event, tester.participant, text.subject, text.version)
-        audit(request.user, "agreed", f"{text.subject.value} {text.version}", hosted=tester.here.hosted)
-    return redirect("tester:home", study=tester.here.hosted.token)
+        audit(request.user, "agreed", f"{text.subject.value} {text.version}", hosted=tester.access.hosted)
+    return redirect("tester:home", study=tester.access.hosted.token)
 
 
 @for_testers(Step.PROFILE)
 def profile(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     """Ask for the profile; an empty profile is an answer."""
-    context = {"here": tester.here, "types": [(kind.value, words) for kind, words in _TYPES]}
+    context = {"access": tester.access, "types": [(kind.value, words) for kind, words in _TYPES]}
     if request.method != "POST":
         return render(request, "web/tester/profile.html", context)
     try:
@@ -137,7 +137,7 @@ def profile(request: HttpRequest, tester: TesterContext) -> HttpResponse:
         context |= {"fault": str(odd), "given": request.POST}
         return render(request, "web/tester/profile.html", context, status=422)
     save_profile(tester.event, tester.participant, stated)
-    return redirect("tester:home", study=tester.here.hosted.token)
+    return redirect("tester:home", study=tester.access.hosted.token)
 
 
 _ENDED = lazy(
@@ -153,11 +153,11 @@ def topics(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     if not study.topics or not (
         tester.sessions or tester.has_agreed()
     ):  # consent worded anew waits for the next session
-        return redirect("tester:home", study=tester.here.hosted.token)
+        return redirect("tester:home", study=tester.access.hosted.token)
     if request.method != "POST":
         avoided = store.events.participants.avoided_topics(study.name, tester.participant)
         context = {
-            "here": tester.here,
+            "access": tester.access,
             "topics": told_topics(tester.read, avoided),
             "has_chosen": has_chosen_topics(tester),
         }
@@ -166,24 +166,24 @@ def topics(request: HttpRequest, tester: TesterContext) -> HttpResponse:
         ended = opt_out(tester.event, tester.participant, request.POST.getlist("topic"), closed=_closing(tester))
     except InputError as odd:  # a topic of an edition that is gone
         messages.error(request, f"{odd}.")
-        return redirect("tester:topics", study=tester.here.hosted.token)
+        return redirect("tester:topics", study=tester.access.hosted.token)
     if ended:
         messages.info(request, _ENDED)
-    return redirect("tester:home", study=tester.here.hosted.token)
+    return redirect("tester:home", study=tester.access.hosted.token)
 
 
 @for_testers(Step.SPARED, waits=False)
 def spared(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     """Show that no session without an avoided topic is left."""
     event_plan = tester.event.study.event
-    context = {"here": tester.here, "contact": event_plan.contact if event_plan else ""}
+    context = {"access": tester.access, "contact": event_plan.contact if event_plan else ""}
     return render(request, "web/tester/spared.html", context)
 
 
 def _closing(tester: TesterContext) -> Callable[[Session], EventContext]:
     def let_go(session: Session) -> EventContext:
-        close_session(tester.here.hosted, session)
-        return event_of(tester.here.hosted, session.edition)
+        close_session(tester.access.hosted, session)
+        return event_of(tester.access.hosted, session.edition)
 
     return let_go
 
@@ -194,12 +194,12 @@ _SLOT_STEPS = (Step.SLOT, Step.INSTRUCTIONS)
 @for_testers(*_SLOT_STEPS, waits=False)
 def slot(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     """Offer time slots, or book one."""
-    membership, now, zone = tester.here.membership, tester.event.clock.now(), zone_of(tester.event.study)
+    membership, now, zone = tester.access.membership, tester.event.clock.now(), zone_of(tester.event.study)
     fault = ""
     if request.method == "POST":
         try:
-            book(tester.here.account, membership, request.POST.get("slot", ""), now)
-            return redirect("tester:home", study=tester.here.hosted.token)
+            book(tester.access.account, membership, request.POST.get("slot", ""), now)
+            return redirect("tester:home", study=tester.access.hosted.token)
         except Conflict as conflict:
             fault = f"{conflict}."
     own = booked_slot(membership, now)
@@ -211,7 +211,7 @@ def slot(request: HttpRequest, tester: TesterContext) -> HttpResponse:
             "left": one.left,
             "is_own": own is not None and own.pk == one.slot.pk,
         }
-        for one in offered(tester.here.hosted, membership.role, now)
+        for one in offered(tester.access.hosted, membership.role, now)
     ]
-    context = {"here": tester.here, "times": times, "own": own, "fault": fault}
+    context = {"access": tester.access, "times": times, "own": own, "fault": fault}
     return render(request, "web/tester/slot.html", context, status=409 if fault else 200)

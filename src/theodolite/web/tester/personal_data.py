@@ -48,13 +48,13 @@ def leave(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     if request.method != "POST" or wish not in _WISHES:
         fault = _("Choose what shall become of your words.") if request.method == "POST" else ""
         status = 422 if fault else 200
-        return render(request, "web/tester/leave.html", {"here": tester.here, "fault": fault}, status=status)
+        return render(request, "web/tester/leave.html", {"access": tester.access, "fault": fault}, status=status)
     if wish == _KEEP:
-        end_participation(tester.here.membership)
+        end_participation(tester.access.membership)
     else:
-        withdraw_participant(tester.here.membership, Withdrawal(wish))
-    audit(request.user, "left", wish, hosted=tester.here.hosted)
-    return redirect("tester:left", study=tester.here.hosted.token)
+        withdraw_participant(tester.access.membership, Withdrawal(wish))
+    audit(request.user, "left", wish, hosted=tester.access.hosted)
+    return redirect("tester:left", study=tester.access.hosted.token)
 
 
 def left(request: HttpRequest, study: str) -> HttpResponse:  # noqa: ARG001 - part of the address
@@ -88,7 +88,7 @@ FILE = "what-is-kept-of-me.json"
 @require_GET
 def mine(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     """Show a tester the personal data; guesses are in the file alone, because they name applications."""
-    kept = personal_data(tester.here.membership)
+    kept = personal_data(tester.access.membership)
     kept["about_you"] = {str(_WORDS.get(name, name)): words for name, words in kept["about_you"].items()}
     for one in kept["agreed_to"]:
         one["shown"] = str(_WORDS.get(one["text"], one["text"]))
@@ -102,15 +102,15 @@ def mine(request: HttpRequest, tester: TesterContext) -> HttpResponse:
                 one["way"] = way_title(tester.event.study, one["strategy"])
                 one["brought"] = outcome_word(AttemptOutcome(one["outcome"]))
     has_topics = bool(tester.event.study.topics)
-    return render(request, "web/tester/mine.html", {"here": tester.here, "kept": kept, "has_topics": has_topics})
+    return render(request, "web/tester/mine.html", {"access": tester.access, "kept": kept, "has_topics": has_topics})
 
 
 @for_testers()
 @require_GET
 def mine_as_file(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     """Return the personal data as a file."""
-    audit(request.user, "took own data along", "", hosted=tester.here.hosted)
-    return personal_data_file(personal_data(tester.here.membership))
+    audit(request.user, "took own data along", "", hosted=tester.access.hosted)
+    return personal_data_file(personal_data(tester.access.membership))
 
 
 def personal_data_file(kept: dict[str, object]) -> JsonResponse:

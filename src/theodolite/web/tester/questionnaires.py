@@ -34,9 +34,9 @@ def first_open(_request: HttpRequest, tester: TesterContext, place: int) -> Http
     """Redirect to the first questionnaire of a session that is not submitted."""
     asked, pending = _questionnaires(tester, place), tester.to_answer(tester.session(place))
     if not pending:  # handed in a moment ago
-        return redirect("tester:home", study=tester.here.hosted.token)
+        return redirect("tester:home", study=tester.access.hosted.token)
     number = asked.index(pending[0]) + 1
-    return redirect("tester:questionnaire", study=tester.here.hosted.token, place=place, number=number)
+    return redirect("tester:questionnaire", study=tester.access.hosted.token, place=place, number=number)
 
 
 @for_testers(Step.QUESTIONS)
@@ -45,11 +45,11 @@ def questionnaire(request: HttpRequest, tester: TesterContext, place: int, numbe
     session, asked = tester.session(place), _questionnaires(tester, place)
     pending = tester.to_answer(session)
     if not 1 <= number <= len(asked) or asked[number - 1] not in pending:
-        return redirect("tester:home", study=tester.here.hosted.token)
+        return redirect("tester:home", study=tester.access.hosted.token)
     try:
         return sheet_page(request, _form(tester, session, asked[number - 1]))
     except Conflict:
-        return redirect("tester:home", study=tester.here.hosted.token)
+        return redirect("tester:home", study=tester.access.hosted.token)
 
 
 def _questionnaires(tester: TesterContext, place: int) -> tuple[Questionnaire, ...]:
@@ -69,10 +69,10 @@ def _form(tester: TesterContext, session: Session, questionnaire: Questionnaire)
         instrument=read.instrument,
         answers=given.answers if given else (),
         keep=keep,
-        next_page=reverse("tester:home", args=[tester.here.hosted.token]),
+        next_page=reverse("tester:home", args=[tester.access.hosted.token]),
         template="web/tester/questions.html",
         context={
-            "here": tester.here,
+            "access": tester.access,
             "title": read.title or _("Questions"),
             "about": read.about,
             "language_of_words": tester.read.language_of(part),
@@ -160,7 +160,7 @@ class GuessQuestion:
 def guess(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     """Ask for a guess about each session, after everything else."""
     questions = _questions(tester)
-    context = {"here": tester.here, "questions": questions}
+    context = {"access": tester.access, "questions": questions}
     if request.method != "POST":
         return render(request, "web/tester/guess.html", context)
     given = [(question, request.POST.get(question.field)) for question in questions]
@@ -177,7 +177,7 @@ def guess(request: HttpRequest, tester: TesterContext) -> HttpResponse:
             at=tester.event.clock.now(),
         )
         tester.event.responses.add_guess(believed)
-    return redirect("tester:home", study=tester.here.hosted.token)
+    return redirect("tester:home", study=tester.access.hosted.token)
 
 
 @for_testers(Step.DONE)
@@ -187,9 +187,9 @@ def done(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     event_plan = tester.event.study.event
     is_enough = n < tester.plan.sessions and is_limit_reached(tester.event, tester.participant)
     is_spared = n < tester.plan.sessions and not is_enough and n_sessions_offered(tester) < tester.plan.sessions
-    completed = completion_of(tester.here.membership)
+    completed = completion_of(tester.access.membership)
     context = {
-        "here": tester.here,
+        "access": tester.access,
         "said": ngettext(
             "You held %(n)s session. Everything is stored.", "You held %(n)s sessions. Everything is stored.", n
         )

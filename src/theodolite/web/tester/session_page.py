@@ -217,12 +217,12 @@ def session_page(tester: TesterContext, place: int) -> SessionPage:
 
 def is_event_paused(tester: TesterContext) -> bool:
     """Tell whether the organiser has paused the event."""
-    return tester.here.hosted.state == HostedStudy.State.PAUSED
+    return tester.access.hosted.state == HostedStudy.State.PAUSED
 
 
 def is_paused(tester: TesterContext, session: Session) -> bool:
     """Tell whether a session is paused, by itself, with its application or with the event."""
-    rests = tester.here.hosted.paused_applications.filter(name=session.application)
+    rests = tester.access.hosted.paused_applications.filter(name=session.application)
     return is_event_paused(tester) or bool(session.clock.pausers) or rests.exists()
 
 
@@ -230,9 +230,9 @@ def paused_page(request: HttpRequest, tester: TesterContext, page: SessionPage) 
     """Show who paused the session, and the time left."""
     organiser = Pauser.TESTER not in page.session.clock.pausers or is_event_paused(tester)
     context = {
-        "here": tester.here,
+        "access": tester.access,
         "everybody": organiser,
-        "message": tester.here.hosted.message if organiser else "",
+        "message": tester.access.hosted.message if organiser else "",
         "left": page.left,
         "place": page.place,
     }
@@ -244,7 +244,7 @@ def paused_page(request: HttpRequest, tester: TesterContext, page: SessionPage) 
 def pause(_request: HttpRequest, tester: TesterContext, place: int) -> HttpResponse:
     """Pause a session."""
     pause_session(tester.event, tester.session(place).key, Pauser.TESTER)
-    return redirect("tester:chat", study=tester.here.hosted.token, place=place)
+    return redirect("tester:chat", study=tester.access.hosted.token, place=place)
 
 
 @for_testers(Step.CHAT)
@@ -252,7 +252,7 @@ def pause(_request: HttpRequest, tester: TesterContext, place: int) -> HttpRespo
 def resume(_request: HttpRequest, tester: TesterContext, place: int) -> HttpResponse:
     """Resume a session."""
     resume_session(tester.event, tester.session(place).key, Pauser.TESTER)
-    return redirect("tester:chat", study=tester.here.hosted.token, place=place)
+    return redirect("tester:chat", study=tester.access.hosted.token, place=place)
 
 
 LONGEST_PROMPT = 20_000
@@ -270,7 +270,7 @@ def unsent(request: HttpRequest, tester: TesterContext, place: int) -> JsonRespo
         return JsonResponse({"kept": False})
     if text.strip():
         UnsentText.objects.update_or_create(
-            membership=tester.here.membership, session=page.session.key, defaults={"text": text}
+            membership=tester.access.membership, session=page.session.key, defaults={"text": text}
         )
     else:
         forget_unsent(page)
@@ -289,7 +289,7 @@ def forget_unsent(page: SessionPage) -> None:
 
 
 def _unsent_of(page: SessionPage) -> QuerySet[UnsentText]:
-    return UnsentText.objects.filter(membership=page.tester.here.membership, session=page.session.key)
+    return UnsentText.objects.filter(membership=page.tester.access.membership, session=page.session.key)
 
 
 @for_testers(Step.INSTRUCTIONS)
@@ -300,16 +300,16 @@ def instructions(request: HttpRequest, tester: TesterContext, place: int) -> Htt
     except Conflict:  # somebody took the last place a moment ago
         return no_capacity(request, tester)
     if tester.event.study.topics and session.scenario in avoided_scenarios(tester.event, tester.participant):
-        return redirect("tester:home", study=tester.here.hosted.token)  # another seat than the one looked at before
+        return redirect("tester:home", study=tester.access.hosted.token)  # another seat than the one looked at before
     task = task_of(tester.read, session.scenario, tester.level)
     if request.method == "POST" and request.POST.get("version") == task.version:
         acknowledge(tester.event, tester.participant, AcknowledgedText.INSTRUCTIONS, task.version, session=session.key)
         begun = start_session(tester.event, session.key, language=tester.language)
         if is_paused(tester, begun):  # its application rests: the clock waits with it
             pause_session(tester.event, session.key, Pauser.ORGANISER)
-        return redirect("tester:chat", study=tester.here.hosted.token, place=place)
+        return redirect("tester:chat", study=tester.access.hosted.token, place=place)
     context = {
-        "here": tester.here,
+        "access": tester.access,
         "alias": alias_of(session),
         "nth": session_position(tester, session),
         "of": n_sessions_offered(tester),
