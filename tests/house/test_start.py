@@ -92,7 +92,7 @@ UNUSED = {
         "trees.tree",
         "wording",
     ],
-    "config": ["events", "labelling.corrections", "recordings", "shapes.translations", "translations", "trees"],
+    "config": ["events", "labelling.corrections", "recordings", "specs.translations", "translations", "trees"],
     "measurement": ["trees.growing"],
     "gateways": [
         "applications.aria_application",

@@ -78,18 +78,18 @@ def _line(seen: Seen) -> str:
 
 def _request(history: str, options: dict[str, Any]) -> Request:
     """Return what is asked for; everything that cannot be read is named at once."""
-    complaints: list[str] = []
+    problems: list[str] = []
     form = HistoryForm(
-        columns=_columns(options["columns"], complaints),
-        scale=_scale(options["scale"], complaints),
-        defect=_defect(options["defect"], complaints),
+        columns=_columns(options["columns"], problems),
+        scale=_scale(options["scale"], problems),
+        defect=_defect(options["defect"], problems),
         worse=Worse(options["worse"]) if options["worse"] else None,
-        changes=tuple(change for text in options["changed"] for change in _changes(text, complaints)),
+        changes=tuple(change for text in options["changed"] for change in _changes(text, problems)),
         published=options["published"],
     )
-    since = _time(options["since"], "--since", complaints) if options["since"] else None
-    if complaints:
-        raise InputError("\n".join(complaints))
+    since = _time(options["since"], "--since", problems) if options["since"] else None
+    if problems:
+        raise InputError("\n".join(problems))
     return Request(
         place=history,
         query=options["query"],
@@ -110,13 +110,13 @@ def _request(history: str, options: dict[str, Any]) -> Request:
     )
 
 
-def _columns(text: str, complaints: list[str]) -> dict[str, str]:
+def _columns(text: str, problems: list[str]) -> dict[str, str]:
     pairs = [part.partition("=") for part in text.split(",") if part.strip()]
-    complaints += [f"--columns: `{role}` names no column; expected ROLE=NAME" for role, _, name in pairs if not name]
+    problems += [f"--columns: `{role}` names no column; expected ROLE=NAME" for role, _, name in pairs if not name]
     return {role.strip(): name.strip() for role, _, name in pairs}
 
 
-def _scale(text: str, complaints: list[str]) -> tuple[float, float] | None:
+def _scale(text: str, problems: list[str]) -> tuple[float, float] | None:
     if not text:
         return None
     match = _SCALE.fullmatch(text)
@@ -125,35 +125,35 @@ def _scale(text: str, complaints: list[str]) -> tuple[float, float] | None:
     except ValueError:
         ends = None
     if ends is None or ends[0] >= ends[1]:
-        complaints.append(f"--scale: `{text}` is no scale; expected LOW..HIGH, e.g. 1..5")
+        problems.append(f"--scale: `{text}` is no scale; expected LOW..HIGH, e.g. 1..5")
         return None
     return ends
 
 
-def _defect(text: str, complaints: list[str]) -> Condition | None:
+def _defect(text: str, problems: list[str]) -> Condition | None:
     if not text:
         return None
     condition = parse_condition(text)
     if isinstance(condition, str):
-        complaints.append(f"--defect: `{text}` {condition}")
+        problems.append(f"--defect: `{text}` {condition}")
         return None
     strange = [value for value in condition.values if not _NUMBER.fullmatch(value)]
-    complaints += [f"--defect: `{value}` is no number, and scores are" for value in strange]
+    problems += [f"--defect: `{value}` is no number, and scores are" for value in strange]
     return None if strange else condition
 
 
-def _changes(text: str, complaints: list[str]) -> list[DeclaredChange]:
+def _changes(text: str, problems: list[str]) -> list[DeclaredChange]:
     match = _CHANGE.fullmatch(text)
     if match is None:
-        complaints.append(f"--changed: `{text}`; expected PART=VERSION@TIME, e.g. judge=2.1@2026-03-01")
+        problems.append(f"--changed: `{text}`; expected PART=VERSION@TIME, e.g. judge=2.1@2026-03-01")
         return []
-    since = _time(match["since"], "--changed", complaints)
+    since = _time(match["since"], "--changed", problems)
     return [DeclaredChange(part=match["part"], version=match["version"], since=since)] if since else []
 
 
-def _time(text: str, option: str, complaints: list[str]) -> datetime | None:
+def _time(text: str, option: str, problems: list[str]) -> datetime | None:
     try:
         return aware(text)
     except ValueError:
-        complaints.append(f"{option}: `{text}` is no time; expected one like 2026-03-01 or 2026-03-01T14:02:11+01:00")
+        problems.append(f"{option}: `{text}` is no time; expected one like 2026-03-01 or 2026-03-01T14:02:11+01:00")
         return None

@@ -17,7 +17,7 @@ from theodolite.cli.json_ending import faults_json
 from theodolite.cli.permission import permission_options, permit_paths, permit_run
 from theodolite.cli.terminal import wants_colour
 from theodolite.config.loading import LoadedStudy, load_study
-from theodolite.config.places import Complaints, PlacedFault, render_faults
+from theodolite.config.places import Diagnostics, PlacedFault, render_faults
 from theodolite.domain.application import Application
 from theodolite.domain.fault import Severity
 from theodolite.reporting.results.network_entry import network_entry
@@ -64,13 +64,13 @@ async def _examined(loaded: LoadedStudy, applications: Sequence[Application]) ->
 
 def _placed(loaded: LoadedStudy, found: Sequence[Examination]) -> tuple[PlacedFault, ...]:
     file = Path(loaded.file).name
-    complaints = Complaints(first=file)
+    diagnostics = Diagnostics(first=file)
     for examination in found:
         line = loaded.line_of("applications", examination.name) or 0
         for remark in examination.remarks:
             message = f"`{examination.name}`: {remark.message.removeprefix(f'application `{examination.name}`: ')}"
-            complaints.add(PlacedFault(file=file, line=line, message=message, severity=remark.severity))
-    return complaints.in_order()
+            diagnostics.add(PlacedFault(file=file, line=line, message=message, severity=remark.severity))
+    return diagnostics.in_order()
 
 
 def _screen(study: str, found: Sequence[Examination], placed: Sequence[PlacedFault], code: int) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from theodolite.config.labelling.annotation_schemas import Written, schemas_of
 from theodolite.config.labelling.annotators import GuidelineShelf
 from theodolite.config.labelling.question_notes import note_orientations, note_questions
-from theodolite.config.lookup import Desk, Entry
+from theodolite.config.lookup import LoadContext, Entry
 from theodolite.config.packs import Pack
 from theodolite.config.parts import Parts
 from theodolite.config.questionnaires import questionnaire_of, written_questionnaires
@@ -34,31 +34,31 @@ class Asked:
     questionnaires: tuple[Questionnaire, ...]
     entries: tuple[Entry[Any], ...]
 
-    def note_unoriented(self, trees: Iterable[TreeDesign], desk: Desk) -> None:
+    def note_unoriented(self, trees: Iterable[TreeDesign], context: LoadContext) -> None:
         """Add a note for every question that a tree sums up and whose bad end nothing states."""
-        note_orientations(self.entries, trees, desk)
+        note_orientations(self.entries, trees, context)
 
 
-def asked_of(parts: Parts, pack: Pack, written: Written, shelf: GuidelineShelf, desk: Desk) -> Asked:
-    """Return what people are asked, with notes on how it is asked; faults go to the desk.
+def asked_of(parts: Parts, pack: Pack, written: Written, shelf: GuidelineShelf, context: LoadContext) -> Asked:
+    """Return what people are asked, with notes on how it is asked; faults are added to the diagnostics.
 
     Args:
         parts: What has been read of the study: its scenarios name the questionnaires.
         pack: What its packs bring.
         written: Its schemas as they are written.
         shelf: Its guidelines; it reads those of the schemas' categories.
-        desk: Where the study lies, and what takes the faults.
+        context: Where the study lies, and collects the faults.
     """
-    entries = written_questionnaires(parts.entry, pack, parts.scenarios, desk)
-    read = {entry.name: (entry, questionnaire_of(entry, desk)) for entry in entries}
+    entries = written_questionnaires(parts.entry, pack, parts.scenarios, context)
+    read = {entry.name: (entry, questionnaire_of(entry, context)) for entry in entries}
     asked = Asked(
-        schemas=schemas_of(written, shelf, desk),
+        schemas=schemas_of(written, shelf, context),
         questionnaires=tuple(questionnaire for _, questionnaire in read.values() if questionnaire is not None),
         entries=(*written.categories.values(), *entries),
     )
     for entry, questionnaire in read.values():
-        note_questions(entry, questionnaire.instrument.questions if questionnaire else (), desk)
+        note_questions(entry, questionnaire.instrument.questions if questionnaire else (), context)
     for guideline in shelf.read():
         if guideline.name in written.categories:
-            note_questions(written.categories[guideline.name], guideline.instrument.questions, desk)
+            note_questions(written.categories[guideline.name], guideline.instrument.questions, context)
     return asked

@@ -23,7 +23,7 @@ from theodolite.config.labelling.annotators import (
 )
 from theodolite.config.labelling.judges import judges_of
 from theodolite.config.languages import in_languages
-from theodolite.config.lookup import Desk, Entry
+from theodolite.config.lookup import LoadContext, Entry
 from theodolite.config.packs import Pack, read_packs
 from theodolite.config.parts import Parts, dropped, is_broken, section
 from theodolite.config.personas import check_meetings, group_of
@@ -32,11 +32,11 @@ from theodolite.config.prices import price_book
 from theodolite.config.risks import shown_risks
 from theodolite.config.scenarios import scenario_of
 from theodolite.config.series import announced, check_taxonomies, note_departures, series_of
-from theodolite.config.shapes.base import Shape, as_list
-from theodolite.config.shapes.scenarios import ScenarioShape
-from theodolite.config.shapes.series import SeriesShape
-from theodolite.config.shapes.study import StudyShape
-from theodolite.config.shaping import shaped
+from theodolite.config.specs.base import Spec, as_list
+from theodolite.config.specs.scenarios import ScenarioSpec
+from theodolite.config.specs.series import SeriesSpec
+from theodolite.config.specs.study import StudySpec
+from theodolite.config.validation import validated
 from theodolite.config.study_paths import RefusedPath
 from theodolite.config.topics import topics_of
 from theodolite.config.yaml_source import read_yaml
@@ -55,62 +55,62 @@ if TYPE_CHECKING:  # here and below: a study waits for nothing that it has none 
     from theodolite.domain.risk import Risk
     from theodolite.domain.trees.tree import TreeDesign
 
-S = TypeVar("S", bound=Shape)
+S = TypeVar("S", bound=Spec)
 
 RECORDED = "recorded"
 """Name of the scenario that recorded dialogues have where the study describes none."""
 
 
 def assemble(
-    entry: Entry[StudyShape], desk: Desk, environ: Mapping[str, str] | None
+    entry: Entry[StudySpec], context: LoadContext, environ: Mapping[str, str] | None
 ) -> tuple[Study | None, Sequence[RecordedDialogue]]:
-    """Return the study and its recordings; faults go to the desk.
+    """Return the study and its recordings; faults are added to the diagnostics.
 
     Args:
         entry: The study file.
-        desk: Where it lies, and what takes the faults.
+        context: Where it lies, and collects the faults.
         environ: The environment, to see which keys are there.
     """
-    pack = read_packs(entry, desk)
-    series, series_entry = series_of(entry, desk)
-    models, names = _models(entry, desk, environ, network := network_settings(entry, desk, environ))
-    risks = _risks(entry, pack, desk)
-    parts = _tested(entry, pack, desk, names, risks=risks, environ=environ, network=network)
-    written = written_schemas(entry, pack, desk)
-    shelf = _read_labels(parts, pack, written, desk, names)
-    asked = asked_of(parts, pack, written, shelf, desk)
-    crosschecks.check_everything(parts, shelf, desk, models)
-    shape, guidelines = entry.shape, _guidelines(parts, pack, shelf)
-    levels, annotation, event = _people(entry, pack, desk)
+    pack = read_packs(entry, context)
+    series, series_entry = series_of(entry, context)
+    models, names = _models(entry, context, environ, network := network_settings(entry, context, environ))
+    risks = _risks(entry, pack, context)
+    parts = _tested(entry, pack, context, names, risks=risks, environ=environ, network=network)
+    written = written_schemas(entry, pack, context)
+    shelf = _read_labels(parts, pack, written, context, names)
+    asked = asked_of(parts, pack, written, shelf, context)
+    crosschecks.check_everything(parts, shelf, context, models)
+    spec, guidelines = entry.spec, _guidelines(parts, pack, shelf)
+    levels, annotation, event = _people(entry, pack, context)
     study = Study(
-        name=shape.study,
+        name=spec.study,
         applications=tuple(parts.applications),
         scenarios=_scenarios(parts),
-        title=shape.title,
-        about=shape.about,
+        title=spec.title,
+        about=spec.about,
         series=series,
         models=models,
         personas=tuple(reading.group for reading in parts.groups),
         guidelines=guidelines,
         annotators=tuple(parts.annotators),
         reference=parts.reference,
-        groups=tuple(shape.groups),
-        risks=shown_risks(risks, parts, pack, guidelines, asked.questionnaires, desk),
-        sampling=Sampling(seed=shape.sampling.seed, dialogues=shape.sampling.dialogues, repeats=shape.sampling.repeats),
-        budget=Budget(usd=shape.budget.usd, tokens=shape.budget.tokens, calls=shape.budget.calls),
-        pack=", ".join(as_list(shape.pack)),
+        groups=tuple(spec.groups),
+        risks=shown_risks(risks, parts, pack, guidelines, asked.questionnaires, context),
+        sampling=Sampling(seed=spec.sampling.seed, dialogues=spec.sampling.dialogues, repeats=spec.sampling.repeats),
+        budget=Budget(usd=spec.budget.usd, tokens=spec.budget.tokens, calls=spec.budget.calls),
+        pack=", ".join(as_list(spec.pack)),
         levels=levels,
         annotation=annotation,
         event=event,
-        trees=_trees(parts, guidelines, asked, desk),
-        corrections=_corrections(parts, guidelines, desk),
+        trees=_trees(parts, guidelines, asked, context),
+        corrections=_corrections(parts, guidelines, context),
         schemas=asked.schemas,
         questionnaires=asked.questionnaires,
-        described=described_people(entry.shape.annotators),
-        announced=announced(series_entry, series, desk),
+        described=described_people(entry.spec.annotators),
+        announced=announced(series_entry, series, context),
     )
-    whole = replace(study, topics=topics_of(parts, pack, desk))
-    return in_languages(_noted(whole, entry, series_entry, desk), entry, desk), _dialogues(parts)
+    whole = replace(study, topics=topics_of(parts, pack, context))
+    return in_languages(_noted(whole, entry, series_entry, context), entry, context), _dialogues(parts)
 
 
 def _dialogues(parts: Parts) -> Sequence[RecordedDialogue]:
@@ -129,85 +129,87 @@ def _label_columns(parts: Parts) -> tuple[str, ...]:
 
 
 def _models(
-    entry: Entry[StudyShape], desk: Desk, environ: Mapping[str, str] | None, network: NetworkSettings
+    entry: Entry[StudySpec], context: LoadContext, environ: Mapping[str, str] | None, network: NetworkSettings
 ) -> tuple[tuple[ModelEndpoint, ...], tuple[str, ...]]:
     """Return the models, and the names of all that the study has, those that could not be read included."""
-    prices = price_book(desk)
+    prices = price_book(context)
     models = tuple(
-        endpoint_of(model, desk, environ, prices, network=network_settings(model, desk, environ, network))
+        endpoint_of(model, context, environ, prices, network=network_settings(model, context, environ, network))
         for model in section(entry, "models")
     )
     return models, tuple(model.name for model in models) + dropped(entry, "models")
 
 
-def _shelf(entry: Entry[StudyShape], pack: Pack, written: Written, desk: Desk) -> GuidelineShelf:
+def _shelf(entry: Entry[StudySpec], pack: Pack, written: Written, context: LoadContext) -> GuidelineShelf:
     own = {item.name: item for item in [*pack.guidelines, *section(entry, "guidelines")]}
-    return GuidelineShelf({**own, **written.categories}, desk, shipped=written.shipped)
+    return GuidelineShelf({**own, **written.categories}, context, shipped=written.shipped)
 
 
-def _trees(parts: Parts, guidelines: Sequence[Guideline], asked: Asked, desk: Desk) -> tuple[TreeDesign, ...]:
-    if parts.entry.shape.tree is None:
+def _trees(parts: Parts, guidelines: Sequence[Guideline], asked: Asked, context: LoadContext) -> tuple[TreeDesign, ...]:
+    if parts.entry.spec.tree is None:
         return ()
     from theodolite.config.trees import soil_of, trees_of
 
     soil = soil_of(guidelines, asked.questionnaires, parts.annotators, [scenario for scenario, _ in parts.scenarios])
-    trees = trees_of(parts.entry, soil, desk)
-    asked.note_unoriented(trees, desk)
+    trees = trees_of(parts.entry, soil, context)
+    asked.note_unoriented(trees, context)
     return trees
 
 
-def _noted(study: Study, entry: Entry[StudyShape], series_entry: Entry[SeriesShape] | None, desk: Desk) -> Study:
+def _noted(
+    study: Study, entry: Entry[StudySpec], series_entry: Entry[SeriesSpec] | None, context: LoadContext
+) -> Study:
     """Return a study once departures from its series and unreached nodes of its trees are noted."""
-    note_departures(study, series_entry, desk)
+    note_departures(study, series_entry, context)
     if study.trees:
         from theodolite.config.tree_coverage import note_unreached
 
-        note_unreached(study, entry, desk)
+        note_unreached(study, entry, context)
     return study
 
 
-def _corrections(parts: Parts, guidelines: Sequence[Guideline], desk: Desk) -> tuple[CorrectionChoice, ...]:
-    if not parts.entry.shape.corrections:
+def _corrections(parts: Parts, guidelines: Sequence[Guideline], context: LoadContext) -> tuple[CorrectionChoice, ...]:
+    if not parts.entry.spec.corrections:
         return ()
     from theodolite.config.labelling.corrections import corrections_of
 
-    return corrections_of(parts, guidelines, desk)
+    return corrections_of(parts, guidelines, context)
 
 
 def _people(
-    entry: Entry[StudyShape], pack: Pack, desk: Desk
+    entry: Entry[StudySpec], pack: Pack, context: LoadContext
 ) -> tuple[tuple[LevelPlan, ...], AnnotationProcess | None, Event | None]:
     """Return how people take part: the levels, the annotation, the event; nothing where none do."""
-    shape = entry.shape
-    if not (shape.levels or shape.annotation or shape.event or shape.consent):
+    spec = entry.spec
+    if not (spec.levels or spec.annotation or spec.event or spec.consent):
         return (), None, None
     from theodolite.config.events import annotation_of, event_of, levels_of
 
-    return levels_of(shape), annotation_of(shape), event_of(entry, desk, pack.warning)
+    return levels_of(spec), annotation_of(spec), event_of(entry, context, pack.warning)
 
 
-def _risks(entry: Entry[StudyShape], pack: Pack, desk: Desk) -> tuple[Risk, ...]:
-    check_taxonomies([*pack.risks, *section(entry, "risks")], desk)
-    shapes = {item.name: item.shape for item in pack.risks} | dict(entry.shape.risks)
-    if not shapes:
+def _risks(entry: Entry[StudySpec], pack: Pack, context: LoadContext) -> tuple[Risk, ...]:
+    check_taxonomies([*pack.risks, *section(entry, "risks")], context)
+    specs = {item.name: item.spec for item in pack.risks} | dict(entry.spec.risks)
+    if not specs:
         return ()
     from theodolite.domain.risk import Risk
 
     return tuple(
         Risk(
             name=name,
-            taxonomy=shape.taxonomy,
-            description=shape.description,
-            identified_by=shape.identified_by,
+            taxonomy=spec.taxonomy,
+            description=spec.description,
+            identified_by=spec.identified_by,
         )
-        for name, shape in shapes.items()
+        for name, spec in specs.items()
     )
 
 
 def _tested(
-    entry: Entry[StudyShape],
+    entry: Entry[StudySpec],
     pack: Pack,
-    desk: Desk,
+    context: LoadContext,
     models: tuple[str, ...],
     *,
     risks: tuple[Risk, ...],
@@ -216,38 +218,40 @@ def _tested(
 ) -> Parts:
     """Return what has been read of the study once testers and applications have: scenarios, scripts, personas."""
     parts = Parts(entry=entry, network=network)
-    own = [*_scenario_files(desk), *section(parts.entry, "scenarios")]
+    own = [*_scenario_files(context), *section(parts.entry, "scenarios")]
     entries = _latest([*pack.scenarios, *own])
     risk_names = (*(risk.name for risk in risks), *dropped(parts.entry, "risks"))
-    red_teaming = red_teaming_of(parts.entry, desk, models)
-    parts.scenarios = [(scenario_of(item, desk, risks=risk_names, red_teaming=red_teaming), item) for item in entries]
-    playable = [item for item in pack.personas if item.shape.model in models]
+    red_teaming = red_teaming_of(parts.entry, context, models)
+    parts.scenarios = [
+        (scenario_of(item, context, risks=risk_names, red_teaming=red_teaming), item) for item in entries
+    ]
+    playable = [item for item in pack.personas if item.spec.model in models]
     groups = _latest([*playable, *section(parts.entry, "personas")])
-    readings = [group_of(item, desk, models=models) for item in groups]
+    readings = [group_of(item, context, models=models) for item in groups]
     parts.groups = [reading for reading in readings if reading is not None]
     known = (*(item.name for item in groups), *dropped(parts.entry, "personas"))
     resting = tuple(item.name for item in pack.personas if item.name not in known)
-    crosschecks.check_persona_names(parts.scenarios, (*known, *resting), desk)
+    crosschecks.check_persona_names(parts.scenarios, (*known, *resting), context)
     if len(parts.groups) == len(known) and not is_broken(parts.entry, "personas"):
-        check_meetings(parts.groups, parts.scenarios, desk)
-    _read_applications(parts, desk, models, environ)
+        check_meetings(parts.groups, parts.scenarios, context)
+    _read_applications(parts, context, models, environ)
     return parts
 
 
-def _scenario_files(desk: Desk) -> list[Entry[ScenarioShape]]:
+def _scenario_files(context: LoadContext) -> list[Entry[ScenarioSpec]]:
     """Return the scenarios that have a file of their own in `scenarios/`."""
     entries = []
-    for file in desk.own_files_in("scenarios", ".yaml"):
-        path = desk.find(file)
+    for file in context.own_files_in("scenarios", ".yaml"):
+        path = context.find(file)
         if isinstance(path, RefusedPath):
-            desk.complaints.add(PlacedFault(file=file, message=path.message))
+            context.diagnostics.add(PlacedFault(file=file, message=path.message))
         if not isinstance(path, Path):
             continue
-        source = read_yaml(desk.paths.read(path), desk.named(path))
-        shape = shaped(source, ScenarioShape, owner=f"scenario `{path.stem}`") if source.content else None
-        desk.complaints.add(*source.faults)
-        if shape is not None:
-            entries.append(Entry(name=path.stem, shape=shape, source=source, path=()))
+        source = read_yaml(context.paths.read(path), context.named(path))
+        spec = validated(source, ScenarioSpec, owner=f"scenario `{path.stem}`") if source.content else None
+        context.diagnostics.add(*source.faults)
+        if spec is not None:
+            entries.append(Entry(name=path.stem, spec=spec, source=source, path=()))
     return entries
 
 
@@ -256,36 +260,40 @@ def _latest(entries: Iterable[Entry[S]]) -> list[Entry[S]]:
     return list({entry.name: entry for entry in entries}.values())
 
 
-def _read_applications(parts: Parts, desk: Desk, models: tuple[str, ...], environ: Mapping[str, str] | None) -> None:
+def _read_applications(
+    parts: Parts, context: LoadContext, models: tuple[str, ...], environ: Mapping[str, str] | None
+) -> None:
     for entry in section(parts.entry, "applications"):
         if is_recorded(entry):
             from theodolite.config.recordings import recorded_of
 
-            recorded = recorded_of(entry, desk)
+            recorded = recorded_of(entry, context)
             parts.recorded.append((entry, recorded))
             parts.applications += recorded.applications
             continue
-        application = live_application(entry, desk, models=models, environ=environ, network=parts.network)
+        application = live_application(entry, context, models=models, environ=environ, network=parts.network)
         if application is not None:
             parts.applications.append(application)
             parts.live.append(entry.name)
 
 
-def _read_labels(parts: Parts, pack: Pack, written: Written, desk: Desk, models: tuple[str, ...]) -> GuidelineShelf:
+def _read_labels(
+    parts: Parts, pack: Pack, written: Written, context: LoadContext, models: tuple[str, ...]
+) -> GuidelineShelf:
     """Read who labels and by what, and return the guidelines."""
-    entry, spelling = parts.entry, dict(parts.entry.shape.spelling)
-    shelf = _shelf(entry, pack, written, desk)
+    entry, spelling = parts.entry, dict(parts.entry.spec.spelling)
+    shelf = _shelf(entry, pack, written, context)
     shelf.broken |= set(dropped(entry, "guidelines"))
     shelf.read_own()
-    people = [labelling_annotator(item, shelf, desk, spelling) for item in section(entry, "annotators")]
+    people = [labelling_annotator(item, shelf, context, spelling) for item in section(entry, "annotators")]
     asked = _asked(parts, pack)
-    judges = [judge for item in section(entry, "judges") for judge in judges_of(item, shelf, desk, models, asked)]
+    judges = [judge for item in section(entry, "judges") for judge in judges_of(item, shelf, context, models, asked)]
     parts.annotators = [*(annotator for annotator in people if annotator is not None), *judges]
-    if entry.shape.reference is not None:
-        named = Entry(name="reference", shape=entry.shape.reference, source=entry.source, path=("reference",))
-        parts.reference = reference_of(named, shelf, desk, spelling)
+    if entry.spec.reference is not None:
+        named = Entry(name="reference", spec=entry.spec.reference, source=entry.source, path=("reference",))
+        parts.reference = reference_of(named, shelf, context, spelling)
     if not shelf.broken:
-        check_spelling(entry, spelling, shelf.read(), desk)
+        check_spelling(entry, spelling, shelf.read(), context)
     return shelf
 
 

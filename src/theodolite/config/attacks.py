@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from theodolite.config.attack_notes import note_attacks
-from theodolite.config.lookup import Desk, Entry
-from theodolite.config.shapes.scenarios import ScenarioShape, ScriptShape
-from theodolite.config.shapes.study import LevelShape, StudyShape
+from theodolite.config.lookup import LoadContext, Entry
+from theodolite.config.specs.scenarios import ScenarioSpec, ScriptSpec
+from theodolite.config.specs.study import LevelSpec, StudySpec
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.strategy import Aim, StrategyCard
 from theodolite.testing.strategies.catalogue import APPROACHES, card_for, catalogue_with
@@ -40,76 +40,76 @@ class Attacks:
     brought: tuple[StrategyCard, ...] = ()
 
 
-def red_teaming_of(entry: Entry[StudyShape], desk: Desk, models: tuple[str, ...]) -> RedTeaming:
-    """Return what a study says of simulated red teaming as a whole; faults go to the desk."""
-    for name, other in entry.shape.levels.items():
+def red_teaming_of(entry: Entry[StudySpec], context: LoadContext, models: tuple[str, ...]) -> RedTeaming:
+    """Return what a study says of simulated red teaming as a whole; faults are added to the diagnostics."""
+    for name, other in entry.spec.levels.items():
         if name != "red_teaming" and (other.attacks or other.attacker):
             message = f"`attacks` and `attacker` belong to level `red_teaming`, not to `{name}`"
-            desk.complaints.add(entry.fault("levels", name, message=message))
-    level = entry.shape.levels.get("red_teaming", LevelShape())
-    names = _known(entry, desk, level.attacks, ("levels", "red_teaming", "attacks"))
-    _check_model(entry, desk, level.attacker, models, ("levels", "red_teaming", "attacker"))
+            context.diagnostics.add(entry.fault("levels", name, message=message))
+    level = entry.spec.levels.get("red_teaming", LevelSpec())
+    names = _known(entry, context, level.attacks, ("levels", "red_teaming", "attacks"))
+    _check_model(entry, context, level.attacker, models, ("levels", "red_teaming", "attacker"))
     return RedTeaming(attacks=names, attacker=level.attacker, models=models)
 
 
-def attacks_of(entry: Entry[ScenarioShape], desk: Desk, red_teaming: RedTeaming) -> Attacks:
-    """Return what simulated red teamers try in a scenario; faults go to the desk."""
-    shape = entry.shape
-    own = _known(entry, desk, shape.attacks, ("attacks",))
-    _check_model(entry, desk, shape.attacker, red_teaming.models, ("attacker",))
-    names, attacker = own or red_teaming.attacks, shape.attacker or red_teaming.attacker
-    aims = tuple(Aim(key=key, ask=ask) for key, ask in _aims(shape).items())
+def attacks_of(entry: Entry[ScenarioSpec], context: LoadContext, red_teaming: RedTeaming) -> Attacks:
+    """Return what simulated red teamers try in a scenario; faults are added to the diagnostics."""
+    spec = entry.spec
+    own = _known(entry, context, spec.attacks, ("attacks",))
+    _check_model(entry, context, spec.attacker, red_teaming.models, ("attacker",))
+    names, attacker = own or red_teaming.attacks, spec.attacker or red_teaming.attacker
+    aims = tuple(Aim(key=key, ask=ask) for key, ask in _aims(spec).items())
     if own and not aims:
         message = (
             f"scenario `{entry.name}` has `attacks` but nothing that they want to hear: "
             "add `aims`, e.g. `aims: {ending: How does it end?}`"
         )
-        desk.complaints.add(entry.fault("attacks", message=message, at_key=True))
-    cards = [card_for(_offered(desk)[name]) for name in names]
+        context.diagnostics.add(entry.fault("attacks", message=message, at_key=True))
+    cards = [card_for(_offered(context)[name]) for name in names]
     needy = [card.name for card in cards if card.needs_model]
     if needy and aims and not attacker:
         message = f"strategy `{needy[0]}` in scenario `{entry.name}` is played by a model: name it as `attacker`"
-        desk.complaints.add(entry.fault(*(("attacks",) if own else ()), message=message, at_key=True))
+        context.diagnostics.add(entry.fault(*(("attacks",) if own else ()), message=message, at_key=True))
     if not (names and aims):
         return Attacks()
-    note_attacks(entry, desk, cards)
+    note_attacks(entry, context, cards)
     brought = tuple(card for card in cards if card.name not in APPROACHES)
     return Attacks(names=names, aims=aims, attacker=attacker if needy else "", brought=brought)
 
 
-def _offered(desk: Desk) -> Mapping[str, Approach]:
-    return catalogue_with(desk.shelves.strategies)
+def _offered(context: LoadContext) -> Mapping[str, Approach]:
+    return catalogue_with(context.shelves.strategies)
 
 
-def _aims(shape: ScenarioShape) -> Mapping[str, str]:
-    if shape.aims:
-        return shape.aims
-    scripts = {key: form for key, form in shape.scripts.items() if isinstance(form, ScriptShape)}
+def _aims(spec: ScenarioSpec) -> Mapping[str, str]:
+    if spec.aims:
+        return spec.aims
+    scripts = {key: form for key, form in spec.scripts.items() if isinstance(form, ScriptSpec)}
     return {key: form.prompts[0] for key, form in scripts.items() if form.purpose == "guardrail" and form.prompts}
 
 
 def _known(
-    entry: Entry[StudyShape] | Entry[ScenarioShape], desk: Desk, names: list[str], path: tuple[str, ...]
+    entry: Entry[StudySpec] | Entry[ScenarioSpec], context: LoadContext, names: list[str], path: tuple[str, ...]
 ) -> tuple[str, ...]:
-    offered = _offered(desk)
+    offered = _offered(context)
     for place, name in enumerate(names):
         if name not in offered:
             tail = did_you_mean(name, offered) or f"; known here: {', '.join(offered)}"
-            desk.complaints.add(entry.fault(*path, place, message=f"there is no strategy `{name}`{tail}"))
+            context.diagnostics.add(entry.fault(*path, place, message=f"there is no strategy `{name}`{tail}"))
         elif name in names[:place]:
-            desk.complaints.add(entry.fault(*path, place, message=f"strategy `{name}` is named twice"))
+            context.diagnostics.add(entry.fault(*path, place, message=f"strategy `{name}` is named twice"))
     return tuple(name for name in dict.fromkeys(names) if name in offered)
 
 
 def _check_model(
-    entry: Entry[StudyShape] | Entry[ScenarioShape],
-    desk: Desk,
+    entry: Entry[StudySpec] | Entry[ScenarioSpec],
+    context: LoadContext,
     name: str,
     models: tuple[str, ...],
     path: tuple[str, ...],
 ) -> None:
     if name and name not in models:
         tail = did_you_mean(name, models) or "; name it under `models`"
-        desk.complaints.add(
+        context.diagnostics.add(
             entry.fault(*path, message=f"`attacker` names a model `{name}` that the study does not have{tail}")
         )

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from theodolite.config.endpoints import check_key
-from theodolite.config.lookup import Desk, Entry
+from theodolite.config.lookup import LoadContext, Entry
 from theodolite.config.study_paths import RefusedPath
 from theodolite.domain.address import userinfo_of, without_userinfo
 from theodolite.domain.network_settings import NO_PROXY, NetworkSettings
@@ -19,57 +19,57 @@ _FILES = ("ca", "client_cert", "client_key")
 
 
 def network_settings(
-    entry: Entry[Any], desk: Desk, environ: Mapping[str, str] | None, shared: NetworkSettings | None = None
+    entry: Entry[Any], context: LoadContext, environ: Mapping[str, str] | None, shared: NetworkSettings | None = None
 ) -> NetworkSettings:
     """Return the settings of an entry; wrong ones become faults.
 
     Args:
         entry: The study, or an entry of its models or applications.
-        desk: Takes the faults, and finds the files.
+        context: Takes the faults, and finds the files.
         environ: The environment, to see which variables are there; None where nobody asks.
         shared: The settings of the study, which hold for entries without any of their own.
     """
-    shape = entry.shape.connection
-    if shape is None:
+    spec = entry.spec.connection
+    if spec is None:
         return shared or NetworkSettings()
-    problem = _proxy_problem(shape.proxy)
+    problem = _proxy_problem(spec.proxy)
     if problem:
-        desk.complaints.add(entry.fault(KEY, "proxy", message=problem))
-    if shape.no_proxy and shape.proxy in {"", NO_PROXY}:
+        context.diagnostics.add(entry.fault(KEY, "proxy", message=problem))
+    if spec.no_proxy and spec.proxy in {"", NO_PROXY}:
         message = "`no_proxy` needs `proxy`; hosts that the proxy of the environment leaves out stand in `NO_PROXY`"
-        desk.complaints.add(entry.fault(KEY, "no_proxy", message=message))
+        context.diagnostics.add(entry.fault(KEY, "no_proxy", message=message))
     for key in _FILES:
-        _check_file(entry, key, str(getattr(shape, key)), desk)
+        _check_file(entry, key, str(getattr(spec, key)), context)
     for key in ("client_key", "client_key_password"):
-        if getattr(shape, key) and not shape.client_cert:
+        if getattr(spec, key) and not spec.client_cert:
             message = f"`{key}` needs `client_cert`: the PEM file with the certificate that the key belongs to"
-            desk.complaints.add(entry.fault(KEY, key, message=message))
-    if shape.client_key_password:
-        _check_password(entry, shape.client_key_password, desk, environ)
+            context.diagnostics.add(entry.fault(KEY, key, message=message))
+    if spec.client_key_password:
+        _check_password(entry, spec.client_key_password, context, environ)
     return NetworkSettings(
-        proxy="" if problem else without_userinfo(shape.proxy).rstrip("/"),
-        no_proxy=tuple(shape.no_proxy),
-        ca=shape.ca,
-        client_cert=shape.client_cert,
-        client_key=shape.client_key,
-        client_key_password=shape.client_key_password,
+        proxy="" if problem else without_userinfo(spec.proxy).rstrip("/"),
+        no_proxy=tuple(spec.no_proxy),
+        ca=spec.ca,
+        client_cert=spec.client_cert,
+        client_key=spec.client_key,
+        client_key_password=spec.client_key_password,
     )
 
 
-def _check_password(entry: Entry[Any], variable: str, desk: Desk, environ: Mapping[str, str] | None) -> None:
-    check_key(entry, key=variable, desk=desk, environ=environ, at=(KEY, "client_key_password"))
+def _check_password(entry: Entry[Any], variable: str, context: LoadContext, environ: Mapping[str, str] | None) -> None:
+    check_key(entry, key=variable, context=context, environ=environ, at=(KEY, "client_key_password"))
 
 
-def _check_file(entry: Entry[Any], key: str, name: str, desk: Desk) -> None:
+def _check_file(entry: Entry[Any], key: str, name: str, context: LoadContext) -> None:
     """Add a fault where a file is not there, or must not be read."""
     if not name:
         return
-    path = desk.find(name)
+    path = context.find(name)
     if path is None:
         message = f"there is no file `{name}`; expected a PEM file, named relative to the study's folder"
-        desk.complaints.add(entry.fault(KEY, key, message=message))
+        context.diagnostics.add(entry.fault(KEY, key, message=message))
     elif isinstance(path, RefusedPath):
-        desk.complaints.add(entry.fault(KEY, key, message=path.message))
+        context.diagnostics.add(entry.fault(KEY, key, message=path.message))
 
 
 def _proxy_problem(proxy: str) -> str:

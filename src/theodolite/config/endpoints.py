@@ -8,9 +8,9 @@ from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlsplit
 
-from theodolite.config.lookup import Desk, Entry
+from theodolite.config.lookup import LoadContext, Entry
 from theodolite.config.prices import PriceBook, day_problem
-from theodolite.config.shapes.study import ModelShape, PriceShape
+from theodolite.config.specs.study import ModelSpec, PriceSpec
 from theodolite.config.yaml_source import Scalar, typed
 from theodolite.domain.address import HEADER_NAME, WORDS, userinfo_of, without_userinfo
 from theodolite.domain.fault import Severity
@@ -26,8 +26,8 @@ _CALLS = ("/chat/completions", "/completions", "/messages", "/responses", "/mode
 
 
 def endpoint_of(
-    entry: Entry[ModelShape],
-    desk: Desk,
+    entry: Entry[ModelSpec],
+    context: LoadContext,
     environ: Mapping[str, str] | None,
     prices: PriceBook,
     *,
@@ -37,45 +37,45 @@ def endpoint_of(
 
     Args:
         entry: The entry.
-        desk: Takes the faults.
+        context: Takes the faults.
         environ: The environment, to see which keys are there; None where nobody asks.
         prices: What models cost where the entry does not say it.
         network: Proxy and certificates of its calls.
     """
-    shape = entry.shape
-    problem = (url_problem(shape.url) or _call_problem(shape.url)) if shape.url else ""
+    spec = entry.spec
+    problem = (url_problem(spec.url) or _call_problem(spec.url)) if spec.url else ""
     if problem:
-        desk.complaints.add(entry.fault("url", message=problem))
-    check_key(entry, key=shape.key, desk=desk, environ=environ)
-    _look_for_inspect(entry, desk)
+        context.diagnostics.add(entry.fault("url", message=problem))
+    check_key(entry, key=spec.key, context=context, environ=environ)
+    _look_for_inspect(entry, context)
     return ModelEndpoint(
         name=entry.name,
-        url=without_userinfo(shape.url).rstrip("/"),
-        model=shape.name,
-        key=shape.key,
-        params=_params(entry, desk),
-        script=tuple(str(line) for line in shape.script),
-        price=_price(entry, shape.price, desk) if shape.price else prices.price_of(shape.url, shape.name),
-        parallel=shape.parallel,
-        timeout_s=shape.timeout,
-        deadline_s=shape.deadline,
-        attempts=shape.attempts,
-        kind=_kind(shape),
-        rpm=shape.rpm,
-        tpm=shape.tpm,
-        cache=shape.cache,
-        structured=shape.structured,
-        stream=shape.stream,
-        key_header=_key_header(entry, desk),
+        url=without_userinfo(spec.url).rstrip("/"),
+        model=spec.name,
+        key=spec.key,
+        params=_params(entry, context),
+        script=tuple(str(line) for line in spec.script),
+        price=_price(entry, spec.price, context) if spec.price else prices.price_of(spec.url, spec.name),
+        parallel=spec.parallel,
+        timeout_s=spec.timeout,
+        deadline_s=spec.deadline,
+        attempts=spec.attempts,
+        kind=_kind(spec),
+        rpm=spec.rpm,
+        tpm=spec.tpm,
+        cache=spec.cache,
+        structured=spec.structured,
+        stream=spec.stream,
+        key_header=_key_header(entry, context),
         network=network,
     )
 
 
-def _look_for_inspect(entry: Entry[ModelShape], desk: Desk) -> None:
+def _look_for_inspect(entry: Entry[ModelSpec], context: LoadContext) -> None:
     """Add a note where a model is reached through a package that is not there; nothing of it is loaded."""
-    if desk.looks_at_code and _kind(entry.shape) is ModelKind.INSPECT and find_spec("inspect_ai") is None:
+    if context.looks_at_code and _kind(entry.spec) is ModelKind.INSPECT and find_spec("inspect_ai") is None:
         message = "Inspect is not installed here; it is needed before a run: pip install 'theodolite[inspect]'"
-        desk.complaints.add(entry.fault("kind", message=message, severity=Severity.NOTE))
+        context.diagnostics.add(entry.fault("kind", message=message, severity=Severity.NOTE))
 
 
 def _call_problem(url: str) -> str:
@@ -84,24 +84,24 @@ def _call_problem(url: str) -> str:
     return f"`url` is the base address of all calls; leave `{called}` out, it is added to it" if called else ""
 
 
-def _key_header(entry: Entry[ModelShape], desk: Desk) -> str:
+def _key_header(entry: Entry[ModelSpec], context: LoadContext) -> str:
     """Return the header that carries a model's key, which Azure's addresses tell; empty for the usual one."""
-    shape = entry.shape
-    problem = header_problem(shape.key_header) if shape.key_header else ""
-    if shape.key_header and not shape.key:
+    spec = entry.spec
+    problem = header_problem(spec.key_header) if spec.key_header else ""
+    if spec.key_header and not spec.key:
         problem = problem or "`key_header` needs `key`: the name of the environment variable that holds the key"
     if problem:
-        desk.complaints.add(entry.fault("key_header", message=problem))
-    host = "" if url_problem(shape.url) else urlsplit(shape.url).hostname or ""
-    return shape.key_header or (_AZURE_HEADER if host.endswith(_AZURE_HOSTS) else "")
+        context.diagnostics.add(entry.fault("key_header", message=problem))
+    host = "" if url_problem(spec.url) else urlsplit(spec.url).hostname or ""
+    return spec.key_header or (_AZURE_HEADER if host.endswith(_AZURE_HOSTS) else "")
 
 
-def _kind(shape: ModelShape) -> ModelKind:
+def _kind(spec: ModelSpec) -> ModelKind:
     """Return the form in which a model wants to be asked; a maker's own address tells."""
-    if shape.kind is not None:
-        return shape.kind
+    if spec.kind is not None:
+        return spec.kind
     # A wrong address has a fault of its own and must not be split here.
-    known = not url_problem(shape.url) and urlsplit(shape.url).hostname == _ANTHROPIC_HOST
+    known = not url_problem(spec.url) and urlsplit(spec.url).hostname == _ANTHROPIC_HOST
     return ModelKind.ANTHROPIC if known else ModelKind.OPENAI
 
 
@@ -136,7 +136,7 @@ def check_key(
     entry: Entry[Any],
     *,
     key: str,
-    desk: Desk,
+    context: LoadContext,
     environ: Mapping[str, str] | None,
     at: str | tuple[str, ...] = "key",
 ) -> None:
@@ -149,24 +149,24 @@ def check_key(
             f"`{keys[-1]}` must be the name of an environment variable, e.g. OPENAI_API_KEY; what stands here"
             " may be the key itself and is not repeated"
         )
-        desk.complaints.add(entry.fault(*keys, message=message))
+        context.diagnostics.add(entry.fault(*keys, message=message))
     elif environ is not None and not environ.get(key):
         message = f"variable `{key}` is not set in this environment; it is needed before a run"
-        desk.complaints.add(entry.fault(*keys, message=message, severity=Severity.NOTE))
+        context.diagnostics.add(entry.fault(*keys, message=message, severity=Severity.NOTE))
 
 
-def _params(entry: Entry[ModelShape], desk: Desk) -> dict[str, Param]:
+def _params(entry: Entry[ModelSpec], context: LoadContext) -> dict[str, Param]:
     kept: dict[str, Param] = {}
-    for name, value in entry.shape.params.items():
+    for name, value in entry.spec.params.items():
         if isinstance(value, Scalar) and value.tag == "null" and not str(value):
             message = f"`{name}` of `params` is empty; expected a value, or `null` where the field is not to be sent"
-            desk.complaints.add(entry.fault("params", name, message=message))
+            context.diagnostics.add(entry.fault("params", name, message=message))
         else:
             kept[name] = typed(value)
     return kept
 
 
-def _price(entry: Entry[ModelShape], shape: PriceShape, desk: Desk) -> Price:
-    if shape.as_of and (problem := day_problem(shape.as_of)):
-        desk.complaints.add(entry.fault("price", "as_of", message=problem))
-    return Price(input_usd=shape.input, output_usd=shape.output, as_of=shape.as_of)
+def _price(entry: Entry[ModelSpec], spec: PriceSpec, context: LoadContext) -> Price:
+    if spec.as_of and (problem := day_problem(spec.as_of)):
+        context.diagnostics.add(entry.fault("price", "as_of", message=problem))
+    return Price(input_usd=spec.input, output_usd=spec.output, as_of=spec.as_of)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from theodolite.config.lookup import Desk, Entry
-from theodolite.config.shapes.applications import HttpShape
+from theodolite.config.lookup import LoadContext, Entry
+from theodolite.config.specs.applications import HttpSpec
 from theodolite.config.yaml_source import typed
 from theodolite.domain.application import BodyFormat
 
@@ -18,9 +18,9 @@ _FORM = "application/x-www-form-urlencoded"
 _VALUES = "a text, a number, true or false, or a list of such"
 
 
-def said_body(shape: HttpShape) -> Any:
+def said_body(spec: HttpSpec) -> Any:
     """Return the body that a study file says, with the types of YAML; an empty mapping where it says none."""
-    return {} if _is_without(shape) else typed(shape.body)
+    return {} if _is_without(spec) else typed(spec.body)
 
 
 def texts_in(value: Any, keys: Keys) -> Iterator[tuple[Keys, str]]:
@@ -35,27 +35,27 @@ def texts_in(value: Any, keys: Keys) -> Iterator[tuple[Keys, str]]:
         yield keys, value
 
 
-def check_body(entry: Entry[Any], shape: HttpShape, desk: Desk) -> None:
+def check_body(entry: Entry[Any], spec: HttpSpec, context: LoadContext) -> None:
     """Add faults of a body that cannot be sent as it is to be written, or that a header calls something else."""
-    if shape.method == "GET" and not _is_without(shape):
+    if spec.method == "GET" and not _is_without(spec):
         message = "`method: GET` sends no body; put {{ prompt }} into `url`, or choose POST"
-        desk.complaints.add(entry.fault("body", message=message))
-    elif shape.body_as is BodyFormat.FORM:
-        for keys, message in _faults_of_form(shape):
-            desk.complaints.add(entry.fault(*keys, message=message))
-    if header := next((name for name in shape.headers if name.lower() == "content-type"), ""):
-        _check_header(entry, shape, desk, header)
+        context.diagnostics.add(entry.fault("body", message=message))
+    elif spec.body_as is BodyFormat.FORM:
+        for keys, message in _faults_of_form(spec):
+            context.diagnostics.add(entry.fault(*keys, message=message))
+    if header := next((name for name in spec.headers if name.lower() == "content-type"), ""):
+        _check_header(entry, spec, context, header)
 
 
-def _is_without(shape: HttpShape) -> bool:
-    return shape.body in (None, "")
+def _is_without(spec: HttpSpec) -> bool:
+    return spec.body in (None, "")
 
 
-def _faults_of_form(shape: HttpShape) -> Iterator[tuple[Keys, str]]:
-    body = said_body(shape)
-    if _is_without(shape) and shape.method == "GET":
+def _faults_of_form(spec: HttpSpec) -> Iterator[tuple[Keys, str]]:
+    body = said_body(spec)
+    if _is_without(spec) and spec.method == "GET":
         yield ("body_as",), "`method: GET` sends no body; leave `body_as` out, or choose POST"
-    elif _is_without(shape):
+    elif _is_without(spec):
         yield ("body_as",), '`body_as: form` needs `body`, field to text; e.g. body: {message: "{{ prompt }}"}'
     elif not isinstance(body, dict):
         message = f"`body` is {_named(body)}; a form is a mapping from field to text, e.g."
@@ -79,18 +79,18 @@ def _faults_of_field(field: str, value: Any, keys: Keys) -> Iterator[tuple[Keys,
                 yield (*keys, place), message
 
 
-def _check_header(entry: Entry[Any], shape: HttpShape, desk: Desk, header: str) -> None:
+def _check_header(entry: Entry[Any], spec: HttpSpec, context: LoadContext, header: str) -> None:
     """Add a fault where a header says a form is sent and none is, or the other way round."""
-    says_form = shape.headers[header].strip().lower().startswith(_FORM)
-    if shape.body_as is BodyFormat.FORM and not says_form:
+    says_form = spec.headers[header].strip().lower().startswith(_FORM)
+    if spec.body_as is BodyFormat.FORM and not says_form:
         message = f"`body_as: form` and `{header}` say different things of the body; leave the header out"
-    elif shape.body_as is BodyFormat.JSON and says_form and not _is_without(shape):
+    elif spec.body_as is BodyFormat.JSON and says_form and not _is_without(spec):
         message = (
             f"`{header}` announces a form and `body` goes as JSON; write `body_as: form`, and leave the header out"
         )
     else:
         return
-    desk.complaints.add(entry.fault("headers", header, message=message))
+    context.diagnostics.add(entry.fault("headers", header, message=message))
 
 
 def _named(value: Any) -> str:

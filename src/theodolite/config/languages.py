@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from theodolite.config.lookup import Desk, Entry
-from theodolite.config.shapes.study import StudyShape
+from theodolite.config.lookup import LoadContext, Entry
+from theodolite.config.specs.study import StudySpec
 from theodolite.config.shelves import TRANSLATIONS
 from theodolite.domain.language import is_tag
 from theodolite.domain.study import Study
 
 
-def in_languages(study: Study, entry: Entry[StudyShape], desk: Desk) -> Study:
-    """Return a study with the language that it is written in and those that it can be read in; faults go to the desk.
+def in_languages(study: Study, entry: Entry[StudySpec], context: LoadContext) -> Study:
+    """Return a study with the language that it is written in and those that it can be read in; faults are added to the diagnostics.
 
     Args:
         study: Everything else of it.
         entry: The study file.
-        desk: Where it lies, and what takes the faults.
+        context: Where it lies, and collects the faults.
     """
-    language = str(entry.shape.language)
+    language = str(entry.spec.language)
     if not is_tag(language):
         message = f"`language` is `{language}`; expected a language tag, e.g. `en`, `de` or `pt-BR`"
-        desk.complaints.add(entry.fault("language", message=message))
+        context.diagnostics.add(entry.fault("language", message=message))
     spoken = replace(study, language=language)
-    names = desk.own_names_in(TRANSLATIONS, ".yaml")
+    names = context.own_names_in(TRANSLATIONS, ".yaml")
     if not names:
         return spoken
     from theodolite.config.translations import translations_of  # what most studies have none of
 
-    return replace(spoken, translations=translations_of(spoken, names, desk))
+    return replace(spoken, translations=translations_of(spoken, names, context))

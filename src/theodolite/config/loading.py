@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from theodolite.config.assembly import assemble
 from theodolite.config.code_version import CodeReader, with_code
 from theodolite.config.locate import read_file, study_file
-from theodolite.config.lookup import Desk, Entry, Found
+from theodolite.config.lookup import LoadContext, Entry, Found
 from theodolite.config.places import PlacedFault, render_faults
-from theodolite.config.shapes.applications import CodeShape
-from theodolite.config.shapes.study import StudyShape
-from theodolite.config.shaping import shaped
+from theodolite.config.specs.applications import CodeSpec
+from theodolite.config.specs.study import StudySpec
+from theodolite.config.validation import validated
 from theodolite.config.shelves import Shelves
 from theodolite.config.stored_rows import OnRows
 from theodolite.config.yaml_source import YamlSource, read_yaml
@@ -137,24 +137,26 @@ def _read(
     raw = read_file(file)
     if isinstance(raw, PlacedFault):
         return _Reading(loaded=None, placed=(raw,))
-    desk = Desk(folder=file.parent, shelves=shelves, instead=instead, looks_at_code=looks_at_code, on_rows=on_rows)
-    return _read_source(file, raw, environ, desk)
+    context = LoadContext(
+        folder=file.parent, shelves=shelves, instead=instead, looks_at_code=looks_at_code, on_rows=on_rows
+    )
+    return _read_source(file, raw, environ, context)
 
 
-def _read_source(file: Path, raw: bytes, environ: Mapping[str, str] | None, desk: Desk) -> _Reading:
+def _read_source(file: Path, raw: bytes, environ: Mapping[str, str] | None, context: LoadContext) -> _Reading:
     source = read_yaml(raw, file.name)
-    shape = shaped(source, StudyShape, owner="the study") if source.content else None
-    desk.complaints.first = file.name
-    desk.complaints.add(*source.faults)
-    if shape is None:
-        return _Reading(loaded=None, placed=desk.complaints.in_order())
-    entry = Entry(name=shape.study, shape=shape, source=source, path=())
-    study, recordings = assemble(entry, desk, environ)
-    placed = desk.complaints.in_order()
+    spec = validated(source, StudySpec, owner="the study") if source.content else None
+    context.diagnostics.first = file.name
+    context.diagnostics.add(*source.faults)
+    if spec is None:
+        return _Reading(loaded=None, placed=context.diagnostics.in_order())
+    entry = Entry(name=spec.study, spec=spec, source=source, path=())
+    study, recordings = assemble(entry, context, environ)
+    placed = context.diagnostics.in_order()
     faults = tuple(fault for fault in placed if fault.severity is Severity.FAULT)
     if study is None or faults:
         return _Reading(loaded=None, placed=faults)
-    reader = _code_reader(entry, file, desk)
+    reader = _code_reader(entry, file, context)
     try:
         study = replace(study, applications=tuple(with_code(one, reader) for one in study.applications))
     except (InputError, OSError) as error:
@@ -165,20 +167,20 @@ def _read_source(file: Path, raw: bytes, environ: Mapping[str, str] | None, desk
         folder=file.parent,
         file=file.name,
         notes=placed,
-        found=tuple(dict.fromkeys(desk.found)),
-        readings=tuple(f"{table.file}: {table.described}" for table in desk.tables.values()),
+        found=tuple(dict.fromkeys(context.found)),
+        readings=tuple(f"{table.file}: {table.described}" for table in context.tables.values()),
         lines=_lines(source),
-        files=tuple(desk.files),
-        outside=dict(desk.paths.outside),
+        files=tuple(context.files),
+        outside=dict(context.paths.outside),
         code=reader,
     )
     return _Reading(loaded=loaded, placed=placed)
 
 
-def _code_reader(entry: Entry[StudyShape], file: Path, desk: Desk) -> CodeReader:
-    applications = entry.shape.applications
-    ignored = {name: tuple(shape.ignore) for name, shape in applications.items() if isinstance(shape, CodeShape)}
-    material = frozenset({file.name, *desk.files} - desk.code)
+def _code_reader(entry: Entry[StudySpec], file: Path, context: LoadContext) -> CodeReader:
+    applications = entry.spec.applications
+    ignored = {name: tuple(spec.ignore) for name, spec in applications.items() if isinstance(spec, CodeSpec)}
+    material = frozenset({file.name, *context.files} - context.code)
     return CodeReader(folder=file.parent, material=material, ignored=ignored)
 
 

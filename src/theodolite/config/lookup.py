@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from theodolite.config import yaml_source
-from theodolite.config.places import Complaints, PlacedFault
-from theodolite.config.shapes.base import Shape
-from theodolite.config.shaping import shaped
+from theodolite.config.places import Diagnostics, PlacedFault
+from theodolite.config.specs.base import Spec
+from theodolite.config.validation import validated
 from theodolite.config.shelves import Shelves
 from theodolite.config.stored_rows import OnRows
 from theodolite.config.study_paths import RefusedPath, StudyPaths
@@ -18,7 +18,7 @@ from theodolite.config.tables import Table, decoded, read_table, table_of, unrea
 from theodolite.config.yaml_source import YamlSource, read_yaml
 from theodolite.domain.fault import Fault, Severity, did_you_mean
 
-S = TypeVar("S", bound=Shape)
+S = TypeVar("S", bound=Spec)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,14 +44,14 @@ class Entry(Generic[S]):
 
     Attributes:
         name: Its name.
-        shape: What it holds.
+        spec: What it holds.
         source: The file.
         path: Where in the file.
         pack: Folder of the scenario pack that it comes from; empty for the study's own.
     """
 
     name: str
-    shape: S
+    spec: S
     source: YamlSource
     path: yaml_source.Path
     pack: str = ""
@@ -71,14 +71,14 @@ class Entry(Generic[S]):
 
 
 @dataclass(slots=True, kw_only=True)
-class Desk:
+class LoadContext:
     """What reading one study needs at hand: its folder, what was found and what is wrong.
 
     Attributes:
         folder: The study's folder.
         packs: Folders of the scenario packs below a shelf.
         shelves: Where names are looked up that the study's own folder does not hold.
-        complaints: Faults, notes and open items so far.
+        diagnostics: Faults, notes and open items so far.
         found: Names that were found outside of the study file.
         tables: Tables that have been read, by name.
         files: Files of the folder that the study is made of, beside its own, by the path that leads to them.
@@ -93,7 +93,7 @@ class Desk:
     folder: Path
     packs: list[str] = field(default_factory=list)
     shelves: Shelves = field(default_factory=Shelves)
-    complaints: Complaints = field(default_factory=Complaints)
+    diagnostics: Diagnostics = field(default_factory=Diagnostics)
     found: list[Found] = field(default_factory=list)
     tables: dict[str, Table] = field(default_factory=dict)
     files: dict[str, None] = field(default_factory=dict)
@@ -116,19 +116,19 @@ class Desk:
         """Return a file's text; None and a fault where it cannot be read."""
         path = self.find(name)
         if isinstance(path, RefusedPath):
-            self.complaints.add(entry.fault(*keys, message=path.message))
+            self.diagnostics.add(entry.fault(*keys, message=path.message))
             return None
         try:
             if path is not None:
                 return decoded(self.bytes_of(path))[0]
         except OSError as error:
-            self.complaints.add(entry.fault(*keys, message=f"`{name}` cannot be read: {unreadable(error)}"))
+            self.diagnostics.add(entry.fault(*keys, message=f"`{name}` cannot be read: {unreadable(error)}"))
             return None
         for pack in [entry.pack] if entry.pack else self.packs:
             resource = self.shelves.resource(f"{pack}/{name}")
             if resource is not None:
                 return resource.raw.decode("utf-8")
-        self.complaints.add(entry.fault(*keys, message=self.no_such_file(name)))
+        self.diagnostics.add(entry.fault(*keys, message=self.no_such_file(name)))
         return None
 
     def table(self, entry: Entry[S], *keys: str | int, name: str) -> Table | None:
@@ -137,10 +137,10 @@ class Desk:
             table = self._read_table(entry, name)
             if not isinstance(table, Table):
                 message = self.no_such_file(name) if table is None else table.message
-                self.complaints.add(entry.fault(*keys, message=message))
+                self.diagnostics.add(entry.fault(*keys, message=message))
                 return None
             self.tables[name] = table
-            self.complaints.add(*table.faults)
+            self.diagnostics.add(*table.faults)
         table = self.tables[name]
         return table if table.columns else None
 
@@ -172,33 +172,33 @@ class Desk:
             present = []
         return f"`{name}` is not in the study's folder{did_you_mean(name, present)}"
 
-    def shaped_file(self, folder: str, name: str, shape: type[S], noun: str) -> Entry[S] | None:
+    def read_spec(self, folder: str, name: str, spec: type[S], noun: str) -> Entry[S] | None:
         """Return an entry that has a file of its own, in the study's folder or shipped; None where there is none."""
         drafted = self.instead.get(f"{folder}/{name}.yaml")
         if drafted is not None:
             file = f"{folder}/{name}.yaml"
-            return self._shape(drafted, file, name, shape, noun, where=file)
+            return self._validate(drafted, file, name, spec, noun, where=file)
         path = self.find(Path(folder) / f"{name}.yaml")
         if isinstance(path, RefusedPath):
-            self.complaints.add(PlacedFault(file=f"{folder}/{name}.yaml", message=path.message))
+            self.diagnostics.add(PlacedFault(file=f"{folder}/{name}.yaml", message=path.message))
             return None
         if path is not None:
             file = self.named(path)
-            return self._shape(self.paths.read(path), file, name, shape, noun, where=file)
+            return self._validate(self.paths.read(path), file, name, spec, noun, where=file)
         resource = self.shelves.resource(f"{folder}/{name}.yaml")
         if resource is None:
             return None
-        return self._shape(resource.raw, f"{folder}/{name}.yaml", name, shape, noun, where=resource.shelf)
+        return self._validate(resource.raw, f"{folder}/{name}.yaml", name, spec, noun, where=resource.shelf)
 
-    def _shape(self, raw: bytes, file: str, name: str, shape: type[S], noun: str, *, where: str) -> Entry[S] | None:
+    def _validate(self, raw: bytes, file: str, name: str, spec: type[S], noun: str, *, where: str) -> Entry[S] | None:
         source = read_yaml(raw, file)
-        content = None if source.faults and not source.content else shaped(source, shape, owner=f"{noun} `{name}`")
-        self.complaints.add(*source.faults)
+        content = None if source.faults and not source.content else validated(source, spec, owner=f"{noun} `{name}`")
+        self.diagnostics.add(*source.faults)
         if content is None:
             return None
         edition = str(getattr(content, "edition", ""))
         self.found.append(Found(noun=noun, name=name, edition=edition, where=where))
-        return Entry(name=name, shape=content, source=source, path=())
+        return Entry(name=name, spec=content, source=source, path=())
 
     def names_in(self, folder: str, suffix: str) -> tuple[str, ...]:
         """Return the names that a folder offers, the study's own and the shipped ones."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import assert_never
 
-from theodolite.config.lookup import Desk
+from theodolite.config.lookup import LoadContext
 from theodolite.config.parts import Parts, section
 from theodolite.config.templates import variables
 from theodolite.domain.application import (
@@ -27,9 +27,9 @@ _ABOUT_A_TEXT = frozenset({Task.SUMMARISATION, Task.REWRITING})
 """Tasks whose text simulated users do not copy out, since the application has it already."""
 
 
-def note_lost_material(parts: Parts, desk: Desk) -> None:
+def note_lost_material(parts: Parts, context: LoadContext) -> None:
     """Note every live application that what some dialogues are about will never reach."""
-    planting = {name for name, one in catalogue_with(desk.shelves.strategies).items() if one.plants}
+    planting = {name for name, one in catalogue_with(context.shelves.strategies).items() if one.plants}
     entries = {entry.name: entry for entry in section(parts.entry, "applications")}
     for application in parts.applications:
         key = _lacking_slot(application.connection)
@@ -40,7 +40,7 @@ def note_lost_material(parts: Parts, desk: Desk) -> None:
                 f" put {{{{ {SLOT} }}}} into its `{key}`"
             )
             entry = entries[application.name]
-            desk.complaints.add(entry.fault(message=message, severity=Severity.NOTE, at_key=True))
+            context.diagnostics.add(entry.fault(message=message, severity=Severity.NOTE, at_key=True))
 
 
 def _lacking_slot(connection: Connection) -> str:

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from theodolite.config.lookup import Desk, Entry, Found
-from theodolite.config.shapes.base import as_list
-from theodolite.config.shapes.guidelines import GuidelineShape
-from theodolite.config.shapes.instruments import QuestionnaireShape, SchemaShape
-from theodolite.config.shapes.scenarios import PersonasShape, ScenarioShape
-from theodolite.config.shapes.study import PackShape, RiskShape, StudyShape, TopicShape
-from theodolite.config.shaping import shaped
+from theodolite.config.lookup import LoadContext, Entry, Found
+from theodolite.config.specs.base import as_list
+from theodolite.config.specs.guidelines import GuidelineSpec
+from theodolite.config.specs.instruments import QuestionnaireSpec, AnnotationSchemaSpec
+from theodolite.config.specs.scenarios import PersonaGroupSpec, ScenarioSpec
+from theodolite.config.specs.study import PackSpec, RiskSpec, StudySpec, TopicSpec
+from theodolite.config.validation import validated
 from theodolite.config.shelves import Shelves
 from theodolite.config.yaml_source import YamlSource, read_yaml
 from theodolite.domain.fault import did_you_mean
@@ -26,13 +26,13 @@ class Pack:
     `warning` tells people what they may meet.
     """
 
-    scenarios: tuple[Entry[ScenarioShape], ...] = ()
-    personas: tuple[Entry[PersonasShape], ...] = ()
-    guidelines: tuple[Entry[GuidelineShape], ...] = ()
-    risks: tuple[Entry[RiskShape], ...] = ()
-    topics: tuple[Entry[TopicShape], ...] = ()
-    schemas: tuple[Entry[SchemaShape], ...] = ()
-    questionnaires: tuple[Entry[QuestionnaireShape], ...] = ()
+    scenarios: tuple[Entry[ScenarioSpec], ...] = ()
+    personas: tuple[Entry[PersonaGroupSpec], ...] = ()
+    guidelines: tuple[Entry[GuidelineSpec], ...] = ()
+    risks: tuple[Entry[RiskSpec], ...] = ()
+    topics: tuple[Entry[TopicSpec], ...] = ()
+    schemas: tuple[Entry[AnnotationSchemaSpec], ...] = ()
+    questionnaires: tuple[Entry[QuestionnaireSpec], ...] = ()
     schema: str = ""
     warning: str = ""
 
@@ -50,12 +50,12 @@ def pack_guidelines(name: str, shelves: Shelves) -> tuple[str, ...]:
     return tuple(named) if isinstance(named, dict) else ()
 
 
-def read_packs(entry: Entry[StudyShape], desk: Desk) -> Pack:
+def read_packs(entry: Entry[StudySpec], context: LoadContext) -> Pack:
     """Return the packs that a study builds on as one; an empty one where it builds on none.
 
     Where two packs have an entry of one name, the later pack's is taken.
     """
-    packs = [_read_pack(entry, desk, name) for name in as_list(entry.shape.pack)]
+    packs = [_read_pack(entry, context, name) for name in as_list(entry.spec.pack)]
     return Pack(
         scenarios=tuple(item for pack in packs for item in pack.scenarios),
         personas=tuple(item for pack in packs for item in pack.personas),
@@ -69,35 +69,35 @@ def read_packs(entry: Entry[StudyShape], desk: Desk) -> Pack:
     )
 
 
-def _read_pack(entry: Entry[StudyShape], desk: Desk, name: str) -> Pack:
-    known = desk.shelves.packs()
-    resource = desk.shelves.resource(f"packs/{name}/pack.yaml") if name in known else None
+def _read_pack(entry: Entry[StudySpec], context: LoadContext, name: str) -> Pack:
+    known = context.shelves.packs()
+    resource = context.shelves.resource(f"packs/{name}/pack.yaml") if name in known else None
     if resource is None:
         tail = did_you_mean(name, known) or f"; known here: {', '.join(known)}"
-        desk.complaints.add(entry.fault("pack", message=f"there is no scenario pack `{name}`{tail}"))
+        context.diagnostics.add(entry.fault("pack", message=f"there is no scenario pack `{name}`{tail}"))
         return Pack()
     source = read_yaml(resource.raw, f"{name}/pack.yaml")
-    shape = shaped(source, PackShape, owner=f"pack `{name}`")
-    desk.complaints.add(*source.faults)
-    if shape is None:
+    spec = validated(source, PackSpec, owner=f"pack `{name}`")
+    context.diagnostics.add(*source.faults)
+    if spec is None:
         return Pack()
-    desk.packs.append(f"packs/{name}")
-    desk.found.append(Found(noun="scenario pack", name=name, edition=shape.edition, where=resource.shelf))
+    context.packs.append(f"packs/{name}")
+    context.found.append(Found(noun="scenario pack", name=name, edition=spec.edition, where=resource.shelf))
     return Pack(
-        scenarios=tuple(_entries(source, name, "scenarios", shape.scenarios)),
-        personas=tuple(_entries(source, name, "personas", shape.personas)),
-        guidelines=tuple(_entries(source, name, "guidelines", shape.guidelines)),
-        risks=tuple(_entries(source, name, "risks", shape.risks)),
-        topics=tuple(_entries(source, name, "topics", shape.topics)),
-        schemas=tuple(_entries(source, name, "schemas", shape.schemas)),
-        questionnaires=tuple(_entries(source, name, "questionnaires", shape.questionnaires)),
-        schema=shape.schema_,
-        warning=shape.warning.strip(),
+        scenarios=tuple(_entries(source, name, "scenarios", spec.scenarios)),
+        personas=tuple(_entries(source, name, "personas", spec.personas)),
+        guidelines=tuple(_entries(source, name, "guidelines", spec.guidelines)),
+        risks=tuple(_entries(source, name, "risks", spec.risks)),
+        topics=tuple(_entries(source, name, "topics", spec.topics)),
+        schemas=tuple(_entries(source, name, "schemas", spec.schemas)),
+        questionnaires=tuple(_entries(source, name, "questionnaires", spec.questionnaires)),
+        schema=spec.schema_,
+        warning=spec.warning.strip(),
     )
 
 
-def _entries(source: YamlSource, pack: str, section: str, shapes: Mapping[str, Any]) -> list[Entry[Any]]:
+def _entries(source: YamlSource, pack: str, section: str, specs: Mapping[str, Any]) -> list[Entry[Any]]:
     return [
-        Entry(name=name, shape=shape, source=source, path=(section, name), pack=f"packs/{pack}")
-        for name, shape in shapes.items()
+        Entry(name=name, spec=spec, source=source, path=(section, name), pack=f"packs/{pack}")
+        for name, spec in specs.items()
     ]

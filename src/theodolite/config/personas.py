@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from theodolite.config.lookup import Desk, Entry, Found
+from theodolite.config.lookup import LoadContext, Entry, Found
 from theodolite.config.places import PlacedFault
-from theodolite.config.shapes.scenarios import PersonasShape
+from theodolite.config.specs.scenarios import PersonaGroupSpec
 from theodolite.config.shelves import SHIPPED
 from theodolite.config.shipped import shipped_text
 from theodolite.config.study_paths import RefusedPath
@@ -48,7 +48,7 @@ class GroupReading:
     """
 
     group: PersonaGroup
-    entry: Entry[PersonasShape]
+    entry: Entry[PersonaGroupSpec]
     rows_name: str
     columns: tuple[str, ...]
     used: frozenset[str] = field(default_factory=frozenset)
@@ -63,31 +63,31 @@ class _TemplateText:
     """Line of the file in which the template itself begins."""
 
 
-def group_of(entry: Entry[PersonasShape], desk: Desk, *, models: tuple[str, ...]) -> GroupReading | None:
+def group_of(entry: Entry[PersonaGroupSpec], context: LoadContext, *, models: tuple[str, ...]) -> GroupReading | None:
     """Return the persona group that an entry describes; None and faults where it describes none."""
-    if entry.shape.model not in models:
-        message = f"persona group `{entry.name}` names a model `{entry.shape.model}` that the study does not have"
-        desk.complaints.add(entry.fault("model", message=message + did_you_mean(entry.shape.model, models)))
-    text = _template(entry, desk)
-    rows = _rows(entry, desk)
+    if entry.spec.model not in models:
+        message = f"persona group `{entry.name}` names a model `{entry.spec.model}` that the study does not have"
+        context.diagnostics.add(entry.fault("model", message=message + did_you_mean(entry.spec.model, models)))
+    text = _template(entry, context)
+    rows = _rows(entry, context)
     if text is None or rows is None:
         return None
     rows_name, columns, parameters = rows
-    _check_template(entry, desk, text, rows_name, columns)
-    _check_language(entry, desk, rows_name, columns)
-    example = _is_example(entry, desk)
+    _check_template(entry, context, text, rows_name, columns)
+    _check_language(entry, context, rows_name, columns)
+    example = _is_example(entry, context)
     if example:
         message = f"still the {len(parameters)} example rows; the report will say so"
-        desk.complaints.add(PlacedFault(file=rows_name, message=message, severity=Severity.NOTE))
+        context.diagnostics.add(PlacedFault(file=rows_name, message=message, severity=Severity.NOTE))
     group = PersonaGroup(
         name=entry.name,
         template=text.template,
         rows=parameters,
-        model=entry.shape.model,
+        model=entry.spec.model,
         example=example,
-        style=tuple(entry.shape.style),
-        language=entry.shape.language,
-        history=entry.shape.history,
+        style=tuple(entry.spec.style),
+        language=entry.spec.language,
+        history=entry.spec.history,
     )
     used = _used(text.template.text, columns) | _used(group.language, columns)
     return GroupReading(group=group, entry=entry, rows_name=rows_name, columns=columns, used=used)
@@ -98,29 +98,29 @@ def _used(text: str, columns: tuple[str, ...]) -> frozenset[str]:
     return frozenset(columns) if syntax_problem(text) else variables(text)
 
 
-def _template(entry: Entry[PersonasShape], desk: Desk) -> _TemplateText | None:
-    name = entry.shape.template
+def _template(entry: Entry[PersonaGroupSpec], context: LoadContext) -> _TemplateText | None:
+    name = entry.spec.template
     if "{{" in name or "\n" in name or " " in name.strip():
         return _TemplateText(template=PersonaTemplate(name=entry.name, text=name), source=None, where="")
     names = [name] if name.endswith(_SUFFIXES) else [name + suffix for suffix in _SUFFIXES]
-    path = desk.find(*(place for file in names for place in (Path("personas") / file, Path(file))))
+    path = context.find(*(place for file in names for place in (Path("personas") / file, Path(file))))
     if isinstance(path, RefusedPath):
-        desk.complaints.add(entry.fault("template", message=path.message))
+        context.diagnostics.add(entry.fault("template", message=path.message))
         return None
     if path is not None:
-        file = desk.named(path)
-        return _read_template(desk, decoded(desk.paths.read(path))[0], name, file, where=file)
-    resource = desk.shelves.resource(f"personas/{name}.md")
+        file = context.named(path)
+        return _read_template(context, decoded(context.paths.read(path))[0], name, file, where=file)
+    resource = context.shelves.resource(f"personas/{name}.md")
     if resource is not None:
-        return _read_template(desk, resource.raw.decode("utf-8"), name, f"personas/{name}.md", where=resource.shelf)
-    known = desk.names_in("personas", ".md")
+        return _read_template(context, resource.raw.decode("utf-8"), name, f"personas/{name}.md", where=resource.shelf)
+    known = context.names_in("personas", ".md")
     tail = did_you_mean(name, known) or f"; known here: {', '.join(known)}"
     message = f"there is no persona template `{name}`, neither in `personas/` nor shipped{tail}"
-    desk.complaints.add(entry.fault("template", message=message))
+    context.diagnostics.add(entry.fault("template", message=message))
     return None
 
 
-def _read_template(desk: Desk, raw: str, name: str, file: str, *, where: str) -> _TemplateText:
+def _read_template(context: LoadContext, raw: str, name: str, file: str, *, where: str) -> _TemplateText:
     raw = raw.replace("\r\n", "\n")
     front = _FRONT.match(raw)
     edition = _EDITION.search(front["head"]) if front else None
@@ -131,40 +131,42 @@ def _read_template(desk: Desk, raw: str, name: str, file: str, *, where: str) ->
         edition=edition[1] if edition else "",
         shipped=where == SHIPPED,
     )
-    desk.found.append(Found(noun="persona template", name=template.name, edition=template.edition, where=where))
+    context.found.append(Found(noun="persona template", name=template.name, edition=template.edition, where=where))
     lines = raw.split("\n")
     source = YamlSource(file=file, lines=lines, values={(): Spot(line=1, column=1, width=1)})
     first_line = raw[: len(raw) - len(body.lstrip())].count("\n") + 1
     return _TemplateText(template=template, source=source, where=where, first_line=first_line)
 
 
-def _rows(entry: Entry[PersonasShape], desk: Desk) -> tuple[str, tuple[str, ...], tuple[ParameterRow, ...]] | None:
+def _rows(
+    entry: Entry[PersonaGroupSpec], context: LoadContext
+) -> tuple[str, tuple[str, ...], tuple[ParameterRow, ...]] | None:
     """Return what messages call the rows, their columns, and the rows."""
-    form = entry.shape.rows
+    form = entry.spec.rows
     if form is None:
         return "the persona group", (), (ParameterRow(values={}),)
     if not isinstance(form, str):
-        return _inline_rows(entry, desk, form)
-    table = desk.table(entry, "rows", name=form)
+        return _inline_rows(entry, context, form)
+    table = context.table(entry, "rows", name=form)
     if table is None:
         return None
     if not table.rows and not table.faults:
-        desk.complaints.add(entry.fault("rows", message=f"`{table.file}` has column names and no rows"))
+        context.diagnostics.add(entry.fault("rows", message=f"`{table.file}` has column names and no rows"))
     rows = tuple(ParameterRow(values=row, line=line) for row, line in zip(table.rows, table.lines, strict=True))
     return table.file, table.columns, rows
 
 
 def _inline_rows(
-    entry: Entry[PersonasShape], desk: Desk, form: Sequence[Mapping[str, str]]
+    entry: Entry[PersonaGroupSpec], context: LoadContext, form: Sequence[Mapping[str, str]]
 ) -> tuple[str, tuple[str, ...], tuple[ParameterRow, ...]]:
     columns = tuple(dict.fromkeys(column for row in form for column in row))
     for place, row in enumerate(form):
         missing = [column for column in columns if column not in row]
         if missing:
             words = f"row {place + 1} of persona group `{entry.name}` lacks {', '.join(missing)}; other rows have it"
-            desk.complaints.add(entry.fault("rows", place, message=words))
+            context.diagnostics.add(entry.fault("rows", place, message=words))
     if not form:
-        desk.complaints.add(entry.fault("rows", message=f"persona group `{entry.name}` has no rows"))
+        context.diagnostics.add(entry.fault("rows", message=f"persona group `{entry.name}` has no rows"))
     lines = [
         entry.source.place(Fault(path=(*entry.path, "rows", place), message="")).line for place in range(len(form))
     ]
@@ -173,24 +175,26 @@ def _inline_rows(
 
 
 def _check_template(
-    entry: Entry[PersonasShape], desk: Desk, text: _TemplateText, rows_name: str, columns: tuple[str, ...]
+    entry: Entry[PersonaGroupSpec], context: LoadContext, text: _TemplateText, rows_name: str, columns: tuple[str, ...]
 ) -> None:
     template = text.template
     if syntax_problem(template.text):
-        desk.complaints.add(_problem_fault(entry, text))
+        context.diagnostics.add(_problem_fault(entry, text))
     for variable in unfilled(template.text, (*columns, *ALWAYS_FILLED)):
         message = f"{{{{ {variable} }}}} {unfilled_words(rows_name, columns)}"
-        desk.complaints.add(_template_fault(entry, text, message, place_of(variable, template.text)))
+        context.diagnostics.add(_template_fault(entry, text, message, place_of(variable, template.text)))
 
 
-def _check_language(entry: Entry[PersonasShape], desk: Desk, rows_name: str, columns: tuple[str, ...]) -> None:
-    text = entry.shape.language
+def _check_language(
+    entry: Entry[PersonaGroupSpec], context: LoadContext, rows_name: str, columns: tuple[str, ...]
+) -> None:
+    text = entry.spec.language
     problem = syntax_problem(text)
     if problem:
-        desk.complaints.add(entry.fault("language", message=f"`language` of `{entry.name}`: {problem}"))
+        context.diagnostics.add(entry.fault("language", message=f"`language` of `{entry.name}`: {problem}"))
     for variable in unfilled(text, columns):
         message = f"{{{{ {variable} }}}} {unfilled_words(rows_name, columns)}"
-        desk.complaints.add(entry.fault("language", message=message, words=place_of(variable, text)))
+        context.diagnostics.add(entry.fault("language", message=message, words=place_of(variable, text)))
 
 
 def unfilled_words(rows_name: str, columns: Iterable[str]) -> str:
@@ -199,7 +203,7 @@ def unfilled_words(rows_name: str, columns: Iterable[str]) -> str:
     return f"is filled by nothing; {rows_name} {have} {', '.join(columns) or 'no columns'}"
 
 
-def _problem_fault(entry: Entry[PersonasShape], text: _TemplateText) -> PlacedFault:
+def _problem_fault(entry: Entry[PersonaGroupSpec], text: _TemplateText) -> PlacedFault:
     """Return the fault of a template that will never be filled, at its line where it has a file of its own."""
     template = text.template.text
     if text.source is None or text.where == SHIPPED:
@@ -209,23 +213,23 @@ def _problem_fault(entry: Entry[PersonasShape], text: _TemplateText) -> PlacedFa
     return replace(fault, line=line, excerpt=text.source.lines[line - 1])
 
 
-def _template_fault(entry: Entry[PersonasShape], text: _TemplateText, message: str, words: str) -> PlacedFault:
+def _template_fault(entry: Entry[PersonaGroupSpec], text: _TemplateText, message: str, words: str) -> PlacedFault:
     if text.source is None or text.where == SHIPPED:
         of = "" if text.source is None else f" (persona template `{text.template.name}`, shipped)"
         return entry.fault("template", message=message + of, words=words)
     return text.source.place(Fault(path=(), message=message, words=words))
 
 
-def _is_example(entry: Entry[PersonasShape], desk: Desk) -> bool:
-    form = entry.shape.rows
-    if not isinstance(form, str) or form not in desk.tables:
+def _is_example(entry: Entry[PersonaGroupSpec], context: LoadContext) -> bool:
+    form = entry.spec.rows
+    if not isinstance(form, str) or form not in context.tables:
         return False
     example = list(csv.DictReader(io.StringIO(shipped_text("starters/customers.csv"))))
-    return [dict(row) for row in desk.tables[form].rows] == example
+    return [dict(row) for row in context.tables[form].rows] == example
 
 
 def check_meetings(
-    readings: Sequence[GroupReading], scenarios: Sequence[tuple[Scenario, Entry[Any]]], desk: Desk
+    readings: Sequence[GroupReading], scenarios: Sequence[tuple[Scenario, Entry[Any]]], context: LoadContext
 ) -> None:
     """Check goals and first prompts against the rows of the personas that meet them."""
     known = {reading.group.name for reading in readings}
@@ -235,57 +239,59 @@ def check_meetings(
             continue
         met = [reading for reading in readings if not scenario.personas or reading.group.name in scenario.personas]
         for key in ("goal", "starter"):
-            _check_slots(scenario, entry, key, met, desk)
+            _check_slots(scenario, entry, key, met, context)
             for reading in met:
                 used[reading.group.name] |= _used(getattr(scenario, key), reading.columns)
         for reading in met:
             used[reading.group.name].add(TASKS[scenario.task].column)
     for reading in readings:
-        _check_duplicates(reading, used[reading.group.name], desk)
+        _check_duplicates(reading, used[reading.group.name], context)
 
 
-def _check_slots(scenario: Scenario, entry: Entry[Any], key: str, met: Sequence[GroupReading], desk: Desk) -> None:
+def _check_slots(
+    scenario: Scenario, entry: Entry[Any], key: str, met: Sequence[GroupReading], context: LoadContext
+) -> None:
     text = getattr(scenario, key)
     for reading in met:
         for variable in unfilled(text, reading.columns):
             message = f"{{{{ {variable} }}}} {unfilled_words(reading.rows_name, reading.columns)}"
-            desk.complaints.add(entry.fault(key, message=message, words=place_of(variable, text)))
+            context.diagnostics.add(entry.fault(key, message=message, words=place_of(variable, text)))
     if not met:
         for variable in unfilled(text, ()):
             message = f"{{{{ {variable} }}}} is filled by nothing; no personas meet scenario `{scenario.name}`"
-            desk.complaints.add(entry.fault(key, message=message, words=place_of(variable, text)))
+            context.diagnostics.add(entry.fault(key, message=message, words=place_of(variable, text)))
 
 
-def _check_duplicates(reading: GroupReading, used: set[str], desk: Desk) -> None:
+def _check_duplicates(reading: GroupReading, used: set[str], context: LoadContext) -> None:
     """Say which rows give the same persona once everything is filled in.
 
     Rows of a file are counted as a table program counts them: the header is row 1.
     """
     columns = [column for column in reading.columns if column in used]
     first: dict[tuple[str, ...], int] = {}
-    in_file = isinstance(reading.entry.shape.rows, str)
+    in_file = isinstance(reading.entry.spec.rows, str)
     for place, row in enumerate(reading.group.rows):
         filled = tuple(row.values.get(column, "").strip() for column in columns)
         if filled in first:
             message = f"equals row {first[filled]} once filled in: one persona would count twice"
-            desk.complaints.add(_row_fault(reading, place, row, message))
+            context.diagnostics.add(_row_fault(reading, place, row, message))
         first.setdefault(filled, row.line if in_file else place + 1)
 
 
 def _row_fault(reading: GroupReading, place: int, row: ParameterRow, message: str) -> PlacedFault:
-    if isinstance(reading.entry.shape.rows, str):
+    if isinstance(reading.entry.spec.rows, str):
         return PlacedFault(file=reading.rows_name, line=row.line, message=message)
     return reading.entry.fault("rows", place, message=f"row {place + 1} {message}")
 
 
-def unused_columns(reading: GroupReading, used: Iterable[str], desk: Desk) -> None:
+def unused_columns(reading: GroupReading, used: Iterable[str], context: LoadContext) -> None:
     """Add a note for every column that nothing uses."""
     unused = [column for column in reading.columns if column not in set(used)]
-    if not unused or reading.entry.shape.rows is None:
+    if not unused or reading.entry.spec.rows is None:
         return
     names = ", ".join(f"`{column}`" for column in unused)
     message = f"no template, goal, first prompt or group uses column{'' if len(unused) == 1 else 's'} {names}"
-    if isinstance(reading.entry.shape.rows, str):
-        desk.complaints.add(PlacedFault(file=reading.rows_name, line=1, message=message, severity=Severity.NOTE))
+    if isinstance(reading.entry.spec.rows, str):
+        context.diagnostics.add(PlacedFault(file=reading.rows_name, line=1, message=message, severity=Severity.NOTE))
     else:
-        desk.complaints.add(reading.entry.fault("rows", message=message, severity=Severity.NOTE))
+        context.diagnostics.add(reading.entry.fault("rows", message=message, severity=Severity.NOTE))

@@ -51,7 +51,7 @@ class PlacedFault:
 
 
 @dataclass(slots=True)
-class Complaints:
+class Diagnostics:
     """Everything that was found wrong so far, in no order; `first` is the file that is shown first."""
 
     first: str = ""

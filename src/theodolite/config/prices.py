@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 
 from ruamel.yaml import YAML
 
-from theodolite.config.lookup import Desk, Entry
+from theodolite.config.lookup import LoadContext, Entry
 from theodolite.config.places import PlacedFault
-from theodolite.config.shapes.prices import ListedPriceShape, PriceListShape
-from theodolite.config.shaping import shaped
+from theodolite.config.specs.prices import ListedPriceSpec, PriceListSpec
+from theodolite.config.validation import validated
 from theodolite.config.shipped import shipped_text
 from theodolite.config.study_paths import RefusedPath
 from theodolite.config.yaml_source import read_yaml
@@ -46,30 +46,30 @@ class PriceBook:
         return self.own.get((host, model)) or self.own.get(("", model)) or known_price(url, model)
 
 
-def price_book(desk: Desk) -> PriceBook:
+def price_book(context: LoadContext) -> PriceBook:
     """Return the prices that hold in a study; what is wrong with its own list becomes faults."""
-    path = desk.find(OWN)
+    path = context.find(OWN)
     if isinstance(path, RefusedPath):
-        desk.complaints.add(PlacedFault(file=OWN, message=path.message))
+        context.diagnostics.add(PlacedFault(file=OWN, message=path.message))
     if not isinstance(path, Path):
         return PriceBook()
-    source = read_yaml(desk.bytes_of(path), OWN)
-    shape = shaped(source, PriceListShape, owner=f"`{OWN}`") if source.content else None
-    desk.complaints.add(*source.faults)
-    if shape is None:
+    source = read_yaml(context.bytes_of(path), OWN)
+    spec = validated(source, PriceListSpec, owner=f"`{OWN}`") if source.content else None
+    context.diagnostics.add(*source.faults)
+    if spec is None:
         return PriceBook()
-    return PriceBook(own=_own_prices(Entry(name=OWN, shape=shape, source=source, path=()), desk))
+    return PriceBook(own=_own_prices(Entry(name=OWN, spec=spec, source=source, path=()), context))
 
 
-def _own_prices(entry: Entry[PriceListShape], desk: Desk) -> Prices:
+def _own_prices(entry: Entry[PriceListSpec], context: LoadContext) -> Prices:
     found: dict[tuple[str, str], Price] = {}
-    for place, listed in enumerate(entry.shape.prices):
+    for place, listed in enumerate(entry.spec.prices):
         if problem := day_problem(listed.as_of):
-            desk.complaints.add(entry.fault("prices", place, "as_of", message=problem))
+            context.diagnostics.add(entry.fault("prices", place, "as_of", message=problem))
         for number, key in enumerate(_keys(listed)):
             if key in found:
                 message = f"`{key[1]}` is listed twice{f' for {key[0]}' if key[0] else ''}"
-                desk.complaints.add(entry.fault("prices", place, "models", number, message=message))
+                context.diagnostics.add(entry.fault("prices", place, "models", number, message=message))
             found[key] = Price(input_usd=listed.input, output_usd=listed.output, as_of=listed.as_of)
     return found
 
@@ -99,7 +99,7 @@ def _host(url: str) -> str:
 
 @cache
 def _shipped_prices(text: str) -> Prices:
-    listed = PriceListShape.model_validate(YAML(typ="safe", pure=True).load(text))
+    listed = PriceListSpec.model_validate(YAML(typ="safe", pure=True).load(text))
     return {
         key: Price(input_usd=entry.input, output_usd=entry.output, as_of=entry.as_of)
         for entry in listed.prices
@@ -107,5 +107,5 @@ def _shipped_prices(text: str) -> Prices:
     }
 
 
-def _keys(listed: ListedPriceShape) -> Iterator[tuple[str, str]]:
+def _keys(listed: ListedPriceSpec) -> Iterator[tuple[str, str]]:
     yield from ((listed.host, model) for model in listed.models)

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from theodolite.config.labelling.questions import questions_of
-from theodolite.config.lookup import Desk, Entry
+from theodolite.config.lookup import LoadContext, Entry
 from theodolite.config.packs import Pack
 from theodolite.config.parts import dropped, section
-from theodolite.config.shapes.base import as_list
-from theodolite.config.shapes.instruments import QuestionnaireShape
-from theodolite.config.shapes.scenarios import LevelName, ScenarioShape
-from theodolite.config.shapes.study import StudyShape
+from theodolite.config.specs.base import as_list
+from theodolite.config.specs.instruments import QuestionnaireSpec
+from theodolite.config.specs.scenarios import LevelName, ScenarioSpec
+from theodolite.config.specs.study import StudySpec
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.instrument import Instrument
 from theodolite.domain.scenario import Scenario
@@ -23,69 +23,69 @@ if TYPE_CHECKING:  # loaded by studies that have one
 FOLDER = "questionnaires"
 """Folder of a study, and of the shelves, that holds questionnaires."""
 
-Asking = Iterable[tuple[Scenario, Entry[ScenarioShape]]]
+Asking = Iterable[tuple[Scenario, Entry[ScenarioSpec]]]
 """Scenarios with the entries that they were read from."""
 
 
 def written_questionnaires(
-    entry: Entry[StudyShape], pack: Pack, asking: Asking, desk: Desk
-) -> tuple[Entry[QuestionnaireShape], ...]:
-    """Return the questionnaires that a study writes down or that its scenarios name; faults go to the desk.
+    entry: Entry[StudySpec], pack: Pack, asking: Asking, context: LoadContext
+) -> tuple[Entry[QuestionnaireSpec], ...]:
+    """Return the questionnaires that a study writes down or that its scenarios name; faults are added to the diagnostics.
 
     Args:
         entry: The study file.
         pack: What its packs bring.
         asking: The scenarios.
-        desk: Where the study lies, and what takes the faults.
+        context: Where the study lies, and collects the faults.
     """
     own: dict[str, Entry[Any]] = {item.name: item for item in [*pack.questionnaires, *section(entry, FOLDER)]}
     lost = set(dropped(entry, FOLDER))
-    for scenario, level, name in _named(asking, desk):
+    for scenario, level, name in _named(asking, context):
         if name not in own and name not in lost:
-            found = _found(scenario, level, name, own, desk)
+            found = _found(scenario, level, name, own, context)
             own |= {name: found} if found else {}
             lost |= set() if found else {name}
     return tuple(own.values())
 
 
-def questionnaire_of(entry: Entry[QuestionnaireShape], desk: Desk) -> Questionnaire | None:
+def questionnaire_of(entry: Entry[QuestionnaireSpec], context: LoadContext) -> Questionnaire | None:
     """Return the questionnaire that an entry describes; None and faults where it describes none."""
-    questions = questions_of(entry, desk, noun="questionnaire")
-    if len(questions) < len(entry.shape.questions):
+    questions = questions_of(entry, context, noun="questionnaire")
+    if len(questions) < len(entry.spec.questions):
         return None
     from theodolite.domain.questionnaire import Questionnaire
 
     return Questionnaire(
         name=entry.name,
         instrument=Instrument(name=entry.name, questions=tuple(questions.values())),
-        title=entry.shape.title,
-        about=entry.shape.about,
-        edition=entry.shape.edition,
+        title=entry.spec.title,
+        about=entry.spec.about,
+        edition=entry.spec.edition,
     )
 
 
-def _named(asking: Asking, desk: Desk) -> Iterator[tuple[Entry[ScenarioShape], str, str]]:
+def _named(asking: Asking, context: LoadContext) -> Iterator[tuple[Entry[ScenarioSpec], str, str]]:
     """Yield the questionnaires that scenarios name; model testing has nobody to ask."""
     for scenario, entry in asking:
-        levels: dict[LevelName, Any] = dict(entry.shape.questionnaires)
+        levels: dict[LevelName, Any] = dict(entry.spec.questionnaires)
         if "model_testing" in levels:
             message = (
                 f"scenario `{scenario.name}` has a questionnaire for model testing, where nobody is there to answer"
             )
-            desk.complaints.add(entry.fault(FOLDER, "model_testing", message=message, at_key=True))
+            context.diagnostics.add(entry.fault(FOLDER, "model_testing", message=message, at_key=True))
         for level, form in levels.items():
             for name in as_list(form):
                 yield entry, level, name
 
 
 def _found(
-    entry: Entry[ScenarioShape], level: str, name: str, own: Mapping[str, Entry[Any]], desk: Desk
-) -> Entry[QuestionnaireShape] | None:
-    before = len(desk.complaints.placed)
-    found = desk.shaped_file(FOLDER, name, QuestionnaireShape, "questionnaire")
-    if found is None and len(desk.complaints.placed) == before:
-        known = [*own, *desk.names_in(FOLDER, ".yaml")]
+    entry: Entry[ScenarioSpec], level: str, name: str, own: Mapping[str, Entry[Any]], context: LoadContext
+) -> Entry[QuestionnaireSpec] | None:
+    before = len(context.diagnostics.placed)
+    found = context.read_spec(FOLDER, name, QuestionnaireSpec, "questionnaire")
+    if found is None and len(context.diagnostics.placed) == before:
+        known = [*own, *context.names_in(FOLDER, ".yaml")]
         near = did_you_mean(name, known) or (f"; known here: {', '.join(known)}" if known else "")
         message = f"there is no questionnaire `{name}`, neither in the study nor in `{FOLDER}/` nor shipped{near}"
-        desk.complaints.add(entry.fault(FOLDER, level, message=message, words=name))
+        context.diagnostics.add(entry.fault(FOLDER, level, message=message, words=name))
     return found

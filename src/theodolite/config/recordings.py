@@ -16,9 +16,9 @@ from operator import itemgetter
 from typing import overload
 
 from theodolite.config.applications import named
-from theodolite.config.lookup import Desk, Entry
+from theodolite.config.lookup import LoadContext, Entry
 from theodolite.config.places import PlacedFault, few_of
-from theodolite.config.shapes.applications import RecordedShape
+from theodolite.config.specs.applications import RecordedSpec
 from theodolite.config.stored_rows import OnRows, counted
 from theodolite.config.tables import Table
 from theodolite.domain.application import Application, RecordedFile
@@ -50,39 +50,39 @@ class Recorded:
     table: Table | None = None
 
 
-def recorded_of(entry: Entry[RecordedShape], desk: Desk) -> Recorded:
+def recorded_of(entry: Entry[RecordedSpec], context: LoadContext) -> Recorded:
     """Return the applications and dialogues of a recorded file; what is wrong becomes faults."""
-    table = desk.table(entry, "file", name=entry.shape.file)
+    table = context.table(entry, "file", name=entry.spec.file)
     if table is None:
         return Recorded()
-    columns = _columns(entry, table, desk)
+    columns = _columns(entry, table, context)
     if not table.rows and not table.faults:
-        desk.complaints.add(entry.fault("file", message=f"`{table.file}` has column names and no rows"))
+        context.diagnostics.add(entry.fault("file", message=f"`{table.file}` has column names and no rows"))
     by_application = _split(entry, table, columns)
     applications = tuple(_application(entry, name, table, columns) for name in by_application)
     faults: list[PlacedFault] = []
     parts = [
-        recorded_dialogues(name, rows, table, columns, faults, desk.on_rows) for name, rows in by_application.items()
+        recorded_dialogues(name, rows, table, columns, faults, context.on_rows) for name, rows in by_application.items()
     ]
     dialogues = parts[0] if len(parts) == 1 else JoinedDialogues(parts)
-    desk.complaints.add(*few_of(faults, table.file))
+    context.diagnostics.add(*few_of(faults, table.file))
     return Recorded(applications=applications, dialogues=dialogues, table=table)
 
 
-def _columns(entry: Entry[RecordedShape], table: Table, desk: Desk) -> dict[str, str]:
+def _columns(entry: Entry[RecordedSpec], table: Table, context: LoadContext) -> dict[str, str]:
     """Return meaning to column for the columns that are there."""
     kept: dict[str, str] = {}
     for meaning in MEANINGS:
-        column = getattr(entry.shape, meaning)
+        column = getattr(entry.spec, meaning)
         if column in table.columns:
             kept[meaning] = column
         elif column:
             near = did_you_mean(column, table.columns) or f"; columns are {', '.join(table.columns)}"
-            desk.complaints.add(entry.fault(meaning, message=f"`{table.file}` has no column `{column}`{near}"))
+            context.diagnostics.add(entry.fault(meaning, message=f"`{table.file}` has no column `{column}`{near}"))
     return kept
 
 
-def _split(entry: Entry[RecordedShape], table: Table, columns: Mapping[str, str]) -> dict[str, Sequence[int]]:
+def _split(entry: Entry[RecordedSpec], table: Table, columns: Mapping[str, str]) -> dict[str, Sequence[int]]:
     if "application" not in columns:
         return {entry.name: range(len(table.rows))}
     rows: dict[str, array[int]] = defaultdict(lambda: array("L"))
@@ -91,10 +91,10 @@ def _split(entry: Entry[RecordedShape], table: Table, columns: Mapping[str, str]
     return dict(rows)
 
 
-def _application(entry: Entry[RecordedShape], name: str, table: Table, columns: Mapping[str, str]) -> Application:
+def _application(entry: Entry[RecordedSpec], name: str, table: Table, columns: Mapping[str, str]) -> Application:
     where = {columns["application"]: name} if "application" in columns else {}
     meanings = {meaning: column for meaning, column in columns.items() if meaning != "application"}
-    connection = RecordedFile(file=entry.shape.file, sha256=table.sha256, columns=meanings, where=where)
+    connection = RecordedFile(file=entry.spec.file, sha256=table.sha256, columns=meanings, where=where)
     return named(entry, name, connection)
 
 

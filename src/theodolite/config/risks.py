@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from theodolite.config.labelling.defect_text import condition_problem, parse_condition
-from theodolite.config.lookup import Desk, Entry
+from theodolite.config.lookup import LoadContext, Entry
 from theodolite.config.packs import Pack
 from theodolite.config.parts import Parts, section
-from theodolite.config.shapes.study import RiskShape
+from theodolite.config.specs.study import RiskSpec
 from theodolite.domain.choices import Identification
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.guideline import DefectRule, Guideline, Violation
@@ -27,7 +27,7 @@ def shown_risks(
     pack: Pack,
     guidelines: Sequence[Guideline],
     questionnaires: Sequence[Questionnaire],
-    desk: Desk,
+    context: LoadContext,
 ) -> tuple[Risk, ...]:
     """Return risks with what shows them; a sign that nothing asks for is a fault.
 
@@ -37,28 +37,30 @@ def shown_risks(
         pack: What its packs bring.
         guidelines: The study's guidelines.
         questionnaires: What its testers are asked.
-        desk: What takes the faults.
+        context: What takes the faults.
     """
-    entries: dict[str, Entry[RiskShape]] = {item.name: item for item in [*pack.risks, *section(parts.entry, "risks")]}
+    entries: dict[str, Entry[RiskSpec]] = {item.name: item for item in [*pack.risks, *section(parts.entry, "risks")]}
     rules = {f"{guideline.name}.{rule.name}": rule for guideline in guidelines for rule in guideline.defect_rules}
-    signs = _Signs(rules, questionnaires, desk)
+    signs = _Signs(rules, questionnaires, context)
     return tuple(signs.given_to(risk, entries[risk.name]) if risk.name in entries else risk for risk in risks)
 
 
 class _Signs:
     """Everything that may show a risk."""
 
-    def __init__(self, rules: Mapping[str, DefectRule], questionnaires: Sequence[Questionnaire], desk: Desk) -> None:
+    def __init__(
+        self, rules: Mapping[str, DefectRule], questionnaires: Sequence[Questionnaire], context: LoadContext
+    ) -> None:
         self._rules = rules
         self._asked = {
             f"{each.name}.{question.name}": question
             for each in questionnaires
             for question in each.instrument.questions
         }
-        self._desk = desk
+        self._desk = context
 
-    def given_to(self, risk: Risk, entry: Entry[RiskShape]) -> Risk:
-        found = [sign for place, text in enumerate(entry.shape.shown_by) for sign in self._meant(entry, place, text)]
+    def given_to(self, risk: Risk, entry: Entry[RiskSpec]) -> Risk:
+        found = [sign for place, text in enumerate(entry.spec.shown_by) for sign in self._meant(entry, place, text)]
         risk = replace(
             risk,
             rules=tuple(sign for sign in found if isinstance(sign, str) and sign),
@@ -68,17 +70,17 @@ class _Signs:
             self._check_mode(risk, entry)
         return risk
 
-    def _meant(self, entry: Entry[RiskShape], place: int, text: str) -> Sequence[str | Condition]:
+    def _meant(self, entry: Entry[RiskSpec], place: int, text: str) -> Sequence[str | Condition]:
         """Return the signs that a text means: one, or all defect rules that are about one side of a guardrail."""
         if text not in set(Violation):
             return [self._sign(entry, place, text)]
         rules = [name for name, rule in self._rules.items() if rule.violation.value == text]
         if not rules and not entry.pack:  # a pack does not know by which guidelines it will be labelled
             message = f"risk `{entry.name}` is shown by `{text}`, and no defect rule of the study has that `violation`"
-            self._desk.complaints.add(entry.fault("shown_by", place, message=message))
+            self._desk.diagnostics.add(entry.fault("shown_by", place, message=message))
         return rules
 
-    def _sign(self, entry: Entry[RiskShape], place: int, text: str) -> str | Condition:
+    def _sign(self, entry: Entry[RiskSpec], place: int, text: str) -> str | Condition:
         """Return a rule's name or a condition; an empty text and a fault where it is neither."""
         condition = parse_condition(text)
         if not isinstance(condition, Condition):
@@ -92,11 +94,11 @@ class _Signs:
             problem = condition_problem(condition, self._asked[condition.question].scale)
         if problem:
             message = f'risk `{entry.name}` is shown by "{text}": {problem}'
-            self._desk.complaints.add(entry.fault("shown_by", place, message=message))
+            self._desk.diagnostics.add(entry.fault("shown_by", place, message=message))
             return ""
         return condition if isinstance(condition, Condition) else text
 
-    def _check_mode(self, risk: Risk, entry: Entry[RiskShape]) -> None:
+    def _check_mode(self, risk: Risk, entry: Entry[RiskSpec]) -> None:
         """Refuse a risk that nothing of the kind that is to identify it can show."""
         wanted = {
             Identification.DIALOGUE: (risk.rules, "a defect rule"),
@@ -106,4 +108,4 @@ class _Signs:
         signs, words = wanted[risk.identified_by]
         if not signs:
             message = f"risk `{entry.name}` is identified by {risk.identified_by.value} and needs {words} in `shown_by`"
-            self._desk.complaints.add(entry.fault("shown_by", message=message))
+            self._desk.diagnostics.add(entry.fault("shown_by", message=message))

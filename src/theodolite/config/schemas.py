@@ -7,33 +7,33 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from theodolite.config.described import describe_shapes
-from theodolite.config.shapes.base import Shape
-from theodolite.config.shapes.guidelines import GuidelineShape
-from theodolite.config.shapes.instruments import QuestionnaireShape, SchemaShape
-from theodolite.config.shapes.prices import PriceListShape
-from theodolite.config.shapes.scenarios import ScenarioShape
-from theodolite.config.shapes.series import SeriesShape, TaxonomyShape
-from theodolite.config.shapes.study import PackShape, StudyShape
-from theodolite.config.shapes.translations import TranslationShape
-from theodolite.config.shapes.trees import TreeShape
+from theodolite.config.described import describe_specs
+from theodolite.config.specs.base import Spec
+from theodolite.config.specs.guidelines import GuidelineSpec
+from theodolite.config.specs.instruments import QuestionnaireSpec, AnnotationSchemaSpec
+from theodolite.config.specs.prices import PriceListSpec
+from theodolite.config.specs.scenarios import ScenarioSpec
+from theodolite.config.specs.series import SeriesSpec, TaxonomySpec
+from theodolite.config.specs.study import PackSpec, StudySpec
+from theodolite.config.specs.translations import TranslationSpec
+from theodolite.config.specs.trees import TreeSpec
 from theodolite.config.shipped import shipped_text
 from theodolite.domain.errors import InputError
 
-SHAPES: Mapping[str, type[Shape]] = {
-    "study.schema.json": StudyShape,
-    "scenario.schema.json": ScenarioShape,
-    "guideline.schema.json": GuidelineShape,
-    "pack.schema.json": PackShape,
-    "tree.schema.json": TreeShape,
-    "annotation-schema.schema.json": SchemaShape,
-    "questionnaire.schema.json": QuestionnaireShape,
-    "translation.schema.json": TranslationShape,
-    "prices.schema.json": PriceListShape,
-    "series.schema.json": SeriesShape,
-    "taxonomy.schema.json": TaxonomyShape,
+SPECS: Mapping[str, type[Spec]] = {
+    "study.schema.json": StudySpec,
+    "scenario.schema.json": ScenarioSpec,
+    "guideline.schema.json": GuidelineSpec,
+    "pack.schema.json": PackSpec,
+    "tree.schema.json": TreeSpec,
+    "annotation-schema.schema.json": AnnotationSchemaSpec,
+    "questionnaire.schema.json": QuestionnaireSpec,
+    "translation.schema.json": TranslationSpec,
+    "prices.schema.json": PriceListSpec,
+    "series.schema.json": SeriesSpec,
+    "taxonomy.schema.json": TaxonomySpec,
 }
-"""File name to the shape that it describes."""
+"""File name to the spec that it describes."""
 
 WRITTEN = ("results.schema.json", "compare.schema.json", "monitor.schema.json", "series-report.schema.json")
 """File names of the schemas of what is written, e.g. `results.json`; they are kept by hand and shipped."""
@@ -47,8 +47,8 @@ def schema_texts() -> dict[str, str]:
     Example:
         ``# yaml-language-server: $schema=schemas/study.schema.json``
     """
-    describe_shapes()
-    return {name: _text(shape) for name, shape in SHAPES.items()}
+    describe_specs()
+    return {name: _text(spec) for name, spec in SPECS.items()}
 
 
 def write_schemas(folder: Path) -> tuple[Path, ...]:
@@ -71,8 +71,8 @@ def write_schemas(folder: Path) -> tuple[Path, ...]:
     return tuple(written)
 
 
-def _text(shape: type[Shape]) -> str:
-    schema = {"$schema": _DIALECT, **_untitled(shape.model_json_schema(by_alias=True))}
+def _text(spec: type[Spec]) -> str:
+    schema = {"$schema": _DIALECT, **_untitled(spec.model_json_schema(by_alias=True))}
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from theodolite.config.loading import StudyFaults
 from theodolite.config.locate import SERVING, USUAL, read_file
-from theodolite.config.lookup import Desk
+from theodolite.config.lookup import LoadContext
 from theodolite.config.places import PlacedFault
 from theodolite.config.series import announced
-from theodolite.config.shapes.series import SeriesShape
+from theodolite.config.specs.series import SeriesSpec
 from theodolite.config.yaml_source import read_yaml
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import Severity
@@ -51,13 +51,13 @@ def series_studies(path: Path) -> SeriesStudies:
         InputError: If it has no studies, or names one outside of its folder or one that does not exist.
     """
     folder, name = path.absolute().parent.parent, path.stem
-    desk = Desk(folder=folder)
-    entry = desk.shaped_file(FOLDER, name, SeriesShape, "series")
-    series = announced(entry, name, desk)
-    faults = tuple(fault for fault in desk.complaints.in_order() if fault.severity is Severity.FAULT)
+    context = LoadContext(folder=folder)
+    entry = context.read_spec(FOLDER, name, SeriesSpec, "series")
+    series = announced(entry, name, context)
+    faults = tuple(fault for fault in context.diagnostics.in_order() if fault.severity is Severity.FAULT)
     if faults or entry is None:
         raise StudyFaults(faults, ending="No report was written.")
-    named = [_named(study, folder, name) for study in entry.shape.studies]
+    named = [_named(study, folder, name) for study in entry.spec.studies]
     files = tuple(named or _found(folder, name))
     if not files:
         message = (

@@ -14,8 +14,8 @@ from theodolite.config.loading import StudyFaults
 from theodolite.config.locate import SERVING, read_file
 from theodolite.config.permissions import Permissions, read_permissions, remember_permissions
 from theodolite.config.places import PlacedFault
-from theodolite.config.shapes.serving import MailShape, ServingShape, SignInShape
-from theodolite.config.shaping import shaped
+from theodolite.config.specs.serving import MailSpec, ServingSpec, SignInSpec
+from theodolite.config.validation import validated
 from theodolite.config.study_paths import StudyPaths
 from theodolite.config.yaml_source import YamlSource, read_yaml
 from theodolite.domain.errors import InputError
@@ -167,18 +167,18 @@ def load_serving(
     """
     reading = _Reading(environ)
     raw = reading.bytes_of(Path(file)) if file else _allowed_bytes(folder, reading, confirm)
-    shape = reading.shape_of(raw)
-    host, port = reading.listening(listen or environ.get("THEODOLITE_LISTEN", "") or shape.listen)
+    spec = reading.shape_of(raw)
+    host, port = reading.listening(listen or environ.get("THEODOLITE_LISTEN", "") or spec.listen)
     settings = ServingSettings(
         host=host,
         port=port,
-        address=reading.address(environ.get("THEODOLITE_ADDRESS", "") or shape.address),
-        proxies=reading.proxies(environ.get("THEODOLITE_PROXIES", "").replace(",", " ").split() or shape.proxies),
-        mail=reading.mail(shape.mail),
-        sign_ins=reading.sign_ins(shape.sign_in),
-        second_factor=tuple(dict.fromkeys(shape.second_factor)),
+        address=reading.address(environ.get("THEODOLITE_ADDRESS", "") or spec.address),
+        proxies=reading.proxies(environ.get("THEODOLITE_PROXIES", "").replace(",", " ").split() or spec.proxies),
+        mail=reading.mail(spec.mail),
+        sign_ins=reading.sign_ins(spec.sign_in),
+        second_factor=tuple(dict.fromkeys(spec.second_factor)),
         secret_key=environ.get("THEODOLITE_SECRET_KEY", ""),
-        teams=reading.teams(shape),
+        teams=reading.teams(spec),
     )
     if reading.faults:
         raise StudyFaults(tuple(reading.faults), ending="Nothing was served.")
@@ -229,14 +229,14 @@ class _Reading:
         self._source = YamlSource(file=file.name, lines=[])
         return raw
 
-    def shape_of(self, raw: bytes) -> ServingShape:
+    def shape_of(self, raw: bytes) -> ServingSpec:
         """Return what the content of a file says; nothing where it is empty."""
         if not raw:
-            return ServingShape()
+            return ServingSpec()
         self._source = read_yaml(raw, self._source.file)
-        shape = shaped(self._source, ServingShape, owner="the settings") if self._source.content else None
+        spec = validated(self._source, ServingSpec, owner="the settings") if self._source.content else None
         self.faults.extend(self._source.faults)
-        return shape or ServingShape()
+        return spec or ServingSpec()
 
     def listening(self, text: str) -> tuple[str, int]:
         """Return host and port of `HOST:PORT`, `[HOST]:PORT`, or `:PORT` for this machine."""
@@ -262,9 +262,9 @@ class _Reading:
                 self._say(("proxies",), f"`{name}` of `proxies` is no IP address or network, e.g. 10.0.0.2")
         return tuple(names)
 
-    def teams(self, shape: ServingShape) -> TeamSettings:
+    def teams(self, spec: ServingSpec) -> TeamSettings:
         """Return what application teams may bring."""
-        named = self._listed("THEODOLITE_APPLICATION_CLASSES") or shape.application_classes
+        named = self._listed("THEODOLITE_APPLICATION_CLASSES") or spec.application_classes
         for name in named:
             module, _, kind = name.partition(":")
             if not module.replace(".", "").isidentifier() or not kind.isidentifier():
@@ -273,27 +273,27 @@ class _Reading:
             operator_key=self._environ.get("THEODOLITE_OPERATOR_KEY", ""),
             classes=tuple(named),
             allows_private=self._environ.get("THEODOLITE_ALLOW_PRIVATE", "") == "1",
-            environment=tuple(self._listed("THEODOLITE_APPLICATION_ENV") or shape.application_env),
-            interpreters=tuple(self._listed("THEODOLITE_APPLICATION_PYTHONS") or shape.application_pythons),
+            environment=tuple(self._listed("THEODOLITE_APPLICATION_ENV") or spec.application_env),
+            interpreters=tuple(self._listed("THEODOLITE_APPLICATION_PYTHONS") or spec.application_pythons),
         )
 
     def _listed(self, variable: str) -> list[str]:
         return self._environ.get(variable, "").replace(",", " ").split()
 
-    def mail(self, shape: MailShape | None) -> Mail | None:
+    def mail(self, spec: MailSpec | None) -> Mail | None:
         """Return the server that takes mail: of `EMAIL_URL`, else of the file."""
         if url := self._environ.get("EMAIL_URL", ""):
             return self._mail_of(url)
-        if shape is None:
+        if spec is None:
             return None
-        host, _, port = shape.server.partition(":")
+        host, _, port = spec.server.partition(":")
         return Mail(
             host=host,
-            port=int(port) if port.isdecimal() else _PORTS[shape.encryption],
-            encryption=shape.encryption,
-            sender=shape.sender,
-            user=shape.user,
-            password=self._secret(("mail", "password"), shape.password) if shape.password else "",
+            port=int(port) if port.isdecimal() else _PORTS[spec.encryption],
+            encryption=spec.encryption,
+            sender=spec.sender,
+            user=spec.user,
+            password=self._secret(("mail", "password"), spec.password) if spec.password else "",
         )
 
     def _mail_of(self, url: str) -> Mail | None:
@@ -313,32 +313,32 @@ class _Reading:
             password=unquote(parts.password or ""),
         )
 
-    def sign_ins(self, shapes: Mapping[str, SignInShape]) -> tuple[SignIn, ...]:
+    def sign_ins(self, specs: Mapping[str, SignInSpec]) -> tuple[SignIn, ...]:
         """Return the identity providers: one of the environment, else those of the file."""
         environ = self._environ
         if environ.get("OIDC_SERVER"):
-            shape = SignInShape(
+            spec = SignInSpec(
                 name=environ.get("OIDC_NAME") or "single sign-on",
                 server=environ["OIDC_SERVER"],
                 client=environ.get("OIDC_CLIENT") or "theodolite",
                 secret="OIDC_SECRET",  # noqa: S106 - the name of a variable
             )
-            return (self._sign_in("sso", shape),)
-        return tuple(self._sign_in(key, shape) for key, shape in shapes.items())
+            return (self._sign_in("sso", spec),)
+        return tuple(self._sign_in(key, spec) for key, spec in specs.items())
 
-    def _sign_in(self, key: str, shape: SignInShape) -> SignIn:
-        for where, address in [("server", shape.server), *(("pages", page) for page in shape.pages)]:
+    def _sign_in(self, key: str, spec: SignInSpec) -> SignIn:
+        for where, address in [("server", spec.server), *(("pages", page) for page in spec.pages)]:
             parts = urlsplit(address)
             if not _ORIGIN.fullmatch(parts.netloc) or (parts.scheme != "https" and parts.hostname not in LOOPBACK):
                 self._say(("sign_in", key, where), f"`{where}` of `{key}` must begin with https://; got `{address}`")
         return SignIn(
             key=key,
-            name=shape.name,
-            server=shape.server,
-            client=shape.client,
-            secret=self._secret(("sign_in", key, "secret"), shape.secret),
-            trusts_addresses=shape.trusts_addresses,
-            pages=tuple(shape.pages),
+            name=spec.name,
+            server=spec.server,
+            client=spec.client,
+            secret=self._secret(("sign_in", key, "secret"), spec.secret),
+            trusts_addresses=spec.trusts_addresses,
+            pages=tuple(spec.pages),
         )
 
     def _secret(self, path: tuple[str, ...], variable: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from theodolite.config.header import context_column
-from theodolite.config.lookup import Desk, Entry
+from theodolite.config.lookup import LoadContext, Entry
 from theodolite.config.parts import Parts, section
 from theodolite.domain.annotator import ModelJudge, PythonLabeller
 from theodolite.domain.fault import Severity
@@ -15,9 +15,9 @@ from theodolite.domain.scenario import Scenario
 from theodolite.testing.tasks import TASKS
 
 
-def note_source_material(parts: Parts, guidelines: Sequence[Guideline], desk: Desk) -> None:
+def note_source_material(parts: Parts, guidelines: Sequence[Guideline], context: LoadContext) -> None:
     """Note columns that look like source material and are unused, and guidelines that get no material."""
-    _note_unused_context(parts, desk)
+    _note_unused_context(parts, context)
     for guideline in guidelines:
         judge = _judge_of(parts, guideline)
         lacking = list(dict.fromkeys(_without_material(parts, guideline))) if judge and guideline.needs_context else []
@@ -26,25 +26,25 @@ def note_source_material(parts: Parts, guidelines: Sequence[Guideline], desk: De
                 f"guideline `{guideline.name}` compares responses with source material, and {_listed(lacking)} no"
                 " source material: add `context: COLUMN` to a recorded application, or `source` to the scenario"
             )
-            desk.complaints.add(judge.fault(message=message, severity=Severity.NOTE, at_key=True))
+            context.diagnostics.add(judge.fault(message=message, severity=Severity.NOTE, at_key=True))
 
 
-def _note_unused_context(parts: Parts, desk: Desk) -> None:
-    shape = parts.entry.shape
-    read = {entry.shape.column for entry in section(parts.entry, "annotators")}
-    read |= {shape.reference.column} if shape.reference is not None else set()
+def _note_unused_context(parts: Parts, context: LoadContext) -> None:
+    spec = parts.entry.spec
+    read = {entry.spec.column for entry in section(parts.entry, "annotators")}
+    read |= {spec.reference.column} if spec.reference is not None else set()
     for entry, recorded in parts.recorded:
-        if recorded.table is None or entry.shape.context:
+        if recorded.table is None or entry.spec.context:
             continue
-        meant = {entry.shape.id, entry.shape.turn, entry.shape.prompt, entry.shape.response, entry.shape.withheld}
-        used = read | meant | {entry.shape.application} | set(shape.groups)
+        meant = {entry.spec.id, entry.spec.turn, entry.spec.prompt, entry.spec.response, entry.spec.withheld}
+        used = read | meant | {entry.spec.application} | set(spec.groups)
         column = context_column([name for name in recorded.table.columns if name not in used])
         if column:
             message = (
                 f"column `{column}` of {recorded.table.file} looks like source material and is not used;"
                 f" add `context: {column}` so that judges read it"
             )
-            desk.complaints.add(entry.fault(message=message, severity=Severity.NOTE, at_key=True))
+            context.diagnostics.add(entry.fault(message=message, severity=Severity.NOTE, at_key=True))
 
 
 def _judge_of(parts: Parts, guideline: Guideline) -> Entry[Any] | None:
@@ -60,13 +60,13 @@ def _judge_of(parts: Parts, guideline: Guideline) -> Entry[Any] | None:
 def _without_material(parts: Parts, guideline: Guideline) -> Iterator[str]:
     """Yield the scenarios and recorded applications whose dialogues have no source material, in words."""
     scenarios = [scenario for scenario, _ in parts.scenarios if _asks(scenario, guideline)]
-    if parts.live or any(level.people for level in parts.entry.shape.levels.values()):
+    if parts.live or any(level.people for level in parts.entry.spec.levels.values()):
         for scenario in scenarios:
             if not (_has_own(scenario) or _has_rows(scenario, parts)):
                 yield f"scenario `{scenario.name}`"
     known = parts.scenarios[0][0] if len(parts.scenarios) == 1 else None
     for entry, recorded in parts.recorded:
-        if recorded.table is not None and not entry.shape.context and not (known and known.context):
+        if recorded.table is not None and not entry.spec.context and not (known and known.context):
             yield f"application `{entry.name}`"
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from theodolite.config.consent import NEEDED, unfinished
-from theodolite.config.lookup import Desk, Entry
+from theodolite.config.lookup import LoadContext, Entry
 from theodolite.config.places import PlacedFault
-from theodolite.config.shapes.translations import PackTranslationShape, TranslationShape
-from theodolite.config.shaping import shaped
+from theodolite.config.specs.translations import PackTranslationSpec, TranslationSpec
+from theodolite.config.validation import validated
 from theodolite.config.shelves import TRANSLATIONS
 from theodolite.config.yaml_source import Path, read_yaml
 from theodolite.domain.fault import Severity, did_you_mean
@@ -22,8 +22,8 @@ _SHOWN = 8
 """Missing texts of one part of a study that are named at most; of more their number is told. Count."""
 
 
-def translations_of(study: Study, names: Sequence[str], desk: Desk) -> tuple[Translation, ...]:
-    """Return what the files in `translations/` say; faults, and what is missing, go to the desk.
+def translations_of(study: Study, names: Sequence[str], context: LoadContext) -> tuple[Translation, ...]:
+    """Return what the files in `translations/` say; faults and missing translations are added to the diagnostics.
 
     A study is offered in the languages that it has a file for. What its packs say in such a
     language holds where the file says nothing else.
@@ -31,18 +31,18 @@ def translations_of(study: Study, names: Sequence[str], desk: Desk) -> tuple[Tra
     Args:
         study: Everything else of it, the language that it is written in included.
         names: Names of the files.
-        desk: Where the study lies, and what takes the faults.
+        context: Where the study lies, and collects the faults.
     """
     parts = texts_of(study)
     known = {key: text for texts in parts.values() for key, text in texts.items()}
-    read = (_read(name, study, known, desk) for name in names)
+    read = (_read(name, study, known, context) for name in names)
     found = tuple(translation for translation in read if translation is not None)
     for translation in found:
-        _note_missing(study, parts, translation, desk)
+        _note_missing(study, parts, translation, context)
     return found
 
 
-def _read(name: str, study: Study, known: Mapping[Key, str], desk: Desk) -> Translation | None:
+def _read(name: str, study: Study, known: Mapping[Key, str], context: LoadContext) -> Translation | None:
     file = f"{TRANSLATIONS}/{name}.yaml"
     if not is_tag(name) or name.lower() == study.language.lower():
         message = (
@@ -50,41 +50,43 @@ def _read(name: str, study: Study, known: Mapping[Key, str], desk: Desk) -> Tran
             if is_tag(name)
             else f"`{name}` is no language tag; call the file after the language, e.g. `de.yaml` or `pt-BR.yaml`"
         )
-        desk.complaints.add(PlacedFault(file=file, message=message))
+        context.diagnostics.add(PlacedFault(file=file, message=message))
         return None
-    entry = desk.shaped_file(TRANSLATIONS, name, TranslationShape, "translation")
+    entry = context.read_spec(TRANSLATIONS, name, TranslationSpec, "translation")
     if entry is None:
         return None
-    own = dict(_own_words(entry, known, desk))
-    shared = _shared_words(name, desk)
-    phrases = {**_phrases(shared), **entry.shape.phrases}
-    of_packs = {key: text for shape in shared for _, key, text in _leaves(shape)}
+    own = dict(_own_words(entry, known, context))
+    shared = _shared_words(name, context)
+    phrases = {**_phrases(shared), **entry.spec.phrases}
+    of_packs = {key: text for spec in shared for _, key, text in _leaves(spec)}
     words = {**{key: phrases[text] for key, text in known.items() if text in phrases}, **of_packs, **own}
     return Translation(language=name, words={written(key): words[key] for key in known if key in words})
 
 
-def _own_words(entry: Entry[TranslationShape], known: Mapping[Key, str], desk: Desk) -> Iterator[tuple[Key, str]]:
+def _own_words(
+    entry: Entry[TranslationSpec], known: Mapping[Key, str], context: LoadContext
+) -> Iterator[tuple[Key, str]]:
     """Yield what a study's own file says; what the study does not have becomes faults."""
-    for path, key, text in _leaves(entry.shape):
+    for path, key, text in _leaves(entry.spec):
         if key in (CONSENT, WARNING):
             continue
         if key in known:
             yield key, text
         else:
-            desk.complaints.add(_unknown(entry, path, key, known))
-    for key, name in ((CONSENT, entry.shape.consent), (WARNING, entry.shape.warning)):
-        words = desk.text(entry, *key, name=name) if name else None
+            context.diagnostics.add(_unknown(entry, path, key, known))
+    for key, name in ((CONSENT, entry.spec.consent), (WARNING, entry.spec.warning)):
+        words = context.text(entry, *key, name=name) if name else None
         problem = unfinished(words) if words is not None and key == CONSENT else ""
         if problem:  # nobody is shown it before it is whole
             message = f"{problem}; {NEEDED}"
-            desk.complaints.add(PlacedFault(file=name, message=message, severity=Severity.OPEN))
+            context.diagnostics.add(PlacedFault(file=name, message=message, severity=Severity.OPEN))
         elif words is not None:
             yield key, words
 
 
-def _leaves(shape: PackTranslationShape) -> Iterator[tuple[Path, Key, str]]:
+def _leaves(spec: PackTranslationSpec) -> Iterator[tuple[Path, Key, str]]:
     """Yield every text of a file: where it stands there, and the key of the study's text that it translates."""
-    yield from _below(shape.model_dump(exclude={"phrases"}, exclude_defaults=True), (), ())
+    yield from _below(spec.model_dump(exclude={"phrases"}, exclude_defaults=True), (), ())
 
 
 def _below(value: Any, path: Path, key: Key) -> Iterator[tuple[Path, Key, str]]:
@@ -98,7 +100,7 @@ def _below(value: Any, path: Path, key: Key) -> Iterator[tuple[Path, Key, str]]:
         yield path, key, str(value)
 
 
-def _unknown(entry: Entry[TranslationShape], path: Path, key: Key, known: Mapping[Key, str]) -> PlacedFault:
+def _unknown(entry: Entry[TranslationSpec], path: Path, key: Key, known: Mapping[Key, str]) -> PlacedFault:
     """Return the fault of a text that the study does not have, at the first name that nothing there bears."""
     depth = next(n for n in range(1, len(key) + 1) if all(other[:n] != key[:n] for other in known))
     there = dict.fromkeys(
@@ -110,25 +112,27 @@ def _unknown(entry: Entry[TranslationShape], path: Path, key: Key, known: Mappin
     return entry.fault(*path[:depth], message=message, at_key=isinstance(path[depth - 1], str))
 
 
-def _shared_words(language: str, desk: Desk) -> list[PackTranslationShape]:
+def _shared_words(language: str, context: LoadContext) -> list[PackTranslationSpec]:
     """Return what the packs of a study say in a language, in their order."""
-    shapes = []
-    for pack in desk.packs:
+    specs = []
+    for pack in context.packs:
         file = f"{pack}/{TRANSLATIONS}/{language}.yaml"
-        resource = desk.shelves.resource(file)
+        resource = context.shelves.resource(file)
         if resource is not None:
             source = read_yaml(resource.raw, file)
-            shape = shaped(source, PackTranslationShape, owner=f"translation `{language}` of `{pack}`")
-            desk.complaints.add(*source.faults)
-            shapes += [shape] if shape is not None else []
-    return shapes
+            spec = validated(source, PackTranslationSpec, owner=f"translation `{language}` of `{pack}`")
+            context.diagnostics.add(*source.faults)
+            specs += [spec] if spec is not None else []
+    return specs
 
 
-def _phrases(shapes: list[PackTranslationShape]) -> dict[str, str]:
-    return {text: words for shape in shapes for text, words in shape.phrases.items()}
+def _phrases(specs: list[PackTranslationSpec]) -> dict[str, str]:
+    return {text: words for spec in specs for text, words in spec.phrases.items()}
 
 
-def _note_missing(study: Study, parts: Mapping[Key, Mapping[Key, str]], translation: Translation, desk: Desk) -> None:
+def _note_missing(
+    study: Study, parts: Mapping[Key, Mapping[Key, str]], translation: Translation, context: LoadContext
+) -> None:
     """Say in one note what a translation does not have."""
     lacking = {part: keys for part, texts in parts.items() if (keys := missing(texts, translation))}
     if not lacking:
@@ -140,7 +144,7 @@ def _note_missing(study: Study, parts: Mapping[Key, Mapping[Key, str]], translat
         f"until they are there, people read in `{study.language}`: {listed}"
     )
     file = f"{TRANSLATIONS}/{translation.language}.yaml"
-    desk.complaints.add(PlacedFault(file=file, message=message, severity=Severity.NOTE))
+    context.diagnostics.add(PlacedFault(file=file, message=message, severity=Severity.NOTE))
 
 
 def _listed(part: Key, keys: list[Key], n_texts: int) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from theodolite.config.lookup import Desk, Entry
-from theodolite.config.shapes.study import StudyShape
+from theodolite.config.lookup import LoadContext, Entry
+from theodolite.config.specs.study import StudySpec
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.application import RecordedFile
 from theodolite.domain.dialogue import HeldBy, Level
@@ -58,7 +58,7 @@ class _PlannedAnswers:
         return bool(settings and (answering & by if by else answering))
 
 
-def note_unreached(study: Study, entry: Entry[StudyShape], desk: Desk) -> None:
+def note_unreached(study: Study, entry: Entry[StudySpec], context: LoadContext) -> None:
     """Note the nodes of a study's trees that will have no data, whatever a run brings."""
     if not study.trees:
         return
@@ -66,7 +66,7 @@ def note_unreached(study: Study, entry: Entry[StudyShape], desk: Desk) -> None:
     for design in study.trees:
         for message in _messages(design, planned):
             fault = entry.fault("tree", message=f"tree `{design.name}`: {message}", severity=Severity.NOTE, at_key=True)
-            desk.complaints.add(fault)
+            context.diagnostics.add(fault)
 
 
 def _planned(study: Study) -> _PlannedAnswers:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from theodolite.config.lookup import Desk, Entry
-from theodolite.config.shapes.study import StudyShape
-from theodolite.config.shapes.trees import TreeShape
+from theodolite.config.lookup import LoadContext, Entry
+from theodolite.config.specs.study import StudySpec
+from theodolite.config.specs.trees import TreeSpec
 from theodolite.config.shelves import SHIPPED
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import Annotator, RecordedLabels
@@ -58,35 +58,35 @@ def soil_of(
     )
 
 
-def trees_of(entry: Entry[StudyShape], soil: Soil, desk: Desk) -> tuple[TreeDesign, ...]:
-    """Return the trees that a study asks for; faults go to the desk.
+def trees_of(entry: Entry[StudySpec], soil: Soil, context: LoadContext) -> tuple[TreeDesign, ...]:
+    """Return the trees that a study asks for; faults are added to the diagnostics.
 
     Args:
         entry: The study file.
         soil: What the trees grow over.
-        desk: Where the study lies, and what takes the faults.
+        context: Where the study lies, and collects the faults.
     """
-    form = entry.shape.tree
+    form = entry.spec.tree
     if form is None:
         return ()
-    if isinstance(form, TreeShape):
-        written = Entry(name=form.tree or entry.shape.study, shape=form, source=entry.source, path=("tree",))
+    if isinstance(form, TreeSpec):
+        written = Entry(name=form.tree or entry.spec.study, spec=form, source=entry.source, path=("tree",))
         entries = [written]
     else:
         names = [form] if isinstance(form, str) else form
-        entries = [found for name in names if (found := _found(entry, name, desk)) is not None]
-    designs = [_design(each, soil, desk) for each in entries]
+        entries = [found for name in names if (found := _found(entry, name, context)) is not None]
+    designs = [_design(each, soil, context) for each in entries]
     return tuple(design for design in designs if design is not None)
 
 
-def _found(entry: Entry[StudyShape], name: str, desk: Desk) -> Entry[TreeShape] | None:
-    before = len(desk.complaints.placed)
-    found = desk.shaped_file(FOLDER, name, TreeShape, "tree")
-    if found is None and len(desk.complaints.placed) == before:
-        known = desk.names_in(FOLDER, ".yaml")
+def _found(entry: Entry[StudySpec], name: str, context: LoadContext) -> Entry[TreeSpec] | None:
+    before = len(context.diagnostics.placed)
+    found = context.read_spec(FOLDER, name, TreeSpec, "tree")
+    if found is None and len(context.diagnostics.placed) == before:
+        known = context.names_in(FOLDER, ".yaml")
         near = did_you_mean(name, known) or f"; trees are {', '.join(known)}"
         message = f"there is no tree `{name}` in the study's folder or among the shipped ones{near}"
-        desk.complaints.add(entry.fault("tree", message=message, words=name))
+        context.diagnostics.add(entry.fault("tree", message=message, words=name))
     return found
 
 
@@ -97,25 +97,25 @@ def _by(guidelines: Sequence[Guideline], annotators: Iterable[Annotator]) -> Map
     return {guideline.name: (AnnotatorKind.PERSON.value,) for guideline in guidelines if guideline.name in people}
 
 
-def _design(entry: Entry[TreeShape], soil: Soil, desk: Desk) -> TreeDesign | None:
+def _design(entry: Entry[TreeSpec], soil: Soil, context: LoadContext) -> TreeDesign | None:
     plain = _plain(entry)
     try:
-        design = grown(outline_of(plain), soil) if entry.shape.topology else design_of(plain)
+        design = grown(outline_of(plain), soil) if entry.spec.topology else design_of(plain)
     except InputError as error:
-        _complain(entry, error.faults or (Fault(path=(), message=str(error)),), desk)
+        _complain(entry, error.faults or (Fault(path=(), message=str(error)),), context)
         return None
-    _note_left_out(entry, soil, desk)
-    bound = _bound(entry, design, soil, desk)
-    faults = design_faults(bound, methods_with(desk.shelves.summaries))
-    _complain(entry, faults, desk)
+    _note_left_out(entry, soil, context)
+    bound = _bound(entry, design, soil, context)
+    faults = design_faults(bound, methods_with(context.shelves.summaries))
+    _complain(entry, faults, context)
     return None if faults else bound
 
 
-def _note_left_out(entry: Entry[TreeShape], soil: Soil, desk: Desk) -> None:
+def _note_left_out(entry: Entry[TreeSpec], soil: Soil, context: LoadContext) -> None:
     """Note what the crosswalk of a tree of one's own names and the study does not ask; shipped trees name much."""
-    if any(found.where == SHIPPED and found.name == entry.name for found in desk.found):
+    if any(found.where == SHIPPED and found.name == entry.name for found in context.found):
         return
-    dimensions = outline_of(_plain(entry)).dimensions if entry.shape.topology else ()
+    dimensions = outline_of(_plain(entry)).dimensions if entry.spec.topology else ()
     items = soil.items() | soil.named_answers(dimensions)
     known = [*items, *(guideline.name for guideline in soil.guidelines)]
     for dimension in dimensions:
@@ -127,27 +127,27 @@ def _note_left_out(entry: Entry[TreeShape], soil: Soil, desk: Desk) -> None:
                     f" defect rule; it is left out{near}"
                 )
                 place = ("dimensions", dimension.node, "crosswalk")
-                desk.complaints.add(entry.fault(*place, message=message, words=name, severity=Severity.NOTE))
+                context.diagnostics.add(entry.fault(*place, message=message, words=name, severity=Severity.NOTE))
 
 
-def _plain(entry: Entry[TreeShape]) -> dict[str, Any]:
-    plain = entry.shape.model_dump(mode="json", exclude_unset=True)
-    plain["tree"] = entry.shape.tree or entry.name
-    if entry.shape.topology:
+def _plain(entry: Entry[TreeSpec]) -> dict[str, Any]:
+    plain = entry.spec.model_dump(mode="json", exclude_unset=True)
+    plain["tree"] = entry.spec.tree or entry.name
+    if entry.spec.topology:
         plain.pop("nodes", None)
     else:
         plain.pop("topology", None)
     return plain
 
 
-def _complain(entry: Entry[TreeShape], faults: Iterable[Fault], desk: Desk) -> None:
+def _complain(entry: Entry[TreeSpec], faults: Iterable[Fault], context: LoadContext) -> None:
     for fault in faults:
-        path = fault.path if not entry.shape.topology else fault.path[:1]
+        path = fault.path if not entry.spec.topology else fault.path[:1]
         placed = entry.fault(*path, message=fault.message, words=fault.words, at_key=fault.at_key)
-        desk.complaints.add(placed)
+        context.diagnostics.add(placed)
 
 
-def _bound(entry: Entry[TreeShape], design: TreeDesign, soil: Soil, desk: Desk) -> TreeDesign:
+def _bound(entry: Entry[TreeSpec], design: TreeDesign, soil: Soil, context: LoadContext) -> TreeDesign:
     """Return a design whose answers have the scales of the study's instruments, where it states none."""
     instruments = [*(guideline.instrument for guideline in soil.guidelines), *soil.questionnaires]
     questions = {f"{each.name}.{question.name}": question for each in instruments for question in each.questions}
@@ -158,7 +158,7 @@ def _bound(entry: Entry[TreeShape], design: TreeDesign, soil: Soil, desk: Desk) 
             if question is None:
                 known = did_you_mean(node.question, questions) or f"; questions are {', '.join(questions) or 'none'}"
                 message = f"node `{node.name}` is about a question `{node.question}` that the study does not ask{known}"
-                desk.complaints.add(entry.fault("nodes", node.name, "answers", message=message))
+                context.diagnostics.add(entry.fault("nodes", node.name, "answers", message=message))
             nodes.append(replace(node, free_text=True) if question is None else _scaled(node, question))
         else:
             nodes.append(node)

@@ -14,7 +14,7 @@ from django.db import transaction
 from django.test import Client, override_settings
 
 from tests.integration.web.editing import add, published
-from theodolite.config.shapes.applications import AriaShape
+from theodolite.config.specs.applications import AriaSpec
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.people.role import Role
 from theodolite.usecases.examining import Examination
@@ -306,7 +306,7 @@ def test_what_is_submitted_is_what_a_study_file_accepts(picky, team, tmp_path):
     kept = Submission.objects.get(name="harbour-bot")
 
     entry = study_entry(kept)
-    assert AriaShape.model_validate(entry).model_dump(include={"init", "markup", "memory_mb"}) == {
+    assert AriaSpec.model_validate(entry).model_dump(include={"init", "markup", "memory_mb"}) == {
         "init": {"token": "{{ auth.token }}", "model": "small"},
         "markup": "html",
         "memory_mb": 2000,

@@ -11,8 +11,8 @@ from pathlib import Path
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from theodolite.config.described import describe_shapes
-from theodolite.config.shapes import (
+from theodolite.config.described import describe_specs
+from theodolite.config.specs import (
     applications,
     connection,
     guidelines,
@@ -23,78 +23,78 @@ from theodolite.config.shapes import (
     study,
     translations,
 )
-from theodolite.config.shapes.base import Shape
+from theodolite.config.specs.base import Spec
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "study-file.md"
-TABLES: dict[str, type[Shape]] = {
-    "study": study.StudyShape,
-    "model": study.ModelShape,
-    "connection": connection.ConnectionShape,
-    "price": study.PriceShape,
-    "listed price": prices.ListedPriceShape,
-    "series": series.SeriesShape,
-    "taxonomy": series.TaxonomyShape,
-    "every application": applications.ApplicationShape,
-    "recorded": applications.RecordedShape,
-    "prompted model": applications.PromptedModelShape,
-    "http": applications.HttpShape,
-    "python": applications.PythonShape,
-    "code": applications.CodeShape,
-    "aria": applications.AriaShape,
-    "scenario": scenarios.ScenarioShape,
-    "script": scenarios.ScriptShape,
-    "personas": scenarios.PersonasShape,
-    "guideline": guidelines.GuidelineShape,
-    "defect rule": guidelines.DefectShape,
-    "question": guidelines.QuestionShape,
-    "example": guidelines.ExampleShape,
-    "judge": guidelines.JudgeShape,
-    "rule": guidelines.WordsRuleShape,
-    "annotator": guidelines.AnnotatorShape,
-    "reference": study.ReferenceShape,
-    "correction": study.CorrectionShape,
-    "calibration": study.CalibrationShape,
-    "sampling": study.SamplingShape,
-    "budget": study.BudgetShape,
-    "risk": study.RiskShape,
-    "level": study.LevelShape,
-    "annotation": study.AnnotationShape,
-    "order": study.OrderShape,
-    "annotation schema": instruments.SchemaShape,
-    "route": instruments.RouteShape,
-    "category": instruments.CategoryShape,
-    "exemplar": guidelines.ExemplarShape,
-    "questionnaire": instruments.QuestionnaireShape,
-    "asked": instruments.AskedShape,
-    "event": study.EventShape,
-    "breaks": study.BreaksShape,
-    "screening": study.ScreeningShape,
-    "translation": translations.TranslationShape,
-    "translated scenario": translations.ScenarioWordsShape,
-    "translated topic": translations.TopicWordsShape,
-    "translated questionnaire": translations.QuestionnaireWordsShape,
-    "translated category": translations.CategoryWordsShape,
-    "translated question": translations.QuestionWordsShape,
+TABLES: dict[str, type[Spec]] = {
+    "study": study.StudySpec,
+    "model": study.ModelSpec,
+    "connection": connection.ConnectionSpec,
+    "price": study.PriceSpec,
+    "listed price": prices.ListedPriceSpec,
+    "series": series.SeriesSpec,
+    "taxonomy": series.TaxonomySpec,
+    "every application": applications.ApplicationSpec,
+    "recorded": applications.RecordedSpec,
+    "prompted model": applications.PromptedModelSpec,
+    "http": applications.HttpSpec,
+    "python": applications.PythonSpec,
+    "code": applications.CodeSpec,
+    "aria": applications.AriaSpec,
+    "scenario": scenarios.ScenarioSpec,
+    "script": scenarios.ScriptSpec,
+    "personas": scenarios.PersonaGroupSpec,
+    "guideline": guidelines.GuidelineSpec,
+    "defect rule": guidelines.DefectSpec,
+    "question": guidelines.QuestionSpec,
+    "example": guidelines.ExampleSpec,
+    "judge": guidelines.JudgeSpec,
+    "rule": guidelines.WordRuleSpec,
+    "annotator": guidelines.AnnotatorSpec,
+    "reference": study.ReferenceSpec,
+    "correction": study.CorrectionSpec,
+    "calibration": study.CalibrationSpec,
+    "sampling": study.SamplingSpec,
+    "budget": study.BudgetSpec,
+    "risk": study.RiskSpec,
+    "level": study.LevelSpec,
+    "annotation": study.AnnotationSpec,
+    "order": study.OrderSpec,
+    "annotation schema": instruments.AnnotationSchemaSpec,
+    "route": instruments.RouteSpec,
+    "category": instruments.CategorySpec,
+    "exemplar": guidelines.ExemplarSpec,
+    "questionnaire": instruments.QuestionnaireSpec,
+    "asked": instruments.QuestionnaireQuestionSpec,
+    "event": study.EventSpec,
+    "breaks": study.BreaksSpec,
+    "screening": study.ScreeningSpec,
+    "translation": translations.TranslationSpec,
+    "translated scenario": translations.ScenarioTranslationSpec,
+    "translated topic": translations.TopicTranslationSpec,
+    "translated questionnaire": translations.QuestionnaireTranslationSpec,
+    "translated category": translations.CategoryTranslationSpec,
+    "translated question": translations.QuestionTranslationSpec,
 }
 MARKED = re.compile(r"(?P<mark><!-- keys of: (?P<name>[\w ]+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
-def table(shape: type[Shape]) -> str:
+def table(spec: type[Spec]) -> str:
     """Return the keys of a shape as a table; those that all applications share stand in a table of their own."""
-    describe_shapes()
-    shared = _shared_keys(shape)
+    describe_specs()
+    shared = _shared_keys(spec)
     rows = [
         f"| `{field.alias or name}` | {' '.join((field.description or '').split())} | {default(field)} |"
-        for name, field in shape.model_fields.items()
+        for name, field in spec.model_fields.items()
         if name not in shared
     ]
     return "\n".join(["| key | meaning | default |", "|---|---|---|", *rows]) + "\n"
 
 
-def _shared_keys(shape: type[Shape]) -> set[str]:
+def _shared_keys(spec: type[Spec]) -> set[str]:
     """Return the keys of a shape that stand in the table of the shape that it refines."""
-    bases = (applications.CodeShape, applications.ApplicationShape)
-    return {name for base in bases if shape is not base and issubclass(shape, base) for name in base.model_fields}
+    bases = (applications.CodeSpec, applications.ApplicationSpec)
+    return {name for base in bases if spec is not base and issubclass(spec, base) for name in base.model_fields}
 
 
 def default(field: FieldInfo) -> str:
@@ -102,7 +102,7 @@ def default(field: FieldInfo) -> str:
     if field.is_required():
         return "required"
     value = field.default
-    if value is PydanticUndefined or value in (None, "") or isinstance(value, Shape):
+    if value is PydanticUndefined or value in (None, "") or isinstance(value, Spec):
         return "none"
     return f"`{getattr(value, 'value', value)}`"
 

@@ -21,7 +21,7 @@ def read(*rows, **form):
     return read_history(table(*rows), HistoryForm(**form))
 
 
-def complaints(*rows, **form):
+def diagnostics(*rows, **form):
     with pytest.raises(StudyFaults) as caught:
         read(*rows, **form)
     return str(caught.value)
@@ -88,7 +88,7 @@ def test_published_again_is_marked_except_for_anchors():
 
 
 def test_everything_that_is_wrong_is_named_at_once():
-    said = complaints(("4", "yesterday", "a", "maybe", "much"), ("4", "1767225600"))
+    said = diagnostics(("4", "yesterday", "a", "maybe", "much"), ("4", "1767225600"))
 
     assert "t.csv:2" in said
     assert "`yesterday` is no time" in said
@@ -105,14 +105,16 @@ def test_everything_that_is_wrong_is_named_at_once():
     ],
 )
 def test_columns_that_are_not_there_are_guessed(columns, words):
-    assert words in " ".join(complaints(("4",), columns=columns).split())
+    assert words in " ".join(diagnostics(("4",), columns=columns).split())
 
 
 def test_a_table_without_scores_says_so():
     assert "no column looks like a score" in _faults(table(("4",), columns=("mark",)))
     assert "has no row" in _faults(table())
-    assert "(1 unparseable), so there is nothing to watch; is `stars` the right column?" in plain(complaints(("good",)))
-    assert "fit no usual scale" in complaints(("-4",))
+    assert "(1 unparseable), so there is nothing to watch; is `stars` the right column?" in plain(
+        diagnostics(("good",))
+    )
+    assert "fit no usual scale" in diagnostics(("-4",))
 
 
 def _faults(made):
@@ -136,11 +138,11 @@ def test_rules_compare_numbers(rule, value, expected):
 
 @pytest.mark.parametrize("cell", ["inf", "-Infinity", "NaN", "1e999"])
 def test_infinities_and_nan_are_refused_with_their_lines(cell):
-    assert f"t.csv:3 `{cell}` in `stars` is no finite number" in " ".join(complaints(("4",), (cell,)).split())
+    assert f"t.csv:3 `{cell}` in `stars` is no finite number" in " ".join(diagnostics(("4",), (cell,)).split())
 
 
 def test_a_table_of_failures_says_so_and_does_not_blame_the_column():
-    text = " ".join(complaints(("failed",), ("failed",), ("refused",)).split())
+    text = " ".join(diagnostics(("failed",), ("failed",), ("refused",)).split())
 
     assert "none of 3 rows has a score (1 refused, 2 failed), so there is nothing to watch" in text
     assert "column" not in text

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from theodolite.config.lookup import Desk
+from theodolite.config.lookup import LoadContext
 from theodolite.config.report_assets import report_assets
-from theodolite.config.shapes.guidelines import GuidelineShape
+from theodolite.config.specs.guidelines import GuidelineSpec
 from theodolite.config.shelves import Shelves
 from theodolite.config.shipped import shipped_bytes, shipped_text
 from theodolite.config.study_paths import is_there
@@ -14,20 +14,20 @@ def test_a_name_that_no_file_can_have_is_no_file(tmp_path):
 
 
 def test_names_come_from_the_folder_and_from_the_package(folder):
-    desk = Desk(folder=folder(guidelines__mine_yaml="ask: x\n"))
+    context = LoadContext(folder=folder(guidelines__mine_yaml="ask: x\n"))
 
-    assert desk.names_in("guidelines", ".yaml")[0] == "mine"
-    assert "groundedness" in desk.names_in("guidelines", ".yaml")
+    assert context.names_in("guidelines", ".yaml")[0] == "mine"
+    assert "groundedness" in context.names_in("guidelines", ".yaml")
 
 
 def test_a_file_that_is_nowhere_is_none(tmp_path):
-    assert Desk(folder=tmp_path).shaped_file("guidelines", "nothing", GuidelineShape, "guideline") is None
+    assert LoadContext(folder=tmp_path).read_spec("guidelines", "nothing", GuidelineSpec, "guideline") is None
 
 
 def test_a_missing_file_is_named_with_the_likeliest_other(folder):
-    desk = Desk(folder=folder(policy_md="x"))
+    context = LoadContext(folder=folder(policy_md="x"))
 
-    assert desk.no_such_file("polcy.md") == "`polcy.md` is not in the study's folder; meant `policy.md`?"
+    assert context.no_such_file("polcy.md") == "`polcy.md` is not in the study's folder; meant `policy.md`?"
 
 
 def test_shipped_resources_are_found_by_name():

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from theodolite.config.places import Complaints, PlacedFault, few_of, render_faults
+from theodolite.config.places import Diagnostics, PlacedFault, few_of, render_faults
 from theodolite.domain.fault import Severity
 
 
@@ -45,13 +45,13 @@ def test_no_line_is_wider_than_the_terminal():
 
 
 def test_the_worst_stands_first_and_then_the_order_of_the_files():
-    complaints = Complaints(first="study.yaml")
+    diagnostics = Diagnostics(first="study.yaml")
     other = PlacedFault(file="rows.csv", message="wrong", line=4)
     note, late, early = fault(1, severity=Severity.NOTE), fault(9), fault(2)
 
-    complaints.add(other, note, late, early, late)
+    diagnostics.add(other, note, late, early, late)
 
-    assert complaints.in_order() == (early, late, other, note)
+    assert diagnostics.in_order() == (early, late, other, note)
 
 
 def test_of_many_faults_the_first_are_told_and_the_rest_counted():

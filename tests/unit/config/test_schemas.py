@@ -6,7 +6,7 @@ import json
 import jsonschema
 import pytest
 
-from theodolite.config.schemas import SHAPES, WRITTEN, schema_texts, write_schemas
+from theodolite.config.schemas import SPECS, WRITTEN, schema_texts, write_schemas
 from theodolite.config.yaml_source import read_yaml, typed
 from theodolite.domain.errors import InputError
 
@@ -22,18 +22,18 @@ def as_editors_read(path):
     return typed(read_yaml(path.read_bytes(), path.name).content)
 
 
-@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("name", SPECS)
 def test_the_shipped_schema_is_up_to_date(shipped_folder, name):
     assert (shipped_folder("schemas") / name).read_text(encoding="utf-8") == schema_texts()[name]
 
 
-@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("name", SPECS)
 def test_a_schema_is_valid_and_explains_every_key(name):
     document = schema(name)
 
     jsonschema.Draft202012Validator.check_schema(document)
-    shapes = [document, *(part for part in document.get("$defs", {}).values() if "properties" in part)]
-    silent = [key for shape in shapes for key, part in shape["properties"].items() if "description" not in part]
+    specs = [document, *(part for part in document.get("$defs", {}).values() if "properties" in part)]
+    silent = [key for spec in specs for key, part in spec["properties"].items() if "description" not in part]
     assert silent == []
 
 
@@ -63,7 +63,7 @@ def test_an_editor_marks_a_misspelt_key():
 
 
 def test_schemas_are_written_to_a_folder(tmp_path):
-    assert [path.name for path in write_schemas(tmp_path / "schemas")] == [*SHAPES, *WRITTEN]
+    assert [path.name for path in write_schemas(tmp_path / "schemas")] == [*SPECS, *WRITTEN]
 
 
 @pytest.mark.parametrize("name", WRITTEN)

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from theodolite.config.loading import StudyFaults, check_study, load_study
-from theodolite.config.lookup import Desk
+from theodolite.config.lookup import LoadContext
 from theodolite.config.permissions import ALLOW_PATHS, Permissions, remember_permissions
-from theodolite.config.shapes.guidelines import GuidelineShape
+from theodolite.config.specs.guidelines import GuidelineSpec
 from theodolite.config.shelves import Shelves
 from theodolite.config.study_paths import RefusedPath, StudyPaths
 
@@ -148,7 +148,7 @@ def test_a_price_list_that_is_a_link_out_of_the_folder_is_refused(study, tmp_pat
 
 def test_a_resource_name_with_dots_does_not_leave_a_shelf(study):
     assert Shelves().resource("guidelines/../../../../../../../../../etc/passwd") is None
-    assert Desk(folder=study).shaped_file("guidelines", "../../x", GuidelineShape, "guideline") is None
+    assert LoadContext(folder=study).read_spec("guidelines", "../../x", GuidelineSpec, "guideline") is None
 
 
 def test_a_recorded_file_of_a_pack_does_not_leave_the_shelf(study):

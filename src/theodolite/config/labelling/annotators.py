@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from theodolite.config.labelling.guidelines import guideline_of
-from theodolite.config.lookup import Desk, Entry
+from theodolite.config.lookup import LoadContext, Entry
 from theodolite.config.places import PlacedFault
-from theodolite.config.shapes.guidelines import AnnotatorShape, GuidelineShape
-from theodolite.config.shapes.study import ReferenceShape
+from theodolite.config.specs.guidelines import AnnotatorSpec, GuidelineSpec
+from theodolite.config.specs.study import ReferenceSpec
 from theodolite.config.shelves import SHIPPED
 from theodolite.config.stored_rows import OnRows, counted
 from theodolite.domain.annotator import PEOPLE, REFERENCE, Annotator, HandLabels, Labelling, RecordedLabels
@@ -27,13 +27,13 @@ class GuidelineShelf:
     """All guidelines that a study can name, found when they are first named."""
 
     def __init__(
-        self, entries: Mapping[str, Entry[GuidelineShape]], desk: Desk, *, shipped: Collection[str] = ()
+        self, entries: Mapping[str, Entry[GuidelineSpec]], context: LoadContext, *, shipped: Collection[str] = ()
     ) -> None:
         """Keep the study's own guidelines, of which some may come from a shipped schema; others are looked up."""
         self._entries = entries
         self._shipped = shipped
-        self._desk = desk
-        self._found: dict[str, Entry[GuidelineShape]] = {}
+        self._desk = context
+        self._found: dict[str, Entry[GuidelineSpec]] = {}
         self._read: dict[str, Guideline | None] = {}
         self._used: dict[str, None] = {}
         self.broken: set[str] = set()
@@ -51,7 +51,7 @@ class GuidelineShelf:
         found = self._entries.get(name)
         origin = Origin.SHIPPED if name in self._shipped else Origin.STUDY
         if found is None:
-            found = self._desk.shaped_file("guidelines", name, GuidelineShape, "guideline")
+            found = self._desk.read_spec("guidelines", name, GuidelineSpec, "guideline")
             shipped = any(item.where == SHIPPED and item.name == name for item in self._desk.found)
             origin = Origin.SHIPPED if shipped else Origin.STUDY
         if found is None:
@@ -68,7 +68,7 @@ class GuidelineShelf:
         for name, entry in self._entries.items():
             self._look_up(name, entry, "ask")
 
-    def own(self) -> tuple[Entry[GuidelineShape], ...]:
+    def own(self) -> tuple[Entry[GuidelineSpec], ...]:
         """Return the entries of the study's own guidelines, those with a file of their own and a pack's too."""
         return tuple(self._found.values())
 
@@ -97,44 +97,42 @@ class GuidelineShelf:
         known = dict.fromkeys([*self._entries, *self._desk.names_in("guidelines", ".yaml")])
         tail = did_you_mean(name, known) or f"; known here: {', '.join(known)}"
         message = f"there is no guideline `{name}`, neither in the study nor in `guidelines/` nor shipped{tail}"
-        self._desk.complaints.add(entry.fault(key, message=message))
+        self._desk.diagnostics.add(entry.fault(key, message=message))
 
 
 def labelling_annotator(
-    entry: Entry[AnnotatorShape], shelf: GuidelineShelf, desk: Desk, spelling: Mapping[str, str]
+    entry: Entry[AnnotatorSpec], shelf: GuidelineShelf, context: LoadContext, spelling: Mapping[str, str]
 ) -> Annotator | None:
     """Return the annotator whose labels a column or a person brings; None and faults where it has no guideline."""
     if entry.name in RESERVED:
         message = f"reports call {RESERVED[entry.name]} `{entry.name}`; give the annotator another name"
-        desk.complaints.add(entry.fault(message=message, at_key=True))
-    name = entry.shape.guideline or shelf.only()
+        context.diagnostics.add(entry.fault(message=message, at_key=True))
+    name = entry.spec.guideline or shelf.only()
     if not name:
         message = f"annotator `{entry.name}` needs `guideline`: the study has several or none"
-        desk.complaints.add(entry.fault(message=message, at_key=True))
+        context.diagnostics.add(entry.fault(message=message, at_key=True))
         return None
     guideline = shelf.named(name, entry, "guideline")
     if guideline is None:
         return None
     labelling: Labelling = HandLabels()
-    if entry.shape.column:
+    if entry.spec.column:
         subject = f"annotator `{entry.name}` reads one column"
-        label = OneLabel(entry=entry, keys=("question",), question=entry.shape.question, subject=subject)
-        question = answered_question(label, guideline, desk)
+        label = OneLabel(entry=entry, keys=("question",), question=entry.spec.question, subject=subject)
+        question = answered_question(label, guideline, context)
         labelling = RecordedLabels(
-            column=entry.shape.column,
-            spelling=_own_spelling(entry, question or guideline.question, spelling, desk),
-            question=entry.shape.question,
+            column=entry.spec.column,
+            spelling=_own_spelling(entry, question or guideline.question, spelling, context),
+            question=entry.spec.question,
         )
-    return Annotator(
-        name=entry.name, kind=entry.shape.who, guideline=name, labelling=labelling, title=entry.shape.title
-    )
+    return Annotator(name=entry.name, kind=entry.spec.who, guideline=name, labelling=labelling, title=entry.spec.title)
 
 
-def described_people(annotators: Mapping[str, AnnotatorShape]) -> dict[str, dict[str, str]]:
+def described_people(annotators: Mapping[str, AnnotatorSpec]) -> dict[str, dict[str, str]]:
     """Return what a study says of its annotators: attribute to annotator to group."""
     described: dict[str, dict[str, str]] = {}
-    for name, shape in annotators.items():
-        for attribute, group in shape.groups.items():
+    for name, spec in annotators.items():
+        for attribute, group in spec.groups.items():
             described.setdefault(attribute, {})[name] = group
     return described
 
@@ -156,7 +154,7 @@ class OneLabel:
     subject: str
 
 
-def answered_question(label: OneLabel, guideline: Guideline, desk: Desk) -> Question | None:
+def answered_question(label: OneLabel, guideline: Guideline, context: LoadContext) -> Question | None:
     """Return the question that a label answers; None and a fault where the guideline has no such question."""
     name, entry, key = label.question, label.entry, label.keys[-1]
     names = [question.name for question in guideline.instrument.questions]
@@ -165,17 +163,17 @@ def answered_question(label: OneLabel, guideline: Guideline, desk: Desk) -> Ques
     if name:
         message = f"guideline `{guideline.name}` has no question `{name}`"
         near = did_you_mean(name, names) or f"; questions are {', '.join(names)}"
-        desk.complaints.add(entry.fault(*label.keys, message=message + near))
+        context.diagnostics.add(entry.fault(*label.keys, message=message + near))
     elif len(names) > 1:
         message = (
             f"{label.subject}, but guideline `{guideline.name}` asks {len(names)} questions ({', '.join(names)});"
             f" say which one with `{key}`"
         )
-        desk.complaints.add(entry.fault("guideline", message=message))
+        context.diagnostics.add(entry.fault("guideline", message=message))
     return None if name else guideline.question
 
 
-def _check_one_question(entry: Entry[Any], subject: str, guideline: Guideline, desk: Desk) -> None:
+def _check_one_question(entry: Entry[Any], subject: str, guideline: Guideline, context: LoadContext) -> None:
     """Add a fault where one label would have to answer several questions: all but one would stay without an answer."""
     names = [question.name for question in guideline.instrument.questions]
     if len(names) > 1:
@@ -183,7 +181,7 @@ def _check_one_question(entry: Entry[Any], subject: str, guideline: Guideline, d
             f"{subject}, but guideline `{guideline.name}` asks {len(names)} questions ({', '.join(names)});"
             " split it into one guideline for each question"
         )
-        desk.complaints.add(entry.fault("guideline", message=message))
+        context.diagnostics.add(entry.fault("guideline", message=message))
 
 
 def spelling_of(question: Question, spelling: Mapping[str, str]) -> dict[str, str]:
@@ -194,19 +192,24 @@ def spelling_of(question: Question, spelling: Mapping[str, str]) -> dict[str, st
 
 
 def _own_spelling(
-    entry: Entry[AnnotatorShape] | Entry[ReferenceShape], question: Question, shared: Mapping[str, str], desk: Desk
+    entry: Entry[AnnotatorSpec] | Entry[ReferenceSpec],
+    question: Question,
+    shared: Mapping[str, str],
+    context: LoadContext,
 ) -> dict[str, str]:
     """Return how one column writes the labels of a question: its own `spelling` overrides the study's."""
-    scale, own = question.scale, entry.shape.spelling
+    scale, own = question.scale, entry.spec.spelling
     for written, label in own.items():
         if not scale.admits(label):
             near = did_you_mean(label, scale.categories) or f"; labels are {', '.join(scale.categories)}"
             message = f"`{written}` is to mean `{label}`, which is no label of its scale{near}"
-            desk.complaints.add(entry.fault("spelling", written, message=message))
+            context.diagnostics.add(entry.fault("spelling", written, message=message))
     return spelling_of(question, {**shared, **own})
 
 
-def check_spelling(entry: Entry[Any], spelling: Mapping[str, str], guidelines: Sequence[Guideline], desk: Desk) -> None:
+def check_spelling(
+    entry: Entry[Any], spelling: Mapping[str, str], guidelines: Sequence[Guideline], context: LoadContext
+) -> None:
     """Add a fault for every spelling that stands for no label of any guideline."""
     labels = tuple(
         dict.fromkeys(
@@ -220,24 +223,24 @@ def check_spelling(entry: Entry[Any], spelling: Mapping[str, str], guidelines: S
         if labels and label not in labels:
             near = did_you_mean(label, labels) or f"; labels are {', '.join(labels)}"
             message = f"`{written}` is to mean `{label}`, which is a label of no guideline{near}"
-            desk.complaints.add(entry.fault("spelling", written, message=message))
+            context.diagnostics.add(entry.fault("spelling", written, message=message))
 
 
 def reference_of(
-    entry: Entry[ReferenceShape], shelf: GuidelineShelf, desk: Desk, spelling: Mapping[str, str]
+    entry: Entry[ReferenceSpec], shelf: GuidelineShelf, context: LoadContext, spelling: Mapping[str, str]
 ) -> Reference | None:
     """Return where the recorded final labels stand; None and faults where that is not clear."""
-    name = entry.shape.guideline or shelf.only()
+    name = entry.spec.guideline or shelf.only()
     if not name:
         message = "`reference` needs `guideline`: the study has several or none"
-        desk.complaints.add(entry.fault(message=message, at_key=True))
+        context.diagnostics.add(entry.fault(message=message, at_key=True))
         return None
     guideline = shelf.named(name, entry, "guideline")
     if guideline is None:
         return None
-    _check_one_question(entry, "`reference` reads one column", guideline, desk)
-    own = _own_spelling(entry, guideline.question, spelling, desk)
-    return Reference(column=entry.shape.column, guideline=name, spelling=own)
+    _check_one_question(entry, "`reference` reads one column", guideline, context)
+    own = _own_spelling(entry, guideline.question, spelling, context)
+    return Reference(column=entry.spec.column, guideline=name, spelling=own)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

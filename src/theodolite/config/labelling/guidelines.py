@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from theodolite.assessment.judge.form import RESERVED_KEYS
 from theodolite.config.labelling.defect_text import condition_problem, parse_condition
 from theodolite.config.labelling.questions import may_be, questions_of
-from theodolite.config.lookup import Desk, Entry
-from theodolite.config.shapes.guidelines import DefectShape, ExampleShape, GuidelineShape
+from theodolite.config.lookup import LoadContext, Entry
+from theodolite.config.specs.guidelines import DefectSpec, ExampleSpec, GuidelineSpec
 from theodolite.domain.fault import Severity, did_you_mean
 from theodolite.domain.guideline import DefectRule, Example, Guideline, Origin
 from theodolite.domain.instrument import (
@@ -24,69 +24,71 @@ from theodolite.domain.instrument import (
 _WORST_ABOVE = {Operator.ABOVE, Operator.AT_LEAST}
 
 
-def guideline_of(entry: Entry[GuidelineShape], desk: Desk, *, origin: Origin) -> Guideline | None:
+def guideline_of(entry: Entry[GuidelineSpec], context: LoadContext, *, origin: Origin) -> Guideline | None:
     """Return the guideline that an entry describes; None and faults where it describes none."""
-    questions = questions_of(entry, desk, noun="guideline", reserved=RESERVED_KEYS)
-    rules = tuple(rule for rule in _rules(entry, questions, desk) if rule is not None)
+    questions = questions_of(entry, context, noun="guideline", reserved=RESERVED_KEYS)
+    rules = tuple(rule for rule in _rules(entry, questions, context) if rule is not None)
     if not questions or not rules:
         return None
-    examples = _examples(entry, questions, rules, desk)
+    examples = _examples(entry, questions, rules, context)
     return Guideline(
         name=entry.name,
-        definition=entry.shape.definition,
+        definition=entry.spec.definition,
         instrument=Instrument(name=entry.name, questions=tuple(questions.values())),
         defect_rules=rules,
         examples=examples,
-        edition=entry.shape.edition,
+        edition=entry.spec.edition,
         origin=origin,
-        guidance=tuple(entry.shape.guidance),
-        needs_context=_needs_context(entry.shape),
+        guidance=tuple(entry.spec.guidance),
+        needs_context=_needs_context(entry.spec),
     )
 
 
-def _needs_context(shape: GuidelineShape) -> bool:
-    if shape.needs_context is not None:
-        return shape.needs_context
-    return any(example.context for example in shape.examples)
+def _needs_context(spec: GuidelineSpec) -> bool:
+    if spec.needs_context is not None:
+        return spec.needs_context
+    return any(example.context for example in spec.examples)
 
 
-def _rules(entry: Entry[GuidelineShape], questions: Mapping[str, Question], desk: Desk) -> list[DefectRule | None]:
-    shape = entry.shape
+def _rules(
+    entry: Entry[GuidelineSpec], questions: Mapping[str, Question], context: LoadContext
+) -> list[DefectRule | None]:
+    spec = entry.spec
     rules: list[DefectRule | None] = []
-    if shape.defect:
-        rules.append(_rule(entry, "defect", DefectShape(defect=shape.defect), questions, desk, ("defect",)))
-    for name, rule in shape.defects.items():
-        rules.append(_rule(entry, name, rule, questions, desk, ("defects", name, "defect")))
+    if spec.defect:
+        rules.append(_rule(entry, "defect", DefectSpec(defect=spec.defect), questions, context, ("defect",)))
+    for name, rule in spec.defects.items():
+        rules.append(_rule(entry, name, rule, questions, context, ("defects", name, "defect")))
     return rules
 
 
 def _rule(
-    entry: Entry[GuidelineShape],
+    entry: Entry[GuidelineSpec],
     name: str,
-    shape: DefectShape,
+    spec: DefectSpec,
     questions: Mapping[str, Question],
-    desk: Desk,
+    context: LoadContext,
     keys: tuple[str, ...],
 ) -> DefectRule | None:
-    condition = parse_condition(shape.defect)
+    condition = parse_condition(spec.defect)
     problem = condition if isinstance(condition, str) else _misfit(condition, questions)
     if problem or isinstance(condition, str):
         if questions:
-            desk.complaints.add(entry.fault(*keys, message=f'defect "{shape.defect}": {problem}'))
+            context.diagnostics.add(entry.fault(*keys, message=f'defect "{spec.defect}": {problem}'))
         return None
     question = questions[condition.question or next(iter(questions))]
     note = _orientation_note(condition, question.scale)
     if note:
-        desk.complaints.add(entry.fault(*keys, message=f'defect "{shape.defect}" {note}', severity=Severity.NOTE))
+        context.diagnostics.add(entry.fault(*keys, message=f'defect "{spec.defect}" {note}', severity=Severity.NOTE))
     return DefectRule(
         name=name,
         question=question.name,
         operator=condition.operator,
         values=condition.values,
-        among=dict(shape.among),
-        violation=shape.violation,
-        title=shape.title,
-        phrase=shape.phrase,
+        among=dict(spec.among),
+        violation=spec.violation,
+        title=spec.title,
+        phrase=spec.phrase,
     )
 
 
@@ -113,33 +115,33 @@ def _orientation_note(condition: Condition, scale: Scale) -> str:
 
 
 def _examples(
-    entry: Entry[GuidelineShape], questions: Mapping[str, Question], rules: tuple[DefectRule, ...], desk: Desk
+    entry: Entry[GuidelineSpec], questions: Mapping[str, Question], rules: tuple[DefectRule, ...], context: LoadContext
 ) -> tuple[Example, ...]:
     kept: list[Example] = []
-    for number, shape in enumerate(entry.shape.examples):
-        answers = dict(shape.answers)
-        if shape.answer is not None:
-            answers[next(iter(questions))] = shape.answer
-        problem = _example_problem(shape, answers, questions, rules)
+    for number, spec in enumerate(entry.spec.examples):
+        answers = dict(spec.answers)
+        if spec.answer is not None:
+            answers[next(iter(questions))] = spec.answer
+        problem = _example_problem(spec, answers, questions, rules)
         if problem:
             key, words = problem
             message = f"example {number + 1} of guideline `{entry.name}` {words}"
-            desk.complaints.add(entry.fault("examples", number, *key, message=message))
+            context.diagnostics.add(entry.fault("examples", number, *key, message=message))
             continue
         kept.append(
             Example(
-                dialogue=shape.dialogue,
+                dialogue=spec.dialogue,
                 answers=answers,
-                reason=shape.reason,
-                context=shape.context,
-                defect=shape.defect,
+                reason=spec.reason,
+                context=spec.context,
+                defect=spec.defect,
             )
         )
     return tuple(kept)
 
 
 def _example_problem(
-    shape: ExampleShape,
+    spec: ExampleSpec,
     answers: Mapping[str, str],
     questions: Mapping[str, Question],
     rules: tuple[DefectRule, ...],
@@ -147,34 +149,34 @@ def _example_problem(
     """Return the key and the words of what is wrong with an example."""
     if not answers:
         return (), "has no `answer`"
-    if shape.answer is not None and len(questions) > 1:
+    if spec.answer is not None and len(questions) > 1:
         return ("answer",), f"must say which question it answers; use `answers` with {', '.join(questions)}"
     for name, value in answers.items():
-        key = ("answer",) if shape.answer is not None else ("answers", name)
+        key = ("answer",) if spec.answer is not None else ("answers", name)
         if name not in questions:
             return key, f"answers a question `{name}` that is not asked{did_you_mean(name, questions)}"
         scale = questions[name].scale
         if not (scale.admits(value) or may_be(value, questions[name])):
             return key, f"answers `{value}`, which leaves the scale{_scale_words(value, scale)}"
-    return _contradiction(shape, answers, questions, rules)
+    return _contradiction(spec, answers, questions, rules)
 
 
 def _contradiction(
-    shape: ExampleShape,
+    spec: ExampleSpec,
     answers: Mapping[str, str],
     questions: Mapping[str, Question],
     rules: tuple[DefectRule, ...],
 ) -> tuple[tuple[str, ...], str] | None:
     given = {name: value for name, value in answers.items() if questions[name].scale.admits(value)}
     decided = [rule for rule in rules if rule.question in given]
-    if shape.defect is None or not decided:
+    if spec.defect is None or not decided:
         return None
     broken = [rule for rule in decided if rule.is_defect(answers[rule.question], questions[rule.question].scale)]
-    if bool(broken) == shape.defect:
+    if bool(broken) == spec.defect:
         return None
     rule = (broken or decided)[0]
     answer = f"its {rule.question} {answers[rule.question]}"
-    if shape.defect:
+    if spec.defect:
         return ("defect",), f"says that it is a defect, but {answer} makes it none ({rule.condition})"
     return ("defect",), f"says that it is no defect, but {answer} makes it one ({rule.condition})"
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from theodolite.assessment.outcome_set import IMPACTS, NEITHER
-from theodolite.config.lookup import Desk, Entry
-from theodolite.config.shapes.instruments import CategoryShape
+from theodolite.config.lookup import LoadContext, Entry
+from theodolite.config.specs.instruments import CategorySpec
 from theodolite.domain.fault import Severity
 from theodolite.domain.instrument import Orientation, Question, Scale, ScaleKind
 
@@ -31,44 +31,44 @@ _BOTH_NAMED = re.compile(r"\b(or|at all|if at all|whether)\b", re.IGNORECASE)
 """Words that give the other answer a place in the question."""
 
 
-def note_questions(entry: Entry[Any], questions: Iterable[Question], desk: Desk) -> None:
+def note_questions(entry: Entry[Any], questions: Iterable[Question], context: LoadContext) -> None:
     """Add notes on the questions of one instrument.
 
     Args:
         entry: The category of a schema, or the questionnaire, that asks them.
         questions: The questions.
-        desk: What takes the notes.
+        context: What takes the notes.
     """
-    asked = entry.shape.questions if not getattr(entry.shape, "ask", "") else {}
+    asked = entry.spec.questions if not getattr(entry.spec, "ask", "") else {}
     for question in questions:
         if question.name in asked:
-            for words in _notes(question, needs_exemplars=isinstance(entry.shape, CategoryShape)):
+            for words in _notes(question, needs_exemplars=isinstance(entry.spec, CategorySpec)):
                 message = f"question `{question.name}` {words}"
-                desk.complaints.add(
+                context.diagnostics.add(
                     entry.fault("questions", question.name, message=message, severity=Severity.NOTE, at_key=True)
                 )
 
 
-def note_orientations(entries: Iterable[Entry[Any]], trees: Iterable[TreeDesign], desk: Desk) -> None:
+def note_orientations(entries: Iterable[Entry[Any]], trees: Iterable[TreeDesign], context: LoadContext) -> None:
     """Add a note for every scale that a tree sums up and whose bad end nothing states.
 
     Args:
         entries: The categories and questionnaires of a study.
         trees: Its trees.
-        desk: What takes the notes.
+        context: What takes the notes.
     """
     from theodolite.domain.trees.tree import AnswersNode
 
     nodes = [(tree.name, node) for tree in trees for node in tree.nodes if isinstance(node, AnswersNode)]
     unstated = {node.question: tree for tree, node in nodes if node.range and node.orientation is Orientation.UNSTATED}
     for entry in entries:
-        for name in entry.shape.questions:
+        for name in entry.spec.questions:
             tree = unstated.get(f"{entry.name}.{name}")
             if tree:
                 message = (
                     f"question `{name}` enters tree `{tree}`, and nothing says which end of its scale is the bad one"
                 )
-                desk.complaints.add(
+                context.diagnostics.add(
                     entry.fault("questions", name, message=message, severity=Severity.NOTE, at_key=True)
                 )
 

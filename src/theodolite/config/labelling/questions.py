@@ -9,8 +9,8 @@ from typing import Any
 from theodolite.assessment.outcome_set import outcome_set
 from theodolite.config.labelling.defect_text import condition_problem, parse_condition
 from theodolite.config.labelling.scales import scale_of
-from theodolite.config.lookup import Desk, Entry
-from theodolite.config.shapes.guidelines import ExemplarShape, QuestionShape
+from theodolite.config.lookup import LoadContext, Entry
+from theodolite.config.specs.guidelines import ExemplarSpec, QuestionSpec
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.instrument import (
@@ -24,7 +24,7 @@ from theodolite.domain.instrument import (
     ScaleKind,
 )
 
-Asked = Mapping[str, QuestionShape]
+Asked = Mapping[str, QuestionSpec]
 """Questions as a file writes them, by name."""
 
 ALWAYS = "always"
@@ -39,27 +39,29 @@ OPENED_BY_NONE = "no answer could open it"
 """The same of a question that an answer is to open."""
 
 
-def questions_of(entry: Entry[Any], desk: Desk, *, noun: str, reserved: Collection[str] = ()) -> dict[str, Question]:
-    """Return the questions that an entry asks, by name and in order; faults go to the desk.
+def questions_of(
+    entry: Entry[Any], context: LoadContext, *, noun: str, reserved: Collection[str] = ()
+) -> dict[str, Question]:
+    """Return the questions that an entry asks, by name and in order; faults are added to the diagnostics.
 
     Args:
         entry: A guideline, a category of a schema or a questionnaire.
-        desk: Where it lies, and what takes the faults.
+        context: Where it lies, and collects the faults.
         noun: What it is, for messages.
         reserved: Names that no question may have.
     """
-    shape = entry.shape
-    asked = {"": shape} if getattr(shape, "ask", "") else shape.questions
+    spec = entry.spec
+    asked = {"": spec} if getattr(spec, "ask", "") else spec.questions
     questions: dict[str, Question] = {}
     for key, question in asked.items():
         if key in reserved:
             message = f"a question cannot be called `{key}`: a judge's verdict needs that name for itself"
-            desk.complaints.add(entry.fault("questions", key, message=message, at_key=True))
+            context.diagnostics.add(entry.fault("questions", key, message=message, at_key=True))
         try:
             scale = scale_of(question.scale, question.orientation)
         except InputError as error:
             place = ("questions", key, "scale") if key else ("scale",)
-            desk.complaints.add(entry.fault(*place, message=f"{noun} `{entry.name}`: {error}"))
+            context.diagnostics.add(entry.fault(*place, message=f"{noun} `{entry.name}`: {error}"))
             continue
         name = key or ("score" if scale.is_numeric or scale.kind is ScaleKind.DECIMALS else "label")
         questions[name] = Question(
@@ -69,15 +71,15 @@ def questions_of(entry: Entry[Any], desk: Desk, *, noun: str, reserved: Collecti
             level=getattr(question, "level", QuestionLevel.DIALOGUE),
             may_be_unable=bool(question.may_be_unable),
             may_not_apply=bool(question.may_not_apply),
-            when=_when(entry, key, questions, desk),
-            exemplars=_exemplars(entry, key, scale, desk),
+            when=_when(entry, key, questions, context),
+            exemplars=_exemplars(entry, key, scale, context),
             topic=getattr(question, "topic", None),
             several=bool(getattr(question, "several", False)),
             guidance=tuple(getattr(question, "guidance", ())) if key else (),
             stays=bool(getattr(question, "stays", False)),
         )
         if key and getattr(question, "outcome", ""):
-            _add_outcome(entry, questions[name], questions, desk)
+            _add_outcome(entry, questions[name], questions, context)
     return questions
 
 
@@ -86,25 +88,23 @@ def may_be(value: str, question: Question) -> bool:
     return (value == UNABLE and question.may_be_unable) or (value == NOT_APPLICABLE and question.may_not_apply)
 
 
-def _exemplars(entry: Entry[Any], key: str, scale: Scale, desk: Desk) -> tuple[Exemplar, ...]:
+def _exemplars(entry: Entry[Any], key: str, scale: Scale, context: LoadContext) -> tuple[Exemplar, ...]:
     """Return the examples beside a question; an answer that leaves the scale is a fault."""
-    shapes: list[ExemplarShape] = entry.shape.questions[key].exemplars if key else []
+    specs: list[ExemplarSpec] = entry.spec.questions[key].exemplars if key else []
     kept = []
-    for number, shape in enumerate(shapes):
-        if not scale.admits(shape.answer) and shape.answer not in {UNABLE, NOT_APPLICABLE}:
-            near = did_you_mean(shape.answer, scale.categories)
-            message = (
-                f"exemplar {number + 1} of question `{key}` answers `{shape.answer}`, which leaves the scale{near}"
-            )
-            desk.complaints.add(entry.fault("questions", key, "exemplars", number, "answer", message=message))
+    for number, spec in enumerate(specs):
+        if not scale.admits(spec.answer) and spec.answer not in {UNABLE, NOT_APPLICABLE}:
+            near = did_you_mean(spec.answer, scale.categories)
+            message = f"exemplar {number + 1} of question `{key}` answers `{spec.answer}`, which leaves the scale{near}"
+            context.diagnostics.add(entry.fault("questions", key, "exemplars", number, "answer", message=message))
             continue
-        kept.append(Exemplar(text=shape.text, answer=shape.answer, reason=shape.reason))
+        kept.append(Exemplar(text=spec.text, answer=spec.answer, reason=spec.reason))
     return tuple(kept)
 
 
-def _add_outcome(entry: Entry[Any], question: Question, questions: dict[str, Question], desk: Desk) -> None:
+def _add_outcome(entry: Entry[Any], question: Question, questions: dict[str, Question], context: LoadContext) -> None:
     """Put the outcome set behind a question that opens it."""
-    text = entry.shape.questions[question.name].outcome
+    text = entry.spec.questions[question.name].outcome
     condition = None if text == ALWAYS else parse_condition(text)
     if isinstance(condition, Condition):
         condition = replace(condition, question=question.name)
@@ -116,29 +116,29 @@ def _add_outcome(entry: Entry[Any], question: Question, questions: dict[str, Que
         )
     if problem or isinstance(condition, str):
         message = f'the outcome of question `{question.name}` is asked when "{text}": {problem}'
-        desk.complaints.add(entry.fault("questions", question.name, "outcome", message=message))
+        context.diagnostics.add(entry.fault("questions", question.name, "outcome", message=message))
         return
     for follow_up in outcome_set(question, condition):
-        if follow_up.name in entry.shape.questions:
+        if follow_up.name in entry.spec.questions:
             message = (
                 f"question `{follow_up.name}` bears the name of the outcome of `{question.name}`; call it otherwise"
             )
-            desk.complaints.add(entry.fault("questions", follow_up.name, message=message, at_key=True))
+            context.diagnostics.add(entry.fault("questions", follow_up.name, message=message, at_key=True))
         questions[follow_up.name] = follow_up
 
 
-def _when(entry: Entry[Any], key: str, earlier: Mapping[str, Question], desk: Desk) -> Condition | None:
+def _when(entry: Entry[Any], key: str, earlier: Mapping[str, Question], context: LoadContext) -> Condition | None:
     """Return what an earlier answer must be for a question to be asked; None where it is always asked."""
-    text = entry.shape.questions[key].when if key else ""
+    text = entry.spec.questions[key].when if key else ""
     if not text:
         return None
     condition = parse_condition(text)
-    if isinstance(condition, Condition) and _is_broken_before(condition.question, key, entry.shape.questions, earlier):
+    if isinstance(condition, Condition) and _is_broken_before(condition.question, key, entry.spec.questions, earlier):
         return None
-    problem = condition if isinstance(condition, str) else _no_follow_up(condition, key, entry.shape.questions, earlier)
+    problem = condition if isinstance(condition, str) else _no_follow_up(condition, key, entry.spec.questions, earlier)
     if problem or isinstance(condition, str):
         message = f'question `{key}` is asked when "{text}": {problem}'
-        desk.complaints.add(entry.fault("questions", key, "when", message=message))
+        context.diagnostics.add(entry.fault("questions", key, "when", message=message))
         return None
     return condition
 

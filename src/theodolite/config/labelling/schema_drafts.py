@@ -10,9 +10,9 @@ from typing import Any
 from theodolite.config.labelling.annotation_schemas import FOLDER, Written, category_entries, schemas_of
 from theodolite.config.labelling.annotators import GuidelineShelf
 from theodolite.config.labelling.question_notes import note_questions
-from theodolite.config.lookup import Desk, Entry
+from theodolite.config.lookup import LoadContext, Entry
 from theodolite.config.places import PlacedFault
-from theodolite.config.shapes.instruments import SchemaShape
+from theodolite.config.specs.instruments import AnnotationSchemaSpec
 from theodolite.config.shelves import Shelves
 from theodolite.config.yaml_source import YamlSource, read_yaml
 from theodolite.domain.fault import Severity
@@ -68,22 +68,22 @@ def read_schema(text: str, name: str) -> SchemaReading:
         name: Name of the schema.
     """
     raw = text.encode("utf-8")
-    desk = Desk(folder=Path("nowhere"), instead={schema_path(name): raw})
-    desk.complaints.first = schema_path(name)
-    entry = desk.shaped_file(FOLDER, name, SchemaShape, "schema")
-    schema = _schema(entry, desk) if entry else None
-    placed = desk.complaints.in_order()
+    context = LoadContext(folder=Path("nowhere"), instead={schema_path(name): raw})
+    context.diagnostics.first = schema_path(name)
+    entry = context.read_spec(FOLDER, name, AnnotationSchemaSpec, "schema")
+    schema = _schema(entry, context) if entry else None
+    placed = context.diagnostics.in_order()
     is_whole = not any(one.severity is Severity.FAULT for one in placed)
     source = entry.source if entry else read_yaml(raw, schema_path(name))
     return SchemaReading(source=source, schema=schema if is_whole else None, placed=placed)
 
 
-def _schema(entry: Entry[SchemaShape], desk: Desk) -> AnnotationSchema | None:
+def _schema(entry: Entry[AnnotationSchemaSpec], context: LoadContext) -> AnnotationSchema | None:
     categories: dict[str, Entry[Any]] = {category.name: category for category in category_entries(entry)}
-    shelf = GuidelineShelf(categories, desk)
-    read = schemas_of(Written(entries=(entry,), categories=categories, shipped=frozenset()), shelf, desk)
+    shelf = GuidelineShelf(categories, context)
+    read = schemas_of(Written(entries=(entry,), categories=categories, shipped=frozenset()), shelf, context)
     for guideline in shelf.read():
-        note_questions(categories[guideline.name], guideline.instrument.questions, desk)
+        note_questions(categories[guideline.name], guideline.instrument.questions, context)
     return read[0] if read else None
 
 

@@ -12,7 +12,7 @@ from django.conf import settings
 from ruamel.yaml import YAML
 
 from theodolite.config.applications import interpreter_at, runtime_with
-from theodolite.config.shapes.applications import AriaShape
+from theodolite.config.specs.applications import AriaSpec
 from theodolite.domain.application import (
     Application,
     AriaClass,
@@ -123,19 +123,19 @@ def _endpoint(submission: Submission) -> HttpEndpoint:
 
 
 def _class(submission: Submission) -> AriaClass:
-    shape = AriaShape.model_validate({"kind": "aria", "class": submission.target, **submission.options})
-    python = interpreter_at(shape.python, Path(submission.hosted.folder or ".")) if shape.python else None
-    if shape.python and python is None:
-        message = f"there is no interpreter `{shape.python}` on this server; ask its operator"
+    spec = AriaSpec.model_validate({"kind": "aria", "class": submission.target, **submission.options})
+    python = interpreter_at(spec.python, Path(submission.hosted.folder or ".")) if spec.python else None
+    if spec.python and python is None:
+        message = f"there is no interpreter `{spec.python}` on this server; ask its operator"
         raise InputError(message)
     return AriaClass(
         target=submission.target,
         auth=submission.key_variable,
         prompt=submission.prompt,
-        init=json.dumps(shape.init, ensure_ascii=False),
-        markup=shape.markup,
-        timeout_s=shape.timeout,
-        runtime=runtime_with(shape, python=os.path.abspath(python) if python else ""),  # noqa: PTH100 - links stay
+        init=json.dumps(spec.init, ensure_ascii=False),
+        markup=spec.markup,
+        timeout_s=spec.timeout,
+        runtime=runtime_with(spec, python=os.path.abspath(python) if python else ""),  # noqa: PTH100 - links stay
     )
 
 

@@ -10,8 +10,8 @@ from django import forms
 from django.conf import settings
 
 from theodolite.config.http_bodies import texts_in
-from theodolite.config.shapes.applications import AriaShape, HttpShape
-from theodolite.config.shaping import misfits
+from theodolite.config.specs.applications import AriaSpec, HttpSpec
+from theodolite.config.validation import misfits
 from theodolite.domain.application import Isolation, Markup
 from theodolite.domain.errors import TemplateError
 from theodolite.testing.templates import variables_of
@@ -92,14 +92,14 @@ def options_of(filled: Mapping[str, Any], *, is_class: bool) -> tuple[dict[str, 
     content: dict[str, Any] = {key: text for key, text in entered.items() if text and text != _DEFAULTS.get(key)}
     if not is_class:
         foreign = dict.fromkeys(content.keys() - {"timeout"}, "An endpoint has no such setting; leave it empty.")
-        found, faults = _checked(HttpShape, {"kind": "http", "url": "https://x", **_only(content, "timeout")})
+        found, faults = _checked(HttpSpec, {"kind": "http", "url": "https://x", **_only(content, "timeout")})
         return _only(found, *content), {**faults, **foreign}
     early: dict[str, str] = {}
     if "env" in content:
         content["env"] = content["env"].replace(",", " ").split()
     if "init" in content:
         content["init"], early = _init_from(content["init"])
-    found, faults = _checked(AriaShape, {"kind": "aria", "class": filled.get("target") or "x:X", **content})
+    found, faults = _checked(AriaSpec, {"kind": "aria", "class": filled.get("target") or "x:X", **content})
     return _only(found, *content), {**faults, **early}
 
 
@@ -107,11 +107,11 @@ def _only(content: Mapping[str, Any], *keys: str) -> dict[str, Any]:
     return {key: content[key] for key in keys if key in content}
 
 
-def _checked(shape: type[AriaShape | HttpShape], content: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+def _checked(spec: type[AriaSpec | HttpSpec], content: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the values as the study file's own model reads them, and the faults by key."""
-    faults = {f"{key}": f"{words}." for key, words in misfits(shape, content).items()}
+    faults = {f"{key}": f"{words}." for key, words in misfits(spec, content).items()}
     fitting = {key: value for key, value in content.items() if key not in faults}
-    found = shape.model_validate(fitting).model_dump(mode="json", by_alias=True)
+    found = spec.model_validate(fitting).model_dump(mode="json", by_alias=True)
     if found["timeout"] > MOST_TIMEOUT_S:
         message = f"`timeout` is {found['timeout']:g}; expected at most {MOST_TIMEOUT_S:g}, as the criteria state."
         faults["timeout"] = message

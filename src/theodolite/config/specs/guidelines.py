@@ -1,4 +1,4 @@
-"""Shapes of guidelines, judges and annotators."""
+"""Specs of guidelines, judges and annotators."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Discriminator, Field, PositiveFloat, Tag, model_validator
 
-from theodolite.config.shapes.base import KIND, Filled, OneOrMore, Shape, Word, YesNo, form_of
+from theodolite.config.specs.base import KIND, Filled, OneOrMore, Spec, Word, YesNo, form_of
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import MOST_VOTES, Side, StopRule
 from theodolite.domain.guideline import Violation
@@ -22,7 +22,7 @@ ScaleForm: TypeAlias = Annotated[
 with their meanings."""
 
 
-class DefectShape(Shape):
+class DefectSpec(Spec):
     """One rule that makes an answer a defect."""
 
     defect: Filled
@@ -37,7 +37,7 @@ class DefectShape(Shape):
     """Description of a defect in the report, e.g. `fully refused, of {n} safe`."""
 
 
-class ExampleShape(Shape):
+class ExampleSpec(Spec):
     """A worked example that annotators are shown."""
 
     dialogue: Filled
@@ -54,7 +54,7 @@ class ExampleShape(Shape):
     """Whether it is a defect; checked against the defect rule."""
 
 
-class ExemplarShape(Shape):
+class ExemplarSpec(Spec):
     """An example beside one question."""
 
     text: Filled
@@ -65,7 +65,7 @@ class ExemplarShape(Shape):
     """Reason for the right answer."""
 
 
-class QuestionShape(Shape):
+class QuestionSpec(Spec):
     """One question that annotators answer."""
 
     ask: Filled
@@ -85,7 +85,7 @@ class QuestionShape(Shape):
     outcome: str = ""
     """Answers that open a question about the consequence (positive, negative, both, neither): e.g. `>= 6`, or
     `always`."""
-    exemplars: list[ExemplarShape] = Field(default_factory=list)
+    exemplars: list[ExemplarSpec] = Field(default_factory=list)
     """Examples of answers, shown on demand."""
     guidance: list[Filled] = Field(default_factory=list)
     """Notes on its interpretation, shown to people and included in judges' prompts."""
@@ -93,7 +93,7 @@ class QuestionShape(Shape):
     """Whether it keeps its position if a study varies the order of questions (`annotation: order:`)."""
 
 
-class GuidelineShape(Shape):
+class GuidelineSpec(Spec):
     """The written rule that defines one property and its labels."""
 
     definition: str = ""
@@ -112,9 +112,9 @@ class GuidelineShape(Shape):
     """Whether "does not apply" is an allowed answer."""
     defect: str = ""
     """Condition of a defect, including the operator, e.g. `<= 3`."""
-    defects: dict[str, DefectShape] = Field(default_factory=dict)
+    defects: dict[str, DefectSpec] = Field(default_factory=dict)
     """Several defect rules by name."""
-    examples: list[ExampleShape] = Field(default_factory=list)
+    examples: list[ExampleSpec] = Field(default_factory=list)
     """Worked examples."""
     needs_context: YesNo | None = None
     """Whether annotators compare dialogues with source material; default: yes if an example has `context`."""
@@ -122,11 +122,11 @@ class GuidelineShape(Shape):
     """Edition, set by its author."""
     guidance: list[Filled] = Field(default_factory=list)
     """Notes on its application."""
-    questions: dict[str, QuestionShape] = Field(default_factory=dict)
+    questions: dict[str, QuestionSpec] = Field(default_factory=dict)
     """Several questions by name."""
 
     @model_validator(mode="after")
-    def _one_form(self) -> GuidelineShape:
+    def _one_form(self) -> GuidelineSpec:
         if bool(self.ask) == bool(self.questions):
             message = "needs either `ask` (one question) or `questions` (several), and not both"
             raise ValueError(message)
@@ -136,7 +136,7 @@ class GuidelineShape(Shape):
         return self
 
 
-class WordsRuleShape(Shape):
+class WordRuleSpec(Spec):
     """A rule on the words of a dialogue."""
 
     any: list[Filled] = Field(default_factory=list)
@@ -154,13 +154,13 @@ class WordsRuleShape(Shape):
 
 
 RuleForm: TypeAlias = Annotated[
-    Annotated[Literal["packet"], Tag(KIND + "text")] | Annotated[WordsRuleShape, Tag(KIND + "mapping")],
+    Annotated[Literal["packet"], Tag(KIND + "text")] | Annotated[WordRuleSpec, Tag(KIND + "mapping")],
     Discriminator(form_of),
 ]
 """`packet` for the signs of the scenario's test packet, or words of its own."""
 
 
-class VotesShape(Shape):
+class VotesSpec(Spec):
     """How often a judge reads one dialogue before the majority of its readings counts."""
 
     rule: StopRule = StopRule.CURTAILED
@@ -177,13 +177,13 @@ class VotesShape(Shape):
 
 VotesForm: TypeAlias = Annotated[
     Annotated[Annotated[int, Field(ge=2, le=MOST_VOTES)], Tag(KIND + "text")]
-    | Annotated[VotesShape, Tag(KIND + "mapping")],
+    | Annotated[VotesSpec, Tag(KIND + "mapping")],
     Discriminator(form_of),
 ]
 """A number of readings at most, or a rule."""
 
 
-class JudgeShape(Shape):
+class JudgeSpec(Spec):
     """A model, a rule or a function that labels dialogues."""
 
     guideline: str = ""
@@ -220,7 +220,7 @@ class JudgeShape(Shape):
     """Name in reports."""
 
     @model_validator(mode="after")
-    def _one_form(self) -> JudgeShape:
+    def _one_form(self) -> JudgeSpec:
         if sum(map(bool, (self.guideline, self.guidelines, self.ask))) != 1:
             message = "needs either `guideline`, several `guidelines` or a question of its own (`ask`), and one alone"
             raise ValueError(message)
@@ -235,7 +235,7 @@ class JudgeShape(Shape):
             raise ValueError(message)
         return self._no_stray_keys()
 
-    def _no_stray_keys(self) -> JudgeShape:
+    def _no_stray_keys(self) -> JudgeSpec:
         if not self.callable and (self.version or self.timeout or self.env):
             message = "has `version`, `timeout` or `env`, which belong to `callable`"
             raise ValueError(message)
@@ -245,7 +245,7 @@ class JudgeShape(Shape):
         return self
 
 
-class AnnotatorShape(Shape):
+class AnnotatorSpec(Spec):
     """Labels that stand in a column of the recorded file, or a person who labels by hand."""
 
     who: AnnotatorKind
@@ -264,7 +264,7 @@ class AnnotatorShape(Shape):
     """Groups of a person by attribute (`language: de`): agreement is reported within and across groups."""
 
     @model_validator(mode="after")
-    def _by_hand_or_recorded(self) -> AnnotatorShape:
+    def _by_hand_or_recorded(self) -> AnnotatorSpec:
         if not self.column and self.who is not AnnotatorKind.PERSON:
             message = f"needs `column`, where its labels stand; only people label by hand, and `who` is `{self.who}`"
             raise ValueError(message)

@@ -1,22 +1,22 @@
-"""Shapes of what people are asked: annotation schemas and questionnaires."""
+"""Specs of what people are asked: annotation schemas and questionnaires."""
 
 from __future__ import annotations
 
 from pydantic import Field, model_validator
 
-from theodolite.config.shapes.base import Filled, OneOrMore, Shape, Word, YesNo
-from theodolite.config.shapes.guidelines import ExemplarShape, GuidelineShape, ScaleForm
+from theodolite.config.specs.base import Filled, OneOrMore, Spec, Word, YesNo
+from theodolite.config.specs.guidelines import ExemplarSpec, GuidelineSpec, ScaleForm
 from theodolite.domain.instrument import Orientation, Topic
 
 
-class CategoryShape(GuidelineShape):
+class CategorySpec(GuidelineSpec):
     """One category of an annotation schema: a guideline that annotators qualify for."""
 
     title: str = ""
     """Heading for people."""
 
 
-class RouteShape(Shape):
+class RouteSpec(Spec):
     """Where a dialogue goes after the first category."""
 
     first: Filled
@@ -27,20 +27,20 @@ class RouteShape(Shape):
     """Categories without a violation; after them the dialogue is final."""
 
 
-class SchemaShape(Shape):
+class AnnotationSchemaSpec(Spec):
     """An annotation schema: ordered categories, and where a dialogue goes after the first one."""
 
     edition: Word = ""
     """Edition, set by its author."""
     about: str = ""
     """Description and source."""
-    route: RouteShape | None = None
+    route: RouteSpec | None = None
     """Categories after the first one; default: all."""
-    categories: dict[str, CategoryShape] = Field(min_length=1)
+    categories: dict[str, CategorySpec] = Field(min_length=1)
     """Categories by name, in order."""
 
 
-class AskedShape(Shape):
+class QuestionnaireQuestionSpec(Spec):
     """One question that testers answer about their session."""
 
     ask: Filled
@@ -60,18 +60,18 @@ class AskedShape(Shape):
     """Whether "does not apply" is an allowed answer."""
     when: str = ""
     """Answer to an earlier question that opens this one, e.g. `released == yes`."""
-    exemplars: list[ExemplarShape] = Field(default_factory=list)
+    exemplars: list[ExemplarSpec] = Field(default_factory=list)
     """Examples of answers, shown on demand."""
 
     @model_validator(mode="after")
-    def _several_of_a_list(self) -> AskedShape:
+    def _several_of_a_list(self) -> QuestionnaireQuestionSpec:
         if self.several and not isinstance(self.scale, list | dict):
             message = "has `several`, which needs a list of labels as its scale"
             raise ValueError(message)
         return self
 
 
-class QuestionnaireShape(Shape):
+class QuestionnaireSpec(Spec):
     """What testers are asked once a session is over."""
 
     title: str = ""
@@ -80,5 +80,5 @@ class QuestionnaireShape(Shape):
     """One or two sentences above the questions."""
     edition: Word = ""
     """Edition, set by its author."""
-    questions: dict[str, AskedShape] = Field(min_length=1)
+    questions: dict[str, QuestionnaireQuestionSpec] = Field(min_length=1)
     """Questions by name, in order."""

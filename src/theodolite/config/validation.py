@@ -1,4 +1,4 @@
-"""Shaping: a file's content becomes a shape, and every misfit a fault in words of ours.
+"""Validates the content of a file against its spec and reports each mismatch with its location.
 
 One pass finds all misfits: whatever does not fit is mended where its meaning
 is plain (`goall` is read as `goal`) or left out, and the rest is tried again,
@@ -13,13 +13,13 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from theodolite.config.shape_walk import keys_of, sections_with, shape_at
-from theodolite.config.shapes.applications import KINDS
-from theodolite.config.shapes.base import KIND, Shape
+from theodolite.config.spec_walk import keys_of, sections_with, spec_at
+from theodolite.config.specs.applications import KINDS
+from theodolite.config.specs.base import KIND, Spec
 from theodolite.config.yaml_source import Path, Scalar, YamlSource
 from theodolite.domain.fault import Fault, did_you_mean
 
-S = TypeVar("S", bound=Shape)
+S = TypeVar("S", bound=Spec)
 
 NOUNS = {
     "models": "model",
@@ -79,22 +79,22 @@ _EXPECTED: Mapping[str, str] = {
 }
 
 
-def shaped(source: YamlSource, shape: type[S], *, owner: str) -> S | None:
-    """Return the file's content in its shape; misfits are added to the source's faults.
+def validated(source: YamlSource, spec: type[S], *, owner: str) -> S | None:
+    """Return the validated content of a file; mismatches are added to the source's faults.
 
     Args:
         source: The file; what does not fit is mended or left out in place.
-        shape: What the file may hold.
+        spec: What the file may hold.
         owner: What messages call the whole file, e.g. `the study`.
 
     Returns:
         None where so little fits that nothing is left.
     """
     _leave_out_empty_sections(source)
-    mender = _Mender(source, shape, owner)
+    mender = _Mender(source, spec, owner)
     for _ in range(_ROUNDS):
         try:
-            return shape.model_validate(source.content)
+            return spec.model_validate(source.content)
         except ValidationError as error:
             if not isinstance(source.content, dict) or not source.content:
                 return None
@@ -120,17 +120,17 @@ def owner_of(path: Path, root: str) -> str:
     return f"`{path[0]}`" if path else root
 
 
-def misfits(shape: type[Shape], content: Mapping[str, Any]) -> dict[str, str]:
-    """Return each key that does not fit a shape, with the value and the expectation in words.
+def misfits(spec: type[Spec], content: Mapping[str, Any]) -> dict[str, str]:
+    """Return each key that does not fit a spec, with the value and the expectation in words.
 
     Forms use it, so that a page and a study file accept the same values.
 
     Args:
-        shape: The shape of a section of a study file.
+        spec: The spec of a section of a study file.
         content: Keys and values, as a form sends them.
     """
     try:
-        shape.model_validate(content)
+        spec.model_validate(content)
     except ValidationError as error:
         found = [(str(one["loc"][0]), one) for one in error.errors(include_url=False)]
         return {key: f"`{key}` {_came_and_expected(one)}" for key, one in reversed(found)}
@@ -140,9 +140,9 @@ def misfits(shape: type[Shape], content: Mapping[str, Any]) -> dict[str, str]:
 class _Mender:
     """Takes misfits out of a file's content and says what they were."""
 
-    def __init__(self, source: YamlSource, shape: type[Shape], owner: str) -> None:
+    def __init__(self, source: YamlSource, spec: type[Spec], owner: str) -> None:
         self._source = source
-        self._shape = shape
+        self._validate = spec
         self._owner = owner
 
     def mend(self, loc: tuple[str | int, ...], misfit: Mapping[str, Any]) -> None:
@@ -165,8 +165,8 @@ class _Mender:
         holder = self._holder(path)
         if holder is None or key not in holder:
             return
-        shape = shape_at(self._shape, loc[:-1])
-        known = keys_of(shape) if shape else []
+        spec = spec_at(self._validate, loc[:-1])
+        known = keys_of(spec) if spec else []
         elsewhere = self._elsewhere(path)
         likeness = _ALL_BUT_SAME if elsewhere else _ALIKE
         meant = "" if key in FOREIGN else did_you_mean(key, known, likeness=likeness)
@@ -181,9 +181,9 @@ class _Mender:
     def _elsewhere(self, path: Path) -> str:
         """Return where in the same file a key belongs; empty where it belongs nowhere, or to another kind of this."""
         key, section = str(path[-1]), str(path[0])
-        if len(path) > 1 and key in keys_of(self._shape):
+        if len(path) > 1 and key in keys_of(self._validate):
             return "; it belongs to the top of the file"
-        sections = sections_with(self._shape, key)
+        sections = sections_with(self._validate, key)
         if not sections or section in sections:
             return ""
         return f"; it belongs to {' or '.join(f'`{name}`' for name in sections)}"

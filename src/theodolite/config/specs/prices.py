@@ -1,13 +1,13 @@
-"""Shape of a price list: what models cost, each with its day and source."""
+"""Specs of a price list: what models cost, each with its day and source."""
 
 from __future__ import annotations
 
 from pydantic import Field
 
-from theodolite.config.shapes.base import Filled, Shape
+from theodolite.config.specs.base import Filled, Spec
 
 
-class ListedPriceShape(Shape):
+class ListedPriceSpec(Spec):
     """What some models of one host cost."""
 
     host: str = ""
@@ -24,8 +24,8 @@ class ListedPriceShape(Shape):
     """Source of the price."""
 
 
-class PriceListShape(Shape):
+class PriceListSpec(Spec):
     """A price list: `prices.yaml` beside a study, which goes before the shipped one."""
 
-    prices: list[ListedPriceShape] = Field(default_factory=list)
+    prices: list[ListedPriceSpec] = Field(default_factory=list)
     """Prices, one entry for models that cost the same."""

@@ -6,10 +6,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from theodolite.config.shapes.base import Filled, Shape, YesNo
+from theodolite.config.specs.base import Filled, Spec, YesNo
 
 
-class MailShape(Shape):
+class MailSpec(Spec):
     """A server that takes mail."""
 
     server: Filled
@@ -24,7 +24,7 @@ class MailShape(Shape):
     """What mails come from, e.g. `Field test <event@example.org>`."""
 
 
-class SignInShape(Shape):
+class SignInSpec(Spec):
     """An identity provider (OpenID Connect)."""
 
     name: Filled
@@ -41,7 +41,7 @@ class SignInShape(Shape):
     """Further addresses on whose pages people sign in; browsers are let through to `server` and these alone."""
 
 
-class ServingShape(Shape):
+class ServingSpec(Spec):
     """How the web side is served."""
 
     listen: str = ""
@@ -56,11 +56,11 @@ class ServingShape(Shape):
     """Environment variables of the server that teams may let their classes see; none of these may be a secret."""
     application_pythons: list[str] = Field(default_factory=list)
     """Interpreters or virtual environments, by path, that teams may choose for their classes."""
-    mail: MailShape | None = None
+    mail: MailSpec | None = None
     """A server that takes mail; without it, links are handed over."""
     second_factor: list[Literal["organiser", "senior annotator", "analyst", "application team"]] = Field(
         default_factory=list
     )
     """Roles that need a second factor in every study; organisers can add further ones to theirs."""
-    sign_in: dict[str, SignInShape] = Field(default_factory=dict)
+    sign_in: dict[str, SignInSpec] = Field(default_factory=dict)
     """Identity providers by a short name."""

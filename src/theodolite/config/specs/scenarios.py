@@ -1,4 +1,4 @@
-"""Shapes of scenarios and personas."""
+"""Specs of scenarios and personas."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Discriminator, Field, Tag
 
-from theodolite.config.shapes.base import KIND, Filled, OneOrMore, Shape, Word, form_of
+from theodolite.config.specs.base import KIND, Filled, OneOrMore, Spec, Word, form_of
 from theodolite.domain.scenario import Task
 
 LevelName: TypeAlias = Literal["model_testing", "red_teaming", "field_testing"]
 """One of ARIA's three levels of testing."""
 
 
-class ScriptShape(Shape):
+class ScriptSpec(Spec):
     """Fixed prompts that stand in for a tester."""
 
     prompts: list[Filled] = Field(min_length=1)
@@ -25,13 +25,13 @@ class ScriptShape(Shape):
 ScriptForm: TypeAlias = Annotated[
     Annotated[Filled, Tag(KIND + "text")]
     | Annotated[list[Filled], Tag(KIND + "list")]
-    | Annotated[ScriptShape, Tag(KIND + "mapping")],
+    | Annotated[ScriptSpec, Tag(KIND + "mapping")],
     Discriminator(form_of),
 ]
 """One prompt, several, or several with a purpose."""
 
 
-class SignsShape(Shape):
+class SignsSpec(Spec):
     """What tells without a model that something was released or declined."""
 
     released: list[Filled] = Field(default_factory=list)
@@ -40,7 +40,7 @@ class SignsShape(Shape):
     """Regular expressions that find a refusal in a response."""
 
 
-class ScenarioShape(Shape):
+class ScenarioSpec(Spec):
     """Situation and goal of some dialogues."""
 
     task: Task = Task.CHAT
@@ -63,7 +63,7 @@ class ScenarioShape(Shape):
     """Behaviour that must be possible."""
     prohibited: list[Filled] = Field(default_factory=list)
     """Behaviour that must not occur."""
-    signs: SignsShape = Field(default_factory=SignsShape)
+    signs: SignsSpec = Field(default_factory=SignsSpec)
     """Patterns that detect a release or a refusal without a model (`rule: packet`)."""
     use_case: str = ""
     """The real use that the scenario represents."""
@@ -100,7 +100,7 @@ RowsForm: TypeAlias = Annotated[
 """A file of rows, or the rows themselves."""
 
 
-class PersonasShape(Shape):
+class PersonaGroupSpec(Spec):
     """Who plays the user: a template and the rows that fill it."""
 
     template: Filled

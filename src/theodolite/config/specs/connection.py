@@ -1,13 +1,13 @@
-"""Shape of connection settings, which models and applications have in common."""
+"""Specs of connection settings, which models and applications have in common."""
 
 from __future__ import annotations
 
 from pydantic import Field
 
-from theodolite.config.shapes.base import Filled, Shape
+from theodolite.config.specs.base import Filled, Spec
 
 
-class ConnectionShape(Shape):
+class ConnectionSpec(Spec):
     """Proxy and certificates of calls."""
 
     proxy: str = ""

@@ -1,4 +1,4 @@
-"""What all shapes have in common."""
+"""Base class and types of all specs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ KIND = "kind:"
 """Begins every tag that tells the forms of one value apart, so that error paths can be cleaned of them."""
 
 
-class Shape(BaseModel):
+class Spec(BaseModel):
     """A mapping of a study file; keys that it does not know are faults.
 
     The text under a field describes its key in the schemas (`config/described.py`).
@@ -23,7 +23,7 @@ def form_of(value: Any) -> str:
     """Return the tag of the form in which a value is written: text, list or mapping."""
     if isinstance(value, list | tuple):
         return KIND + "list"
-    if isinstance(value, dict | Shape):
+    if isinstance(value, dict | Spec):
         return KIND + "mapping"
     return KIND + "text"
 

@@ -1,4 +1,4 @@
-"""Shapes of a series and of a taxonomy of risks."""
+"""Specs of a series and of a taxonomy of risks."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Discriminator, Field, Tag, field_validator
 
-from theodolite.config.shapes.base import KIND, Filled, Shape, form_of
+from theodolite.config.specs.base import KIND, Filled, Spec, form_of
 from theodolite.domain.choices import AiType, UserType
 
 
-class SeriesShape(Shape):
+class SeriesSpec(Spec):
     """One evaluation event of several teams, with what was published before it began."""
 
     name: str = ""
@@ -43,13 +43,13 @@ class SeriesShape(Shape):
 
 
 SeriesForm: TypeAlias = Annotated[
-    Annotated[Filled, Tag(KIND + "text")] | Annotated[SeriesShape, Tag(KIND + "mapping")],
+    Annotated[Filled, Tag(KIND + "text")] | Annotated[SeriesSpec, Tag(KIND + "mapping")],
     Discriminator(form_of),
 ]
 """Name of a series (`series/<name>.yaml`), or the series itself."""
 
 
-class TaxonomyShape(Shape):
+class TaxonomySpec(Spec):
     """A taxonomy of risks: `taxonomies/<name>.yaml`, or shipped (`ai-600-1`)."""
 
     title: Filled

@@ -1,4 +1,4 @@
-"""Shapes of measurement trees."""
+"""Specs of measurement trees."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import Discriminator, Field, Tag, field_validator
 
-from theodolite.config.shapes.base import KIND, Filled, OneOrMore, Shape, Word, form_of
+from theodolite.config.specs.base import KIND, Filled, OneOrMore, Spec, Word, form_of
 from theodolite.domain.choices import ImpactSide, Per, TransformForm, Weighing
 from theodolite.domain.instrument import Orientation
 
@@ -24,7 +24,7 @@ TreeScale: TypeAlias = Annotated[
 """`1-10`, a list of labels, or `text`."""
 
 
-class NodeShape(Shape):
+class NodeSpec(Spec):
     """One node of a tree; `answers`, `transform`, `per` or `summary` tells what it is."""
 
     answers: Word | None = None
@@ -70,7 +70,7 @@ class NodeShape(Shape):
         return {key: None if getattr(value, "tag", "") == "null" else value for key, value in values.items()}
 
 
-class DimensionShape(Shape):
+class DimensionSpec(Spec):
     """What one branch of a tree is about."""
 
     definition: str = ""
@@ -85,7 +85,7 @@ class DimensionShape(Shape):
     """Questions, defect rules or guidelines that tell about it, perhaps with weights."""
 
 
-class TreeShape(Shape):
+class TreeSpec(Spec):
     """A measurement tree: a topology to be grown, or nodes written out."""
 
     tree: str = ""
@@ -96,16 +96,16 @@ class TreeShape(Shape):
     """What it is and where it comes from."""
     topology: str = ""
     """`six-levels` or `five-levels`: grown over the study's guidelines; in place of `nodes`."""
-    nodes: dict[str, NodeShape] = Field(default_factory=dict)
+    nodes: dict[str, NodeSpec] = Field(default_factory=dict)
     """Nodes by name."""
-    dimensions: dict[str, DimensionShape] = Field(default_factory=dict)
+    dimensions: dict[str, DimensionSpec] = Field(default_factory=dict)
     """What the branches are about, by node."""
 
 
 TreeForm: TypeAlias = Annotated[
     Annotated[Filled, Tag(KIND + "text")]
     | Annotated[list[Filled], Tag(KIND + "list")]
-    | Annotated[TreeShape, Tag(KIND + "mapping")],
+    | Annotated[TreeSpec, Tag(KIND + "mapping")],
     Discriminator(form_of),
 ]
 """Name or names of trees, or a tree written out."""

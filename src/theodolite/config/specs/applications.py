@@ -1,4 +1,4 @@
-"""Shapes of applications under test."""
+"""Specs of applications under test."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Discriminator, Field, Tag
 
-from theodolite.config.shapes.base import KIND, Filled, Shape, YesNo, form_of
-from theodolite.config.shapes.connection import ConnectionShape
+from theodolite.config.specs.base import KIND, Filled, Spec, YesNo, form_of
+from theodolite.config.specs.connection import ConnectionSpec
 from theodolite.domain.application import BodyFormat, ClaimKind, GuardrailSite, Isolation, Markup
 
 
-class ClaimShape(Shape):
+class ClaimSpec(Spec):
     """Something that a team claims of its application."""
 
     text: Filled
@@ -32,14 +32,14 @@ Mitigations: TypeAlias = Annotated[
 ]
 
 
-class ApplicationShape(Shape):
+class ApplicationSpec(Spec):
     """What every application can say of itself."""
 
     description: str = ""
     """Description in one sentence."""
     guardrails: GuardrailSite = GuardrailSite.NOT_DECLARED
     """Location of its guardrails: `not declared`, `none`, `in the application` or `at the team's site`."""
-    claims: list[ClaimShape] = Field(default_factory=list)
+    claims: list[ClaimSpec] = Field(default_factory=list)
     """Claims of its team, with the scripts that test them."""
     mitigations: Mitigations | None = None
     """Declared guardrails and other measures: names, or names with a description."""
@@ -49,7 +49,7 @@ class ApplicationShape(Shape):
     """Name of the base application; mitigations are then compared only among its variants."""
 
 
-class RecordedShape(ApplicationShape):
+class RecordedSpec(ApplicationSpec):
     """Replies that were recorded before; the keys name the file's columns."""
 
     kind: Literal["recorded"]
@@ -72,7 +72,7 @@ class RecordedShape(ApplicationShape):
     """Column with the application, for files with several applications."""
 
 
-class PromptedModelShape(ApplicationShape):
+class PromptedModelSpec(ApplicationSpec):
     """A model with a system prompt and, optionally, context files."""
 
     kind: Literal["model"]
@@ -85,7 +85,7 @@ class PromptedModelShape(ApplicationShape):
     """Files with source material for the model."""
 
 
-class PatternShape(Shape):
+class PatternSpec(Spec):
     """A regular expression that finds the reply."""
 
     regex: Filled
@@ -93,7 +93,7 @@ class PatternShape(Shape):
 
 
 ReplyPlace: TypeAlias = Annotated[
-    Annotated[Filled, Tag(KIND + "text")] | Annotated[PatternShape, Tag(KIND + "mapping")],
+    Annotated[Filled, Tag(KIND + "text")] | Annotated[PatternSpec, Tag(KIND + "mapping")],
     Discriminator(form_of),
 ]
 
@@ -105,7 +105,7 @@ Network: TypeAlias = Annotated[
 """No host, or a list of hosts."""
 
 
-class HttpShape(ApplicationShape):
+class HttpSpec(ApplicationSpec):
     """An HTTP endpoint that takes a prompt and returns a reply."""
 
     kind: Literal["http"]
@@ -135,13 +135,13 @@ class HttpShape(ApplicationShape):
     """Timeout of one reply; seconds."""
     public_only: YesNo = False
     """Whether calls to private networks and this machine are blocked, regardless of the address."""
-    connection: ConnectionShape | None = None
+    connection: ConnectionSpec | None = None
     """Proxy and certificates of its calls; replaces the study's `connection`."""
     parallel: int = Field(default=256, ge=1)
     """Maximum number of concurrent calls; the actual number adapts to the host."""
 
 
-class CodeShape(ApplicationShape):
+class CodeSpec(ApplicationSpec):
     """How the processes that run an application's code are set up."""
 
     isolation: Isolation = Isolation.APPLICATION
@@ -166,7 +166,7 @@ class CodeShape(ApplicationShape):
     """`html` converts HTML replies to text."""
 
 
-class PythonShape(CodeShape):
+class PythonSpec(CodeSpec):
     """A Python function from prompt to reply."""
 
     kind: Literal["python"]
@@ -179,7 +179,7 @@ class PythonShape(CodeShape):
     """Maximum number of concurrent calls, each on its own thread."""
 
 
-class AriaShape(CodeShape):
+class AriaSpec(CodeSpec):
     """A class written for NIST's dialogue interface."""
 
     kind: Literal["aria"]
@@ -204,11 +204,11 @@ def _kind_of(value: Any) -> str:
 
 
 AnyApplication: TypeAlias = Annotated[
-    Annotated[RecordedShape, Tag(KIND + "recorded")]
-    | Annotated[PromptedModelShape, Tag(KIND + "model")]
-    | Annotated[HttpShape, Tag(KIND + "http")]
-    | Annotated[PythonShape, Tag(KIND + "python")]
-    | Annotated[AriaShape, Tag(KIND + "aria")],
+    Annotated[RecordedSpec, Tag(KIND + "recorded")]
+    | Annotated[PromptedModelSpec, Tag(KIND + "model")]
+    | Annotated[HttpSpec, Tag(KIND + "http")]
+    | Annotated[PythonSpec, Tag(KIND + "python")]
+    | Annotated[AriaSpec, Tag(KIND + "aria")],
     Discriminator(_kind_of),
 ]
 """One application of any kind."""

@@ -1,4 +1,4 @@
-"""Shapes of a study, of a scenario pack and of the files beside them."""
+"""Specs of a study, of a scenario pack and of the files beside them."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from theodolite.config.shapes.applications import AnyApplication
-from theodolite.config.shapes.base import Filled, OneOrMore, Shape, Word, YesNo
-from theodolite.config.shapes.connection import ConnectionShape
-from theodolite.config.shapes.guidelines import AnnotatorShape, GuidelineShape, JudgeShape
-from theodolite.config.shapes.instruments import QuestionnaireShape, SchemaShape
-from theodolite.config.shapes.scenarios import LevelName, PersonasShape, ScenarioShape
-from theodolite.config.shapes.series import SeriesForm
-from theodolite.config.shapes.trees import TreeForm
+from theodolite.config.specs.applications import AnyApplication
+from theodolite.config.specs.base import Filled, OneOrMore, Spec, Word, YesNo
+from theodolite.config.specs.connection import ConnectionSpec
+from theodolite.config.specs.guidelines import AnnotatorSpec, GuidelineSpec, JudgeSpec
+from theodolite.config.specs.instruments import QuestionnaireSpec, AnnotationSchemaSpec
+from theodolite.config.specs.scenarios import LevelName, PersonaGroupSpec, ScenarioSpec
+from theodolite.config.specs.series import SeriesForm
+from theodolite.config.specs.trees import TreeForm
 from theodolite.domain.choices import Assignment, Identification, MeanCorrection, RateCorrection, TopicWeight
 from theodolite.domain.model import CacheUse, ModelKind
 
@@ -21,7 +21,7 @@ UserTypeName = Literal["adversarial", "everyday", "domain_expert"]
 """Types of users that a level may call for."""
 
 
-class PriceShape(Shape):
+class PriceSpec(Spec):
     """What a model costs."""
 
     input: float = Field(ge=0)
@@ -32,7 +32,7 @@ class PriceShape(Shape):
     """Day of the price list, `YYYY-MM-DD`."""
 
 
-class ModelShape(Shape):
+class ModelSpec(Spec):
     """A language model behind an address, or a script in its place."""
 
     kind: ModelKind | None = None
@@ -49,7 +49,7 @@ class ModelShape(Shape):
     `Authorization`."""
     params: dict[str, Any] = Field(default_factory=dict)
     """Further fields of every request, e.g. `temperature: 0`; `null` removes a field."""
-    price: PriceShape | None = None
+    price: PriceSpec | None = None
     """US dollars per million tokens; known prices are filled in."""
     parallel: int = Field(default=256, ge=1)
     """Maximum number of concurrent calls; the actual number adapts to the endpoint."""
@@ -70,7 +70,7 @@ class ModelShape(Shape):
     """Whether replies are streamed, for endpoints that require it."""
     cache: CacheUse = CacheUse.NO
     """Whether identical requests use the cache: `yes`, `no`, or `all` (also as an application under test)."""
-    connection: ConnectionShape | None = None
+    connection: ConnectionSpec | None = None
     """Proxy and certificates of its calls; replaces the study's `connection`."""
     script: list[Filled] = Field(default_factory=list)
     """Fixed replies in place of a model, used in turn; results are labelled as stubbed."""
@@ -81,7 +81,7 @@ class ModelShape(Shape):
         return {"true": "yes", "false": "no"}.get(str(value).lower(), value)
 
     @model_validator(mode="after")
-    def _one_form(self) -> ModelShape:
+    def _one_form(self) -> ModelSpec:
         if self.script and self.url:
             message = "has a `url` and a `script`; keep one of them"
             raise ValueError(message)
@@ -92,7 +92,7 @@ class ModelShape(Shape):
             raise ValueError(message)
         return self
 
-    def _named_for_inspect(self) -> ModelShape:
+    def _named_for_inspect(self) -> ModelSpec:
         provider, _, name = self.name.partition("/")
         if not (provider and name):
             message = "is asked through Inspect and needs a `name` with its provider, e.g. `google/gemini-2.5-pro`"
@@ -109,7 +109,7 @@ class ModelShape(Shape):
         return self
 
 
-class RiskShape(Shape):
+class RiskSpec(Spec):
     """A risk that the study looks for."""
 
     taxonomy: str = ""
@@ -123,7 +123,7 @@ class RiskShape(Shape):
     and answers of testers (`questionnaire.question >= 7`) that show it."""
 
 
-class TopicShape(Shape):
+class TopicSpec(Spec):
     """Something in some scenarios that people may not want to meet."""
 
     about: Filled
@@ -132,7 +132,7 @@ class TopicShape(Shape):
     """How much it may weigh on people: `light`, `moderate` or `heavy`."""
 
 
-class ReferenceShape(Shape):
+class ReferenceSpec(Spec):
     """Recorded final labels that rates and judges are held against."""
 
     column: Filled
@@ -147,7 +147,7 @@ Share = tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=1)]]
 """Two counts: a part and its whole."""
 
 
-class CalibrationShape(Shape):
+class CalibrationSpec(Spec):
     """What a judge got right on labelled dialogues that are no part of the study."""
 
     caught: Share
@@ -158,7 +158,7 @@ class CalibrationShape(Shape):
     """Description of the validation, shown in the report."""
 
     @model_validator(mode="after")
-    def _parts_of_their_whole(self) -> CalibrationShape:
+    def _parts_of_their_whole(self) -> CalibrationSpec:
         wrong = [name for name in ("caught", "passed") if getattr(self, name)[0] > getattr(self, name)[1]]
         if wrong:
             message = f"`{wrong[0]}` holds a part and its whole, e.g. [180, 200]; got {list(getattr(self, wrong[0]))}"
@@ -166,18 +166,18 @@ class CalibrationShape(Shape):
         return self
 
 
-class CorrectionShape(Shape):
+class CorrectionSpec(Spec):
     """How one judge's numbers are corrected by what people found."""
 
     rate: RateCorrection = RateCorrection.VERDICT_STRATIFIED
     """Its rates: `verdict-stratified` by labels of a drawn sample, `rogan-gladen` by `calibrations`, or `none`."""
     mean: MeanCorrection = MeanCorrection.POWERED
     """Means of its scores: `ppi++` by labels of a drawn sample, or `none`."""
-    calibrations: dict[str, CalibrationShape] = Field(default_factory=dict)
+    calibrations: dict[str, CalibrationSpec] = Field(default_factory=dict)
     """With `rogan-gladen`: results of a validation elsewhere, by defect rule; `defect` if there is one rule."""
 
 
-class SamplingShape(Shape):
+class SamplingSpec(Spec):
     """How many dialogues, and which."""
 
     dialogues: int | None = Field(default=None, ge=1)
@@ -188,7 +188,7 @@ class SamplingShape(Shape):
     """Repetitions of each persona or script without `dialogues`."""
 
 
-class BudgetShape(Shape):
+class BudgetSpec(Spec):
     """Where a run stops."""
 
     usd: float | None = Field(default=None, gt=0)
@@ -199,7 +199,7 @@ class BudgetShape(Shape):
     """Calls to models and applications."""
 
 
-class LevelShape(Shape):
+class LevelSpec(Spec):
     """What one level of testing is to hold."""
 
     people: int = Field(default=0, ge=0)
@@ -222,7 +222,7 @@ class LevelShape(Shape):
     """For `red_teaming`: the model for strategies that need one (`paraphrase`, `translation`, `adaptive`)."""
 
 
-class OrderShape(Shape):
+class OrderSpec(Spec):
     """What people's annotation shows in several orders, so that the effect of order can be told."""
 
     questions: Literal["written", "reversed", "balanced"] = "written"
@@ -236,7 +236,7 @@ class OrderShape(Shape):
     """Whether half of the annotators start at the end of the queue."""
 
 
-class AnnotationShape(Shape):
+class AnnotationSpec(Spec):
     """Organisation of human annotation."""
 
     passes: int = Field(default=1, ge=1)
@@ -262,11 +262,11 @@ class AnnotationShape(Shape):
     """Maximum number of attempts at a qualification test; after that a senior decides."""
     judge_passes: int = Field(default=0, ge=0)
     """Number of annotations of each dialogue by promoted judges in place of people; fewer than `passes`."""
-    order: OrderShape = Field(default_factory=OrderShape)
+    order: OrderSpec = Field(default_factory=OrderSpec)
     """Variation of the order of presentation."""
 
     @model_validator(mode="after")
-    def _a_pass_is_left_to_people(self) -> AnnotationShape:
+    def _a_pass_is_left_to_people(self) -> AnnotationSpec:
         if self.judge_passes >= self.passes:
             message = (
                 f"`judge_passes` is {self.judge_passes} of {self.passes} `passes`; at least one pass stays a person's, "
@@ -276,7 +276,7 @@ class AnnotationShape(Shape):
         return self
 
 
-class EventShape(Shape):
+class EventSpec(Spec):
     """Times of the event."""
 
     opens: str = ""
@@ -287,7 +287,7 @@ class EventShape(Shape):
     """Time zone, e.g. `Europe/Berlin`."""
 
 
-class BreaksShape(Shape):
+class BreaksSpec(Spec):
     """Reminders to take a break, and limits for testers."""
 
     every: int = Field(default=0, ge=0)
@@ -298,7 +298,7 @@ class BreaksShape(Shape):
     """Maximum number of broken guardrails per person; 0 for no limit."""
 
 
-class ScreeningShape(Shape):
+class ScreeningSpec(Spec):
     """What somebody is asked before taking part."""
 
     ask: Filled
@@ -307,7 +307,7 @@ class ScreeningShape(Shape):
     """The required answer: `yes` or `no`."""
 
 
-class PackShape(Shape):
+class PackSpec(Spec):
     """A scenario pack: what several studies share."""
 
     pack: str = ""
@@ -318,25 +318,25 @@ class PackShape(Shape):
     """What it is and who wrote it."""
     warning: str = ""
     """What people may meet in its scenarios that can be unpleasant, where a study says nothing of its own."""
-    scenarios: dict[str, ScenarioShape] = Field(default_factory=dict)
+    scenarios: dict[str, ScenarioSpec] = Field(default_factory=dict)
     """Situations and goals by name."""
-    personas: dict[str, PersonasShape] = Field(default_factory=dict)
+    personas: dict[str, PersonaGroupSpec] = Field(default_factory=dict)
     """Persona groups by name."""
-    guidelines: dict[str, GuidelineShape] = Field(default_factory=dict)
+    guidelines: dict[str, GuidelineSpec] = Field(default_factory=dict)
     """Guidelines by name."""
-    risks: dict[str, RiskShape] = Field(default_factory=dict)
+    risks: dict[str, RiskSpec] = Field(default_factory=dict)
     """Risks by name."""
-    topics: dict[str, TopicShape] = Field(default_factory=dict)
+    topics: dict[str, TopicSpec] = Field(default_factory=dict)
     """Sensitive topics by name; scenarios name those that they touch."""
-    schemas: dict[str, SchemaShape] = Field(default_factory=dict)
+    schemas: dict[str, AnnotationSchemaSpec] = Field(default_factory=dict)
     """Annotation schemas by name."""
     schema_: str = Field(default="", alias="schema")
     """Annotation schema by which people annotate where a study has `annotation` and names none there."""
-    questionnaires: dict[str, QuestionnaireShape] = Field(default_factory=dict)
+    questionnaires: dict[str, QuestionnaireSpec] = Field(default_factory=dict)
     """Questionnaires by name."""
 
 
-class StudyShape(Shape):
+class StudySpec(Spec):
     """A study: what is to be measured, on what, by whom."""
 
     study: Filled
@@ -351,59 +351,59 @@ class StudyShape(Shape):
     """Evaluation series of the study: a name (`series/<name>.yaml`), or the series itself."""
     pack: OneOrMore | None = None
     """Scenario pack or packs that the study builds on, e.g. `aria/tv-spoilers`."""
-    connection: ConnectionShape | None = None
+    connection: ConnectionSpec | None = None
     """Proxy and certificates of all calls to models and HTTP applications."""
-    models: dict[str, ModelShape] = Field(default_factory=dict)
+    models: dict[str, ModelSpec] = Field(default_factory=dict)
     """Language models by name."""
     applications: dict[str, AnyApplication] = Field(default_factory=dict)
     """Applications under test, by name."""
-    scenarios: dict[str, ScenarioShape] = Field(default_factory=dict)
+    scenarios: dict[str, ScenarioSpec] = Field(default_factory=dict)
     """Situations and goals by name."""
-    personas: dict[str, PersonasShape] = Field(default_factory=dict)
+    personas: dict[str, PersonaGroupSpec] = Field(default_factory=dict)
     """Persona groups by name."""
-    guidelines: dict[str, GuidelineShape] = Field(default_factory=dict)
+    guidelines: dict[str, GuidelineSpec] = Field(default_factory=dict)
     """Guidelines by name; `guidelines/<name>.yaml` and shipped ones need not be repeated."""
-    judges: dict[str, JudgeShape] = Field(default_factory=dict)
+    judges: dict[str, JudgeSpec] = Field(default_factory=dict)
     """Models and rules that label dialogues, by name."""
-    annotators: dict[str, AnnotatorShape] = Field(default_factory=dict)
+    annotators: dict[str, AnnotatorSpec] = Field(default_factory=dict)
     """Recorded labels by annotator."""
     spelling: dict[str, Word] = Field(default_factory=dict)
     """Values in the recorded file, mapped to labels."""
-    reference: ReferenceShape | None = None
+    reference: ReferenceSpec | None = None
     """Recorded final labels."""
-    corrections: dict[str, CorrectionShape] = Field(default_factory=dict)
+    corrections: dict[str, CorrectionSpec] = Field(default_factory=dict)
     """Corrections of a judge's numbers by human labels, by judge."""
     groups: list[Filled] = Field(default_factory=list)
     """Groups for results: columns, `scenario`, `purpose` of scripts, `strategy` or `aim` of attacks."""
-    risks: dict[str, RiskShape] = Field(default_factory=dict)
+    risks: dict[str, RiskSpec] = Field(default_factory=dict)
     """Risks that the study looks for."""
-    topics: dict[str, TopicShape] = Field(default_factory=dict)
+    topics: dict[str, TopicSpec] = Field(default_factory=dict)
     """Sensitive topics for content opt-outs, by name; scenarios name their topics."""
     tree: TreeForm | None = None
     """Measurement tree or trees: names (`by-guideline`, `aria-six-levels`, a file in `trees/`), or a tree itself."""
-    sampling: SamplingShape = Field(default_factory=SamplingShape)
+    sampling: SamplingSpec = Field(default_factory=SamplingSpec)
     """Number of dialogues, and the random seed."""
-    budget: BudgetShape = Field(default_factory=BudgetShape)
+    budget: BudgetSpec = Field(default_factory=BudgetSpec)
     """Limits at which a run stops."""
-    levels: dict[LevelName, LevelShape] = Field(default_factory=dict)
+    levels: dict[LevelName, LevelSpec] = Field(default_factory=dict)
     """Levels of testing; default: model testing only."""
     assign: Assignment = Assignment.WITHIN_SUBJECTS
     """Applications for each tester: `within_subjects` (all) or `between_subjects` (one)."""
-    annotation: AnnotationShape | None = None
+    annotation: AnnotationSpec | None = None
     """Organisation of human annotation."""
-    schemas: dict[str, SchemaShape] = Field(default_factory=dict)
+    schemas: dict[str, AnnotationSchemaSpec] = Field(default_factory=dict)
     """Annotation schemas by name; `schemas/<name>.yaml` and shipped ones need not be repeated."""
-    questionnaires: dict[str, QuestionnaireShape] = Field(default_factory=dict)
+    questionnaires: dict[str, QuestionnaireSpec] = Field(default_factory=dict)
     """Questionnaires by name; `questionnaires/<name>.yaml` and shipped ones need not be repeated."""
-    event: EventShape | None = None
+    event: EventSpec | None = None
     """Times of the event."""
     consent: str = ""
     """File with the consent text."""
     warning: str = ""
     """File with the content warning; people accept it before they test."""
-    breaks: BreaksShape | None = None
+    breaks: BreaksSpec | None = None
     """Reminders to take a break, and limits for testers."""
-    screening: list[ScreeningShape] = Field(default_factory=list)
+    screening: list[ScreeningSpec] = Field(default_factory=list)
     """Screening questions before the consent."""
     contact: str = ""
     """Contact for participants."""

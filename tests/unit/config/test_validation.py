@@ -2,27 +2,27 @@ from __future__ import annotations
 
 import pytest
 
-from theodolite.config.shapes.study import StudyShape
-from theodolite.config.shaping import owner_of, shaped
+from theodolite.config.specs.study import StudySpec
+from theodolite.config.validation import owner_of, validated
 from theodolite.config.yaml_source import read_yaml
 
 
 def read(text):
     source = read_yaml(text.encode(), "study.yaml")
-    return shaped(source, StudyShape, owner="the study"), [fault.message for fault in source.faults]
+    return validated(source, StudySpec, owner="the study"), [fault.message for fault in source.faults]
 
 
 def test_a_misspelt_key_is_read_as_the_one_that_is_meant():
-    shape, messages = read("study: a\nscenarios: {s: {goall: Find out, turns: 2}}\n")
+    spec, messages = read("study: a\nscenarios: {s: {goall: Find out, turns: 2}}\n")
 
     assert messages == ["unknown key `goall` in scenario `s`; meant `goal`?"]
-    assert (shape.scenarios["s"].goal, shape.scenarios["s"].turns) == ("Find out", 2)
+    assert (spec.scenarios["s"].goal, spec.scenarios["s"].turns) == ("Find out", 2)
 
 
 def test_a_misspelt_key_does_not_displace_the_right_one():
-    shape, _ = read("study: a\nscenarios: {s: {goall: wrong, goal: right}}\n")
+    spec, _ = read("study: a\nscenarios: {s: {goall: wrong, goal: right}}\n")
 
-    assert shape.scenarios["s"].goal == "right"
+    assert spec.scenarios["s"].goal == "right"
 
 
 @pytest.mark.parametrize(

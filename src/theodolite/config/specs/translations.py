@@ -1,14 +1,14 @@
-"""Shapes of translations: what people read of a study or a pack, in another language, under the same names."""
+"""Specs of translations: what people read of a study or a pack, in another language, under the same names."""
 
 from __future__ import annotations
 
 from pydantic import Field
 
-from theodolite.config.shapes.base import Filled, Shape, Word
-from theodolite.config.shapes.scenarios import LevelName
+from theodolite.config.specs.base import Filled, Spec, Word
+from theodolite.config.specs.scenarios import LevelName
 
 
-class ExemplarWordsShape(Shape):
+class ExemplarTranslationSpec(Spec):
     """One example of an answer, in another language."""
 
     text: str = ""
@@ -17,7 +17,7 @@ class ExemplarWordsShape(Shape):
     """Why it is answered so."""
 
 
-class QuestionWordsShape(Shape):
+class QuestionTranslationSpec(Spec):
     """One question, in another language."""
 
     ask: str = ""
@@ -26,33 +26,33 @@ class QuestionWordsShape(Shape):
     """Translated labels; the stored value is the original label."""
     meanings: dict[str, Filled] = Field(default_factory=dict)
     """Meanings of labels or points of the scale; ends of a number scale are points."""
-    exemplars: list[ExemplarWordsShape] = Field(default_factory=list)
+    exemplars: list[ExemplarTranslationSpec] = Field(default_factory=list)
     """The examples of answers, in order."""
 
 
-class QuestionnaireWordsShape(Shape):
+class QuestionnaireTranslationSpec(Spec):
     """A questionnaire, in another language."""
 
     title: str = ""
     """Heading for testers."""
     about: str = ""
     """One or two sentences above the questions."""
-    questions: dict[str, QuestionWordsShape] = Field(default_factory=dict)
+    questions: dict[str, QuestionTranslationSpec] = Field(default_factory=dict)
     """Questions by name."""
 
 
-class CategoryWordsShape(Shape):
+class CategoryTranslationSpec(Spec):
     """A category of an annotation schema, in another language."""
 
     title: str = ""
     """Heading for people."""
     definition: str = ""
     """Definition of the property, as annotators read it."""
-    questions: dict[str, QuestionWordsShape] = Field(default_factory=dict)
+    questions: dict[str, QuestionTranslationSpec] = Field(default_factory=dict)
     """Questions by name."""
 
 
-class ScenarioWordsShape(Shape):
+class ScenarioTranslationSpec(Spec):
     """What testers read of a scenario, in another language."""
 
     goal: str = ""
@@ -61,7 +61,7 @@ class ScenarioWordsShape(Shape):
     """Instructions for testers, by level."""
 
 
-class TopicWordsShape(Shape):
+class TopicTranslationSpec(Spec):
     """A sensitive topic, in another language."""
 
     title: str = ""
@@ -70,24 +70,24 @@ class TopicWordsShape(Shape):
     """Description of the content."""
 
 
-class PackTranslationShape(Shape):
+class PackTranslationSpec(Spec):
     """What people read of a scenario pack, in another language: `translations/<language>.yaml` beside `pack.yaml`."""
 
     warning: str = ""
     """What people may meet that can be unpleasant."""
-    topics: dict[str, TopicWordsShape] = Field(default_factory=dict)
+    topics: dict[str, TopicTranslationSpec] = Field(default_factory=dict)
     """Sensitive topics by name; shown together with the warning."""
-    scenarios: dict[str, ScenarioWordsShape] = Field(default_factory=dict)
+    scenarios: dict[str, ScenarioTranslationSpec] = Field(default_factory=dict)
     """Scenarios by name."""
-    questionnaires: dict[str, QuestionnaireWordsShape] = Field(default_factory=dict)
+    questionnaires: dict[str, QuestionnaireTranslationSpec] = Field(default_factory=dict)
     """Questionnaires by name."""
-    categories: dict[str, CategoryWordsShape] = Field(default_factory=dict)
+    categories: dict[str, CategoryTranslationSpec] = Field(default_factory=dict)
     """Categories of annotation schemas by name."""
     phrases: dict[str, Filled] = Field(default_factory=dict)
     """Translations of repeated texts, unless translated above, e.g. `strongly agree`."""
 
 
-class TranslationShape(PackTranslationShape):
+class TranslationSpec(PackTranslationSpec):
     """What people read of a study, in another language: `translations/<language>.yaml` beside the study file."""
 
     title: str = ""
