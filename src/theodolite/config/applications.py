@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from theodolite.config.connections import network_settings
 from theodolite.config.endpoints import check_key, header_problem, url_problem
 from theodolite.config.http_bodies import check_body, said_body, texts_in
-from theodolite.config.lookup import LoadContext, Entry
+from theodolite.config.lookup import Entry, LoadContext
 from theodolite.config.specs.applications import (
     ApplicationSpec,
     AriaSpec,

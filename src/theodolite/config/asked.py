@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from theodolite.config.labelling.annotation_schemas import Written, schemas_of
 from theodolite.config.labelling.annotators import GuidelineShelf
 from theodolite.config.labelling.question_notes import note_orientations, note_questions
-from theodolite.config.lookup import LoadContext, Entry
+from theodolite.config.lookup import Entry, LoadContext
 from theodolite.config.packs import Pack
 from theodolite.config.parts import Parts
 from theodolite.config.questionnaires import questionnaire_of, written_questionnaires
@@ -47,7 +47,7 @@ def asked_of(parts: Parts, pack: Pack, written: Written, shelf: GuidelineShelf, 
         pack: What its packs bring.
         written: Its schemas as they are written.
         shelf: Its guidelines; it reads those of the schemas' categories.
-        context: Where the study lies, and collects the faults.
+        context: Context of the load; collects the diagnostics.
     """
     entries = written_questionnaires(parts.entry, pack, parts.scenarios, context)
     read = {entry.name: (entry, questionnaire_of(entry, context)) for entry in entries}

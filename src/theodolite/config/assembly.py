@@ -23,7 +23,7 @@ from theodolite.config.labelling.annotators import (
 )
 from theodolite.config.labelling.judges import judges_of
 from theodolite.config.languages import in_languages
-from theodolite.config.lookup import LoadContext, Entry
+from theodolite.config.lookup import Entry, LoadContext
 from theodolite.config.packs import Pack, read_packs
 from theodolite.config.parts import Parts, dropped, is_broken, section
 from theodolite.config.personas import check_meetings, group_of
@@ -36,9 +36,9 @@ from theodolite.config.specs.base import Spec, as_list
 from theodolite.config.specs.scenarios import ScenarioSpec
 from theodolite.config.specs.series import SeriesSpec
 from theodolite.config.specs.study import StudySpec
-from theodolite.config.validation import validated
 from theodolite.config.study_paths import RefusedPath
 from theodolite.config.topics import topics_of
+from theodolite.config.validation import validated
 from theodolite.config.yaml_source import read_yaml
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import RecordedLabels
@@ -68,7 +68,7 @@ def assemble(
 
     Args:
         entry: The study file.
-        context: Where it lies, and collects the faults.
+        context: Context of the load; collects the diagnostics.
         environ: The environment, to see which keys are there.
     """
     pack = read_packs(entry, context)

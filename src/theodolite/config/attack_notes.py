@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from theodolite.config.lookup import LoadContext, Entry
+from theodolite.config.lookup import Entry, LoadContext
 from theodolite.config.specs.scenarios import ScenarioSpec
 from theodolite.domain.fault import Severity
 from theodolite.domain.strategy import StrategyCard

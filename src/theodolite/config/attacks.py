@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from theodolite.config.attack_notes import note_attacks
-from theodolite.config.lookup import LoadContext, Entry
+from theodolite.config.lookup import Entry, LoadContext
 from theodolite.config.specs.scenarios import ScenarioSpec, ScriptSpec
 from theodolite.config.specs.study import LevelSpec, StudySpec
 from theodolite.domain.fault import did_you_mean

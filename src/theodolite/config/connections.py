@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from theodolite.config.endpoints import check_key
-from theodolite.config.lookup import LoadContext, Entry
+from theodolite.config.lookup import Entry, LoadContext
 from theodolite.config.study_paths import RefusedPath
 from theodolite.domain.address import userinfo_of, without_userinfo
 from theodolite.domain.network_settings import NO_PROXY, NetworkSettings

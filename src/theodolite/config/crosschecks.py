@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from theodolite.config.labelling.annotators import GuidelineShelf, LabelColumn, unfit_labels
-from theodolite.config.lookup import LoadContext, Entry
+from theodolite.config.lookup import Entry, LoadContext
 from theodolite.config.lost_material import note_lost_material
 from theodolite.config.parts import Parts, dropped, is_broken, section
 from theodolite.config.personas import GroupReading, unused_columns
 from theodolite.config.places import PlacedFault, few_of
+from theodolite.config.source_material import note_source_material
 from theodolite.config.specs.applications import HttpSpec
 from theodolite.config.specs.scenarios import ScenarioSpec
-from theodolite.config.source_material import note_source_material
 from theodolite.config.templates import variables
 from theodolite.domain.annotator import RecordedLabels
 from theodolite.domain.application import Claim

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlsplit
 
-from theodolite.config.lookup import LoadContext, Entry
+from theodolite.config.lookup import Entry, LoadContext
 from theodolite.config.prices import PriceBook, day_problem
 from theodolite.config.specs.study import ModelSpec, PriceSpec
 from theodolite.config.yaml_source import Scalar, typed

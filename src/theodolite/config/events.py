@@ -6,7 +6,7 @@ from datetime import datetime
 from zoneinfo import available_timezones
 
 from theodolite.config.consent import NEEDED, unfinished
-from theodolite.config.lookup import LoadContext, Entry
+from theodolite.config.lookup import Entry, LoadContext
 from theodolite.config.places import PlacedFault
 from theodolite.config.scenarios import LEVELS
 from theodolite.config.specs.study import BreaksSpec, StudySpec

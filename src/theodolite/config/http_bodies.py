@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from theodolite.config.lookup import LoadContext, Entry
+from theodolite.config.lookup import Entry, LoadContext
 from theodolite.config.specs.applications import HttpSpec
 from theodolite.config.yaml_source import typed
 from theodolite.domain.application import BodyFormat

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from theodolite.config.lookup import LoadContext, Entry
-from theodolite.config.specs.study import StudySpec
+from theodolite.config.lookup import Entry, LoadContext
 from theodolite.config.shelves import TRANSLATIONS
+from theodolite.config.specs.study import StudySpec
 from theodolite.domain.language import is_tag
 from theodolite.domain.study import Study
 
@@ -17,7 +17,7 @@ def in_languages(study: Study, entry: Entry[StudySpec], context: LoadContext) ->
     Args:
         study: Everything else of it.
         entry: The study file.
-        context: Where it lies, and collects the faults.
+        context: Context of the load; collects the diagnostics.
     """
     language = str(entry.spec.language)
     if not is_tag(language):

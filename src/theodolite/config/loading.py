@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from theodolite.config.assembly import assemble
 from theodolite.config.code_version import CodeReader, with_code
 from theodolite.config.locate import read_file, study_file
-from theodolite.config.lookup import LoadContext, Entry, Found
+from theodolite.config.lookup import Entry, Found, LoadContext
 from theodolite.config.places import PlacedFault, render_faults
+from theodolite.config.shelves import Shelves
 from theodolite.config.specs.applications import CodeSpec
 from theodolite.config.specs.study import StudySpec
-from theodolite.config.validation import validated
-from theodolite.config.shelves import Shelves
 from theodolite.config.stored_rows import OnRows
+from theodolite.config.validation import validated
 from theodolite.config.yaml_source import YamlSource, read_yaml
 from theodolite.domain.errors import InputError, StudyError
 from theodolite.domain.fault import Fault, Severity

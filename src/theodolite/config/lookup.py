@@ -9,12 +9,12 @@ from typing import Generic, TypeVar
 
 from theodolite.config import yaml_source
 from theodolite.config.places import Diagnostics, PlacedFault
-from theodolite.config.specs.base import Spec
-from theodolite.config.validation import validated
 from theodolite.config.shelves import Shelves
+from theodolite.config.specs.base import Spec
 from theodolite.config.stored_rows import OnRows
 from theodolite.config.study_paths import RefusedPath, StudyPaths
 from theodolite.config.tables import Table, decoded, read_table, table_of, unreadable
+from theodolite.config.validation import validated
 from theodolite.config.yaml_source import YamlSource, read_yaml
 from theodolite.domain.fault import Fault, Severity, did_you_mean
 

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from theodolite.config.lookup import LoadContext, Entry, Found
+from theodolite.config.lookup import Entry, Found, LoadContext
+from theodolite.config.shelves import Shelves
 from theodolite.config.specs.base import as_list
 from theodolite.config.specs.guidelines import GuidelineSpec
-from theodolite.config.specs.instruments import QuestionnaireSpec, AnnotationSchemaSpec
+from theodolite.config.specs.instruments import AnnotationSchemaSpec, QuestionnaireSpec
 from theodolite.config.specs.scenarios import PersonaGroupSpec, ScenarioSpec
 from theodolite.config.specs.study import PackSpec, RiskSpec, StudySpec, TopicSpec
 from theodolite.config.validation import validated
-from theodolite.config.shelves import Shelves
 from theodolite.config.yaml_source import YamlSource, read_yaml
 from theodolite.domain.fault import did_you_mean
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from theodolite.config.lookup import LoadContext, Entry, Found
+from theodolite.config.lookup import Entry, Found, LoadContext
 from theodolite.config.places import PlacedFault
-from theodolite.config.specs.scenarios import PersonaGroupSpec
 from theodolite.config.shelves import SHIPPED
 from theodolite.config.shipped import shipped_text
+from theodolite.config.specs.scenarios import PersonaGroupSpec
 from theodolite.config.study_paths import RefusedPath
 from theodolite.config.tables import decoded
 from theodolite.config.templates import line_of_problem, place_of, syntax_problem, unfilled, variables

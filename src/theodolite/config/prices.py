@@ -12,12 +12,12 @@ from urllib.parse import urlsplit
 
 from ruamel.yaml import YAML
 
-from theodolite.config.lookup import LoadContext, Entry
+from theodolite.config.lookup import Entry, LoadContext
 from theodolite.config.places import PlacedFault
-from theodolite.config.specs.prices import ListedPriceSpec, PriceListSpec
-from theodolite.config.validation import validated
 from theodolite.config.shipped import shipped_text
+from theodolite.config.specs.prices import ListedPriceSpec, PriceListSpec
 from theodolite.config.study_paths import RefusedPath
+from theodolite.config.validation import validated
 from theodolite.config.yaml_source import read_yaml
 from theodolite.domain.model import Price
 

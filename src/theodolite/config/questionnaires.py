@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from theodolite.config.labelling.questions import questions_of
-from theodolite.config.lookup import LoadContext, Entry
+from theodolite.config.lookup import Entry, LoadContext
 from theodolite.config.packs import Pack
 from theodolite.config.parts import dropped, section
 from theodolite.config.specs.base import as_list
@@ -36,7 +36,7 @@ def written_questionnaires(
         entry: The study file.
         pack: What its packs bring.
         asking: The scenarios.
-        context: Where the study lies, and collects the faults.
+        context: Context of the load; collects the diagnostics.
     """
     own: dict[str, Entry[Any]] = {item.name: item for item in [*pack.questionnaires, *section(entry, FOLDER)]}
     lost = set(dropped(entry, FOLDER))

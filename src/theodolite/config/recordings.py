@@ -16,7 +16,7 @@ from operator import itemgetter
 from typing import overload
 
 from theodolite.config.applications import named
-from theodolite.config.lookup import LoadContext, Entry
+from theodolite.config.lookup import Entry, LoadContext
 from theodolite.config.places import PlacedFault, few_of
 from theodolite.config.specs.applications import RecordedSpec
 from theodolite.config.stored_rows import OnRows, counted

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from theodolite.config.labelling.defect_text import condition_problem, parse_condition
-from theodolite.config.lookup import LoadContext, Entry
+from theodolite.config.lookup import Entry, LoadContext
 from theodolite.config.packs import Pack
 from theodolite.config.parts import Parts, section
 from theodolite.config.specs.study import RiskSpec

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from theodolite.config.attacks import RedTeaming, attacks_of
 from theodolite.config.expressions import expression_problem
-from theodolite.config.lookup import LoadContext, Entry
+from theodolite.config.lookup import Entry, LoadContext
 from theodolite.config.specs.base import as_list
 from theodolite.config.specs.scenarios import ScenarioSpec, ScriptSpec
 from theodolite.config.templates import first_slot, syntax_problem

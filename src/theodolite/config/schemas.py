@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from theodolite.config.described import describe_specs
+from theodolite.config.shipped import shipped_text
 from theodolite.config.specs.base import Spec
 from theodolite.config.specs.guidelines import GuidelineSpec
-from theodolite.config.specs.instruments import QuestionnaireSpec, AnnotationSchemaSpec
+from theodolite.config.specs.instruments import AnnotationSchemaSpec, QuestionnaireSpec
 from theodolite.config.specs.prices import PriceListSpec
 from theodolite.config.specs.scenarios import ScenarioSpec
 from theodolite.config.specs.series import SeriesSpec, TaxonomySpec
 from theodolite.config.specs.study import PackSpec, StudySpec
 from theodolite.config.specs.translations import TranslationSpec
 from theodolite.config.specs.trees import TreeSpec
-from theodolite.config.shipped import shipped_text
 from theodolite.domain.errors import InputError
 
 SPECS: Mapping[str, type[Spec]] = {

@@ -15,8 +15,8 @@ from theodolite.config.locate import SERVING, read_file
 from theodolite.config.permissions import Permissions, read_permissions, remember_permissions
 from theodolite.config.places import PlacedFault
 from theodolite.config.specs.serving import MailSpec, ServingSpec, SignInSpec
-from theodolite.config.validation import validated
 from theodolite.config.study_paths import StudyPaths
+from theodolite.config.validation import validated
 from theodolite.config.yaml_source import YamlSource, read_yaml
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import Fault

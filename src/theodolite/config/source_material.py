@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from theodolite.config.header import context_column
-from theodolite.config.lookup import LoadContext, Entry
+from theodolite.config.lookup import Entry, LoadContext
 from theodolite.config.parts import Parts, section
 from theodolite.domain.annotator import ModelJudge, PythonLabeller
 from theodolite.domain.fault import Severity

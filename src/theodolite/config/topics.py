@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from theodolite.config.lookup import LoadContext, Entry
+from theodolite.config.lookup import Entry, LoadContext
 from theodolite.config.packs import Pack
 from theodolite.config.parts import Parts, dropped, section
 from theodolite.config.specs.study import TopicSpec

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from theodolite.config.consent import NEEDED, unfinished
-from theodolite.config.lookup import LoadContext, Entry
+from theodolite.config.lookup import Entry, LoadContext
 from theodolite.config.places import PlacedFault
+from theodolite.config.shelves import TRANSLATIONS
 from theodolite.config.specs.translations import PackTranslationSpec, TranslationSpec
 from theodolite.config.validation import validated
-from theodolite.config.shelves import TRANSLATIONS
 from theodolite.config.yaml_source import Path, read_yaml
 from theodolite.domain.fault import Severity, did_you_mean
 from theodolite.domain.language import is_tag
@@ -31,7 +31,7 @@ def translations_of(study: Study, names: Sequence[str], context: LoadContext) ->
     Args:
         study: Everything else of it, the language that it is written in included.
         names: Names of the files.
-        context: Where the study lies, and collects the faults.
+        context: Context of the load; collects the diagnostics.
     """
     parts = texts_of(study)
     known = {key: text for texts in parts.values() for key, text in texts.items()}

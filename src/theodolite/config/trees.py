@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from theodolite.config.lookup import LoadContext, Entry
+from theodolite.config.lookup import Entry, LoadContext
+from theodolite.config.shelves import SHIPPED
 from theodolite.config.specs.study import StudySpec
 from theodolite.config.specs.trees import TreeSpec
-from theodolite.config.shelves import SHIPPED
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import Annotator, RecordedLabels
 from theodolite.domain.dialogue import Level
@@ -64,7 +64,7 @@ def trees_of(entry: Entry[StudySpec], soil: Soil, context: LoadContext) -> tuple
     Args:
         entry: The study file.
         soil: What the trees grow over.
-        context: Where the study lies, and collects the faults.
+        context: Context of the load; collects the diagnostics.
     """
     form = entry.spec.tree
     if form is None:

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from theodolite.config.lookup import LoadContext
 from theodolite.config.report_assets import report_assets
-from theodolite.config.specs.guidelines import GuidelineSpec
 from theodolite.config.shelves import Shelves
 from theodolite.config.shipped import shipped_bytes, shipped_text
+from theodolite.config.specs.guidelines import GuidelineSpec
 from theodolite.config.study_paths import is_there
 
 

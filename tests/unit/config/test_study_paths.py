@@ -8,8 +8,8 @@ import pytest
 from theodolite.config.loading import StudyFaults, check_study, load_study
 from theodolite.config.lookup import LoadContext
 from theodolite.config.permissions import ALLOW_PATHS, Permissions, remember_permissions
-from theodolite.config.specs.guidelines import GuidelineSpec
 from theodolite.config.shelves import Shelves
+from theodolite.config.specs.guidelines import GuidelineSpec
 from theodolite.config.study_paths import RefusedPath, StudyPaths
 
 SECRET = "a secret of this machine\n"

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from theodolite.config.labelling.annotators import GuidelineShelf
-from theodolite.config.lookup import LoadContext, Entry
+from theodolite.config.lookup import Entry, LoadContext
 from theodolite.config.packs import Pack
 from theodolite.config.parts import is_broken, section
-from theodolite.config.specs.base import as_list
-from theodolite.config.specs.instruments import CategorySpec, AnnotationSchemaSpec
-from theodolite.config.specs.study import StudySpec
 from theodolite.config.shelves import SHIPPED
+from theodolite.config.specs.base import as_list
+from theodolite.config.specs.instruments import AnnotationSchemaSpec, CategorySpec
+from theodolite.config.specs.study import StudySpec
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.guideline import Violation
 
@@ -48,7 +48,7 @@ def written_schemas(entry: Entry[StudySpec], pack: Pack, context: LoadContext) -
     Args:
         entry: The study file.
         pack: What its packs bring.
-        context: Where the study lies, and collects the faults.
+        context: Context of the load; collects the diagnostics.
     """
     own: dict[str, Entry[Any]] = {item.name: item for item in [*pack.schemas, *section(entry, "schemas")]}
     named = (entry.spec.annotation.schema_ or pack.schema) if entry.spec.annotation else ""

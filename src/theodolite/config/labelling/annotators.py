@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from theodolite.config.labelling.guidelines import guideline_of
-from theodolite.config.lookup import LoadContext, Entry
+from theodolite.config.lookup import Entry, LoadContext
 from theodolite.config.places import PlacedFault
+from theodolite.config.shelves import SHIPPED
 from theodolite.config.specs.guidelines import AnnotatorSpec, GuidelineSpec
 from theodolite.config.specs.study import ReferenceSpec
-from theodolite.config.shelves import SHIPPED
 from theodolite.config.stored_rows import OnRows, counted
 from theodolite.domain.annotator import PEOPLE, REFERENCE, Annotator, HandLabels, Labelling, RecordedLabels
 from theodolite.domain.fault import Severity, did_you_mean

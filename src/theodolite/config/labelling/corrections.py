@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from theodolite.config.lookup import LoadContext, Entry
+from theodolite.config.lookup import Entry, LoadContext
 from theodolite.config.parts import Parts, dropped, section
 from theodolite.config.specs.study import CalibrationSpec, CorrectionSpec
 from theodolite.domain.annotation import AnnotatorKind

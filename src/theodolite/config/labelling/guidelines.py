@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from theodolite.assessment.judge.form import RESERVED_KEYS
 from theodolite.config.labelling.defect_text import condition_problem, parse_condition
 from theodolite.config.labelling.questions import may_be, questions_of
-from theodolite.config.lookup import LoadContext, Entry
+from theodolite.config.lookup import Entry, LoadContext
 from theodolite.config.specs.guidelines import DefectSpec, ExampleSpec, GuidelineSpec
 from theodolite.domain.fault import Severity, did_you_mean
 from theodolite.domain.guideline import DefectRule, Example, Guideline, Origin

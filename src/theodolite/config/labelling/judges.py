@@ -10,7 +10,7 @@ from theodolite.config.applications import code_hash
 from theodolite.config.expressions import expression_problem
 from theodolite.config.labelling.annotators import GuidelineShelf, OneLabel, answered_question
 from theodolite.config.labelling.guidelines import guideline_of
-from theodolite.config.lookup import LoadContext, Entry
+from theodolite.config.lookup import Entry, LoadContext
 from theodolite.config.specs.base import as_list
 from theodolite.config.specs.guidelines import GuidelineSpec, JudgeSpec, VotesSpec, WordRuleSpec
 from theodolite.domain.annotation import AnnotatorKind

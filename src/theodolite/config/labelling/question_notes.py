@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from theodolite.assessment.outcome_set import IMPACTS, NEITHER
-from theodolite.config.lookup import LoadContext, Entry
+from theodolite.config.lookup import Entry, LoadContext
 from theodolite.config.specs.instruments import CategorySpec
 from theodolite.domain.fault import Severity
 from theodolite.domain.instrument import Orientation, Question, Scale, ScaleKind

@@ -9,7 +9,7 @@ from typing import Any
 from theodolite.assessment.outcome_set import outcome_set
 from theodolite.config.labelling.defect_text import condition_problem, parse_condition
 from theodolite.config.labelling.scales import scale_of
-from theodolite.config.lookup import LoadContext, Entry
+from theodolite.config.lookup import Entry, LoadContext
 from theodolite.config.specs.guidelines import ExemplarSpec, QuestionSpec
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import did_you_mean
@@ -46,7 +46,7 @@ def questions_of(
 
     Args:
         entry: A guideline, a category of a schema or a questionnaire.
-        context: Where it lies, and collects the faults.
+        context: Context of the load; collects the diagnostics.
         noun: What it is, for messages.
         reserved: Names that no question may have.
     """

@@ -10,10 +10,10 @@ from typing import Any
 from theodolite.config.labelling.annotation_schemas import FOLDER, Written, category_entries, schemas_of
 from theodolite.config.labelling.annotators import GuidelineShelf
 from theodolite.config.labelling.question_notes import note_questions
-from theodolite.config.lookup import LoadContext, Entry
+from theodolite.config.lookup import Entry, LoadContext
 from theodolite.config.places import PlacedFault
-from theodolite.config.specs.instruments import AnnotationSchemaSpec
 from theodolite.config.shelves import Shelves
+from theodolite.config.specs.instruments import AnnotationSchemaSpec
 from theodolite.config.yaml_source import YamlSource, read_yaml
 from theodolite.domain.fault import Severity
 from theodolite.domain.schema import AnnotationSchema

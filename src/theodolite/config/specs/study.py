@@ -10,7 +10,7 @@ from theodolite.config.specs.applications import AnyApplication
 from theodolite.config.specs.base import Filled, OneOrMore, Spec, Word, YesNo
 from theodolite.config.specs.connection import ConnectionSpec
 from theodolite.config.specs.guidelines import AnnotatorSpec, GuidelineSpec, JudgeSpec
-from theodolite.config.specs.instruments import QuestionnaireSpec, AnnotationSchemaSpec
+from theodolite.config.specs.instruments import AnnotationSchemaSpec, QuestionnaireSpec
 from theodolite.config.specs.scenarios import LevelName, PersonaGroupSpec, ScenarioSpec
 from theodolite.config.specs.series import SeriesForm
 from theodolite.config.specs.trees import TreeForm
