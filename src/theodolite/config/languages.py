@@ -12,7 +12,7 @@ from theodolite.domain.study import Study
 
 
 def in_languages(study: Study, entry: Entry[StudySpec], context: LoadContext) -> Study:
-    """Return a study with the language that it is written in and those that it can be read in; faults are added to the diagnostics.
+    """Return a study with its own language and those of its translations; faults are added to the diagnostics.
 
     Args:
         study: Everything else of it.

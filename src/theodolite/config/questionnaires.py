@@ -30,7 +30,7 @@ Asking = Iterable[tuple[Scenario, Entry[ScenarioSpec]]]
 def written_questionnaires(
     entry: Entry[StudySpec], pack: Pack, asking: Asking, context: LoadContext
 ) -> tuple[Entry[QuestionnaireSpec], ...]:
-    """Return the questionnaires that a study writes down or that its scenarios name; faults are added to the diagnostics.
+    """Return the questionnaires that a study defines or its scenarios name; faults are added to the diagnostics.
 
     Args:
         entry: The study file.
