@@ -6,7 +6,7 @@ from importlib import resources
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, BrowserContext, Error, Page
+from playwright.sync_api import Browser, BrowserContext, Error, Locator, Page
 
 CHROMIUM = Path("/usr/bin/chromium")
 ARGUMENTS = [
@@ -32,6 +32,22 @@ _LOOK = """async rules => {
 
 PATIENCE_MS = 90_000
 """How long a page may take before a test calls it stuck; milliseconds. Machines may be busy."""
+
+
+def load_by_click(target: Locator) -> None:
+    """Click a link or a button that leads to another page, and wait until that page has loaded.
+
+    A click alone returns before the browser has sent anything: reads that do not wait, such as `count`, `inner_text`
+    or `is_checked`, then read the page before.
+    """
+    with target.page.expect_navigation():
+        target.click()
+
+
+def load_by_key(page: Page, key: str) -> None:
+    """Press a key that leads to another page, and wait until that page has loaded."""
+    with page.expect_navigation():
+        page.keyboard.press(key)
 
 
 class Visitor:

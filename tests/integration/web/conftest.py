@@ -17,7 +17,7 @@ from django.test import Client
 from filelock import FileLock
 from playwright.sync_api import Browser, Page
 
-from tests.browser_pages import Visitor
+from tests.browser_pages import Visitor, load_by_click
 from theodolite.bootstrap.database import configure_django, database_settings
 from theodolite.bootstrap.migration import migrate
 from theodolite.config.workspace import WORKSPACE_NAME, workspace_for
@@ -122,8 +122,7 @@ def page_as(visitor: Callable[..., Visitor]) -> Callable[..., Page]:
     def open_page(role: Role, **options: object) -> Page:
         page = visitor(**options).page
         page.goto("/demo/")
-        page.get_by_role("button", name=f", {role}").click()
-        page.wait_for_url(lambda address: not address.endswith("/demo/"))
+        load_by_click(page.get_by_role("button", name=f", {role}"))
         return page
 
     return open_page

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.browser_pages import Visitor, assert_accessible
+from tests.browser_pages import Visitor, assert_accessible, load_by_click
 
 pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -21,12 +21,12 @@ def test_a_passkey_signs_one_in_and_the_account_pages_have_no_barrier(browser, s
     virtual = key | {"isUserVerified": True, "automaticPresenceSimulation": True}
     line.send("WebAuthn.addVirtualAuthenticator", {"options": virtual})
     page.goto("/demo/")
-    page.get_by_role("button", name="Aino").click()
+    load_by_click(page.get_by_role("button", name="Aino"))
     page.goto("/account/2fa/webauthn/add/")
     page.get_by_label("Passwordless").check()
     page.get_by_role("button", name="Add").click()
     page.wait_for_url("**/2fa/re*/**")
-    page.get_by_role("button", name="Sign out").click()
+    load_by_click(page.get_by_role("button", name="Sign out"))
     page.goto("/account/login/")
     page.get_by_role("button", name="passkey").click()
     page.wait_for_url("**/results/")
@@ -43,7 +43,7 @@ def test_the_account_pages_have_no_barrier(visitor):
         assert_accessible(page)
     page.goto("/demo/")
     assert_accessible(page)
-    page.get_by_role("button", name="Sami").click()
+    load_by_click(page.get_by_role("button", name="Sami"))
     for path in ("/account/2fa/", "/account/2fa/totp/activate/", "/account/2fa/webauthn/add/", "/account/logout/"):
         page.goto(path)
         assert_accessible(page)

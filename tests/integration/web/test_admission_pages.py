@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
-from tests.browser_pages import Visitor, assert_accessible
+from tests.browser_pages import Visitor, assert_accessible, load_by_click
 from tests.integration.web.server import Server
 from theodolite.demo.studies import lay_out_event
 
@@ -41,13 +41,13 @@ def an_open_link(page: Page, event: str) -> str:
     page.get_by_label("Begins").fill("2999-03-02T09:00")
     page.get_by_label("How many such slots").fill("2")
     page.get_by_label("Room or remark").fill("Room B 12")
-    page.get_by_role("button", name="Make").click()
+    load_by_click(page.get_by_role("button", name="Make"))
     looked_at(page, "organiser-slots")
     page.goto(f"{event}/organise/links/")
     page.get_by_label("What you call it").fill("Poster in the hall")
     page.get_by_label("anybody who has it").check()
     page.get_by_label("As", exact=True).select_option("red teamer")
-    page.get_by_role("button", name="Make").click()
+    load_by_click(page.get_by_role("button", name="Make"))
     looked_at(page, "organiser-links")
     return page.get_by_label("Address of Poster in the hall", exact=True).input_value()
 
@@ -56,30 +56,29 @@ def come_in(visitor: Visitor, link: str) -> Page:
     page = visitor.page
     page.goto(link)
     looked_at(page, "open-link")
-    page.get_by_role("button", name="Begin").click()
-    page.get_by_role("link", name="Go on").click()
+    load_by_click(page.get_by_role("button", name="Begin"))
+    load_by_click(page.get_by_role("link", name="Go on"))
     return page
 
 
 def answer_first(page: Page, answer: str) -> None:
     page.get_by_label(answer, exact=True).check()
-    page.get_by_role("button", name="Go on").click()
+    load_by_click(page.get_by_role("button", name="Go on"))
 
 
 def to_the_time(page: Page) -> None:
     agree = page.get_by_role("button", name="I agree")
-    agree.wait_for()  # `all` does not wait: on the page before there are no boxes
     for box in page.get_by_role("checkbox").all():
         box.check()
-    agree.click()
-    page.get_by_role("button", name="Say nothing about me").click()
+    load_by_click(agree)
+    load_by_click(page.get_by_role("button", name="Say nothing about me"))
 
 
 def test_strangers_are_asked_let_in_or_not_and_choose_their_time(browser, base):
     organiser, out, within = (Visitor(browser, base, bypass_csp=True) for _ in range(3))
     organiser.page.goto("/demo/")
-    organiser.page.get_by_role("button", name=", organiser").click()
-    organiser.page.locator('a[href*="/organise/"]').first.click()
+    load_by_click(organiser.page.get_by_role("button", name=", organiser"))
+    load_by_click(organiser.page.locator('a[href*="/organise/"]').first)
     event = organiser.page.url.split("/organise/")[0]
     link = an_open_link(organiser.page, event)
     page = come_in(out, link)
@@ -91,12 +90,12 @@ def test_strangers_are_asked_let_in_or_not_and_choose_their_time(browser, base):
     to_the_time(page)
     looked_at(page, "tester-slot")
     page.get_by_role("radio").first.check()
-    page.get_by_role("button", name="Take this time").click()
+    load_by_click(page.get_by_role("button", name="Take this time"))
     looked_at(page, "tester-wait")
-    assert "Saturday 2 March 2999, 09:00 to 10:30 (Europe/Berlin), Room B 12" in page.locator("main").inner_text()
+    expect(page.locator("main")).to_contain_text("Saturday 2 March 2999, 09:00 to 10:30 (Europe/Berlin), Room B 12")
     organiser.page.goto(f"{event}/organise/people/?links=yes")
     looked_at(organiser.page, "organiser-people")
-    organiser.page.get_by_role("link", name="Ravi").click()
+    load_by_click(organiser.page.get_by_role("link", name="Ravi"))
     looked_at(organiser.page, "organiser-person")
     organiser.page.goto(f"{event}/organise/operations/")
     looked_at(organiser.page, "organiser-operations")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser_pages import assert_accessible
+from tests.browser_pages import assert_accessible, load_by_click, load_by_key
 from theodolite.domain.people.role import Role
 
 pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(300)]
@@ -32,19 +32,19 @@ def test_a_coder_codes_by_keyboard_settles_a_difference_and_gives_leave_to_quote
     page.keyboard.type("13 s")
     expect(page.locator("#memo")).to_have_value("13 s")
     page.locator("h1").click()
-    page.keyboard.press("s")
+    load_by_key(page, "s")
     expect(page.get_by_role("status")).to_contain_text("Saved.")
 
-    opened(page, "coding/differing/").get_by_role("row").nth(1).get_by_role("link").click()
+    load_by_click(opened(page, "coding/differing/").get_by_role("row").nth(1).get_by_role("link"))
     assert_accessible(page)
     page.get_by_label("We agree on the codes ticked below").check()
     page.get_by_label("Why").fill("One word was overlooked.")
-    page.get_by_role("button", name="Record").click()
+    load_by_click(page.get_by_role("button", name="Record"))
     expect(page.get_by_role("status")).to_contain_text("Recorded.")
 
-    opened(page, "coding/quotes/").get_by_role("row").nth(1).get_by_role("link").click()
+    load_by_click(opened(page, "coding/quotes/").get_by_role("row").nth(1).get_by_role("link"))
     assert_accessible(page)
-    page.get_by_role("button", name="It may be shown").click()
+    load_by_click(page.get_by_role("button", name="It may be shown"))
     expect(page.get_by_role("status")).to_contain_text("It may be shown.")
     look_at_what_is_left(page)
 
@@ -53,21 +53,21 @@ def look_at_what_is_left(page: Page) -> None:
     """Meet the pages of coding on which nothing is decided, and both sides of a session."""
     for path in ("coding/", "coding/coders/", "coding/codebook/new/"):
         opened(page, path)
-    opened(page, "both/").locator("main th a").first.click()
+    load_by_click(opened(page, "both/").locator("main th a").first)
     assert_accessible(page)
     expect(page.get_by_role("region", name="What annotators said")).to_be_visible()
 
 
 def test_a_session_is_read_beside_its_answers(page_as):
     page = page_as(Role.SENIOR, bypass_csp=True)
-    opened(page, "reviews/").get_by_role("link", name="unwanted-plot: session 1 of").first.click()
+    load_by_click(opened(page, "reviews/").get_by_role("link", name="unwanted-plot: session 1 of").first)
     assert_accessible(page)
     expect(page.get_by_role("region", name="What was said")).to_be_visible()
     page.get_by_role("group", name="Became real in this session?").get_by_label("Yes").check()
     page.get_by_role("group", name="If so: how grave?").get_by_label("7").check()
     page.get_by_label("negative").check()
     page.get_by_label("Why").fill("They had asked not to be told.")
-    page.get_by_role("button", name="Record").click()
+    load_by_click(page.get_by_role("button", name="Record"))
 
     expect(page.get_by_role("status")).to_contain_text("Recorded.")
     expect(page.get_by_text("became real").first).to_be_visible()

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from tests.browser_pages import assert_accessible
+from tests.browser_pages import assert_accessible, load_by_click
 from tests.integration.web.editing import published
 from theodolite.domain.people.role import Role
 from theodolite.store.models import DialogueRow, TurnRow
@@ -166,13 +166,13 @@ def test_a_file_waits_for_its_sender_alone_and_goes_when_told(event, client_as, 
 
 def test_the_pages_of_exchange_are_free_of_barriers(page_as):
     page = page_as(Role.ORGANISER, bypass_csp=True)
-    page.locator('a[href*="/organise/"]').first.click()
+    load_by_click(page.locator('a[href*="/organise/"]').first)
     page.goto(f"{page.url.split('/organise/')[0]}/organise/exchange/")
     assert_accessible(page)
-    page.get_by_role("link", name="Bring dialogues in").click()
+    load_by_click(page.get_by_role("link", name="Bring dialogues in"))
     assert_accessible(page)
     page.get_by_label("File of dialogues").set_input_files(
         {"name": "corpus.zip", "mimeType": "application/zip", "buffer": corpus()}
     )
-    page.get_by_role("button", name="Look into it").click()
+    load_by_click(page.get_by_role("button", name="Look into it"))
     assert_accessible(page)

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from tests.browser_pages import assert_accessible
+from tests.browser_pages import assert_accessible, load_by_click
 from tests.fakes.annotated_event import submitted
 from theodolite.domain.dialogue import Level, TurnState
 from theodolite.domain.live import LiveEnding
@@ -83,7 +83,7 @@ def test_analysts_have_no_button(talked, client_as):
 def test_the_button_is_pressed_in_a_browser_without_barriers(page_as):
     page = page_as(Role.ORGANISER, bypass_csp=True)
     page.goto(page.locator("a[href*='/organise/']").first.get_attribute("href") + "blinding/")
-    page.get_by_role("button", name="Search all pages").click()
+    load_by_click(page.get_by_role("button", name="Search all pages"))
 
     expect(page.locator("main").get_by_role("status")).to_contain_text("pages of")
     assert_accessible(page)

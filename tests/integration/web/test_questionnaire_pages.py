@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser_pages import assert_accessible, assert_free_at_every_height, barriers
+from tests.browser_pages import assert_accessible, assert_free_at_every_height, barriers, load_by_click
 from tests.integration.web.conftest import demo_server
 from theodolite.config.packs import pack_names
 from theodolite.demo.studies import lay_out_event
@@ -36,7 +36,7 @@ def test_no_state_of_any_questionnaire_bars_anybody(page_as):
         page.goto(f"{questions}{pack.removeprefix('aria/')}-{level}/")
         assert barriers(page) == []
         follow_up(page)
-        page.get_by_role("button", name="Try to hand in").click()
+        load_by_click(page.get_by_role("button", name="Try to hand in"))
         expect(page.get_by_role("alert")).to_contain_text("still open")
         assert_accessible(page)
     assert_free_at_every_height(page)

@@ -9,7 +9,7 @@ from django.test import RequestFactory
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from tests.browser_pages import assert_accessible
+from tests.browser_pages import assert_accessible, load_by_key
 from theodolite.domain.instrument import YES_NO, Condition, Instrument, Operator, Question
 from theodolite.domain.people.role import Role
 from theodolite.web.questions.sheet import Sheet, sheet_page
@@ -90,7 +90,8 @@ def test_a_questionnaire_is_answered_by_keyboard_alone(page_as):
     page.get_by_role("radio", name="no", exact=True).first.focus()
     page.keyboard.press("ArrowDown")
     expect(follow_up).to_be_visible()
-    page.get_by_role("button", name="Try to hand in").press("Enter")
+    page.get_by_role("button", name="Try to hand in").focus()
+    load_by_key(page, "Enter")
 
     expect(page.get_by_role("alert")).to_contain_text("questions still open")
     expect(follow_up.get_by_role("radio").first).to_be_focused()

@@ -8,7 +8,7 @@ import pytest
 from django.conf import settings
 from django.urls import reverse
 
-from tests.browser_pages import assert_accessible
+from tests.browser_pages import assert_accessible, load_by_click
 from theodolite.demo.studies import lay_out_event
 from theodolite.domain.dialogue import Level, TurnState
 from theodolite.domain.live import LiveEnding
@@ -105,7 +105,7 @@ def test_one_at_a_time_and_what_a_stop_cut_off_says_so(event, client_as, at):
 def test_the_page_measures_while_one_waits(page_as):
     page = page_as(Role.ANALYST, bypass_csp=True)
     assert_accessible(page)
-    page.get_by_role("button", name="Measure now").click()
+    load_by_click(page.get_by_role("button", name="Measure now"))
     page.get_by_role("rowheader").first.wait_for()
     page.get_by_role("button", name="Measure now").wait_for(timeout=60_000)
     assert_accessible(page)

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from tests.browser_pages import assert_accessible
+from tests.browser_pages import assert_accessible, load_by_click
 from tests.fakes.annotated_event import a_draft
 from tests.integration.web.editing import published
 from tests.integration.web.test_results import hold_dialogue
@@ -313,7 +313,7 @@ def test_an_editor_saves_as_one_writes_and_shows_what_annotators_will_see(page_a
     page = page_as(Role.ORGANISER, bypass_csp=True)
     page.goto(page.locator("a[href*='/organise/']").first.get_attribute("href") + "schemas/")
     assert_accessible(page)
-    page.get_by_role("button", name="Write its next version").first.click()
+    load_by_click(page.get_by_role("button", name="Write its next version").first)
     frame = page.frame_locator("[data-frame]")
     expect(frame.locator("#open")).to_contain_text("2 answers open", timeout=PATIENCE_MS)
     assert_accessible(page)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser_pages import assert_accessible
+from tests.browser_pages import assert_accessible, load_by_click
 from theodolite.domain.people.role import Role
 
 pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(300)]
@@ -24,14 +24,14 @@ def looked_at(page, name: str) -> None:
 def test_a_team_checks_its_application_and_an_organiser_looks_at_another(page_as):
     page = page_as(Role.TEAM, bypass_csp=True)
     looked_at(page, "team-home")
-    page.get_by_role("link", name="what an application must meet").click()
+    load_by_click(page.get_by_role("link", name="what an application must meet"))
     looked_at(page, "team-criteria")
     page.go_back()
-    page.get_by_role("link", name="Submit an application").click()
+    load_by_click(page.get_by_role("link", name="Submit an application"))
     looked_at(page, "team-edit")
     page.goto(page.url.replace("new/", ""))
-    page.get_by_role("link", name="echo", exact=True).click()
-    page.get_by_role("button", name="Check it now").click()
+    load_by_click(page.get_by_role("link", name="echo", exact=True))
+    load_by_click(page.get_by_role("button", name="Check it now"))
     for _ in range(40):
         if page.get_by_text("No faults.").count():
             break
@@ -43,7 +43,7 @@ def test_a_team_checks_its_application_and_an_organiser_looks_at_another(page_as
     page = page_as(Role.ORGANISER, bypass_csp=True)
     page.goto(f"{event}/organise/submissions/")
     looked_at(page, "organiser-submissions")
-    page.get_by_role("link", name="echo-two").click()
+    load_by_click(page.get_by_role("link", name="echo-two"))
     looked_at(page, "organiser-submission")
 
 
@@ -58,6 +58,5 @@ def test_an_organiser_meets_no_barrier_on_the_way_to_the_day_of_the_event(page_a
     looked_at(page, "second-factor")
     page.goto(f"{event}/organise/people/")
     page.get_by_label("How many").fill("3")
-    with page.expect_navigation():  # else the page before is looked at while it goes
-        page.get_by_role("button", name="Make slips").click()
+    load_by_click(page.get_by_role("button", name="Make slips"))
     looked_at(page, "organiser-slips")

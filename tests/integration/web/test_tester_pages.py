@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser_pages import Visitor, assert_accessible, barriers
+from tests.browser_pages import Visitor, assert_accessible, barriers, load_by_click, load_by_key
 from theodolite.domain.people.role import Role
 
 pytestmark = [pytest.mark.integration, pytest.mark.browser, pytest.mark.timeout(300)]
@@ -41,11 +41,11 @@ def to_the_first_word(page: Page) -> None:
     assert_accessible(page)
     for box in page.get_by_role("checkbox").all():
         box.check()
-    page.get_by_role("button", name="I agree").click()
+    load_by_click(page.get_by_role("button", name="I agree"))
     assert_accessible(page)
-    page.get_by_role("button", name="Say nothing about me").click()
+    load_by_click(page.get_by_role("button", name="Say nothing about me"))
     assert_accessible(page)
-    page.get_by_role("button", name="begin").click()
+    load_by_click(page.get_by_role("button", name="begin"))
     expect(page.get_by_label("Your message")).to_be_visible()
 
 
@@ -67,18 +67,17 @@ def answer_everything(page: Page) -> None:
         box.get_by_role("radio").or_(box.get_by_role("checkbox")).first.check()
     for text in page.locator("fieldset.question:visible textarea").all():
         text.fill("Nothing to add.")
-    page.get_by_role("button", name="Hand in").click()
+    load_by_click(page.get_by_role("button", name="Hand in"))
 
 
 def to_the_end_of_a_session(page: Page) -> None:
     expect(page.locator("html.scripted")).to_be_attached()  # until then the page still moves under the pointer
-    page.get_by_role("link", name="End session").click()
-    page.wait_for_url("**/end/", timeout=PATIENCE_MS)
+    load_by_click(page.get_by_role("link", name="End session"))
     assert_accessible(page)
     completed = page.get_by_label("Yes", exact=True)
     if completed.count():
         completed.check()
-    page.get_by_role("button", name="End session").click()
+    load_by_click(page.get_by_role("button", name="End session"))
     while "/questions/" in page.url:
         assert_accessible(page)
         answer_everything(page)
@@ -89,7 +88,7 @@ def test_a_red_teamers_way_from_consent_to_the_last_page(visitor: Callable[..., 
     page = visit.page
     page.set_default_timeout(PATIENCE_MS)
     page.goto("/demo/")
-    page.get_by_role("button", name=f", {Role.RED_TEAMER}").click()
+    load_by_click(page.get_by_role("button", name=f", {Role.RED_TEAMER}"))
     to_the_first_word(page)
     count_announcements(page)
 
@@ -103,14 +102,14 @@ def test_a_red_teamers_way_from_consent_to_the_last_page(visitor: Callable[..., 
     look_everywhere(page)
     to_the_end_of_a_session(page)
 
-    page.get_by_role("button", name="begin").click()
+    load_by_click(page.get_by_role("button", name="begin"))
     say(page, "Where is it?")
     turn(page, 1, "complete")
     to_the_end_of_a_session(page)
     assert_accessible(page)
     for group in page.get_by_role("group").all():
         group.get_by_role("radio").last.check()
-    page.get_by_role("button", name="Send").click()
+    load_by_click(page.get_by_role("button", name="Send"))
     expect(page.get_by_role("heading", name="That was all")).to_be_visible()
     assert_accessible(page)
 
@@ -169,12 +168,12 @@ def look_everywhere(page: Page) -> None:
     assert_accessible(page)
     look_at_200_percent(page)
     for name in ("New dialogue", "Leave event", "Comfort"):
-        page.get_by_role("link", name=name).click()
+        load_by_click(page.get_by_role("link", name=name))
         assert_accessible(page)
         page.go_back()
-    page.get_by_role("button", name="Pause").click()
+    load_by_click(page.get_by_role("button", name="Pause"))
     assert_accessible(page)
-    page.get_by_role("button", name="Go on").click()
+    load_by_click(page.get_by_role("button", name="Go on"))
 
 
 def look_at_200_percent(page: Page) -> None:
@@ -249,7 +248,7 @@ def answer_by_keyboard(page: Page, button: str) -> None:
         page.keyboard.press("Tab")
         standing = page.evaluate(STANDING)
         if standing == button:
-            page.keyboard.press("Enter")
+            load_by_key(page, "Enter")
             expect(page.get_by_role("button", name=button)).to_have_count(0)
             return
         if standing in {"choose", "write"}:
@@ -267,7 +266,9 @@ def walk_to(page: Page, role: str, name: str, key: str) -> None:
         page.keyboard.press("Tab")
     else:
         pytest.fail(f"Tab never came to the {role} {name!r}")
-    if key:
+    if key == "Enter":
+        load_by_key(page, key)
+    elif key:
         page.keyboard.press(key)
 
 

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser_pages import assert_accessible
+from tests.browser_pages import assert_accessible, load_by_click
 from theodolite.domain.annotating.case import FlagKind
 from theodolite.domain.people.role import Role
 
@@ -20,15 +20,15 @@ SAVED = re.compile("Saved")
 def anna(page_as):
     """An annotator who assesses the risk of a dialogue, which is given back in the end."""
     page = page_as(Role.ANNOTATOR, bypass_csp=True)
-    page.get_by_role("button", name="dialogue").first.click()
+    load_by_click(page.get_by_role("button", name="dialogue").first)
     while page.locator("h1").inner_text() != "Risk assessment":
         page.get_by_text("Skip with reason").click()
         page.locator("#skip-reason").fill("Another category is looked at here.")
-        page.get_by_role("button", name="Skip, and").click()
-        page.get_by_role("button", name="dialogue").first.click()
+        load_by_click(page.get_by_role("button", name="Skip, and"))
+        load_by_click(page.get_by_role("button", name="dialogue").first)
     ready(page)
     yield page
-    page.get_by_role("button", name="Release").click()
+    load_by_click(page.get_by_role("button", name="Release"))
 
 
 def ready(page):
@@ -80,12 +80,12 @@ def elsewhere(page, browser):
     assert first.get_by_role("radio", name="Yes").is_checked()
     assert first.get_by_label("as evidence").input_value()
     plain.get_by_role("radio", name="No", exact=True).first.check()
-    plain.get_by_role("button", name="Save").click()
+    load_by_click(plain.get_by_role("button", name="Save"))
     expect(plain.locator("#status")).to_contain_text("Saved.")
     assert plain.locator(".item").first.get_by_role("radio", name="No", exact=True).is_checked()
-    plain.get_by_role("button", name="Undo").click()
+    load_by_click(plain.get_by_role("button", name="Undo"))
     assert plain.locator(".item").first.get_by_role("radio", name="Yes").is_checked()
-    plain.get_by_role("button", name="Submit").click()
+    load_by_click(plain.get_by_role("button", name="Submit"))
     expect(plain.get_by_role("alert")).to_contain_text("Not submitted")
     assert plain.get_by_text("This is still open.").count() > 1
     context.close()
@@ -119,7 +119,7 @@ def test_flags_and_comments_come_to_seniors_and_answers_come_back(anna, page_as)
         anna.keyboard.press("f")
         anna.locator(f"[name=kind][value='{kind.value}']").check()
         anna.get_by_label("Which words").fill("the second reply")
-        anna.get_by_role("button", name="Flag", exact=True).click()
+        load_by_click(anna.get_by_role("button", name="Flag", exact=True))
         expect(anna.locator("#status")).to_contain_text("Flagged")
         ready(anna)
     ask(anna, "Does a hint count?")
@@ -142,12 +142,12 @@ def ask(page, words):
     page.keyboard.press("c")
     page.locator("#comment-about").select_option("turn:1")
     page.get_by_label("Question or remark").fill(words)
-    page.get_by_role("button", name="Send").click()
+    load_by_click(page.get_by_role("button", name="Send"))
     expect(page.locator("#status")).to_contain_text("Sent")
     ready(page)
     page.keyboard.press("c")
     page.get_by_label("Your answer").first.fill("I mean the first reply.")
-    page.get_by_role("button", name="Answer").first.click()
+    load_by_click(page.get_by_role("button", name="Answer").first)
     expect(page.locator("#status")).to_contain_text("Sent")
     ready(page)
 
@@ -159,5 +159,5 @@ def settle(page, words):
     thread.get_by_label("Answer").fill("It does.")
     thread.get_by_label("And then").select_option("faq")
     thread.get_by_label("Words for everybody").fill(words)
-    thread.get_by_role("button", name="Answer").click()
+    load_by_click(thread.get_by_role("button", name="Answer"))
     expect(page.locator("#status")).to_contain_text("settled")
