@@ -60,7 +60,7 @@ def filled(n: int):
     from theodolite.store.ledger import database_now
     from theodolite.store.models import AnnotationRow, AnswerRow, DialogueRow, RunRow, TurnRow, UnitRow
     from theodolite.store.models.annotating import ReservationRow, WorkItemRow
-    from theodolite.store.models.participant import ParticipantRow
+    from theodolite.store.models.runs import ParticipantRow
 
     store = open_store(WORKSPACE)
     store.open_run(STUDY, Plan(substance=digest("s"), seed=1, flow_version=1, n_sessions=n))

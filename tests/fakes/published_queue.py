@@ -25,7 +25,7 @@ from theodolite.domain.plan import Plan
 from theodolite.domain.run import Unit, UnitKind
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Study
-from theodolite.store.labels import keep_labels
+from theodolite.store.results import keep_labels
 from theodolite.web.annotator.context import records
 from theodolite.web.models import HostedStudy
 

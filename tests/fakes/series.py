@@ -164,7 +164,7 @@ def _worst(question: Question) -> str:
 
 
 def _certify() -> dict[str, Any]:
-    from theodolite.store.filing import file_record
+    from theodolite.store.contents import file_record
     from theodolite.web.annotator.context import records
 
     study = _study()

@@ -56,9 +56,8 @@ scenarios: {hours: {task: chat, scripts: {hello: hello}}}
 
 UNUSED = {
     "store": [
-        "models.people",
+        "models.events",
         "models.annotating",
-        "models.coding",
         "events.sessions",
         "events.event_repository",
         "annotating",

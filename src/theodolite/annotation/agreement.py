@@ -42,10 +42,16 @@ from theodolite.measurement.order_effects import order_effects
 from theodolite.measurement.planning_passes import planned_passes
 from theodolite.measurement.queue_answers import AnnotationFacts, AnswerGroup, QueueAnswers
 from theodolite.measurement.spread import rater_agreements, spreads
-from theodolite.store.annotating.answers import Listed, annotations_of, n_withdrawn, state_of
-from theodolite.store.annotating.queues import queue_of
-from theodolite.store.annotating.reservations import BY_JUDGE, SUBMITTED
-from theodolite.store.events.participants import profiles_of
+from theodolite.store.annotating.queues import (
+    BY_JUDGE,
+    SUBMITTED,
+    Listed,
+    annotations_of,
+    n_withdrawn,
+    queue_of,
+    state_of,
+)
+from theodolite.store.events.sessions import profiles_of
 from theodolite.store.models import AnnotationRow, AnswerRow
 from theodolite.store.models.annotating import QueueRow, ReservationRow, WorkItemRow
 from theodolite.store.statements import fetched

@@ -21,8 +21,7 @@ from theodolite.domain.people.event import AnnotationProcess
 from theodolite.domain.people.exposure import LATELY_H
 from theodolite.domain.people.topic import heavy_scenarios, scenarios_of, topics_in
 from theodolite.domain.shown_order import NOT_VARIED, ShownOrder, shown_order_of
-from theodolite.store.annotating.queues import new_token, queue_of
-from theodolite.store.annotating.reservations import (
+from theodolite.store.annotating.queues import (
     BY_JUDGE,
     LIVE,
     RESERVED,
@@ -30,13 +29,15 @@ from theodolite.store.annotating.reservations import (
     end_of,
     expire,
     give_back,
+    new_token,
     note,
     own_reservation,
     participant_id,
+    queue_of,
     reservation_of,
     reserve,
 )
-from theodolite.store.events.participants import avoided_topics_of
+from theodolite.store.events.sessions import avoided_topics_of
 from theodolite.store.ledger import database_now, one_at_a_time
 from theodolite.store.models.annotating import (
     DraftRow,

@@ -17,8 +17,18 @@ from theodolite.domain.annotating.room import RoomState
 from theodolite.domain.annotating.work import AnnotatorState, ItemState, ReservationState, WorkItem
 from theodolite.domain.errors import InputError
 from theodolite.domain.people.event import AnnotationProcess
-from theodolite.store.annotating.queues import in_chunks, locked, new_token, queue_of, rows_under
-from theodolite.store.annotating.reservations import RESERVED, expire, give_back, note_all, participant_id
+from theodolite.store.annotating.queues import (
+    RESERVED,
+    expire,
+    give_back,
+    in_chunks,
+    locked,
+    new_token,
+    note_all,
+    participant_id,
+    queue_of,
+    rows_under,
+)
 from theodolite.store.ledger import CHUNK, database_now
 from theodolite.store.models.annotating import (
     QueueRow,

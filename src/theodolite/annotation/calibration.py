@@ -16,10 +16,8 @@ from theodolite.domain.annotating.room import CalibrationRoom, RoomShift, RoomSt
 from theodolite.domain.annotation import Answer
 from theodolite.domain.errors import Conflict, InputError, NotFound
 from theodolite.domain.instrument import OpenQuestion
-from theodolite.store.annotating.cases import redactions_of
-from theodolite.store.annotating.queues import item_row, new_token, queue_of
-from theodolite.store.annotating.reservations import participant_id
-from theodolite.store.annotating.rooms import answer_of, posts_in, room_row
+from theodolite.store.annotating.queues import item_row, new_token, participant_id, queue_of
+from theodolite.store.annotating.reviews import answer_of, posts_in, redactions_of, room_row
 from theodolite.store.ledger import database_now, one_at_a_time
 from theodolite.store.models import DialogueRow
 from theodolite.store.models.annotating import RoomPostRow, RoomRow, RoomVoteRow

@@ -22,7 +22,8 @@ from theodolite.domain.annotating.work import ItemState
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import Conflict, InputError, NotFound
 from theodolite.domain.run import UnitState
-from theodolite.store.annotating.cases import (
+from theodolite.store.annotating.queues import new_token, own_reservation, queue_of
+from theodolite.store.annotating.reviews import (
     add_step,
     case_row,
     cases_in_study,
@@ -30,8 +31,6 @@ from theodolite.store.annotating.cases import (
     cases_of,
     redaction_row,
 )
-from theodolite.store.annotating.queues import new_token, queue_of
-from theodolite.store.annotating.reservations import own_reservation
 from theodolite.store.dialogues import dialogues_of
 from theodolite.store.ledger import CHUNK, database_now, one_at_a_time
 from theodolite.store.models import DialogueRow

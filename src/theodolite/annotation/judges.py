@@ -20,13 +20,12 @@ from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.identity import version_of
 from theodolite.domain.people.event import AnnotationProcess
 from theodolite.domain.study import Study
-from theodolite.store.annotating.queues import new_token, queue_of
-from theodolite.store.annotating.reservations import LIVE, SUBMITTED, give_back, participant_id
-from theodolite.store.filing import file_record, filed_records
+from theodolite.store.annotating.queues import LIVE, SUBMITTED, give_back, new_token, participant_id, queue_of
+from theodolite.store.contents import file_record, filed_records
 from theodolite.store.ledger import CHUNK, database_now, one_at_a_time
 from theodolite.store.models import AnnotationRow, AnswerRow
 from theodolite.store.models.annotating import QueueRow, ReservationEventRow, ReservationRow, WorkItemRow
-from theodolite.store.reading import grouped
+from theodolite.store.statements import grouped
 
 
 def judges_of(study: Study) -> list[Annotator]:

@@ -29,8 +29,8 @@ from theodolite.domain.annotating.work import ItemState, ReservationState
 from theodolite.domain.blocking import BLOCK
 from theodolite.domain.dialogue import Dialogue, Level
 from theodolite.domain.errors import InputError
-from theodolite.store.annotating.cases import redactions_in
 from theodolite.store.annotating.queues import queue_of
+from theodolite.store.annotating.reviews import redactions_in
 from theodolite.store.dialogues import dialogues_of
 from theodolite.store.models import DialogueGroupRow, DialogueRow, JournalEntryRow, TurnRow
 from theodolite.store.models.annotating import (
@@ -43,7 +43,7 @@ from theodolite.store.models.annotating import (
     RoomVoteRow,
     WorkItemRow,
 )
-from theodolite.store.reading import grouped
+from theodolite.store.statements import grouped
 
 SHORTEST = 3
 """Letters of words that are sought, at least; count."""

@@ -12,8 +12,7 @@ from django.db.models import Count, Exists, Max, Min, OuterRef, QuerySet
 from theodolite.annotation.records import RecordCache
 from theodolite.domain.annotating.rewording import DialogueAnswers, PastAnswers
 from theodolite.domain.errors import Conflict, InputError
-from theodolite.store.annotating.queues import add_items, queue_of
-from theodolite.store.annotating.reservations import BY_JUDGE, SUBMITTED
+from theodolite.store.annotating.queues import BY_JUDGE, SUBMITTED, add_items, queue_of
 from theodolite.store.ledger import CHUNK, database_now, one_at_a_time
 from theodolite.store.models import AnnotationRow, AnswerRow, DialogueRow
 from theodolite.store.models.annotating import PracticeRow, QualificationRow, ReservationRow, RoutedRow, WorkItemRow

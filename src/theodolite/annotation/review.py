@@ -20,11 +20,8 @@ from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, Outco
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import ScaleKind
-from theodolite.store.annotating.answers import given_to
-from theodolite.store.annotating.cases import redactions_of
-from theodolite.store.annotating.queues import item_row
-from theodolite.store.annotating.reservations import SUBMITTED
-from theodolite.store.annotating.reviews import add_resolution, resolutions_of
+from theodolite.store.annotating.queues import SUBMITTED, given_to, item_row
+from theodolite.store.annotating.reviews import add_resolution, redactions_of, resolutions_of
 from theodolite.store.ledger import database_now, one_at_a_time
 from theodolite.store.models import AnswerRow
 from theodolite.store.models.annotating import ReservationRow, ResolutionRow, WorkItemRow

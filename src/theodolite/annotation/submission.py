@@ -21,13 +21,23 @@ from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import Conflict
 from theodolite.domain.instrument import OpenQuestion
 from theodolite.domain.shown_order import shown_order_of
-from theodolite.store.annotating.cases import redactions_of
-from theodolite.store.annotating.drafts import add_draft, current_answers, draft_rows, quotes_of, saved_at
-from theodolite.store.annotating.reservations import SUBMITTED, expire, note, own_reservation, reservation_of
-from theodolite.store.labels import keep_labels
+from theodolite.store.annotating.queues import (
+    SUBMITTED,
+    add_draft,
+    current_answers,
+    draft_rows,
+    expire,
+    note,
+    own_reservation,
+    quotes_of,
+    reservation_of,
+    saved_at,
+)
+from theodolite.store.annotating.reviews import redactions_of
 from theodolite.store.ledger import database_now, one_at_a_time
 from theodolite.store.models import AnnotationRow
 from theodolite.store.models.annotating import DraftRow, ReservationRow, WorkItemRow
+from theodolite.store.results import keep_labels
 
 
 def save_answer(token: str, participant: str, answer: Answer) -> datetime:

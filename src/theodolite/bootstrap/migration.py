@@ -18,8 +18,7 @@ from filelock import FileLock
 from theodolite.domain.errors import WrongSchema
 from theodolite.store import migrations
 from theodolite.store.apps import load_all_tables
-from theodolite.store.executor import database_thread
-from theodolite.store.translation import Place
+from theodolite.store.executor import Place, database_thread
 
 if TYPE_CHECKING:  # who finds everything in place waits for nothing that makes or changes tables
     from django.db.backends.base.schema import BaseDatabaseSchemaEditor

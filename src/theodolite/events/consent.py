@@ -20,7 +20,7 @@ from theodolite.testing.assigning import people_levels
 from theodolite.testing.topics import topics_version
 
 if TYPE_CHECKING:  # tables can be loaded only when Django knows the database
-    from theodolite.store.events.participants import ParticipantRepository
+    from theodolite.store.events.sessions import ParticipantRepository
 
 
 def acknowledge(

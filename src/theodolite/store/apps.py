@@ -6,7 +6,7 @@ from importlib import import_module
 
 from django.apps import AppConfig
 
-_OF_PEOPLE = ("people", "coding", "annotating")
+_OF_PEOPLE = ("events", "annotating")
 
 
 def load_all_tables() -> None:

@@ -2,41 +2,54 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
+import re
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from datetime import datetime
+from enum import Enum
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from types import NoneType, UnionType
+from typing import Any, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from django.db import transaction
+from django.utils import timezone
 
 from theodolite.domain.errors import NotFound, StorageUnavailable, WrongSchema
-from theodolite.domain.identity import Record, digest, version_and_text
-from theodolite.store.models import ContentRow
-from theodolite.store.packing import packed, unpacked
-from theodolite.store.reading import rows_of
-from theodolite.store.records import record_from, storable_json
-from theodolite.store.statements import Row, insert
+from theodolite.domain.identity import TYPE_TAG, Record, digest, version_and_text
+from theodolite.domain.study import Study
+from theodolite.store.models import ContentRow, FiledRow
+from theodolite.store.statements import Row, insert, rows_of
 
 R = TypeVar("R")
 
+
 BLOB_BYTES = 64 * 1024
+
 """Size from which on a text stands in a file of its own; bytes."""
 
+
 BASES = 256
+
 """Kins whose base is remembered; further ones push out the oldest. Count."""
 
+
 BASE_CHARACTERS = 16_384
+
 """Longest text that others are packed against: a longer one's beginning would be out of reach. Count."""
+
 
 _KEPT = ("version", "text", "packed", "base_id")
 
+
 CONTEXT_TAG = "context"
+
 """Tag of source material, which is a text and no record."""
 
 
@@ -202,3 +215,150 @@ def _rows(versions: set[str]) -> Iterator[tuple[str, str | None, bytes | None, s
     """Yield version, text, packed text and version of the base of some contents."""
     for row in rows_of(ContentRow, "version", map(bytes.fromhex, versions), columns=_KEPT):
         yield row.version, row.text, None if row.packed is None else bytes(row.packed), row.base_id
+
+
+_SHORT = 200
+
+"""Texts below this size are not worth packing; bytes."""
+
+
+_WORTH = 0.75
+
+"""A packed text that is larger than this share of the plain one is not kept; fraction."""
+
+
+_SMALL_WINDOW, _SMALL_MEMORY = 12, 5  # cheap to set up, and most texts fit: 2 to the 12th bytes with their base
+
+_LARGE_WINDOW, _LARGE_MEMORY = 15, 8
+
+
+def packed(text: bytes, base: bytes = b"") -> bytes | None:
+    """Return a text packed against a base, or None where that is not worth it."""
+    if len(text) < _SHORT:
+        return None
+    fits = len(text) + len(base) <= 1 << _SMALL_WINDOW
+    window, memory = (_SMALL_WINDOW, _SMALL_MEMORY) if fits else (_LARGE_WINDOW, _LARGE_MEMORY)
+    press = zlib.compressobj(6, zlib.DEFLATED, -window, memory, zlib.Z_DEFAULT_STRATEGY, base)
+    small = press.compress(text) + press.flush()
+    return small if len(small) <= _WORTH * len(text) else None
+
+
+def unpacked(small: bytes, base: bytes = b"") -> bytes:
+    """Return the text that was packed against a base."""
+    press = zlib.decompressobj(-_LARGE_WINDOW, base)
+    return press.decompress(small) + press.flush()
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def storable_json(text: str) -> str:
+    """Return a JSON text with lone surrogates escaped; NUL always is."""
+    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def record_from(kind: type[R], text: str) -> R:
+    """Return the record that a JSON text holds.
+
+    Raises:
+        KeyError: If the text was written by another version of the record.
+        TypeError: Likewise.
+        ValueError: If the text is no JSON, or a word of it is unknown.
+    """
+    record: R = _reader(kind)(json.loads(text))  # type: ignore[arg-type]  # classes are hashable
+    return record
+
+
+_Read: TypeAlias = Callable[[Any], Any]
+
+"""From what JSON holds to the value that it stands for."""
+
+
+@cache
+def _reader(hint: Any) -> _Read:
+    """Return what reads the values of a type hint; found once, since looking takes longer than reading."""
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin in {Union, UnionType}:
+        return _member(parts)
+    if origin is tuple:
+        item = _reader(parts[0])
+        return lambda part: None if part is None else tuple(map(item, part))
+    if origin is not None and issubclass(origin, Mapping):
+        entry = _reader(parts[1])
+        return lambda part: None if part is None else {key: entry(one) for key, one in part.items()}
+    return _single(hint)
+
+
+def _single(hint: Any) -> _Read:
+    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+        return _record(hint)
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return lambda part: None if part is None else hint(part)
+    if hint is datetime:
+        return lambda part: None if part is None else datetime.fromisoformat(part)
+    if hint is float:
+        return lambda part: None if part is None else float(part)
+    return _as_it_is
+
+
+def _as_it_is(part: Any) -> Any:
+    return part
+
+
+def _record(kind: type) -> _Read:
+    hints = _hints(kind)
+    readers: dict[str, _Read] = {}
+
+    def read(members: Mapping[str, Any] | None) -> Any:
+        if members is None:
+            return None
+        if not readers:  # not before the first one is read: a record may hold others of its own kind
+            readers.update({name: _reader(hint) for name, hint in hints.items()})
+        return kind(**{name: readers[name](part) for name, part in members.items() if name != TYPE_TAG})
+
+    return read
+
+
+def _hints(kind: type) -> dict[str, Any]:
+    """Return the types of a record's fields."""
+    if kind is not Study:
+        return get_type_hints(kind)
+    from theodolite.domain import study_parts  # which a study names as types, and loads as it has them
+
+    return get_type_hints(kind, localns=vars(study_parts))
+
+
+def _member(members: tuple[Any, ...]) -> _Read:
+    candidates = [member for member in members if member is not NoneType]
+
+    def read(part: Any) -> Any:
+        if part is None:
+            return None
+        tag = part.get(TYPE_TAG) if isinstance(part, Mapping) else None
+        meant = candidates if tag is None else [member for member in candidates if member.__name__ == tag]
+        return _reader(meant[0])(part) if len(meant) == 1 else part
+
+    return read
+
+
+Filed = TypeVar("Filed", bound=Record)
+
+
+def file_record(contents: Contents, subject: str, record: Record) -> str:
+    """Keep a record under its subject unless it lies there, and return its version."""
+    content = content_of(record)
+    contents.keep([content])
+    row = FiledRow(subject=subject, content_id=content.version, created=timezone.now())
+    FiledRow.objects.bulk_create(
+        [row], update_conflicts=True, unique_fields=["subject", "content"], update_fields=["subject"]
+    )
+    return content.version
+
+
+def filed_records(contents: Contents, kind: type[Filed], subject: str) -> list[Filed]:
+    """Return the records of one kind that lie under a subject, the oldest first."""
+    rows = FiledRow.objects.filter(subject=subject, content__tag=kind.__name__).order_by("id")
+    versions = list(rows.values_list("content_id", flat=True))
+    texts = contents.texts(versions)
+    in_present_shape = getattr(kind, "in_present_shape", str)  # of records that older programs wrote in another shape
+    return [record_of(kind, in_present_shape(texts[version])) for version in versions]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,19 +10,29 @@ from typing import TypeAlias, cast
 
 from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, Turn, TurnState
 from theodolite.domain.errors import StoreError
+from theodolite.domain.flow import Reply, SchemaUse
 from theodolite.domain.persona import Persona
-from theodolite.domain.strategy import Strategy
+from theodolite.domain.replay import JournalEntry
+from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
 from theodolite.store.contents import Content, Contents, content_of, context_content, context_of, record_of
-from theodolite.store.journal import texts_of
-from theodolite.store.models import DialogueGroupRow, DialogueRow, ScriptedEndpointRow, TurnRow, UnitRow
-from theodolite.store.reading import grouped, rows_of
-from theodolite.store.repair import n_repaired, repaired_text
-from theodolite.store.statements import Row, insert, numbers
-from theodolite.store.strategies import keep_strategies, strategies_of
-from theodolite.store.writes import KeepDialogue
+from theodolite.store.fields import n_repaired, repaired_text
+from theodolite.store.models import (
+    AttemptRow,
+    DialogueGroupRow,
+    DialogueRow,
+    JournalEntryRow,
+    ScriptedEndpointRow,
+    StrategyRow,
+    TurnRow,
+    UnitRow,
+)
+from theodolite.store.statements import Row, grouped, insert, numbers, rows_of
+from theodolite.store.writer import KeepDialogue
 
 Texts: TypeAlias = Mapping[tuple[int, int], str]
+
 """Texts of replies by the number of their unit and their place in its journal."""
+
 
 _DIALOGUE = (
     "id",
@@ -40,6 +51,7 @@ _DIALOGUE = (
     "persona_id",
     "context_id",
 )
+
 _TURN = (
     "dialogue_id",
     "number",
@@ -291,4 +303,164 @@ def _turn(unit_id: int, row: TurnRow, parts: _Parts) -> Turn:
         response_at=row.response_at,
         state=TurnState(row.state),
         context=context_of(parts.contents[row.context_id]) if row.context_id else "",
+    )
+
+
+def keep_strategies(dialogues: Sequence[tuple[int, Dialogue]]) -> None:
+    """Store the strategies of some dialogues, given with the numbers of their rows."""
+    kept = [
+        (StrategyRow(dialogue_id=row, position=position, name=strategy.name), strategy)
+        for row, dialogue in dialogues
+        for position, strategy in enumerate(dialogue.strategies)
+    ]
+    if not kept:  # most dialogues have none, and this is the hot path
+        return
+    StrategyRow.objects.bulk_create([row for row, _ in kept])
+    AttemptRow.objects.bulk_create(
+        AttemptRow(
+            strategy_id=row.id,
+            number=number,
+            description=attempt.description,
+            outcome=attempt.outcome.value,
+            turn=attempt.turn,
+            refines=attempt.refines,
+            planted=attempt.planted,
+        )
+        for row, strategy in kept
+        for number, attempt in enumerate(strategy.attempts, start=1)
+    )
+
+
+def strategies_of(dialogues: Mapping[int, str]) -> dict[int, tuple[Strategy, ...]]:
+    """Return the strategies of some dialogues by the number of the dialogue's row.
+
+    Args:
+        dialogues: Number of the dialogue's row to its key.
+    """
+    rows = rows_of(StrategyRow, "dialogue_id", dialogues, "dialogue_id", "position")
+    if not rows:
+        return {}
+    attempts = grouped(
+        rows_of(AttemptRow, "strategy_id", (row.id for row in rows), "strategy_id", "number"),
+        "strategy_id",
+    )
+    found: dict[int, list[Strategy]] = defaultdict(list)
+    for row in rows:
+        strategy = Strategy(
+            name=row.name,
+            dialogue=dialogues[row.dialogue_id],
+            attempts=tuple(_attempt(attempt) for attempt in attempts.get(row.id, [])),
+        )
+        found[row.dialogue_id].append(strategy)
+    return {dialogue: tuple(strategies) for dialogue, strategies in found.items()}
+
+
+def _attempt(row: AttemptRow) -> Attempt:
+    return Attempt(
+        description=row.description,
+        outcome=AttemptOutcome(row.outcome),
+        turn=row.turn,
+        refines=row.refines,
+        planted=row.planted,
+    )
+
+
+_REPLY = (
+    "unit_id",
+    "position",
+    "request_hash",
+    "text",
+    "withheld",
+    "answered_as",
+    "finish",
+    "tokens_in",
+    "tokens_out",
+    "cost_microusd",
+    "latency_s",
+    "attempts",
+    "scripted",
+    "repaired",
+    "schema_use",
+    "original",
+    "supposed_tokens",
+    "supposed_microusd",
+)
+
+"""Columns of a reply that make a record."""
+
+
+def keep_replies(entries: Sequence[tuple[int, JournalEntry]], *, created: datetime) -> None:
+    """Store replies of units, given by the numbers of the units' rows."""
+    insert(JournalEntryRow, [_row(unit_id, entry, created) for unit_id, entry in entries])
+
+
+def entries_of(unit: str) -> list[JournalEntry]:
+    """Return the replies of a unit in order of position."""
+    return [_entry(row) for row in JournalEntryRow.objects.filter(unit__key=unit).order_by("position")]
+
+
+def journals_of(units: Sequence[str]) -> dict[str, list[JournalEntry]]:
+    """Return the replies of some units, or of those whose result they took over, in order of position."""
+    rows = UnitRow.objects.filter(key__in=units).values_list("key", "id", "adopted_from_id")
+    origins = {key: origin or own for key, own, origin in rows}
+    found = grouped(
+        rows_of(JournalEntryRow, "unit_id", origins.values(), "unit_id", "position", columns=_REPLY), "unit_id"
+    )
+    return {unit: [_entry(row) for row in found.get(origins.get(unit, -1), [])] for unit in units}
+
+
+def texts_of(unit_ids: Sequence[int]) -> dict[tuple[int, int], str]:
+    """Return the texts of some units' replies by unit and position."""
+    rows = rows_of(JournalEntryRow, "unit_id", unit_ids, columns=("unit_id", "position", "text"))
+    return {(row.unit_id, row.position): row.text for row in rows}
+
+
+def _row(unit_id: int, entry: JournalEntry, created: datetime) -> Row:
+    reply = entry.reply
+    return {
+        "unit_id": unit_id,
+        "position": entry.position,
+        "request_hash": entry.request_hash,
+        "text": reply.text,
+        "withheld": reply.withheld,
+        "answered_as": reply.answered_as,
+        "finish": reply.finish,
+        "tokens_in": reply.tokens_in,
+        "tokens_out": reply.tokens_out,
+        "cost_microusd": reply.cost_microusd,
+        "latency_s": reply.latency_s,
+        "attempts": reply.attempts,
+        "scripted": reply.scripted,
+        "repaired": reply.repaired
+        + n_repaired(reply.text, reply.withheld, reply.answered_as, reply.finish, reply.original),
+        "schema_use": reply.schema_use.value,
+        "original": reply.original,
+        "supposed_tokens": entry.supposed_tokens or None,
+        "supposed_microusd": entry.supposed_microusd or None,
+        "created": created,
+    }
+
+
+def _entry(row: JournalEntryRow) -> JournalEntry:
+    reply = Reply(
+        text=row.text,
+        withheld=row.withheld,
+        answered_as=row.answered_as,
+        finish=row.finish,
+        tokens_in=row.tokens_in,
+        tokens_out=row.tokens_out,
+        cost_microusd=row.cost_microusd,
+        latency_s=row.latency_s,
+        attempts=row.attempts,
+        scripted=row.scripted,
+        repaired=row.repaired,
+        schema_use=SchemaUse(row.schema_use),
+        original=row.original,
+    )
+    return JournalEntry(
+        position=row.position,
+        request_hash=row.request_hash,
+        reply=reply,
+        supposed_tokens=row.supposed_tokens or 0,
+        supposed_microusd=row.supposed_microusd or 0,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,6 @@ from django.db.models.expressions import Func
 from django.db.models.sql.compiler import SQLCompiler
 
 from theodolite.domain.errors import StoreError
-from theodolite.store.repair import repaired_text
 
 if TYPE_CHECKING:  # Django's fields take type arguments in the stubs only
     _Field = models.Field[Any, Any]
@@ -19,7 +19,9 @@ if TYPE_CHECKING:  # Django's fields take type arguments in the stubs only
 else:
     _Field, _TextField = models.Field, models.TextField
 
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
 _HASH_BYTES = 32
 
 
@@ -93,6 +95,7 @@ _CLOCKS = {
     "sqlite": "((julianday('now') - 2440587.5) * 86400.0)",
     "postgresql": "(EXTRACT(EPOCH FROM clock_timestamp())::double precision)",
 }
+
 """Each database's words for the seconds since 1970."""
 
 
@@ -118,3 +121,23 @@ class DatabaseClock(Func):
     def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **extra: Any) -> tuple[str, Any]:
         """Return PostgreSQL's words for it; not the time at which the transaction began."""
         return self.as_sql(compiler, connection, template=clock_words("postgresql"), **extra)
+
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+
+
+def repaired_text(text: str) -> str:
+    """Return the text with every character that cannot be stored replaced."""
+    return text if _is_plain(text) else _UNSTORABLE.sub(_REPLACEMENT, text)
+
+
+def n_repaired(*texts: str) -> int:
+    """Return how many characters of some texts cannot be stored; count."""
+    return sum(len(_UNSTORABLE.findall(text)) for text in texts if not _is_plain(text))
+
+
+def _is_plain(text: str) -> bool:
+    # Python knows without looking whether a text is plain ASCII, and most texts are.
+    return text.isascii() and "\x00" not in text

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
+from itertools import islice
+from threading import Lock
+from typing import NamedTuple
 
 from django.db import connection, transaction
 from django.db.models import Count, F, Max, Q, QuerySet
@@ -12,21 +16,24 @@ from django.db.models import Count, F, Max, Q, QuerySet
 from theodolite.domain.errors import NotFound
 from theodolite.domain.identity import version_of
 from theodolite.domain.plan import Plan
-from theodolite.domain.run import Run, RunState, Unit, UnitKind, UnitState
+from theodolite.domain.replay import JournalEntry
+from theodolite.domain.run import Lease, Run, RunState, Unit, UnitKind, UnitState
 from theodolite.domain.study import Study
 from theodolite.store.contents import Contents, content_of
-from theodolite.store.fields import DatabaseClock, clock_words
-from theodolite.store.fresh import RowNumbers
+from theodolite.store.fields import DatabaseClock, clock_words, repaired_text
 from theodolite.store.models import FailureRow, RunRow, UnitRow
 from theodolite.store.owners import Owners
-from theodolite.store.reading import rows_of
-from theodolite.store.statements import Row, insert
+from theodolite.store.statements import Row, chunks, execute, insert, marks, rows_of
 
 CHUNK = 500
+
 """Rows that are handled in one statement; count."""
 
+
 _LIMIT = 1000
+
 _WAITING, _LEASED = UnitState.WAITING.value, UnitState.LEASED.value
+
 _DONE, _FAILED = UnitState.DONE.value, UnitState.FAILED.value
 
 
@@ -304,3 +311,115 @@ def _run(row: RunRow) -> Run:
         started=row.started,
         finished=row.finished,
     )
+
+
+_TABLE = UnitRow._meta.db_table  # noqa: SLF001  # `_meta` is Django's own door to a model
+
+
+class _Leased(NamedTuple):
+    """What is read of a unit, in the order of `_COLUMNS`."""
+
+    id: int
+    key: bytes
+    work_key: bytes
+    position: int
+    label: str
+    application: str
+    subject: bytes
+    annotator: str
+    tries: int
+
+    def unit(self) -> Unit:
+        """Return it as a record."""
+        return Unit(
+            key=bytes(self.key).hex(),
+            kind=UnitKind.ANNOTATION,
+            work_key=bytes(self.work_key).hex(),
+            position=self.position,
+            label=self.label,
+            application=self.application,
+            subject=bytes(self.subject).hex(),
+            annotator=self.annotator,
+            state=UnitState.LEASED,
+            tries=self.tries,
+        )
+
+
+_COLUMNS = ", ".join(_Leased._fields)
+
+
+def lease_about(subjects: Collection[str], lease: Lease) -> Iterator[tuple[int, Unit]]:
+    """Lease the annotations that wait for some sessions, and yield them with the numbers of their rows, in order.
+
+    Args:
+        subjects: Keys of session units that are done with the transaction that is open.
+        lease: Who does them, and how long it holds; whoever it is has leased units before.
+    """
+    until = f"{clock_words(connection.vendor)} + %s"
+    for chunk in chunks(bytes.fromhex(subject) for subject in subjects):
+        # The condition is repeated word for word, so that SQLite may use the partial index.
+        about = f"subject IS NOT NULL AND subject IN ({marks(len(chunk))})"
+        execute(
+            f"UPDATE {_TABLE} SET ready = 1, state = %s, owner = %s, lease_until = {until}, tries = tries + 1 "  # noqa: S608
+            f"WHERE {about} AND state = %s",
+            [UnitState.LEASED.value, lease.owner, lease.seconds, *chunk, UnitState.WAITING.value],
+        )
+        found = execute(
+            f"SELECT {_COLUMNS} FROM {_TABLE} WHERE {about} AND state = %s AND owner = %s ORDER BY id",  # noqa: S608
+            [*chunk, UnitState.LEASED.value, lease.owner],
+        )
+        for row in found.fetchall():
+            leased = _Leased(*row)
+            yield leased.id, leased.unit()
+
+
+KEPT = 10_000
+
+"""Rows whose numbers are remembered; the oldest ones are forgotten first. Count."""
+
+
+class RowNumbers:
+    """Numbers of rows by the keys of the units that they belong to; neither ever changes."""
+
+    def __init__(self, *, kept: int = KEPT) -> None:
+        """Remember nothing yet, and so many at most."""
+        self._kept = kept
+        self._known: dict[str, int] = {}
+        self._lock = Lock()  # units are leased on one thread and worked on by another
+
+    def of(self, keys: Iterable[str]) -> dict[str, int]:
+        """Return those numbers that are remembered."""
+        with self._lock:
+            return {key: self._known[key] for key in keys if key in self._known}
+
+    def enter(self, found: Mapping[str, int]) -> None:
+        """Remember numbers once the transaction that is open has committed."""
+        transaction.on_commit(partial(self._enter, dict(found)))
+
+    def _enter(self, found: Mapping[str, int]) -> None:
+        with self._lock:
+            self._known.update(found)
+            for key in list(islice(self._known, max(0, len(self._known) - self._kept))):
+                del self._known[key]
+
+
+class ReplyTexts:
+    """Texts of the replies of units under way, which a dialogue is made of."""
+
+    def __init__(self) -> None:
+        """Remember nothing yet."""
+        self._texts: dict[int, dict[int, str]] = {}
+
+    def enter(self, entries: Iterable[tuple[int, JournalEntry]]) -> None:
+        """Remember the replies of units, given by number, once the transaction that is open has committed."""
+        transaction.on_commit(partial(self._enter, tuple(entries)))
+
+    def take(self, unit_ids: Iterable[int]) -> dict[tuple[int, int], str]:
+        """Return what is remembered of units that have come to their end, by unit and position, and forget it."""
+        return {
+            (unit_id, position): text for unit_id in unit_ids for position, text in self._texts.pop(unit_id, {}).items()
+        }
+
+    def _enter(self, entries: Iterable[tuple[int, JournalEntry]]) -> None:
+        for unit_id, entry in entries:
+            self._texts.setdefault(unit_id, {})[entry.position] = repaired_text(entry.reply.text)

@@ -7,36 +7,38 @@ one kind at once, so that a batch costs a few statements however large it is.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import TypeAlias
 
+from django.db import transaction
+from django.db.models import Count, Max, Q, Sum
 from django.utils import timezone
 
 from theodolite.domain.annotation import Adjudication, Annotation, Answer
 from theodolite.domain.errors import Conflict, NotFound
-from theodolite.domain.run import Lease, UnitState
+from theodolite.domain.failure import Failure, FailureKind, Party
+from theodolite.domain.run import Lease, Spending, UnitState
+from theodolite.store.annotations import annotations_in, vote_rows
 from theodolite.store.contents import Contents
-from theodolite.store.dialogues import keep_dialogues
-from theodolite.store.failures import keep_failures
-from theodolite.store.fresh import ReplyTexts, RowNumbers
-from theodolite.store.journal import keep_replies
-from theodolite.store.leasing import lease_about
-from theodolite.store.ledger import CHUNK, id_of_run, ids_of_units, one_at_a_time
+from theodolite.store.dialogues import keep_dialogues, keep_replies
+from theodolite.store.fields import n_repaired, repaired_text
+from theodolite.store.ledger import CHUNK, ReplyTexts, RowNumbers, id_of_run, ids_of_units, lease_about, one_at_a_time
 from theodolite.store.models import (
     AdjudicationRow,
     AdjudicatorRow,
     AnnotationRow,
     AnswerRow,
     DialogueRow,
+    FailureRow,
     ParticipantRow,
     QuoteRow,
     UnitRow,
     VoteRow,
 )
-from theodolite.store.repair import n_repaired, repaired_text
-from theodolite.store.statements import Row, end_units, insert, make_ready, numbers
-from theodolite.store.votes import vote_rows
-from theodolite.store.writes import KeepAdjudications, KeepAnnotation, KeepDialogue, KeepFailure, KeepReply, Write
+from theodolite.store.statements import Row, end_units, fetched, insert, make_ready, numbers
+from theodolite.store.writer import KeepAdjudications, KeepAnnotation, KeepDialogue, KeepFailure, KeepReply, Write
 
 _NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?")
 
@@ -285,4 +287,153 @@ def ids_of_dialogues(keys: Iterable[str]) -> dict[str, int]:
     if missing := wanted - found.keys():
         message = f"no dialogue is stored under the key {min(missing)}; it must be kept before it is labelled"
         raise NotFound(message)
+    return found
+
+
+_COSTS = ("attempts", "tokens_in", "tokens_out", "cost_microusd", "unpriced_calls")
+
+
+def keep_failures(writes: Sequence[KeepFailure], ids: Mapping[str, int], now: datetime) -> None:
+    """Store failures.
+
+    Args:
+        writes: What is to be stored.
+        ids: Numbers of the units' rows by key.
+        now: The present moment.
+    """
+    FailureRow.objects.bulk_create(
+        FailureRow(
+            unit_id=ids[write.unit.key],
+            label=write.failure.label,
+            application=write.failure.application,
+            party=write.failure.party.value,
+            kind=write.failure.kind.value,
+            message=write.failure.message,
+            turn=write.failure.turn,
+            annotator=write.failure.annotator,
+            endpoint=write.failure.endpoint,
+            tries=write.failure.tries,
+            repaired=n_repaired(write.failure.message),
+            created=now,
+            **{name: getattr(write.failure.spent, name) for name in _COSTS},
+        )
+        for write in writes
+    )
+
+
+def failures_of(unit_ids: Sequence[int]) -> list[Failure]:
+    """Return the valid failures of some units, in the order of the units."""
+    rows = FailureRow.objects.filter(unit_id__in=unit_ids, struck=False).select_related("unit")
+    found = {row.unit_id: _failure(row) for row in rows}
+    return [found[unit_id] for unit_id in unit_ids if unit_id in found]
+
+
+def spent_on_failures(run_id: int) -> Spending:
+    """Return what the calls that ended a run's units have cost, those that were tried again since included."""
+    sums = {name: Sum(name, default=0) for name in _COSTS}
+    made = Count("id", filter=Q(attempts__gt=0))  # first, since a sum takes the name of the column that it asks about
+    return Spending(**FailureRow.objects.filter(unit__run_id=run_id).aggregate(calls=made, **sums))
+
+
+def _failure(row: FailureRow) -> Failure:
+    return Failure(
+        unit=row.unit.key,
+        label=row.label,
+        application=row.application,
+        party=Party(row.party),
+        kind=FailureKind(row.kind),
+        message=row.message,
+        turn=row.turn,
+        annotator=row.annotator,
+        endpoint=row.endpoint,
+        tries=row.tries,
+        spent=Spending(calls=int(row.attempts > 0), **{name: getattr(row, name) for name in _COSTS}),
+    )
+
+
+def keep_labels(annotations: Sequence[Annotation]) -> None:
+    """Store annotations that people gave by hand; each is a further revision, none takes another's place.
+
+    Raises:
+        Conflict: If a revision of one of them is there already.
+        NotFound: If a dialogue was never kept.
+    """
+    now = timezone.now()
+    dialogues = ids_of_dialogues(annotation.dialogue for annotation in annotations)
+    taken = _revisions(dialogues.values())
+    for annotation in annotations:
+        place = (dialogues[annotation.dialogue], annotation.annotator_version, annotation.instrument_version)
+        if annotation.revision in taken[place]:
+            message = (
+                f"revision {annotation.revision} of the labels by `{annotation.annotator}` is there already;"
+                " read the labels again and store the next one"
+            )
+            raise Conflict(message)
+    with transaction.atomic():
+        last = AnnotationRow.objects.aggregate(last=Max("id"))["last"] or 0
+        insert(AnnotationRow, (annotation_row(None, dialogues[one.dialogue], one, now) for one in annotations))
+        ids = _ids_since(last)
+        keep_answers((ids[_place(one, dialogues)], one.answers) for one in annotations)
+
+
+def are_there_labels() -> bool:
+    """Tell whether anybody has ever labelled by hand in this workspace; most of them need not look any further."""
+    return AnnotationRow.objects.filter(unit__isnull=True).exists()
+
+
+def open_assignments(study: str) -> list[tuple[str, str, str]]:
+    """Return the dialogues that annotators of a study's queues have reserved and not submitted.
+
+    Returns:
+        Key of the participant, name of the guideline and key of the dialogue, of each reservation.
+    """
+    from theodolite.domain.annotating.work import ReservationState
+    from theodolite.store.models.annotating import ReservationRow
+
+    rows = ReservationRow.objects.filter(state=ReservationState.RESERVED.value, item__queue__study=study)
+    keys = rows.order_by("id").values_list("participant__key", "item__category", "item__dialogue__unit__key")
+    return list(keys)
+
+
+def labels_of(unit_ids: Sequence[int]) -> list[Annotation]:
+    """Return what people labelled by hand of the dialogues that some units brought, in the order of the units.
+
+    There is one annotation for each dialogue, annotator and version of the instrument: the latest revision.
+    """
+    rows = AnnotationRow.objects.filter(dialogue__unit_id__in=unit_ids, unit__isnull=True)
+    latest = {
+        (row.dialogue_id, row.annotator, row.instrument_version): row
+        for row in rows.select_related("dialogue__unit").order_by("id")
+    }
+    place = {unit_id: number for number, unit_id in enumerate(unit_ids)}
+    return annotations_in(sorted(latest.values(), key=lambda row: (place[row.dialogue.unit_id], row.id)))
+
+
+_Place: TypeAlias = tuple[int, bytes, bytes, int]
+
+"""What there is one annotation of: dialogue, hashes of annotator and instrument, revision."""
+
+
+def _place(annotation: Annotation, dialogues: Mapping[str, int]) -> _Place:
+    versions = bytes.fromhex(annotation.annotator_version), bytes.fromhex(annotation.instrument_version)
+    return (dialogues[annotation.dialogue], *versions, annotation.revision)
+
+
+def _ids_since(last: int) -> dict[_Place, int]:
+    """Return the numbers of the annotations by hand that were entered after one."""
+    rows = AnnotationRow.objects.filter(id__gt=last, unit__isnull=True)
+    columns = rows.values_list("id", "dialogue_id", "annotator_version", "instrument_version", "revision")
+    return {
+        (dialogue, bytes(annotator), bytes(instrument), revision): number
+        for number, dialogue, annotator, instrument, revision in fetched(columns)
+    }
+
+
+def _revisions(dialogue_ids: Iterable[int]) -> dict[tuple[int, str, str], set[int]]:
+    found: dict[tuple[int, str, str], set[int]] = defaultdict(set)
+    rows = AnnotationRow.objects.filter(dialogue_id__in=list(dialogue_ids), unit__isnull=True)
+    for dialogue, annotator, instrument, revision in rows.values_list(
+        "dialogue_id", "annotator_version", "instrument_version", "revision"
+    ):
+        found[dialogue, annotator, instrument].add(revision)
     return found

@@ -2,32 +2,112 @@
 
 Many coroutines write, each a row or two, and each must know that its row is safe
 before it goes on. One transaction for everything that is queued costs little more
-than one for a single row, so that a batch waits a little for others (`cadence.py`).
+than one for a single row, so that a batch waits a little for others (`Cadence`).
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from queue import SimpleQueue
 from threading import Thread
+from typing import assert_never
 
+from theodolite.domain.annotation import Adjudication, Annotation
+from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import StorageUnavailable, StoreError
-from theodolite.store.cadence import Cadence
-from theodolite.store.writes import Write
+from theodolite.domain.failure import Failure
+from theodolite.domain.identity import SHORT
+from theodolite.domain.replay import JournalEntry
+from theodolite.domain.run import Lease, Run, Unit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeepReply:
+    """A reply of a unit."""
+
+    unit: str
+    entry: JournalEntry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeepDialogue:
+    """What a session brought; `leased` is filled with the annotations that are leased with it."""
+
+    unit: Unit
+    dialogue: Dialogue
+    journalled: bool
+    lease: Lease | None = None
+    leased: list[Unit] = field(default_factory=list, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeepAnnotation:
+    """What an annotator answered."""
+
+    unit: Unit
+    annotation: Annotation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeepFailure:
+    """Why a unit brought nothing."""
+
+    unit: Unit
+    failure: Failure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeepAdjudications:
+    """Final labels that a file brought."""
+
+    run: Run
+    adjudications: tuple[Adjudication, ...]
+
+
+Write = KeepReply | KeepDialogue | KeepAnnotation | KeepFailure | KeepAdjudications
+
+"""Anything that the writer stores."""
+
+
+def described(write: Write) -> str:
+    """Return a write in words, for people who want to know what was stored last."""
+    match write:
+        case KeepReply():
+            return f"reply {write.entry.position + 1} of unit {write.unit[:SHORT]}"
+        case KeepDialogue():
+            return f"the dialogue `{write.dialogue.label}`"
+        case KeepAnnotation():
+            return f"the annotation of `{write.unit.label}` by `{write.annotation.annotator}`"
+        case KeepFailure():
+            return f"the failure of `{write.failure.label}`"
+        case KeepAdjudications():
+            return f"{len(write.adjudications)} final labels of the study `{write.run.study}`"
+        case _:
+            assert_never(write)
+
 
 BATCH = 256
+
 """Writes in one transaction at most; count."""
 
+
 ROUNDS = 4
+
 """Rounds of the event loop that a batch waits for others; count. Where nobody is ready they take no time."""
 
+
 ROOM = 1024
+
 """Writes that may be queued at once; further writers wait. Count."""
 
+
 Commit = Callable[[Sequence[Write]], Sequence[Exception | None]]
+
 """Commits a batch and says for each write what went wrong, if anything."""
+
 
 _Queued = tuple[Write, "asyncio.Future[None]"]
 
@@ -142,3 +222,49 @@ def _settle(waiter: asyncio.Future[None], outcome: Exception | None) -> None:
         waiter.set_result(None)
     else:
         waiter.set_exception(outcome)
+
+
+PERIOD_S = 0.01
+
+"""Shortest time from one batch to the next; seconds."""
+
+
+BATCHES_LEFT = 16
+
+"""Batches that do not wait after one that waited for nobody; count."""
+
+
+class Cadence:
+    """Says how long a batch waits; whoever asks tells the time."""
+
+    def __init__(self) -> None:
+        """Have nothing handed over yet."""
+        self._due_s = float("-inf")
+        self._left = 0
+        self._n_before: int | None = None
+
+    def wait_s(self, n_waiting: int, now_s: float) -> float:
+        """Return how long writes that wait are to wait for others; seconds, 0 or less where they go at once.
+
+        Args:
+            n_waiting: How many there are; count.
+            now_s: The present moment; seconds.
+        """
+        wait_s = 0.0 if self._left else self._due_s - now_s
+        if wait_s > 0 and self._n_before is None:
+            self._n_before = n_waiting
+        return wait_s
+
+    def handed_over(self, n: int, now_s: float) -> None:
+        """Learn that a batch goes to the database.
+
+        Args:
+            n: Writes in it; count.
+            now_s: The present moment; seconds.
+        """
+        if self._left:
+            self._left -= 1
+        elif self._n_before is not None and n <= self._n_before:
+            self._left = BATCHES_LEFT
+        self._n_before = None
+        self._due_s = now_s + PERIOD_S

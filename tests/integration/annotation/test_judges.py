@@ -25,7 +25,7 @@ from theodolite.domain.identity import version_of
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.people.event import AnnotationProcess
 from theodolite.domain.run import Unit
-from theodolite.store.filing import file_record
+from theodolite.store.contents import file_record
 from theodolite.store.models.annotating import ReservationRow, RoutedRow, WorkItemRow
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]

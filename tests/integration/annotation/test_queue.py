@@ -16,8 +16,8 @@ from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.errors import Conflict, InputError, NotFound
 from theodolite.domain.instrument import OpenQuestion
 from theodolite.domain.people.event import AnnotationProcess
-from theodolite.store.labels import open_assignments
 from theodolite.store.models.annotating import DraftRow, ReservationRow, RoutedRow, WorkItemRow
+from theodolite.store.results import open_assignments
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 

@@ -13,7 +13,7 @@ from tests.databases import Database
 from theodolite.domain.run import UnitKind, UnitState
 from theodolite.store.django_store import DjangoStore
 from theodolite.store.ledger import id_of_run
-from theodolite.store.reading import Bookmark, next_units
+from theodolite.store.statements import Bookmark, next_units
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 

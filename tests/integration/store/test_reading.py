@@ -15,11 +15,10 @@ from theodolite.bootstrap.database import DATABASE_NAME
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.dialogue import Turn
 from theodolite.domain.run import Run
-from theodolite.store import reading as reading_module
+from theodolite.store import statements as statements_module
 from theodolite.store.django_store import DjangoStore
 from theodolite.store.models import TurnRow
-from theodolite.store.reading import START
-from theodolite.store.statements import execute
+from theodolite.store.statements import START, execute
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -53,7 +52,7 @@ def n_queries(store: DjangoStore, work: Any, monkeypatch: pytest.MonkeyPatch) ->
         asked.append(words)
         return execute(words, values)
 
-    monkeypatch.setattr(reading_module, "execute", past_django)
+    monkeypatch.setattr(statements_module, "execute", past_django)
 
     def note(execute: Any, sql: str, *rest: Any) -> Any:
         asked.append(sql)

@@ -18,7 +18,7 @@ from theodolite.domain.people.role import Role
 from theodolite.domain.people.session import Pauser, SessionState
 from theodolite.events.chat import finish_turn, send_prompt
 from theodolite.events.sessions import prepare_session, start_session
-from theodolite.store.models.people import LiveTurnRow
+from theodolite.store.models.events import LiveTurnRow
 from theodolite.web.events import event_of
 from theodolite.web.models import AuditEntry, EthicsApproval, HostedStudy, Invitation, Membership, PersonalCode
 from theodolite.web.organiser.people import read_list

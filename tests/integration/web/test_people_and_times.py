@@ -18,7 +18,7 @@ from tests.integration.web.editing import add, change, published
 from theodolite.domain.dialogue import Level
 from theodolite.domain.people.role import Role
 from theodolite.rehearsal.walking import Part, Stuck
-from theodolite.store.models.people import LiveTurnRow
+from theodolite.store.models.events import LiveTurnRow
 from theodolite.web.accounts.codes import code_path, hand_out_codes
 from theodolite.web.models import Account, AuditEntry, Booking, Membership, Screening, TimeSlot
 

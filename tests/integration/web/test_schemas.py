@@ -21,10 +21,10 @@ from theodolite.domain.annotating.thread import AnchorKind, ThreadEnd
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.identity import digest
 from theodolite.domain.people.role import Role
-from theodolite.store.annotating.reservations import participant_id
+from theodolite.store.annotating.queues import participant_id
 from theodolite.store.contents import content_of
-from theodolite.store.labels import keep_labels
 from theodolite.store.models.annotating import QueueRow, ReservationRow, ThreadRow, WorkItemRow
+from theodolite.store.results import keep_labels
 from theodolite.web.annotator.context import records
 from theodolite.web.models import AuditEntry, SchemaDraft, SchemaRevision, SchemaVersion
 from theodolite.web.releases import study_in_files

@@ -8,7 +8,7 @@ from pathlib import Path
 from theodolite.domain.certificate import Certificate
 from theodolite.domain.estimate_subject import ALL_APPLICATIONS, Measure, Weighting
 from theodolite.domain.identity import canonical_json
-from theodolite.store.records import record_from
+from theodolite.store.contents import record_from
 
 FORMER = Path(__file__).parents[2] / "golden" / "results_1_19" / "stored_certificate.json.gz"
 

@@ -10,9 +10,8 @@ import pytest
 
 from tests.contract.given import an_entry
 from theodolite.domain.errors import StorageUnavailable, StoreError
-from theodolite.store import cadence
-from theodolite.store.writer import ROOM, Commit, Writer
-from theodolite.store.writes import KeepReply, Write
+from theodolite.store import writer as writer_module
+from theodolite.store.writer import BATCHES_LEFT, PERIOD_S, ROOM, Cadence, Commit, KeepReply, Write, Writer
 
 
 def a_write(number: int = 0) -> KeepReply:
@@ -132,7 +131,7 @@ async def test_the_end_is_tidied_whatever_happened() -> None:
 async def test_writes_soon_after_a_batch_wait_for_each_other_and_not_at_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(cadence, "PERIOD_S", 60.0)
+    monkeypatch.setattr(writer_module, "PERIOD_S", 60.0)
     gate = Gate()
     gate.opened.set()
     writer = a_writer(gate)
@@ -147,3 +146,41 @@ async def test_writes_soon_after_a_batch_wait_for_each_other_and_not_at_the_end(
     await asyncio.gather(*waiting)
 
     assert gate.batches == [1, 2]
+
+
+def test_the_first_batch_goes_at_once() -> None:
+    assert Cadence().wait_s(1, 0.0) <= 0
+
+
+def test_whoever_writes_seldom_never_waits() -> None:
+    cadence = Cadence()
+    cadence.handed_over(1, 0.0)
+
+    assert cadence.wait_s(1, PERIOD_S) <= 0
+
+
+def test_a_batch_soon_after_another_waits_for_the_rest_of_the_period() -> None:
+    cadence = Cadence()
+    cadence.handed_over(1, 1.0)
+
+    assert cadence.wait_s(1, 1.0 + PERIOD_S / 4) == pytest.approx(0.75 * PERIOD_S)
+
+
+def test_while_others_come_batches_go_on_waiting() -> None:
+    cadence = Cadence()
+    cadence.handed_over(1, 0.0)
+    cadence.wait_s(2, 0.001)
+    cadence.handed_over(3, PERIOD_S)
+
+    assert cadence.wait_s(1, PERIOD_S + 0.001) > 0
+
+
+def test_after_waiting_for_nobody_batches_go_at_once_for_a_while() -> None:
+    cadence, waits = Cadence(), []
+    cadence.handed_over(1, 0.0)
+    cadence.wait_s(2, 0.001)
+    for _ in range(BATCHES_LEFT + 1):
+        cadence.handed_over(2, 0.001)
+        waits.append(cadence.wait_s(2, 0.001) > 0)
+
+    assert waits == [False] * BATCHES_LEFT + [True]

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from theodolite.store.contents import Contents
-from theodolite.store.events.coding import CodingRepository
-from theodolite.store.events.live_dialogues import LiveDialogueRepository
-from theodolite.store.events.participants import ParticipantRepository
-from theodolite.store.events.replies import ReplyRepository
-from theodolite.store.events.responses import ResponseRepository
-from theodolite.store.events.sessions import SessionRepository
+from theodolite.store.events.dialogues import LiveDialogueRepository, ReplyRepository
+from theodolite.store.events.responses import CodingRepository, ResponseRepository
+from theodolite.store.events.sessions import ParticipantRepository, SessionRepository
 from theodolite.store.events.withdrawal import WithdrawalRepository
 from theodolite.store.executor import Executor
 

@@ -1,31 +1,271 @@
-"""The repository of questionnaire responses and of guesses about the blinding."""
+"""The repository of codings: codes, resolutions and quote releases of open answers."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
-from django.db.models import QuerySet
+from django.db.models import Max, QuerySet
 from django.utils import timezone
 
 from theodolite.domain.annotation import Answer
+from theodolite.domain.codings.coding import (
+    CODERS,
+    Coding,
+    CodingResolution,
+    HiddenStretch,
+    OpenAnswer,
+    QuoteRelease,
+)
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import Conflict, NotFound
 from theodolite.domain.people.blinding import BlindingGuess, GuessedThing
 from theodolite.domain.people.session import SessionState
 from theodolite.domain.questionnaire import QuestionnaireResponse
-from theodolite.store.events.participants import profiles_of, session_id
+from theodolite.store.annotations import answer_of
+from theodolite.store.events.sessions import profiles_of, session_id
 from theodolite.store.executor import Repository, reads, writes
-from theodolite.store.models.people import (
+from theodolite.store.ledger import database_now, one_at_a_time
+from theodolite.store.models.events import (
+    CodingCodeRow,
+    CodingResolutionRow,
+    CodingRow,
+    CodingTalkerRow,
     GuessRow,
     LiveDialogueRow,
+    QuoteReleaseRow,
+    QuoteStretchRow,
+    ResolvedCodeRow,
     ResponseAnswerRow,
     ResponseRow,
     SessionRow,
 )
-from theodolite.store.reading import grouped
-from theodolite.store.results import number_in
-from theodolite.store.votes import answer_of
+from theodolite.store.results import ids_of_participants, number_in
+from theodolite.store.statements import grouped
+
+CodedRow = TypeVar("CodedRow", CodingRow, CodingResolutionRow, QuoteReleaseRow)
+
+
+class CodingRepository(Repository):
+    """Codings of open answers, their resolutions and quote releases; every revision is stored."""
+
+    @writes
+    def add_coding(self, coding: Coding, *, instead_of: str = "") -> None:
+        """Store another revision of a coder's codes for an answer.
+
+        Args:
+            coding: The coding.
+            instead_of: Coder whom this coder replaces; empty for none.
+
+        Raises:
+            Conflict: If that revision exists already, enough other coders have coded the answer,
+                or `instead_of` has not coded it.
+            NotFound: If there is no such session.
+        """
+        one_at_a_time(f"coding {coding.answer.session}")
+        session, (coder,) = _session(coding.answer), ids_of_participants({coding.coder}).values()
+        earlier = _about(CodingRow.objects.filter(session=session), coding.answer)
+        slot = _slot_of(coding.coder, instead_of, earlier)
+        _require_next_revision(earlier.filter(slot=slot), coding.revision)
+        row = CodingRow.objects.create(
+            session=session,
+            questionnaire=coding.answer.questionnaire,
+            question=coding.answer.question,
+            slot=slot,
+            coder_id=coder,
+            codebook=coding.codebook,
+            revision=coding.revision,
+            memo=coding.memo,
+            created=database_now(),
+        )
+        CodingCodeRow.objects.bulk_create(
+            CodingCodeRow(coding=row, position=place, code=code) for place, code in enumerate(coding.codes)
+        )
+
+    @reads
+    def codings(self, study: str) -> list[Coding]:
+        """Return the latest coding of each coder and answer of a study, ordered by answer and coder."""
+        rows = _valid(CodingRow.objects.filter(session__study=study)).select_related("coder")
+        latest = {(*_key(row), row.slot): row for row in rows.order_by("id")}
+        codes = grouped(CodingCodeRow.objects.filter(coding__in=latest.values()).order_by("position"), "coding_id")
+        return [
+            Coding(
+                answer=_answer(row),
+                coder=row.coder.key,
+                codes=tuple(one.code for one in codes.get(row.pk, [])),
+                codebook=row.codebook,
+                memo=row.memo,
+                revision=row.revision,
+                at=row.created,
+            )
+            for _, row in sorted(latest.items())
+        ]
+
+    @writes
+    def add_resolution(self, resolution: CodingResolution) -> None:
+        """Store another revision of the resolution of a disputed answer.
+
+        Raises:
+            Conflict: If that revision is there already.
+            NotFound: If there is no such session.
+        """
+        one_at_a_time(f"coding {resolution.answer.session}")
+        session, people = _session(resolution.answer), ids_of_participants(set(resolution.participants))
+        earlier = _about(CodingResolutionRow.objects.filter(session=session), resolution.answer)
+        _require_next_revision(earlier, resolution.revision)
+        row = CodingResolutionRow.objects.create(
+            session=session,
+            questionnaire=resolution.answer.questionnaire,
+            question=resolution.answer.question,
+            codebook=resolution.codebook,
+            revision=resolution.revision,
+            is_agreed=resolution.codes is not None,
+            rationale=resolution.rationale,
+            created=database_now(),
+        )
+        ResolvedCodeRow.objects.bulk_create(
+            ResolvedCodeRow(resolution=row, position=place, code=code)
+            for place, code in enumerate(resolution.codes or ())
+        )
+        CodingTalkerRow.objects.bulk_create(
+            CodingTalkerRow(resolution=row, participant_id=people[key]) for key in resolution.participants
+        )
+
+    @reads
+    def resolutions(self, study: str) -> list[CodingResolution]:
+        """Return the latest resolution of each discussed answer of a study, in the order of answers."""
+        rows = _valid(CodingResolutionRow.objects.filter(session__study=study))
+        latest = {_key(row): row for row in rows.order_by("id")}
+        found = list(latest.values())
+        codes = grouped(ResolvedCodeRow.objects.filter(resolution__in=found).order_by("position"), "resolution_id")
+        talkers = CodingTalkerRow.objects.filter(resolution__in=found).select_related("participant").order_by("id")
+        people = grouped(talkers, "resolution_id")
+        return [
+            CodingResolution(
+                answer=_answer(row),
+                codebook=row.codebook,
+                codes=tuple(one.code for one in codes.get(row.pk, [])) if row.is_agreed else None,
+                participants=tuple(one.participant.key for one in people.get(row.pk, [])),
+                rationale=row.rationale,
+                revision=row.revision,
+            )
+            for _, row in sorted(latest.items())
+        ]
+
+    @writes
+    def add_quote_release(self, release: QuoteRelease) -> None:
+        """Store another revision of the permission to quote an answer.
+
+        Raises:
+            Conflict: If that revision is there already.
+            NotFound: If there is no such session.
+        """
+        one_at_a_time(f"coding {release.answer.session}")
+        session, (by,) = _session(release.answer), ids_of_participants({release.by}).values()
+        earlier = _about(QuoteReleaseRow.objects.filter(session=session), release.answer)
+        _require_next_revision(earlier, release.revision)
+        row = QuoteReleaseRow.objects.create(
+            session=session,
+            questionnaire=release.answer.questionnaire,
+            question=release.answer.question,
+            by_id=by,
+            revision=release.revision,
+            is_given=release.is_given,
+            created=database_now(),
+        )
+        QuoteStretchRow.objects.bulk_create(
+            QuoteStretchRow(release=row, start=one.start, end=one.end) for one in release.hidden
+        )
+
+    @reads
+    def quote_releases(self, study: str) -> list[QuoteRelease]:
+        """Return the latest permission to quote, granted or revoked, of each reviewed answer of a study."""
+        rows = _valid(QuoteReleaseRow.objects.filter(session__study=study)).select_related("by")
+        latest = {_key(row): row for row in rows.order_by("id")}
+        hidden = grouped(QuoteStretchRow.objects.filter(release__in=latest.values()).order_by("start"), "release_id")
+        return [
+            QuoteRelease(
+                answer=_answer(row),
+                by=row.by.key,
+                hidden=tuple(HiddenStretch(start=one.start, end=one.end) for one in hidden.get(row.pk, [])),
+                is_given=row.is_given,
+                revision=row.revision,
+            )
+            for _, row in sorted(latest.items())
+        ]
+
+
+def _slot_of(coder: str, instead_of: str, earlier: QuerySet[CodingRow]) -> int:
+    """Return the slot of a coder: the own one, that of the replaced coder, or the next free one."""
+    holders = dict(earlier.order_by("id").values_list("slot", "coder__key"))
+    places = {holder: slot for slot, holder in holders.items()}
+    if instead_of and instead_of not in places:
+        message = "somebody else has taken that place meanwhile; take another answer"
+        raise Conflict(message)
+    slot = places.get(coder) or (places[instead_of] if instead_of else len(places) + 1)
+    if slot > CODERS:
+        message = f"{CODERS} people have coded this answer; take another one"
+        raise Conflict(message)
+    return slot
+
+
+def forget_codings(sessions: Iterable[int]) -> None:
+    """Delete all codings of the answers of some sessions.
+
+    Args:
+        sessions: Ids of the sessions' rows.
+    """
+    ids = list(sessions)
+    for rows in (CodingRow, CodingResolutionRow, QuoteReleaseRow):
+        rows.objects.filter(session_id__in=ids).delete()
+
+
+def mask_notes(sessions: Iterable[int], mask: Callable[[str], str]) -> None:
+    """Mask identifying details in memos and rationales about the answers of some sessions.
+
+    Args:
+        sessions: Ids of the sessions' rows.
+        mask: Masks them in a text.
+    """
+    ids = list(sessions)
+    for coding in CodingRow.objects.filter(session_id__in=ids).exclude(memo=""):
+        coding.memo = mask(coding.memo)
+        coding.save(update_fields=["memo"])
+    for resolution in CodingResolutionRow.objects.filter(session_id__in=ids).exclude(rationale=""):
+        resolution.rationale = mask(resolution.rationale)
+        resolution.save(update_fields=["rationale"])
+
+
+def _session(answer: OpenAnswer) -> SessionRow:
+    session = SessionRow.objects.filter(key=answer.session).exclude(state=SessionState.WITHDRAWN.value).first()
+    if session is None:
+        message = f"no session has the key {answer.session}"
+        raise NotFound(message)
+    return session
+
+
+def _about(rows: QuerySet[CodedRow], answer: OpenAnswer) -> QuerySet[CodedRow]:
+    return rows.filter(questionnaire=answer.questionnaire, question=answer.question)
+
+
+def _require_next_revision(earlier: QuerySet[CodedRow], revision: int) -> None:
+    last = earlier.aggregate(last=Max("revision"))["last"] or 0
+    if revision != last + 1:
+        message = f"somebody was faster: revision {last} is there, and {revision} does not follow it; look again"
+        raise Conflict(message)
+
+
+def _valid(rows: QuerySet[CodedRow]) -> QuerySet[CodedRow]:
+    return rows.exclude(session__state=SessionState.WITHDRAWN.value).select_related("session")
+
+
+def _key(row: CodedRow) -> tuple[int, str, str]:
+    return row.session_id, row.questionnaire, row.question
+
+
+def _answer(row: CodedRow) -> OpenAnswer:
+    return OpenAnswer(session=row.session.key, questionnaire=row.questionnaire, question=row.question)
 
 
 class ResponseRepository(Repository):

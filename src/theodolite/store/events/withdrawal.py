@@ -20,7 +20,7 @@ from theodolite.domain.people.session import SessionState
 from theodolite.domain.people.withdrawal import Tombstone, Withdrawal
 from theodolite.domain.run import UnitState
 from theodolite.store.contents import Contents, record_of
-from theodolite.store.events.coding import forget_codings, mask_notes
+from theodolite.store.events.responses import forget_codings, mask_notes
 from theodolite.store.executor import Executor, Repository, reads
 from theodolite.store.ledger import one_at_a_time
 from theodolite.store.models import (
@@ -59,7 +59,7 @@ from theodolite.store.models.annotating import (
     ThreadRow,
     WorkItemRow,
 )
-from theodolite.store.models.people import (
+from theodolite.store.models.events import (
     AcknowledgementRow,
     AvoidedTopicRow,
     GuessRow,

@@ -1,39 +1,35 @@
-"""The tables of a workspace, one small file for each noun.
+"""The tables of a workspace.
 
-Those of runs stand here. Those of people (`people`, `coding`, `annotating`) are loaded
-by whoever works with people, and all of them by `StoreConfig`.
+Those of runs are here. Those of people (`events`, `annotating`) are loaded by code that works
+with people, and all of them by `StoreConfig`.
 """
 
-from theodolite.store.models.adjudication import AdjudicationRow, AdjudicatorRow
-from theodolite.store.models.annotation import AnnotationRow, AnswerRow, QuoteRow, VoteRow
-from theodolite.store.models.content import ContentRow
-from theodolite.store.models.dialogue import DialogueGroupRow, DialogueRow, ScriptedEndpointRow, TurnRow
-from theodolite.store.models.failure import FailureRow
-from theodolite.store.models.filed import FiledRow
-from theodolite.store.models.journal import JournalEntryRow
-from theodolite.store.models.participant import ParticipantRow
-from theodolite.store.models.run import RunRow
-from theodolite.store.models.strategy import AttemptRow, StrategyRow
-from theodolite.store.models.unit import UnitRow
+from theodolite.store.models.results import (
+    AdjudicationRow,
+    AdjudicatorRow,
+    AnnotationRow,
+    AnswerRow,
+    AttemptRow,
+    DialogueGroupRow,
+    DialogueRow,
+    QuoteRow,
+    ScriptedEndpointRow,
+    StrategyRow,
+    TurnRow,
+    VoteRow,
+)
+from theodolite.store.models.runs import (
+    ContentRow,
+    FailureRow,
+    FiledRow,
+    JournalEntryRow,
+    ParticipantRow,
+    RunRow,
+    UnitRow,
+)
 
 __all__ = [
-    "AdjudicationRow",
-    "AdjudicatorRow",
-    "AnnotationRow",
-    "AnswerRow",
-    "AttemptRow",
-    "ContentRow",
-    "DialogueGroupRow",
-    "DialogueRow",
-    "FailureRow",
-    "FiledRow",
-    "JournalEntryRow",
-    "ParticipantRow",
-    "QuoteRow",
-    "RunRow",
-    "ScriptedEndpointRow",
-    "StrategyRow",
-    "TurnRow",
-    "UnitRow",
-    "VoteRow",
-]
+    "AdjudicationRow", "AdjudicatorRow", "AnnotationRow", "AnswerRow", "AttemptRow", "ContentRow", "DialogueGroupRow",
+    "DialogueRow", "FailureRow", "FiledRow", "JournalEntryRow", "ParticipantRow", "QuoteRow", "RunRow",
+    "ScriptedEndpointRow", "StrategyRow", "TurnRow", "UnitRow", "VoteRow",
+]  # fmt: skip

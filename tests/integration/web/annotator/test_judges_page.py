@@ -18,7 +18,7 @@ from theodolite.domain.certificate import Certificate
 from theodolite.domain.identity import version_of
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.people.role import Role
-from theodolite.store.filing import file_record
+from theodolite.store.contents import file_record
 from theodolite.web.annotator.context import records
 from theodolite.web.models import AuditEntry
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from itertools import chain
 
@@ -15,24 +15,30 @@ from theodolite.domain.brought import BroughtResult
 from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, TurnState
 from theodolite.domain.errors import Conflict, NotFound
 from theodolite.domain.failure import FailureKind
-from theodolite.domain.live import LiveDialogue, LiveDialogueSummary, LiveEnding, LiveTurn
+from theodolite.domain.live import (
+    FailedReply,
+    LiveDialogue,
+    LiveDialogueSummary,
+    LiveEnding,
+    LiveTurn,
+    NamingCount,
+    ReplyCounts,
+)
 from theodolite.domain.people.participant import PersonProfile
 from theodolite.domain.people.session import SessionState
 from theodolite.domain.run import Run, Spending, Unit, UnitState
 from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
 from theodolite.store.contents import Contents
 from theodolite.store.dialogues import keep_dialogues
-from theodolite.store.events.participants import profiles_of
-from theodolite.store.events.sessions import session_from, session_row
+from theodolite.store.events.sessions import profiles_of, session_from, session_row
 from theodolite.store.executor import Executor, Repository, reads, writes
+from theodolite.store.fields import repaired_text
 from theodolite.store.ledger import CHUNK, id_of_run, one_at_a_time
 from theodolite.store.models import DialogueRow, UnitRow
-from theodolite.store.models.people import LiveAttemptRow, LiveDialogueRow, LiveTurnRow, SessionRow
-from theodolite.store.reading import grouped, rows_of
-from theodolite.store.repair import repaired_text
+from theodolite.store.models.events import LiveAttemptRow, LiveDialogueRow, LiveTurnRow, SessionRow
 from theodolite.store.results import ids_of_participants
-from theodolite.store.statements import chunks, end_units, execute, make_ready
-from theodolite.store.writes import KeepDialogue
+from theodolite.store.statements import chunks, end_units, execute, grouped, make_ready, rows_of
+from theodolite.store.writer import KeepDialogue
 
 _TURNS = LiveTurnRow._meta.db_table  # noqa: SLF001  # `_meta` is Django's own door to a model
 
@@ -522,3 +528,75 @@ def _summary(
         groups=profile.attributes if profile else {},
         strategies=strategies,
     )
+
+
+_APPLICATION = "dialogue__session__application"
+
+_PARTICIPANT = "dialogue__session__participant__key"
+
+
+class ReplyRepository(Repository):
+    """Statistics about the replies to the participants of a study."""
+
+    @reads
+    def waiting_since(self, study: str) -> dict[str, datetime]:
+        """Return when the reply in progress of each session was requested, by key of the session."""
+        turns = LiveTurnRow.objects.filter(dialogue__study=study, state="")
+        return dict(turns.values_list("dialogue__session__key", "asked"))
+
+    @reads
+    def counts(self, study: str, *, now: datetime, stuck_s: float) -> dict[str, ReplyCounts]:
+        """Return how the replies of each application ended.
+
+        Args:
+            study: Name of the study.
+            now: The present moment.
+            stuck_s: Time in progress from which a reply counts as stuck; seconds.
+        """
+        turns = LiveTurnRow.objects.filter(dialogue__study=study).order_by().values(_APPLICATION)
+        counted = turns.annotate(
+            complete=Count("id", filter=Q(state=TurnState.COMPLETE.value)),
+            interrupted=Count("id", filter=Q(state=TurnState.INTERRUPTED.value)),
+            errors=Count("id", filter=Q(state=TurnState.ERROR.value)),
+            stuck=Count("id", filter=Q(state="", asked__lt=now - timedelta(seconds=stuck_s))),
+            cost_microusd=Sum("cost_microusd"),
+        )
+        return {row.pop(_APPLICATION): ReplyCounts(**row) for row in counted}
+
+    @reads
+    def recent_failures(self, study: str, limit: int) -> list[FailedReply]:
+        """Return the latest replies that failed, the last one first."""
+        failed = LiveTurnRow.objects.filter(dialogue__study=study, state=TurnState.ERROR.value).order_by("-asked")
+        rows = failed.values_list("asked", _APPLICATION, _PARTICIPANT, "number", "cause")[:limit]
+        return [
+            FailedReply(asked=asked, application=application, participant=participant, turn=number, cause=cause)
+            for asked, application, participant, number, cause in rows
+        ]
+
+    @reads
+    def broken_guardrails(self, study: str) -> dict[str, int]:
+        """Return how many turns each participant marked as broken guardrails; counts by key."""
+        marked = LiveTurnRow.objects.filter(dialogue__study=study, broke=True)
+        return dict(marked.values_list(_PARTICIPANT).annotate(n=Count("id")).order_by())
+
+    @reads
+    def naming_counts(self, study: str) -> list[NamingCount]:
+        """Return how often each application identified itself, in order of the names."""
+        turns = LiveTurnRow.objects.filter(dialogue__study=study)
+        counted = turns.values_list(_APPLICATION).annotate(n=Count("id"), named=Count("id", filter=~Q(claims="")))
+        return [
+            NamingCount(
+                application=application,
+                turns=n,
+                named=named,
+                phrases=_phrases(study, application) if named else (),
+            )
+            for application, n, named in counted.order_by(_APPLICATION)
+        ]
+
+
+def _phrases(study: str, application: str) -> tuple[str, ...]:
+    """Return the phrases by which an application identified itself, each once."""
+    turns = LiveTurnRow.objects.filter(dialogue__study=study, dialogue__session__application=application)
+    claims = turns.exclude(claims="").order_by("id").values_list("claims", flat=True)
+    return tuple(dict.fromkeys(phrase for text in claims for phrase in text.splitlines()))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from theodolite.store.repair import n_repaired, repaired_text
+from theodolite.store.fields import n_repaired, repaired_text
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from django.db import utils
 
 from theodolite.domain.errors import Conflict, StorageUnavailable, StoreError, WrongSchema
-from theodolite.store.translation import Place, translate
+from theodolite.store.executor import Place, translate
 
 EXPECTED = {
     utils.Error: StorageUnavailable,

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as some
 from hypothesis import strategies as st
 
 from theodolite.domain.annotation import AnnotatorKind
@@ -30,15 +31,19 @@ from theodolite.domain.persona import Persona, PersonaGroup
 from theodolite.domain.plan import Plan
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Budget, Reference, Sampling, Study
-from theodolite.store.contents import content_of, record_of
-from theodolite.store.records import record_from
+from theodolite.store.contents import content_of, packed, record_from, record_of, unpacked
 
 TEXTS = st.text(st.characters(exclude_categories=()), max_size=8)
+
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+
 AMOUNTS = st.floats(min_value=0, exclude_min=True, allow_nan=False, allow_infinity=False)
+
 NAMES = st.dictionaries(TEXTS, TEXTS, max_size=2)
 
+
 ADDRESSES = st.sampled_from(("", "http://127.0.0.1:8000/v1", "https://bot.example/chat?lang=de"))
+
 MODELS = st.builds(
     ModelEndpoint,
     url=ADDRESSES,
@@ -47,6 +52,7 @@ MODELS = st.builds(
     price=st.none() | st.builds(Price, input_usd=NUMBERS, output_usd=NUMBERS),
     timeout_s=AMOUNTS,
 )
+
 CONNECTIONS = st.one_of(
     st.builds(RecordedFile, columns=NAMES, where=NAMES),
     st.builds(PromptedModel, context=NAMES),
@@ -54,8 +60,11 @@ CONNECTIONS = st.one_of(
     st.builds(PythonCallable, target=TEXTS, timeout_s=NUMBERS),
     st.builds(AriaClass, target=TEXTS, timeout_s=NUMBERS),
 )
+
 APPLICATIONS = st.builds(Application, connection=CONNECTIONS, claims=st.lists(st.builds(Claim), max_size=1).map(tuple))
+
 LABELLINGS = st.one_of(st.builds(ModelJudge), st.builds(WordRule), st.builds(RecordedLabels, spelling=NAMES))
+
 
 SCALES = st.one_of(
     st.builds(
@@ -73,8 +82,11 @@ SCALES = st.one_of(
         highest=st.integers(1, 10),
     ),
 )
+
 QUESTIONS = st.builds(Question, scale=SCALES, name=st.just("score"))
+
 RULES = st.builds(DefectRule, question=st.just("score"), operator=st.sampled_from(Operator), values=st.tuples(TEXTS))
+
 GUIDELINES = st.builds(
     Guideline,
     instrument=st.builds(Instrument, questions=st.tuples(QUESTIONS)),
@@ -150,3 +162,30 @@ def test_words_become_members_again(kind: AnnotatorKind) -> None:
 
     Small.__annotations__["kind"] = AnnotatorKind
     assert record_from(Small, content_of(Small(kind=kind)).text).kind is kind
+
+
+BASE = b"You are Ana, a customer of a shop. Write as people write in a chat: one or two short sentences. " * 4
+
+
+@given(text=some.binary(max_size=9_000), base=some.binary(max_size=9_000))
+def test_whatever_was_packed_comes_back(text: bytes, base: bytes) -> None:
+    small = packed(base + text, base)
+
+    assert small is None or unpacked(small, base) == base + text
+
+
+@pytest.mark.parametrize("times", [1, 50], ids=["within a small window", "beyond it"])
+def test_kin_take_a_fraction_of_their_size(times: int) -> None:
+    text = BASE.replace(b"Ana", b"Bo") * times
+
+    small = packed(text, BASE * times)
+
+    assert small is not None
+    assert len(small) < len(text) / 5
+
+
+@pytest.mark.parametrize(
+    "text", [b"short", bytes(range(256))], ids=["too short", "without anything in common with itself"]
+)
+def test_what_would_not_become_smaller_is_left_alone(text: bytes) -> None:
+    assert packed(text) is None

@@ -1,0 +1,589 @@
+"""Annotation queues: items, reservations, drafts, training, reviews, calibration and sensitive cases."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import F, Q
+
+from theodolite.domain.annotating.case import CaseAct, FlagKind, TurnText
+from theodolite.domain.annotating.discrepancy import DissentCause
+from theodolite.domain.annotating.quality import ReviewVerdict
+from theodolite.domain.annotating.room import RoomState
+from theodolite.domain.annotating.thread import AnchorKind, ThreadEnd
+from theodolite.domain.annotating.work import ItemState, ReservationState
+from theodolite.store.fields import HashField, MomentField, StorableTextField
+from theodolite.store.models.results import OUTCOMES, AnnotationRow, DialogueRow
+from theodolite.store.models.runs import ContentRow, ParticipantRow
+
+
+class QueueRow(models.Model):
+    """One queue: dialogues of a study that people annotate; `token` tells nothing, `salt` is told to nobody."""
+
+    token = StorableTextField(unique=True)
+    name = StorableTextField(unique=True)
+    salt = StorableTextField()
+    study = StorableTextField()
+    study_content = models.ForeignKey(ContentRow, on_delete=models.PROTECT, related_name="+", db_index=False)
+    design = models.ForeignKey(ContentRow, on_delete=models.PROTECT, related_name="+", db_index=False)
+    created = MomentField()
+
+    class Meta:
+        """Table."""
+
+        db_table = "store_queue"
+
+
+class QueueEditionRow(models.Model):
+    """One design of a queue, from when on it held and who said so; rows are only added."""
+
+    queue = models.ForeignKey(QueueRow, on_delete=models.PROTECT, related_name="+", db_index=False)
+    number = models.IntegerField()
+    design = models.ForeignKey(ContentRow, on_delete=models.PROTECT, related_name="+", db_index=False)
+    by = StorableTextField(default="")
+    created = MomentField()
+
+    class Meta:
+        """Table, numbering."""
+
+        db_table = "store_queue_edition"
+        constraints: ClassVar = [models.UniqueConstraint(name="queue_edition", fields=["queue", "number"])]
+
+
+class WorkItemRow(models.Model):
+    """One dialogue in one category; `live` counts the reservations that take a pass.
+
+    `disputed` counts the questions that complete passes did not answer alike; what a senior
+    put first goes before the others. `again` is 0 where a dialogue is annotated for the first
+    time, and else numbers the samples that were drawn anew.
+    """
+
+    token = StorableTextField(null=True, unique=True)
+    queue = models.ForeignKey(QueueRow, on_delete=models.PROTECT, related_name="+", db_index=False)
+    dialogue = models.ForeignKey(DialogueRow, on_delete=models.PROTECT, related_name="+")
+    category = StorableTextField()
+    version = HashField()
+    again = models.IntegerField(default=0)
+    tester = StorableTextField(default="")
+    passes = models.IntegerField()
+    live = models.IntegerField(default=0)
+    done = models.IntegerField(default=0)
+    disputed = models.IntegerField(default=0)
+    draw = models.FloatField()
+    is_first = models.BooleanField(default=False)
+    state = models.TextField(default=ItemState.OPEN.value)
+    created = MomentField()
+
+    class Meta:
+        """Table, the path by which the next item is found, and never more passes than are wanted."""
+
+        db_table = "store_work_item"
+        indexes: ClassVar = [
+            models.Index(name="work_item_next", fields=["queue", "state", "live", "draw"]),
+            models.Index(name="work_item_disputed", fields=["queue", "-disputed", "id"], condition=Q(disputed__gt=0)),
+        ]
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="work_item_once", fields=["queue", "dialogue", "category", "again"]),
+            models.CheckConstraint(name="work_item_state", condition=Q(state__in=[s.value for s in ItemState])),
+            models.CheckConstraint(
+                name="work_item_passes",
+                condition=Q(passes__gte=1, live__gte=0, done__gte=0, live__lte=F("passes"), done__lte=F("live")),
+            ),
+        ]
+
+
+class RoutedRow(models.Model):
+    """Where a dialogue went after its first category, and by which rule; rows are only added."""
+
+    queue = models.ForeignKey(QueueRow, on_delete=models.PROTECT, related_name="+", db_index=False)
+    dialogue = models.ForeignKey(DialogueRow, on_delete=models.PROTECT, related_name="+", db_index=False)
+    number = models.IntegerField()
+    violation = models.BooleanField(null=True)
+    disputed = models.BooleanField()
+    reason = StorableTextField()
+    created = MomentField()
+
+    class Meta:
+        """Table, numbering."""
+
+        db_table = "store_routed"
+        constraints: ClassVar = [models.UniqueConstraint(name="routed_number", fields=["queue", "dialogue", "number"])]
+
+
+class ReservationRow(models.Model):
+    """One annotator's claim on one item; a live one holds one of the item's numbered places.
+
+    `of` repeats the item's passes at the time of reserving: a place beyond them is refused by
+    the database itself, whatever the program believed. `annotation` is the latest revision
+    of what was submitted. `shown` says in words which order the sitting shows for good, and
+    `sitting` which one of its annotator's it was when it was submitted first.
+    """
+
+    token = StorableTextField(unique=True)
+    item = models.ForeignKey(WorkItemRow, on_delete=models.PROTECT, related_name="+", db_index=False)
+    participant = models.ForeignKey(ParticipantRow, on_delete=models.PROTECT, related_name="+")
+    state = models.TextField()
+    place = models.IntegerField(null=True)
+    of = models.IntegerField(default=1)
+    until = MomentField(null=True)
+    reason = StorableTextField(default="")
+    revision = models.IntegerField(default=0)
+    shown = StorableTextField(default="")
+    sitting = models.IntegerField(default=0)
+    annotation = models.ForeignKey(AnnotationRow, null=True, on_delete=models.PROTECT, related_name="+")
+    created = MomentField()
+    submitted = MomentField(null=True)
+
+    class Meta:
+        """Table, one claim a person and item, one person a place, no place too many."""
+
+        db_table = "store_reservation"
+        indexes: ClassVar = [models.Index(name="reservation_until", fields=["until"], condition=Q(state="reserved"))]
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="reservation_once", fields=["item", "participant"]),
+            models.UniqueConstraint(
+                name="reservation_place", fields=["item", "place"], condition=Q(place__isnull=False)
+            ),
+            models.CheckConstraint(
+                name="reservation_state", condition=Q(state__in=[state.value for state in ReservationState])
+            ),
+            models.CheckConstraint(
+                name="reservation_place_when_live",
+                condition=Q(state__in=["reserved", "submitted"], place__gte=1, place__lte=F("of"))
+                | (~Q(state__in=["reserved", "submitted"]) & Q(place__isnull=True)),
+            ),
+            models.CheckConstraint(
+                name="reservation_ends",
+                condition=Q(state="reserved", until__isnull=False) | (~Q(state="reserved") & Q(until__isnull=True)),
+            ),
+            models.CheckConstraint(
+                name="reservation_submitted",
+                condition=~Q(state="submitted") | Q(submitted__isnull=False, revision__gte=1),
+            ),
+        ]
+
+
+class ReservationEventRow(models.Model):
+    """One thing that happened to a reservation; rows are only added."""
+
+    reservation = models.ForeignKey(ReservationRow, on_delete=models.PROTECT, related_name="+")
+    state = models.TextField()
+    by = StorableTextField(default="")
+    reason = StorableTextField(default="")
+    created = MomentField()
+
+    class Meta:
+        """Table."""
+
+        db_table = "store_reservation_event"
+
+
+class DraftRow(models.Model):
+    """One saved answer; a row is only added, and `current` says which one of a question counts.
+
+    `turn` is 0 for the dialogue as a whole. `outcome` is empty where the answer was
+    taken back. `undoes` is the number of the row that this one undoes.
+    """
+
+    reservation = models.ForeignKey(ReservationRow, on_delete=models.PROTECT, related_name="+", db_index=False)
+    number = models.IntegerField()
+    question = StorableTextField()
+    turn = models.IntegerField(default=0)
+    outcome = models.TextField(default="")
+    value = StorableTextField(null=True)
+    reasoning = StorableTextField(default="")
+    undoes = models.IntegerField(null=True)
+    current = models.BooleanField(default=True)
+    created = MomentField()
+
+    class Meta:
+        """Table, numbering, one current answer a question and turn."""
+
+        db_table = "store_draft"
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="draft_number", fields=["reservation", "number"]),
+            models.UniqueConstraint(
+                name="draft_current", fields=["reservation", "question", "turn"], condition=Q(current=True)
+            ),
+            models.CheckConstraint(name="draft_outcome", condition=Q(outcome__in=["", *OUTCOMES])),
+            models.CheckConstraint(
+                name="draft_value_when_answered",
+                condition=Q(outcome="answered", value__isnull=False) | (~Q(outcome="answered") & Q(value__isnull=True)),
+            ),
+        ]
+
+
+class DraftQuoteRow(models.Model):
+    """Words of the dialogue that a saved answer gives as evidence."""
+
+    draft = models.ForeignKey(DraftRow, on_delete=models.PROTECT, related_name="+", db_index=False)
+    position = models.IntegerField()
+    turn = models.IntegerField()
+    text = StorableTextField()
+
+    class Meta:
+        """Table, order."""
+
+        db_table = "store_draft_quote"
+        constraints: ClassVar = [models.UniqueConstraint(name="draft_quote", fields=["draft", "position"])]
+
+
+class OnboardingRow(models.Model):
+    """A text that somebody has read and acknowledged: background material, or the impartiality rules."""
+
+    participant = models.ForeignKey(ParticipantRow, on_delete=models.PROTECT, related_name="+", db_index=False)
+    subject = StorableTextField()
+    version = HashField()
+    created = MomentField()
+
+    class Meta:
+        """Table, each text once a person."""
+
+        db_table = "store_onboarding"
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="onboarding_once", fields=["participant", "subject", "version"])
+        ]
+
+
+class PracticeRow(models.Model):
+    """One example that somebody has gone through with feedback, in one series and one version of its category."""
+
+    queue = models.ForeignKey(QueueRow, on_delete=models.PROTECT, related_name="+", db_index=False)
+    participant = models.ForeignKey(ParticipantRow, on_delete=models.PROTECT, related_name="+")
+    version = HashField()
+    example = models.IntegerField()
+    created = MomentField()
+
+    class Meta:
+        """Table, each example once a person and series."""
+
+        db_table = "store_practice"
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="practice_once", fields=["queue", "participant", "version", "example"])
+        ]
+
+
+class QualificationRow(models.Model):
+    """One attempt at the test of a category in one version; a senior's admission is an attempt without questions."""
+
+    participant = models.ForeignKey(ParticipantRow, on_delete=models.PROTECT, related_name="+", db_index=False)
+    category = StorableTextField()
+    version = HashField()
+    attempt = models.IntegerField()
+    right = models.IntegerField()
+    asked = models.IntegerField()
+    passed = models.BooleanField()
+    by = StorableTextField(default="")
+    reason = StorableTextField(default="")
+    created = MomentField()
+
+    class Meta:
+        """Table, numbering of attempts, counts that are counts."""
+
+        db_table = "store_qualification"
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                name="qualification_attempt", fields=["participant", "category", "version", "attempt"]
+            ),
+            models.CheckConstraint(
+                name="qualification_counts", condition=Q(right__gte=0, right__lte=models.F("asked"), attempt__gte=1)
+            ),
+        ]
+
+
+class TestAnswerRow(models.Model):
+    """One answer given in practice or in a test, beside the one that was expected."""
+
+    participant = models.ForeignKey(ParticipantRow, on_delete=models.PROTECT, related_name="+")
+    qualification = models.ForeignKey(QualificationRow, null=True, on_delete=models.PROTECT, related_name="+")
+    version = HashField()
+    example = models.IntegerField()
+    question = StorableTextField()
+    given = StorableTextField()
+    expected = StorableTextField()
+    created = MomentField()
+
+    class Meta:
+        """Table."""
+
+        db_table = "store_test_answer"
+
+
+class ResolutionRow(models.Model):
+    """What a review recorded about one question; a later one is a further row, and `current` says which counts.
+
+    `turn` is 0 for the dialogue as a whole.
+    """
+
+    item = models.ForeignKey(WorkItemRow, on_delete=models.PROTECT, related_name="+")
+    question = StorableTextField()
+    turn = models.IntegerField(default=0)
+    outcome = models.TextField(default="")
+    value = StorableTextField(null=True)
+    cause = models.TextField(default="")
+    rationale = StorableTextField()
+    current = models.BooleanField(default=True)
+    created = MomentField()
+
+    class Meta:
+        """Table, one current result a question and turn, consensus or cause."""
+
+        db_table = "store_resolution"
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                name="resolution_current", fields=["item", "question", "turn"], condition=Q(current=True)
+            ),
+            models.CheckConstraint(
+                name="resolution_result",
+                condition=Q(outcome__in=OUTCOMES, cause="")
+                | Q(outcome="", cause__in=[cause.value for cause in DissentCause]),
+            ),
+            models.CheckConstraint(
+                name="resolution_value_when_answered",
+                condition=Q(outcome="answered", value__isnull=False) | (~Q(outcome="answered") & Q(value__isnull=True)),
+            ),
+        ]
+
+
+class ResolverRow(models.Model):
+    """One person who took part in a review."""
+
+    resolution = models.ForeignKey(ResolutionRow, on_delete=models.PROTECT, related_name="+", db_index=False)
+    participant = models.ForeignKey(ParticipantRow, on_delete=models.PROTECT, related_name="+")
+    position = models.IntegerField()
+
+    class Meta:
+        """Table, order."""
+
+        db_table = "store_resolver"
+        constraints: ClassVar = [models.UniqueConstraint(name="resolver", fields=["resolution", "position"])]
+
+
+class QualityReviewRow(models.Model):
+    """One look of a senior annotator at one revision of an annotation; rows are only added."""
+
+    reservation = models.ForeignKey(ReservationRow, on_delete=models.PROTECT, related_name="+")
+    revision = models.IntegerField()
+    verdict = models.TextField()
+    comment = StorableTextField(default="")
+    by = StorableTextField()
+    created = MomentField()
+
+    class Meta:
+        """Table, verdicts, no return without a comment."""
+
+        db_table = "store_quality_review"
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                name="quality_review_verdict", condition=Q(verdict__in=[verdict.value for verdict in ReviewVerdict])
+            ),
+            models.CheckConstraint(name="quality_review_comment", condition=~Q(verdict="returned") | ~Q(comment="")),
+        ]
+
+
+class GoldRow(models.Model):
+    """An answer that is known for one item: mixed silently into the queue, compared afterwards."""
+
+    item = models.ForeignKey(WorkItemRow, on_delete=models.PROTECT, related_name="+", db_index=False)
+    question = StorableTextField()
+    turn = models.IntegerField(default=0)
+    value = StorableTextField()
+    reason = StorableTextField(default="")
+    by = StorableTextField(default="")
+    created = MomentField()
+
+    class Meta:
+        """Table, one known answer a question and turn."""
+
+        db_table = "store_gold"
+        constraints: ClassVar = [models.UniqueConstraint(name="gold_once", fields=["item", "question", "turn"])]
+
+
+class ThreadRow(models.Model):
+    """One thread; `version` is that of the guideline when it was begun."""
+
+    token = StorableTextField(unique=True)
+    queue = models.ForeignKey(QueueRow, on_delete=models.PROTECT, related_name="+")
+    reservation = models.ForeignKey(ReservationRow, null=True, on_delete=models.PROTECT, related_name="+")
+    kind = models.TextField()
+    category = StorableTextField()
+    version = HashField()
+    question = StorableTextField(default="")
+    turn = models.IntegerField(null=True)
+    end = models.TextField(default="")
+    text = StorableTextField(default="")
+    by = StorableTextField(default="")
+    created = MomentField()
+    ended = MomentField(null=True)
+
+    class Meta:
+        """Table and closed lists."""
+
+        db_table = "store_thread"
+        constraints: ClassVar = [
+            models.CheckConstraint(name="thread_kind", condition=Q(kind__in=[kind.value for kind in AnchorKind])),
+            models.CheckConstraint(name="thread_end", condition=Q(end__in=["", *(end.value for end in ThreadEnd)])),
+        ]
+
+
+class PostRow(models.Model):
+    """One contribution to a thread; none is ever changed."""
+
+    thread = models.ForeignKey(ThreadRow, on_delete=models.PROTECT, related_name="+")
+    participant = models.ForeignKey(ParticipantRow, on_delete=models.PROTECT, related_name="+")
+    text = StorableTextField()
+    created = MomentField()
+
+    class Meta:
+        """Table."""
+
+        db_table = "store_post"
+
+
+class CaseRow(models.Model):
+    """One sensitive place of a dialogue; what became of it stands in its steps."""
+
+    token = StorableTextField(unique=True)
+    study = StorableTextField()
+    dialogue = models.ForeignKey(DialogueRow, on_delete=models.PROTECT, related_name="+")
+    kind = models.TextField()
+    turn = models.IntegerField(null=True)
+    words = StorableTextField(default="")
+    note = StorableTextField(default="")
+    by_detector = models.BooleanField(default=False)
+
+    class Meta:
+        """Table and the closed list of kinds."""
+
+        db_table = "store_case"
+        constraints: ClassVar = [
+            models.CheckConstraint(name="case_kind", condition=Q(kind__in=[kind.value for kind in FlagKind])),
+        ]
+
+
+class CaseStepRow(models.Model):
+    """One step in handling a case; rows are only added."""
+
+    case = models.ForeignKey(CaseRow, on_delete=models.PROTECT, related_name="+")
+    act = models.TextField()
+    by = StorableTextField()
+    note = StorableTextField(default="")
+    created = MomentField()
+
+    class Meta:
+        """Table and the closed list of acts."""
+
+        db_table = "store_case_step"
+        constraints: ClassVar = [
+            models.CheckConstraint(name="case_act", condition=Q(act__in=[act.value for act in CaseAct])),
+        ]
+
+
+class RedactionRow(models.Model):
+    """A stretch of text that annotators do not see, but in the categories that must judge it."""
+
+    case = models.ForeignKey(CaseRow, on_delete=models.PROTECT, related_name="+")
+    turn = models.IntegerField()
+    side = models.TextField()
+    start = models.IntegerField()
+    end = models.IntegerField()
+    shown_in = StorableTextField(default="")
+
+    class Meta:
+        """Table, stretches that are some, sides."""
+
+        db_table = "store_redaction"
+        constraints: ClassVar = [
+            models.CheckConstraint(name="redaction_stretch", condition=Q(start__gte=0, end__gt=F("start"))),
+            models.CheckConstraint(name="redaction_side", condition=Q(side__in=[side.value for side in TurnText])),
+        ]
+
+
+class OriginalAccessRow(models.Model):
+    """One look at the original of a dialogue that has a case; rows are only added."""
+
+    dialogue = models.ForeignKey(DialogueRow, on_delete=models.PROTECT, related_name="+")
+    by = StorableTextField()
+    reason = StorableTextField()
+    created = MomentField()
+
+    class Meta:
+        """Table; nobody looks without a reason."""
+
+        db_table = "store_original_access"
+        constraints: ClassVar = [models.CheckConstraint(name="original_access_reason", condition=~Q(reason=""))]
+
+
+class RoomRow(models.Model):
+    """One dialogue in one category, in the version that is calibrated."""
+
+    token = StorableTextField(unique=True)
+    queue = models.ForeignKey(QueueRow, on_delete=models.PROTECT, related_name="+")
+    dialogue = models.ForeignKey(DialogueRow, on_delete=models.PROTECT, related_name="+")
+    category = StorableTextField()
+    version = HashField()
+    state = models.TextField(default=RoomState.VOTING.value)
+    by = StorableTextField()
+    created = MomentField()
+
+    class Meta:
+        """Table and states."""
+
+        db_table = "store_room"
+        constraints: ClassVar = [
+            models.CheckConstraint(name="room_state", condition=Q(state__in=[state.value for state in RoomState])),
+        ]
+
+
+class RoomVoteRow(models.Model):
+    """One answer in a room: `ballot` 1 is the blind one, 2 the one after the discussion."""
+
+    room = models.ForeignKey(RoomRow, on_delete=models.PROTECT, related_name="+", db_index=False)
+    participant = models.ForeignKey(ParticipantRow, on_delete=models.PROTECT, related_name="+")
+    ballot = models.IntegerField()
+    question = StorableTextField()
+    turn = models.IntegerField(default=0)
+    outcome = models.TextField()
+    value = StorableTextField(null=True)
+    reasoning = StorableTextField(default="")
+    created = MomentField()
+
+    class Meta:
+        """Table, one vote a person, question, turn and ballot."""
+
+        db_table = "store_room_vote"
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                name="room_vote_once", fields=["room", "participant", "ballot", "question", "turn"]
+            ),
+            models.CheckConstraint(name="room_vote_ballot", condition=Q(ballot__in=[1, 2])),
+            models.CheckConstraint(name="room_vote_outcome", condition=Q(outcome__in=OUTCOMES)),
+        ]
+
+
+class RoomPostRow(models.Model):
+    """One contribution to a room's discussion."""
+
+    room = models.ForeignKey(RoomRow, on_delete=models.PROTECT, related_name="+")
+    participant = models.ForeignKey(ParticipantRow, on_delete=models.PROTECT, related_name="+")
+    text = StorableTextField()
+    created = MomentField()
+
+    class Meta:
+        """Table."""
+
+        db_table = "store_room_post"
+
+
+class ReviewWishRow(models.Model):
+    """A wish that seniors look at whatever is submitted for an item, drawn by the plan or not."""
+
+    item = models.OneToOneField(WorkItemRow, on_delete=models.PROTECT, related_name="+")
+    by = StorableTextField()
+    created = MomentField()
+
+    class Meta:
+        """Table."""
+
+        db_table = "store_review_wish"
