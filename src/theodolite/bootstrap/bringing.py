@@ -12,8 +12,8 @@ from theodolite.config.brought.convokit import PARTS, is_corpus, read_corpus
 from theodolite.config.brought.label_studio_dialogues import is_tasks, read_tasks
 from theodolite.config.brought.remarks import Remarks
 from theodolite.config.brought.voices import Voices, turns_of, with_guess
-from theodolite.config.loading import StudyFaults
-from theodolite.config.places import PlacedFault
+from theodolite.config.diagnostics import LocatedDiagnostic
+from theodolite.config.loading import InvalidStudyError
 from theodolite.config.tables import table_of, unreadable
 from theodolite.domain.brought import BroughtIn
 from theodolite.events.context import EventContext
@@ -82,7 +82,7 @@ def stored_of(path: Path) -> bytes:
     """Return a file's bytes; a folder is read as an archive of the corpus that lies in it.
 
     Raises:
-        StudyFaults: If it cannot be read.
+        InvalidStudyError: If it cannot be read.
     """
     try:
         if not path.is_dir():
@@ -93,8 +93,8 @@ def stored_of(path: Path) -> bytes:
                 if (path / name).is_file():
                     files.writestr(name, (path / name).read_bytes())
     except OSError as error:
-        fault = PlacedFault(file=str(path), message=f"cannot be read: {unreadable(error)}")
-        raise StudyFaults((fault,), ending=_NOTHING_STORED) from error
+        fault = LocatedDiagnostic(file=str(path), message=f"cannot be read: {unreadable(error)}")
+        raise InvalidStudyError((fault,), ending=_NOTHING_STORED) from error
     return archive.getvalue()
 
 
@@ -107,9 +107,9 @@ def bring_looked(looked: Looked, event: EventContext, *, store: bool = True) -> 
         store: Whether to keep them; else the file is only checked.
 
     Raises:
-        StudyFaults: If it holds faults; says all of them.
+        InvalidStudyError: If it holds faults; says all of them.
         Conflict: If people began dialogues while these were entered.
     """
     if looked.read.faults:
-        raise StudyFaults(looked.read.faults, ending=_NOTHING_STORED)
+        raise InvalidStudyError(looked.read.faults, ending=_NOTHING_STORED)
     return import_dialogues(event, looked.read.dialogues, store=store)

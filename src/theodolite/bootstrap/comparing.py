@@ -14,8 +14,8 @@ from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.reports import facts_of
 from theodolite.bootstrap.run_history import context_of_run
 from theodolite.bootstrap.study_context import StudyContext, open_study
+from theodolite.config.diagnostics import LocatedDiagnostic
 from theodolite.config.locate import study_file
-from theodolite.config.places import PlacedFault
 from theodolite.domain.comparison import ComparedSide, Comparison
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import InputError
@@ -180,7 +180,7 @@ def _study_and_run(place: str) -> tuple[str, int]:
 
 
 def _is_study(place: str) -> bool:
-    return not isinstance(study_file(Path(place)), PlacedFault)
+    return not isinstance(study_file(Path(place)), LocatedDiagnostic)
 
 
 def _chosen(desk: _Desk, place: str, application: str) -> Sequence[ComparedSide]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from theodolite.bootstrap.clock import SystemClock
 from theodolite.bootstrap.connections import open_clients
-from theodolite.bootstrap.shelves import plugin_shelves
+from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.config.loading import load_study
 from theodolite.domain.application import Application, AriaClass, HttpEndpoint, PythonCallable, Runtime
 from theodolite.domain.study import Study
@@ -87,7 +87,7 @@ def open_event(
         PlanError: If nothing can be planned.
         StoreError: If the database cannot be used.
     """
-    loaded = load_study(Path(path), shelves=plugin_shelves()).with_held_recordings()
+    loaded = load_study(Path(path), resolver=resource_resolver()).with_held_recordings()
     loaded = replace(loaded, study=with_settings(study, loaded.study)) if study is not None else loaded
     plan, _ = draw_plan(loaded.study, loaded.recordings)
     event = EventContext(

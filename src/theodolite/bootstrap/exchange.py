@@ -15,7 +15,7 @@ from theodolite.bootstrap.labels import keep_read
 from theodolite.bootstrap.permission import require_output_inside
 from theodolite.bootstrap.study_context import StudyContext
 from theodolite.config.brought.label_imports import ImportColumns, read_import
-from theodolite.config.loading import StudyFaults
+from theodolite.config.loading import InvalidStudyError
 from theodolite.domain.annotating.label_sample import KeptLabels, item_of
 from theodolite.domain.errors import InputError
 from theodolite.domain.evidence import Evidence
@@ -186,14 +186,14 @@ def import_labels(
     """Take in labels from a foreign file, all or nothing, as if they had been given here.
 
     Raises:
-        StudyFaults: If the file holds faults; says all of them.
+        InvalidStudyError: If the file holds faults; says all of them.
     """
     evidence = context.evidence()
     # Whoever labelled elsewhere need not stand in the study, however near a name comes to one that does.
     key = replace(label_key(evidence), annotators=())
     read = read_import(path, key, names_of_dialogues(evidence), columns, by=by, repeats=repeats)
     if read.faults:
-        raise StudyFaults(read.faults, ending="Nothing was stored.")
+        raise InvalidStudyError(read.faults, ending="Nothing was stored.")
     return keep_read(context, evidence, read, store=store)
 
 

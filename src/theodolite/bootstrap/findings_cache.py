@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import theodolite
 from theodolite.bootstrap.files import write_whole
-from theodolite.bootstrap.shelves import has_foreign_summaries
+from theodolite.bootstrap.plugins import has_foreign_summaries
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.identity import canonical_json, digest, version_of

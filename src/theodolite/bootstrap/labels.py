@@ -9,7 +9,7 @@ from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.permission import require_output_inside
 from theodolite.bootstrap.study_context import StudyContext
 from theodolite.config.brought.label_files import ReadLabels, label_file_text, read_label_file
-from theodolite.config.loading import StudyFaults
+from theodolite.config.loading import InvalidStudyError
 from theodolite.domain.annotating.label_sample import KeptLabels, LabelSample
 from theodolite.domain.errors import InputError
 from theodolite.domain.evidence import Evidence
@@ -43,12 +43,12 @@ def read_labels(context: StudyContext, path: Path, *, by: str = "", store: bool 
         What is new, and the rows without an answer; count.
 
     Raises:
-        StudyFaults: If the file holds faults; says all of them.
+        InvalidStudyError: If the file holds faults; says all of them.
     """
     evidence = context.evidence()
     read = read_label_file(path, label_key(evidence), by=by)
     if read.faults:
-        raise StudyFaults(read.faults, ending="Nothing was stored.")
+        raise InvalidStudyError(read.faults, ending="Nothing was stored.")
     kept = keep_read(context, evidence, read, store=store)
     return kept, read.n_open
 

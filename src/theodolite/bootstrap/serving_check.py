@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from ipaddress import ip_network
 
 from theodolite.bootstrap.serving import SECRET_FILE, Serving, open_server
+from theodolite.config.diagnostics import LocatedDiagnostic, render_diagnostics
 from theodolite.config.locate import SERVING
-from theodolite.config.places import PlacedFault, render_faults
 from theodolite.config.serving import ServingSettings
 from theodolite.domain.fault import Severity
 
@@ -25,10 +25,10 @@ _ONLY_HTTPS = {"W004", "W008", "W012", "W016"}
 class Checked:
     """What was found, worst first."""
 
-    placed: tuple[PlacedFault, ...]
+    placed: tuple[LocatedDiagnostic, ...]
 
     @property
-    def faults(self) -> tuple[PlacedFault, ...]:
+    def faults(self) -> tuple[LocatedDiagnostic, ...]:
         """What must be mended before anybody is invited."""
         return tuple(each for each in self.placed if each.severity is Severity.FAULT)
 
@@ -36,7 +36,9 @@ class Checked:
 def told(checked: Checked, *, color: bool = False) -> str:
     """Return what was found in words."""
     shown = (
-        [render_faults(checked.placed, limit=None, color=color, ending="Nothing was served.")] if checked.placed else []
+        [render_diagnostics(checked.placed, limit=None, color=color, ending="Nothing was served.")]
+        if checked.placed
+        else []
     )
     return "\n".join([*shown, *([] if checked.faults else ["0 errors: ready to serve."])])
 
@@ -58,7 +60,7 @@ def check_serving(serving: Serving) -> Checked:
     return Checked(placed=tuple(sorted(found, key=lambda each: each.severity is not Severity.FAULT)))
 
 
-def _of_connection(settings: ServingSettings) -> Iterator[PlacedFault]:
+def _of_connection(settings: ServingSettings) -> Iterator[LocatedDiagnostic]:
     if settings.is_https and not settings.proxies:
         yield _fault("`address` begins with https and `proxies` names nobody whose word on https could be taken")
     if not settings.is_https and not settings.is_private:
@@ -69,14 +71,14 @@ def _of_connection(settings: ServingSettings) -> Iterator[PlacedFault]:
             yield _fault(f"`{proxy}` of `proxies` is everybody; name the proxy's own address")
 
 
-def _of_mail(settings: ServingSettings) -> Iterator[PlacedFault]:
+def _of_mail(settings: ServingSettings) -> Iterator[LocatedDiagnostic]:
     if settings.mail is None:
         yield _note("no mail is sent: hand invitations over as links, and give new ones to who forgot a password")
     elif settings.mail.encryption == "none" and settings.mail.user:
         yield _fault("`mail` signs in without encryption; expected `starttls` or `tls`")
 
 
-def _of_key(serving: Serving) -> Iterator[PlacedFault]:
+def _of_key(serving: Serving) -> Iterator[LocatedDiagnostic]:
     if serving.settings.secret_key:
         if len(serving.settings.secret_key) < _SHORTEST_KEY:
             yield _fault("`THEODOLITE_SECRET_KEY` is short; expected 50 characters or more that nobody can guess")
@@ -86,7 +88,7 @@ def _of_key(serving: Serving) -> Iterator[PlacedFault]:
         yield _fault(f"others on this machine may read `{file}`; type: chmod 600 {file}")
 
 
-def _of_workspace(serving: Serving) -> Iterator[PlacedFault]:
+def _of_workspace(serving: Serving) -> Iterator[LocatedDiagnostic]:
     """Yield a fault where others on this machine can read what people have said."""
     mode = serving.workspace.stat().st_mode & 0o777
     if mode & 0o077:
@@ -94,7 +96,7 @@ def _of_workspace(serving: Serving) -> Iterator[PlacedFault]:
         yield _fault(f"{words}; type: chmod 700 {serving.workspace}")
 
 
-def _of_django(serving: Serving) -> Iterator[PlacedFault]:
+def _of_django(serving: Serving) -> Iterator[LocatedDiagnostic]:
     """Yield what the web framework's own check finds, in its words."""
     from django.core.checks import run_checks
 
@@ -103,12 +105,12 @@ def _of_django(serving: Serving) -> Iterator[PlacedFault]:
         if number in _NOT_OURS or (number in _ONLY_HTTPS and not serving.settings.is_https):
             continue
         severity = Severity.FAULT if each.is_serious() else Severity.NOTE
-        yield PlacedFault(file=str(each.id), message=" ".join(str(each.msg).split()), severity=severity)
+        yield LocatedDiagnostic(file=str(each.id), message=" ".join(str(each.msg).split()), severity=severity)
 
 
-def _fault(message: str) -> PlacedFault:
-    return PlacedFault(file=SERVING, message=message)
+def _fault(message: str) -> LocatedDiagnostic:
+    return LocatedDiagnostic(file=SERVING, message=message)
 
 
-def _note(message: str) -> PlacedFault:
-    return PlacedFault(file=SERVING, message=message, severity=Severity.NOTE)
+def _note(message: str) -> LocatedDiagnostic:
+    return LocatedDiagnostic(file=SERVING, message=message, severity=Severity.NOTE)

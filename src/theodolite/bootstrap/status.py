@@ -8,7 +8,7 @@ from pathlib import Path
 
 from theodolite.bootstrap.clock import SystemClock
 from theodolite.bootstrap.database import DATABASE_VARIABLE, open_store_to_read
-from theodolite.bootstrap.shelves import plugin_shelves
+from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.config.loading import load_study
 from theodolite.config.workspace import workspace_for
 from theodolite.domain.errors import NotFound
@@ -29,7 +29,7 @@ def look_at(path: str, *, environ: Mapping[str, str] | None = None) -> Status:
         StoreError: If the database cannot be used.
     """
     variables = os.environ if environ is None else environ
-    loaded = load_study(Path(path), shelves=plugin_shelves())
+    loaded = load_study(Path(path), resolver=resource_resolver())
     never = f"study `{loaded.study.name}` has not been run here yet. Run it:  theodolite run {path}"
     store = open_store_to_read(workspace_for(loaded.folder), variables.get(DATABASE_VARIABLE))
     if store is None:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from theodolite.bootstrap.clock import SystemClock
 from theodolite.bootstrap.connections import open_clients
 from theodolite.bootstrap.database import DATABASE_VARIABLE, open_store
+from theodolite.bootstrap.plugins import resource_resolver, strategy_catalogue, tree_methods
 from theodolite.bootstrap.sealing import with_team_keys
-from theodolite.bootstrap.shelves import plugin_shelves, strategy_catalogue, tree_methods
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.config.workspace import workspace_for
 from theodolite.domain.annotator import ModelJudge
@@ -217,7 +217,7 @@ def open_study(path: str, *, environ: Mapping[str, str] | None = None) -> StudyC
         StoreError: If the database cannot be opened.
     """
     variables = os.environ if environ is None else environ
-    loaded = load_study(Path(path), shelves=plugin_shelves()).with_held_recordings()
+    loaded = load_study(Path(path), resolver=resource_resolver()).with_held_recordings()
     plan, sessions = draw_plan(loaded.study, loaded.recordings)
     store = open_store(workspace_for(loaded.folder), variables.get(DATABASE_VARIABLE))
     sessions = event_sessions(loaded.study, sessions, dialogue_summaries(store, loaded.study.name))

@@ -7,7 +7,7 @@ import shlex
 
 import click
 
-from theodolite.bootstrap.shelves import plugin_shelves
+from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.cli.arguments import json_option, study_argument
 from theodolite.cli.estimate_json import estimate_entry
 from theodolite.cli.json_ending import faults_json
@@ -15,8 +15,8 @@ from theodolite.cli.permission import path_option, permit_paths
 from theodolite.cli.terminal import RowProgress, wants_colour
 from theodolite.config.calls import estimate_calls
 from theodolite.config.check_text import check_lines, closing_line
-from theodolite.config.loading import LoadedStudy, StudyFaults, load_study
-from theodolite.config.places import render_faults
+from theodolite.config.diagnostics import render_diagnostics
+from theodolite.config.loading import InvalidStudyError, LoadedStudy, load_study
 from theodolite.config.study_code import named_code
 from theodolite.config.study_keys import named_keys
 from theodolite.config.writing.expanded import expanded
@@ -43,12 +43,14 @@ def check(study: str, *, show_all: bool, show_expanded: bool, as_json: bool) -> 
     permit_paths(study)
     try:
         with RowProgress() as told:
-            loaded = load_study(study, environ=os.environ, shelves=plugin_shelves(), looks_at_code=True, on_rows=told)
-    except StudyFaults as faults:
+            loaded = load_study(
+                study, environ=os.environ, resolver=resource_resolver(), looks_at_code=True, on_rows=told
+            )
+    except InvalidStudyError as faults:
         if as_json:
             click.echo(faults_json(faults.placed, exit_code=2))
         else:
-            click.echo(render_faults(faults.placed, limit=None if show_all else 20, color=wants_colour()))
+            click.echo(render_diagnostics(faults.placed, limit=None if show_all else 20, color=wants_colour()))
         return 2
     if as_json:
         estimate = estimate_entry(estimate_calls(loaded))
@@ -74,6 +76,6 @@ def _access(loaded: LoadedStudy) -> dict[str, object]:
 
 def _fine(path: str, loaded: LoadedStudy, *, limit: int | None) -> str:
     estimate = estimate_calls(loaded)
-    notes = [render_faults(loaded.notes, limit=limit, color=wants_colour())] if loaded.notes else []
+    notes = [render_diagnostics(loaded.notes, limit=limit, color=wants_colour())] if loaded.notes else []
     closing = closing_line(loaded.notes, shlex.quote(path), calls=estimate.calls)
     return "\n".join([*notes, *check_lines(loaded, estimate), closing])

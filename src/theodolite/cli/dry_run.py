@@ -54,12 +54,12 @@ def dry_run(study: str, *, people: int | None, out: str, no_pictures: bool, as_j
       theodolite dry-run spoilers
       theodolite dry-run spoilers --people 2 --out first-try
     """  # noqa: D301 - click's mark for "keep these lines"
-    from theodolite.bootstrap.shelves import plugin_shelves
+    from theodolite.bootstrap.plugins import resource_resolver
     from theodolite.config.loading import load_study
     from theodolite.rehearsal.playing import rehearse as play
 
     permit_paths(study)
-    permit_run(load_study(study, shelves=plugin_shelves()))
+    permit_run(load_study(study, resolver=resource_resolver()))
     rehearsed = play(
         study, out=out, people=people, with_pictures=not no_pictures, tell=lambda line: click.echo(line, err=True)
     )

@@ -12,12 +12,12 @@ import click
 
 from theodolite.bootstrap.model_discovery import offered_models
 from theodolite.bootstrap.permission import trust_new_study
-from theodolite.bootstrap.shelves import plugin_shelves
+from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.cli.terminal import wants_colour
-from theodolite.config.examples import EXAMPLES, REQUIREMENTS
+from theodolite.config.diagnostics import render_diagnostics
 from theodolite.config.header import guess_columns, guess_lines
-from theodolite.config.loading import StudyFaults
-from theodolite.config.places import render_faults
+from theodolite.config.loading import InvalidStudyError
+from theodolite.config.resources import EXAMPLES, REQUIREMENTS
 from theodolite.config.tables import read_table
 from theodolite.config.writing.splitting import split_study
 from theodolite.config.writing.starters import StarterKind, write_starter
@@ -129,9 +129,9 @@ def _by_questions() -> tuple[StarterKind, Answers]:
 def _split(file: Path, folder: str) -> int:
     """Make a folder of a study that stands in one file."""
     try:
-        made = split_study(file, Path(folder), shelves=plugin_shelves())
-    except StudyFaults as faults:
-        click.echo(render_faults(faults.placed, color=wants_colour()))
+        made = split_study(file, Path(folder), resolver=resource_resolver())
+    except InvalidStudyError as faults:
+        click.echo(render_diagnostics(faults.placed, color=wants_colour()))
         return 2
     study, *others = made.files
     noun = "files" if others else "file"

@@ -8,20 +8,20 @@ from typing import Any
 
 import click
 
-from theodolite.config.loading import StudyFaults
-from theodolite.config.places import PlacedFault
+from theodolite.config.diagnostics import LocatedDiagnostic
+from theodolite.config.loading import InvalidStudyError
 from theodolite.usecases.running import RunStatus
 
 
 def error_json(error: BaseException, *, exit_code: int) -> str:
     """Return the object of a command that ended with an error; a study's faults one by one."""
-    if isinstance(error, StudyFaults):
+    if isinstance(error, InvalidStudyError):
         return faults_json(error.placed, exit_code=exit_code)
     words = error.format_message() if isinstance(error, click.ClickException) else str(error)
     return as_line({"exit_code": exit_code, "error": words or "stopped"})
 
 
-def faults_json(placed: Sequence[PlacedFault], *, exit_code: int, **more: object) -> str:
+def faults_json(placed: Sequence[LocatedDiagnostic], *, exit_code: int, **more: object) -> str:
     """Return the object that says what is wrong with a study, and where; and what else a command has found."""
     found = [
         {

@@ -16,8 +16,8 @@ from theodolite.cli.arguments import json_option, study_argument
 from theodolite.cli.json_ending import faults_json
 from theodolite.cli.permission import permission_options, permit_paths, permit_run
 from theodolite.cli.terminal import wants_colour
+from theodolite.config.diagnostics import Diagnostics, LocatedDiagnostic, render_diagnostics
 from theodolite.config.loading import LoadedStudy, load_study
-from theodolite.config.places import Diagnostics, PlacedFault, render_faults
 from theodolite.domain.application import Application
 from theodolite.domain.fault import Severity
 from theodolite.reporting.results.network_entry import network_entry
@@ -62,18 +62,18 @@ async def _examined(loaded: LoadedStudy, applications: Sequence[Application]) ->
     return [await examine_application(loaded, application, environ=os.environ) for application in applications]
 
 
-def _placed(loaded: LoadedStudy, found: Sequence[Examination]) -> tuple[PlacedFault, ...]:
+def _placed(loaded: LoadedStudy, found: Sequence[Examination]) -> tuple[LocatedDiagnostic, ...]:
     file = Path(loaded.file).name
     diagnostics = Diagnostics(first=file)
     for examination in found:
         line = loaded.line_of("applications", examination.name) or 0
         for remark in examination.remarks:
             message = f"`{examination.name}`: {remark.message.removeprefix(f'application `{examination.name}`: ')}"
-            diagnostics.add(PlacedFault(file=file, line=line, message=message, severity=remark.severity))
+            diagnostics.add(LocatedDiagnostic(file=file, line=line, message=message, severity=remark.severity))
     return diagnostics.in_order()
 
 
-def _screen(study: str, found: Sequence[Examination], placed: Sequence[PlacedFault], code: int) -> str:
+def _screen(study: str, found: Sequence[Examination], placed: Sequence[LocatedDiagnostic], code: int) -> str:
     width = max(len(examination.name) for examination in found) + 3
     lines = []
     for examination in found:
@@ -82,7 +82,7 @@ def _screen(study: str, found: Sequence[Examination], placed: Sequence[PlacedFau
             lines.append(f"{'':<{width}}Network  {examination.network.text}")
     calls = sum(examination.calls for examination in found)
     if placed:
-        lines.append(render_faults(placed, limit=None, color=wants_colour(), ending=f"{calls} calls were made."))
+        lines.append(render_diagnostics(placed, limit=None, color=wants_colour(), ending=f"{calls} calls were made."))
     hints = dict.fromkeys(examination.hint for examination in found if examination.hint)
     lines += [f"Try  {hint}" for hint in hints]
     if not code:

@@ -70,12 +70,12 @@ def serve(study: str, *, listen: str, file: str, only_check: bool, as_demo: bool
 
 def _permit(study: str) -> None:
     """Ask before applications of a study can run, as long as somebody sits at the terminal."""
-    from theodolite.bootstrap.shelves import plugin_shelves
+    from theodolite.bootstrap.plugins import resource_resolver
     from theodolite.config.loading import load_study
 
     permit_paths(study)
     if Path(study).exists():
-        permit_run(load_study(study, shelves=plugin_shelves()))
+        permit_run(load_study(study, resolver=resource_resolver()))
 
 
 def _folder(study: str) -> Path:

@@ -6,7 +6,7 @@ import json
 
 import click
 
-from theodolite.bootstrap.shelves import tree_methods
+from theodolite.bootstrap.plugins import tree_methods
 from theodolite.bootstrap.trees import read_tree_file
 from theodolite.cli.arguments import json_option
 from theodolite.cli.terminal import width

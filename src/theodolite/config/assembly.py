@@ -12,10 +12,11 @@ from theodolite.config.applications import is_recorded, live_application
 from theodolite.config.asked import Asked, asked_of
 from theodolite.config.attacks import red_teaming_of
 from theodolite.config.connections import network_settings
+from theodolite.config.diagnostics import LocatedDiagnostic
 from theodolite.config.endpoints import endpoint_of
 from theodolite.config.labelling.annotation_schemas import Written, written_schemas
 from theodolite.config.labelling.annotators import (
-    GuidelineShelf,
+    GuidelineRegistry,
     check_spelling,
     described_people,
     labelling_annotator,
@@ -27,7 +28,6 @@ from theodolite.config.lookup import Entry, LoadContext
 from theodolite.config.packs import Pack, read_packs
 from theodolite.config.parts import Parts, dropped, is_broken, section
 from theodolite.config.personas import check_meetings, group_of
-from theodolite.config.places import PlacedFault
 from theodolite.config.prices import price_book
 from theodolite.config.risks import shown_risks
 from theodolite.config.scenarios import scenario_of
@@ -77,10 +77,10 @@ def assemble(
     risks = _risks(entry, pack, context)
     parts = _tested(entry, pack, context, names, risks=risks, environ=environ, network=network)
     written = written_schemas(entry, pack, context)
-    shelf = _read_labels(parts, pack, written, context, names)
-    asked = asked_of(parts, pack, written, shelf, context)
-    crosschecks.check_everything(parts, shelf, context, models)
-    spec, guidelines = entry.spec, _guidelines(parts, pack, shelf)
+    registry = _read_labels(parts, pack, written, context, names)
+    asked = asked_of(parts, pack, written, registry, context)
+    crosschecks.check_everything(parts, registry, context, models)
+    spec, guidelines = entry.spec, _guidelines(parts, pack, registry)
     levels, annotation, event = _people(entry, pack, context)
     study = Study(
         name=spec.study,
@@ -140,9 +140,9 @@ def _models(
     return models, tuple(model.name for model in models) + dropped(entry, "models")
 
 
-def _shelf(entry: Entry[StudySpec], pack: Pack, written: Written, context: LoadContext) -> GuidelineShelf:
+def _registry(entry: Entry[StudySpec], pack: Pack, written: Written, context: LoadContext) -> GuidelineRegistry:
     own = {item.name: item for item in [*pack.guidelines, *section(entry, "guidelines")]}
-    return GuidelineShelf({**own, **written.categories}, context, shipped=written.shipped)
+    return GuidelineRegistry({**own, **written.categories}, context, shipped=written.shipped)
 
 
 def _trees(parts: Parts, guidelines: Sequence[Guideline], asked: Asked, context: LoadContext) -> tuple[TreeDesign, ...]:
@@ -244,7 +244,7 @@ def _scenario_files(context: LoadContext) -> list[Entry[ScenarioSpec]]:
     for file in context.own_files_in("scenarios", ".yaml"):
         path = context.find(file)
         if isinstance(path, RefusedPath):
-            context.diagnostics.add(PlacedFault(file=file, message=path.message))
+            context.diagnostics.add(LocatedDiagnostic(file=file, message=path.message))
         if not isinstance(path, Path):
             continue
         source = read_yaml(context.paths.read(path), context.named(path))
@@ -279,22 +279,22 @@ def _read_applications(
 
 def _read_labels(
     parts: Parts, pack: Pack, written: Written, context: LoadContext, models: tuple[str, ...]
-) -> GuidelineShelf:
+) -> GuidelineRegistry:
     """Read who labels and by what, and return the guidelines."""
     entry, spelling = parts.entry, dict(parts.entry.spec.spelling)
-    shelf = _shelf(entry, pack, written, context)
-    shelf.broken |= set(dropped(entry, "guidelines"))
-    shelf.read_own()
-    people = [labelling_annotator(item, shelf, context, spelling) for item in section(entry, "annotators")]
+    registry = _registry(entry, pack, written, context)
+    registry.broken |= set(dropped(entry, "guidelines"))
+    registry.read_own()
+    people = [labelling_annotator(item, registry, context, spelling) for item in section(entry, "annotators")]
     asked = _asked(parts, pack)
-    judges = [judge for item in section(entry, "judges") for judge in judges_of(item, shelf, context, models, asked)]
+    judges = [judge for item in section(entry, "judges") for judge in judges_of(item, registry, context, models, asked)]
     parts.annotators = [*(annotator for annotator in people if annotator is not None), *judges]
     if entry.spec.reference is not None:
         named = Entry(name="reference", spec=entry.spec.reference, source=entry.source, path=("reference",))
-        parts.reference = reference_of(named, shelf, context, spelling)
-    if not shelf.broken:
-        check_spelling(entry, spelling, shelf.read(), context)
-    return shelf
+        parts.reference = reference_of(named, registry, context, spelling)
+    if not registry.broken:
+        check_spelling(entry, spelling, registry.read(), context)
+    return registry
 
 
 def _asked(parts: Parts, pack: Pack) -> tuple[str, ...]:
@@ -304,11 +304,11 @@ def _asked(parts: Parts, pack: Pack) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*by_scenarios, *own]))
 
 
-def _guidelines(parts: Parts, pack: Pack, shelf: GuidelineShelf) -> tuple[Guideline, ...]:
+def _guidelines(parts: Parts, pack: Pack, registry: GuidelineRegistry) -> tuple[Guideline, ...]:
     """Return the guidelines of a study; a pack's own only where somebody labels by it, or nobody labels at all."""
     named = {annotator.guideline for annotator in parts.annotators}
     spare = {item.name for item in pack.guidelines} - named if named else set()
-    return tuple(guideline for guideline in shelf.read() if guideline.name not in spare)
+    return tuple(guideline for guideline in registry.read() if guideline.name not in spare)
 
 
 def _scenarios(parts: Parts) -> tuple[Scenario, ...]:

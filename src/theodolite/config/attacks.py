@@ -78,7 +78,7 @@ def attacks_of(entry: Entry[ScenarioSpec], context: LoadContext, red_teaming: Re
 
 
 def _offered(context: LoadContext) -> Mapping[str, Approach]:
-    return catalogue_with(context.shelves.strategies)
+    return catalogue_with(context.resolver.strategies)
 
 
 def _aims(spec: ScenarioSpec) -> Mapping[str, str]:

@@ -6,11 +6,11 @@ import textwrap
 from collections.abc import Callable, Sequence
 
 from theodolite.config.calls import CallEstimate, Range, price_days
+from theodolite.config.diagnostics import LocatedDiagnostic
 from theodolite.config.hosts import code_hosts, hosts
 from theodolite.config.loading import LoadedStudy
 from theodolite.config.lookup import Found
-from theodolite.config.places import PlacedFault
-from theodolite.config.shelves import SHIPPED
+from theodolite.config.resources import SHIPPED
 from theodolite.config.study_code import named_code
 from theodolite.config.study_keys import named_keys
 from theodolite.domain.application import RecordedFile
@@ -53,7 +53,7 @@ def _wrapped(name: str, words: str) -> str:
     return f"{name:<8}" + ("\n" + " " * 8).join(lines)
 
 
-def closing_line(placed: Sequence[PlacedFault], path: str, *, calls: int = 1) -> str:
+def closing_line(placed: Sequence[LocatedDiagnostic], path: str, *, calls: int = 1) -> str:
     """Return the last line of a check without faults: the count, and what to do next.
 
     Args:

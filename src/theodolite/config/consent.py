@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from theodolite.config.shipped import shipped_bytes
+from theodolite.config.resources import shipped_bytes
 from theodolite.domain.study import Study
 from theodolite.testing.assigning import people_levels
 

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from theodolite.config.labelling.annotators import GuidelineShelf, LabelColumn, unfit_labels
+from theodolite.config.diagnostics import LocatedDiagnostic, few_of
+from theodolite.config.labelling.annotators import GuidelineRegistry, LabelColumn, unfit_labels
 from theodolite.config.lookup import Entry, LoadContext
 from theodolite.config.lost_material import note_lost_material
 from theodolite.config.parts import Parts, dropped, is_broken, section
 from theodolite.config.personas import GroupReading, unused_columns
-from theodolite.config.places import PlacedFault, few_of
 from theodolite.config.source_material import note_source_material
 from theodolite.config.specs.applications import HttpSpec
 from theodolite.config.specs.scenarios import ScenarioSpec
@@ -29,7 +29,7 @@ Rows = Sequence[Mapping[str, str]]
 
 
 def check_everything(
-    parts: Parts, shelf: GuidelineShelf, context: LoadContext, models: Sequence[ModelEndpoint]
+    parts: Parts, registry: GuidelineRegistry, context: LoadContext, models: Sequence[ModelEndpoint]
 ) -> None:
     """Add everything that only shows when the whole study is looked at."""
     _check_applications(parts, context)
@@ -38,15 +38,15 @@ def check_everything(
     _check_recorded_scenario(parts, context)
     _check_testers(parts, context)
     _check_claims(parts, context)
-    _check_claimed_rules(parts, shelf, context)
+    _check_claimed_rules(parts, registry, context)
     _check_annotator_names(parts, context)
-    _check_asked_guidelines(parts, shelf, context)
-    _check_label_columns(parts, shelf, context)
-    _check_groups(parts, shelf, context)
-    _note_unused(parts, context, models, shelf.read())
+    _check_asked_guidelines(parts, registry, context)
+    _check_label_columns(parts, registry, context)
+    _check_groups(parts, registry, context)
+    _note_unused(parts, context, models, registry.read())
     _note_prices(parts, context, models)
     note_lost_material(parts, context)
-    note_source_material(parts, shelf.read(), context)
+    note_source_material(parts, registry.read(), context)
     _list_open_items(parts, context)
 
 
@@ -165,13 +165,13 @@ def _check_claims(parts: Parts, context: LoadContext) -> None:
                     context.diagnostics.add(entry.fault("claims", place, "scripts", number, message=message))
 
 
-def _check_claimed_rules(parts: Parts, shelf: GuidelineShelf, context: LoadContext) -> None:
+def _check_claimed_rules(parts: Parts, registry: GuidelineRegistry, context: LoadContext) -> None:
     """Refuse rules that nothing has, and note where several could be meant."""
     if not any(entry.spec.claims for entry in section(parts.entry, "applications")):
         return
     from theodolite.domain.claim import rules_meant
 
-    guidelines = shelf.read()
+    guidelines = registry.read()
     known = [name for g in guidelines for rule in g.defect_rules for name in (rule.name, f"{g.name}.{rule.name}")]
     known += [guideline.name for guideline in guidelines]
     labelled = {annotator.guideline for annotator in parts.annotators}
@@ -197,13 +197,13 @@ def _check_annotator_names(parts: Parts, context: LoadContext) -> None:
             context.diagnostics.add(entry.fault(message=message, at_key=True))
 
 
-def _check_asked_guidelines(parts: Parts, shelf: GuidelineShelf, context: LoadContext) -> None:
+def _check_asked_guidelines(parts: Parts, registry: GuidelineRegistry, context: LoadContext) -> None:
     """Refuse scenarios that ask for a guideline nobody labels by: their dialogues would stay without a label."""
     if any(is_broken(parts.entry, name) for name in ("judges", "annotators", "guidelines")) or not parts.annotators:
         return
     known = list(dict.fromkeys(annotator.guideline for annotator in parts.annotators))
     known += [parts.reference.guideline] if parts.reference else []
-    known += shelf.broken
+    known += registry.broken
     for scenario, entry in parts.scenarios:
         for place, name in enumerate(scenario.guidelines):
             if name not in known:
@@ -212,7 +212,7 @@ def _check_asked_guidelines(parts: Parts, shelf: GuidelineShelf, context: LoadCo
                 context.diagnostics.add(entry.fault("guidelines", place, message=message))
 
 
-def _check_label_columns(parts: Parts, shelf: GuidelineShelf, context: LoadContext) -> None:
+def _check_label_columns(parts: Parts, registry: GuidelineRegistry, context: LoadContext) -> None:
     tables = [recorded.table for _, recorded in parts.recorded if recorded.table is not None]
     unread = len(tables) < len(parts.recorded)
     columns = list(dict.fromkeys(column for table in tables for column in table.columns))
@@ -231,19 +231,19 @@ def _check_label_columns(parts: Parts, shelf: GuidelineShelf, context: LoadConte
             files = ", ".join(table.file for table in tables)
             context.diagnostics.add(entry.fault("column", message=f"`{files}` has no column `{column}`{near}"))
         else:
-            fitting.append(_label_column(parts, entry, shelf.read()))
+            fitting.append(_label_column(parts, entry, registry.read()))
     context.diagnostics.add(*_contradictions(parts, fitting))
     context.diagnostics.add(*unfit_labels(fitting, [table.rows for table in tables], context.on_rows))
 
 
-def _contradictions(parts: Parts, columns: Sequence[LabelColumn]) -> Iterator[PlacedFault]:
+def _contradictions(parts: Parts, columns: Sequence[LabelColumn]) -> Iterator[LocatedDiagnostic]:
     """Yield faults of rows that give one dialogue several labels for a question about all of it."""
     if not parts.recorded:
         return
     from theodolite.config.recordings import by_application
 
     for _, recorded in parts.recorded:
-        faults: list[PlacedFault] = []
+        faults: list[LocatedDiagnostic] = []
         for dialogues in by_application(recorded.dialogues):
             for one in columns:
                 if one.scale is not None and not one.at_turns:
@@ -273,7 +273,7 @@ def _label_column(parts: Parts, entry: Entry[Any], guidelines: Sequence[Guidelin
     )
 
 
-def _check_groups(parts: Parts, shelf: GuidelineShelf, context: LoadContext) -> None:
+def _check_groups(parts: Parts, registry: GuidelineRegistry, context: LoadContext) -> None:
     tables = [recorded.table for _, recorded in parts.recorded if recorded.table]
     played = [row.values for reading in parts.groups for row in reading.group.rows]
     unread = any(recorded.table is None for _, recorded in parts.recorded)
@@ -287,8 +287,8 @@ def _check_groups(parts: Parts, shelf: GuidelineShelf, context: LoadContext) -> 
             near = did_you_mean(name, columns) or (f"; columns are {', '.join(columns)}" if columns else "")
             message = f"group `{name}` is a column of no recorded file and no persona rows{near}"
             context.diagnostics.add(parts.entry.fault("groups", place, message=message))
-    for entry in shelf.own():
-        if any(guideline.name == entry.name for guideline in shelf.read()):
+    for entry in registry.own():
+        if any(guideline.name == entry.name for guideline in registry.read()):
             _check_among(entry, [*(table.rows for table in tables), played], columns, context)
 
 

@@ -6,8 +6,8 @@ from datetime import datetime
 from zoneinfo import available_timezones
 
 from theodolite.config.consent import NEEDED, unfinished
+from theodolite.config.diagnostics import LocatedDiagnostic
 from theodolite.config.lookup import Entry, LoadContext
-from theodolite.config.places import PlacedFault
 from theodolite.config.scenarios import LEVELS
 from theodolite.config.specs.study import BreaksSpec, StudySpec
 from theodolite.domain.fault import Severity, did_you_mean
@@ -148,7 +148,7 @@ def _check_consent(entry: Entry[StudySpec], context: LoadContext, consent: str |
         context.diagnostics.add(entry.fault("levels", message=message, severity=Severity.OPEN, at_key=True))
     elif consent is not None and (problem := unfinished(consent)):
         message = f"{problem}; {NEEDED}"
-        context.diagnostics.add(PlacedFault(file=entry.spec.consent, message=message, severity=Severity.OPEN))
+        context.diagnostics.add(LocatedDiagnostic(file=entry.spec.consent, message=message, severity=Severity.OPEN))
 
 
 def _check_warning(entry: Entry[StudySpec], context: LoadContext, warning: str) -> None:

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from theodolite.config.loading import StudyFaults
-from theodolite.config.places import PlacedFault
+from theodolite.config.diagnostics import LocatedDiagnostic
+from theodolite.config.loading import InvalidStudyError
 from theodolite.config.stored_rows import OnRows, counted
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.fault import did_you_mean
@@ -100,7 +100,7 @@ class ScoreTable:
     columns: Sequence[str]
     rows: Iterable[tuple[int, Sequence[str]]]
     form: str = ""
-    faults: Sequence[PlacedFault] = ()
+    faults: Sequence[LocatedDiagnostic] = ()
 
 
 def read_history(table: ScoreTable, form: HistoryForm, *, on_rows: OnRows | None = None) -> History:
@@ -116,25 +116,25 @@ def read_history(table: ScoreTable, form: HistoryForm, *, on_rows: OnRows | None
         on_rows: Called now and then with the step and its rows.
 
     Raises:
-        StudyFaults: If columns or cells cannot be used; all that was found.
+        InvalidStudyError: If columns or cells cannot be used; all that was found.
     """
     if table.faults and not table.columns:
-        raise StudyFaults(tuple(table.faults), ending=_ENDING)
+        raise InvalidStudyError(tuple(table.faults), ending=_ENDING)
     chosen, faults = _columns(table, form)
     if faults:
-        raise StudyFaults((*table.faults, *faults), ending=_ENDING)
+        raise InvalidStudyError((*table.faults, *faults), ending=_ENDING)
     reader = _Reader(table=table, form=form, columns=chosen)
     scores = ScoreColumns(reader.scores(on_rows))
     faults = [*table.faults, *reader.faults]
     if not faults and not len(scores):
-        faults = [PlacedFault(file=table.name, message="has no row; expected one for each score")]
+        faults = [LocatedDiagnostic(file=table.name, message="has no row; expected one for each score")]
     if not faults and form.scale is None:
         faults = _without_values(table, chosen["score"], scores)
     if faults:
-        raise StudyFaults(tuple(faults), ending=_ENDING)
+        raise InvalidStudyError(tuple(faults), ending=_ENDING)
     lowest, highest = form.scale or reader.guessed_scale(scores.value)
     if reader.faults:
-        raise StudyFaults(tuple(reader.faults), ending=_ENDING)
+        raise InvalidStudyError(tuple(reader.faults), ending=_ENDING)
     scores = in_order_of_time(scores)
     if form.published:
         scores = ScoreColumns(_marked(scores))
@@ -152,7 +152,7 @@ def read_history(table: ScoreTable, form: HistoryForm, *, on_rows: OnRows | None
     )
 
 
-def _without_values(table: ScoreTable, column: str, scores: ScoreColumns) -> list[PlacedFault]:
+def _without_values(table: ScoreTable, column: str, scores: ScoreColumns) -> list[LocatedDiagnostic]:
     """Return that no row has a value, and what became of them; empty where one has."""
     if scores.n_of(Outcome.ANSWERED):
         return []
@@ -160,20 +160,20 @@ def _without_values(table: ScoreTable, column: str, scores: ScoreColumns) -> lis
     kinds = ", ".join(f"{n:,} {name}" for name, n in counts.items() if n)
     hint = f"is `{column}` the right column?" if set(filter(counts.get, counts)) == {Outcome.UNPARSEABLE.value} else ""
     message = f"none of {len(scores):,} rows has a score ({kinds}), so there is nothing to watch"
-    return [PlacedFault(file=table.name, message=f"{message}; {hint}" if hint else message)]
+    return [LocatedDiagnostic(file=table.name, message=f"{message}; {hint}" if hint else message)]
 
 
-def _columns(table: ScoreTable, form: HistoryForm) -> tuple[dict[str, str], list[PlacedFault]]:
+def _columns(table: ScoreTable, form: HistoryForm) -> tuple[dict[str, str], list[LocatedDiagnostic]]:
     """Return role to column, and what is wrong with the names that were given."""
     faults = []
     for role, column in form.columns.items():
         if role not in ROLES:
             message = f"no column can be a `{role}`{did_you_mean(role, ROLES)}; expected one of {', '.join(ROLES)}"
-            faults.append(PlacedFault(file="--columns", message=message))
+            faults.append(LocatedDiagnostic(file="--columns", message=message))
         elif column not in table.columns:
             known = ", ".join(table.columns)
             message = f"there is no column `{column}`{did_you_mean(column, table.columns)}; it has {known}"
-            faults.append(PlacedFault(file=table.name, message=message))
+            faults.append(LocatedDiagnostic(file=table.name, message=message))
     plain = {column.casefold(): column for column in table.columns}
     chosen = {
         role: form.columns.get(role) or next((plain[name] for name in names if name in plain), "")
@@ -181,7 +181,7 @@ def _columns(table: ScoreTable, form: HistoryForm) -> tuple[dict[str, str], list
     }
     if not chosen["score"] and not faults:
         message = f"no column looks like a score; say which:  --columns score=NAME  (it has {', '.join(table.columns)})"
-        faults.append(PlacedFault(file=table.name, message=message))
+        faults.append(LocatedDiagnostic(file=table.name, message=message))
     return {role: column for role, column in chosen.items() if column}, faults
 
 
@@ -205,7 +205,7 @@ class _Reader:
     table: ScoreTable
     form: HistoryForm
     columns: Mapping[str, str]
-    faults: list[PlacedFault] = field(default_factory=list)
+    faults: list[LocatedDiagnostic] = field(default_factory=list)
 
     def scores(self, on_rows: OnRows | None) -> Iterator[Score]:
         """Yield the score of each row; equal texts are one object."""
@@ -285,7 +285,7 @@ class _Reader:
         return cell.casefold() in _YES
 
     def _complain(self, line: int, message: str) -> None:
-        self.faults.append(PlacedFault(file=self.table.name, line=line, message=message))
+        self.faults.append(LocatedDiagnostic(file=self.table.name, line=line, message=message))
 
 
 def aware(text: str) -> datetime:

@@ -6,7 +6,7 @@ from functools import cache
 
 from ruamel.yaml import YAML
 
-from theodolite.config.shipped import shipped_text
+from theodolite.config.resources import shipped_text
 from theodolite.domain.injection import InjectionAttempt, InjectionSpot
 
 

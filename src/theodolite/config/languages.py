@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from theodolite.config.lookup import Entry, LoadContext
-from theodolite.config.shelves import TRANSLATIONS
+from theodolite.config.resources import TRANSLATIONS
 from theodolite.config.specs.study import StudySpec
 from theodolite.domain.language import is_tag
 from theodolite.domain.study import Study

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from theodolite.config.assembly import assemble
 from theodolite.config.code_version import CodeReader, with_code
+from theodolite.config.diagnostics import LocatedDiagnostic, render_diagnostics
 from theodolite.config.locate import read_file, study_file
 from theodolite.config.lookup import Entry, Found, LoadContext
-from theodolite.config.places import PlacedFault, render_faults
-from theodolite.config.shelves import Shelves
+from theodolite.config.resources import ResourceResolver
 from theodolite.config.specs.applications import CodeSpec
 from theodolite.config.specs.study import StudySpec
 from theodolite.config.stored_rows import OnRows
@@ -49,7 +49,7 @@ class LoadedStudy:
     recordings: Sequence[RecordedDialogue]
     folder: Path
     file: str
-    notes: tuple[PlacedFault, ...] = ()
+    notes: tuple[LocatedDiagnostic, ...] = ()
     found: tuple[Found, ...] = ()
     readings: tuple[str, ...] = ()
     lines: Mapping[tuple[str, str], int] = field(default_factory=dict)
@@ -66,27 +66,29 @@ class LoadedStudy:
         return self.lines.get((section, name), 0)
 
 
-class StudyFaults(StudyError):
+class InvalidStudyError(StudyError):
     """A study's files hold faults; `placed` says where each of them stands."""
 
-    def __init__(self, placed: tuple[PlacedFault, ...], *, ending: str = "Nothing was run, nothing was sent.") -> None:
+    def __init__(
+        self, placed: tuple[LocatedDiagnostic, ...], *, ending: str = "Nothing was run, nothing was sent."
+    ) -> None:
         """Keep the faults, worst first; `ending` says what did not happen because of them."""
         faults = (Fault(path=(), message=fault.words, severity=fault.severity) for fault in placed)
-        super().__init__(render_faults(placed, ending=ending), faults=faults)
+        super().__init__(render_diagnostics(placed, ending=ending), faults=faults)
         self.placed = placed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Reading:
     loaded: LoadedStudy | None
-    placed: tuple[PlacedFault, ...]
+    placed: tuple[LocatedDiagnostic, ...]
 
 
 def load_study(
     path: Path | str,
     *,
     environ: Mapping[str, str] | None = None,
-    shelves: Shelves | None = None,
+    resolver: ResourceResolver | None = None,
     instead: Mapping[str, bytes] | None = None,
     looks_at_code: bool = False,
     on_rows: OnRows | None = None,
@@ -96,49 +98,49 @@ def load_study(
     Args:
         path: A study file, or a folder that holds one.
         environ: The environment, to note which keys are not set; None asks nothing.
-        shelves: Where names are looked up last; what is shipped where None.
+        resolver: Finds resources that the study folder does not contain; default: the shipped ones.
         instead: What is read in place of files of the folder, by path, e.g. a draft of `schemas/tone.yaml`.
         looks_at_code: Whether functions and classes that the study names must be there; nothing of them is run.
         on_rows: Called while long tables are gone through, so that somebody who waits can be told.
 
     Raises:
-        StudyFaults: If its files hold faults; all of them at once.
+        InvalidStudyError: If its files hold faults; all of them at once.
     """
-    place, known = Path(path), shelves or Shelves()
+    place, known = Path(path), resolver or ResourceResolver()
     reading = _read(place, environ, known, instead or {}, looks_at_code=looks_at_code, on_rows=on_rows)
     if reading.loaded is None:
-        raise StudyFaults(reading.placed)
+        raise InvalidStudyError(reading.placed)
     return reading.loaded
 
 
 def check_study(
     path: Path | str, *, environ: Mapping[str, str] | None = None, looks_at_code: bool = False
-) -> tuple[PlacedFault, ...]:
+) -> tuple[LocatedDiagnostic, ...]:
     """Return everything that is wrong with a study, worst first; its notes and open items where nothing is.
 
     What is wrong can make a note untrue (a judge that cannot be read leaves
     nobody who labels), so notes wait until there are no faults.
     """
-    return _read(Path(path), environ, Shelves(), {}, looks_at_code=looks_at_code).placed
+    return _read(Path(path), environ, ResourceResolver(), {}, looks_at_code=looks_at_code).placed
 
 
 def _read(
     path: Path,
     environ: Mapping[str, str] | None,
-    shelves: Shelves,
+    resolver: ResourceResolver,
     instead: Mapping[str, bytes],
     *,
     looks_at_code: bool,
     on_rows: OnRows | None = None,
 ) -> _Reading:
     file = study_file(path)
-    if isinstance(file, PlacedFault):
+    if isinstance(file, LocatedDiagnostic):
         return _Reading(loaded=None, placed=(file,))
     raw = read_file(file)
-    if isinstance(raw, PlacedFault):
+    if isinstance(raw, LocatedDiagnostic):
         return _Reading(loaded=None, placed=(raw,))
     context = LoadContext(
-        folder=file.parent, shelves=shelves, instead=instead, looks_at_code=looks_at_code, on_rows=on_rows
+        folder=file.parent, resolver=resolver, instead=instead, looks_at_code=looks_at_code, on_rows=on_rows
     )
     return _read_source(file, raw, environ, context)
 
@@ -160,7 +162,7 @@ def _read_source(file: Path, raw: bytes, environ: Mapping[str, str] | None, cont
     try:
         study = replace(study, applications=tuple(with_code(one, reader) for one in study.applications))
     except (InputError, OSError) as error:
-        return _Reading(loaded=None, placed=(PlacedFault(file=file.name, line=0, message=str(error)),))
+        return _Reading(loaded=None, placed=(LocatedDiagnostic(file=file.name, line=0, message=str(error)),))
     loaded = LoadedStudy(
         study=study,
         recordings=recordings,

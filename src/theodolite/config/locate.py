@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from theodolite.config.places import PlacedFault
+from theodolite.config.diagnostics import LocatedDiagnostic
 from theodolite.config.tables import unreadable
 
 USUAL = "study.yaml"
@@ -14,7 +14,7 @@ SERVING = "serve.yaml"
 """What the settings of the web side are called; they stand beside a study and are none."""
 
 
-def study_file(path: Path) -> Path | PlacedFault:
+def study_file(path: Path) -> Path | LocatedDiagnostic:
     """Return the file of a study, or why there is none.
 
     Args:
@@ -25,11 +25,11 @@ def study_file(path: Path) -> Path | PlacedFault:
             return _file_in(path)
         there = path.exists()
     except OSError as error:
-        return PlacedFault(file=str(path), message=f"cannot be read: {unreadable(error)}")
-    return path if there else PlacedFault(file=str(path), message="there is no such file or folder")
+        return LocatedDiagnostic(file=str(path), message=f"cannot be read: {unreadable(error)}")
+    return path if there else LocatedDiagnostic(file=str(path), message="there is no such file or folder")
 
 
-def _file_in(path: Path) -> Path | PlacedFault:
+def _file_in(path: Path) -> Path | LocatedDiagnostic:
     for name in (USUAL, "study.yml"):
         if (path / name).is_file():
             return path / name
@@ -37,11 +37,11 @@ def _file_in(path: Path) -> Path | PlacedFault:
     if len(others) == 1:
         return others[0]
     if not others:
-        return PlacedFault(
+        return LocatedDiagnostic(
             file=str(path), message=f"this folder holds no `{USUAL}`; write one with  theodolite init {path}"
         )
     names = ", ".join(place.name for place in others)
-    return PlacedFault(
+    return LocatedDiagnostic(
         file=str(path), message=f"this folder holds several YAML files and no `{USUAL}`; name one of {names}"
     )
 
@@ -50,9 +50,9 @@ def _may_be_study(place: Path) -> bool:
     return place.suffix in {".yaml", ".yml"} and place.name != SERVING and place.is_file()
 
 
-def read_file(path: Path) -> bytes | PlacedFault:
+def read_file(path: Path) -> bytes | LocatedDiagnostic:
     """Return a file's bytes, or why it cannot be read."""
     try:
         return path.read_bytes()
     except OSError as error:
-        return PlacedFault(file=path.name, message=f"cannot be read: {unreadable(error)}")
+        return LocatedDiagnostic(file=path.name, message=f"cannot be read: {unreadable(error)}")

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from theodolite.config import yaml_source
-from theodolite.config.places import Diagnostics, PlacedFault
-from theodolite.config.shelves import Shelves
+from theodolite.config.diagnostics import Diagnostics, LocatedDiagnostic
+from theodolite.config.resources import ResourceResolver
 from theodolite.config.specs.base import Spec
 from theodolite.config.stored_rows import OnRows
 from theodolite.config.study_paths import RefusedPath, StudyPaths
@@ -63,7 +63,7 @@ class Entry(Generic[S]):
         words: str = "",
         severity: Severity = Severity.FAULT,
         at_key: bool = False,
-    ) -> PlacedFault:
+    ) -> LocatedDiagnostic:
         """Return a fault at a key of this entry."""
         return self.source.place(
             Fault(path=(*self.path, *keys), message=message, words=words, severity=severity, at_key=at_key)
@@ -76,8 +76,8 @@ class LoadContext:
 
     Attributes:
         folder: The study's folder.
-        packs: Folders of the scenario packs below a shelf.
-        shelves: Where names are looked up that the study's own folder does not hold.
+        packs: Folders of the scenario packs among the resources.
+        resolver: Finds resources that the study folder does not contain; default: the shipped ones.
         diagnostics: Faults, notes and open items so far.
         found: Names that were found outside of the study file.
         tables: Tables that have been read, by name.
@@ -92,7 +92,7 @@ class LoadContext:
 
     folder: Path
     packs: list[str] = field(default_factory=list)
-    shelves: Shelves = field(default_factory=Shelves)
+    resolver: ResourceResolver = field(default_factory=ResourceResolver)
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
     found: list[Found] = field(default_factory=list)
     tables: dict[str, Table] = field(default_factory=dict)
@@ -125,7 +125,7 @@ class LoadContext:
             self.diagnostics.add(entry.fault(*keys, message=f"`{name}` cannot be read: {unreadable(error)}"))
             return None
         for pack in [entry.pack] if entry.pack else self.packs:
-            resource = self.shelves.resource(f"{pack}/{name}")
+            resource = self.resolver.resource(f"{pack}/{name}")
             if resource is not None:
                 return resource.raw.decode("utf-8")
         self.diagnostics.add(entry.fault(*keys, message=self.no_such_file(name)))
@@ -150,7 +150,7 @@ class LoadContext:
             return path
         if path is not None:
             return read_table(path, self.named(path), on_rows=self.on_rows, read=self.paths.read)
-        resource = self.shelves.resource(f"{entry.pack}/{name}") if entry.pack else None
+        resource = self.resolver.resource(f"{entry.pack}/{name}") if entry.pack else None
         return table_of(resource.raw, f"{entry.pack}/{name}") if resource else None
 
     def named(self, path: Path) -> str:
@@ -180,15 +180,15 @@ class LoadContext:
             return self._validate(drafted, file, name, spec, noun, where=file)
         path = self.find(Path(folder) / f"{name}.yaml")
         if isinstance(path, RefusedPath):
-            self.diagnostics.add(PlacedFault(file=f"{folder}/{name}.yaml", message=path.message))
+            self.diagnostics.add(LocatedDiagnostic(file=f"{folder}/{name}.yaml", message=path.message))
             return None
         if path is not None:
             file = self.named(path)
             return self._validate(self.paths.read(path), file, name, spec, noun, where=file)
-        resource = self.shelves.resource(f"{folder}/{name}.yaml")
+        resource = self.resolver.resource(f"{folder}/{name}.yaml")
         if resource is None:
             return None
-        return self._validate(resource.raw, f"{folder}/{name}.yaml", name, spec, noun, where=resource.shelf)
+        return self._validate(resource.raw, f"{folder}/{name}.yaml", name, spec, noun, where=resource.origin)
 
     def _validate(self, raw: bytes, file: str, name: str, spec: type[S], noun: str, *, where: str) -> Entry[S] | None:
         source = read_yaml(raw, file)
@@ -202,7 +202,7 @@ class LoadContext:
 
     def names_in(self, folder: str, suffix: str) -> tuple[str, ...]:
         """Return the names that a folder offers, the study's own and the shipped ones."""
-        return tuple(dict.fromkeys([*self.own_names_in(folder, suffix), *self.shelves.names(folder, suffix)]))
+        return tuple(dict.fromkeys([*self.own_names_in(folder, suffix), *self.resolver.names(folder, suffix)]))
 
     def own_names_in(self, folder: str, suffix: str) -> tuple[str, ...]:
         """Return the names that a folder of the study offers."""

@@ -29,7 +29,7 @@ _ABOUT_A_TEXT = frozenset({Task.SUMMARISATION, Task.REWRITING})
 
 def note_lost_material(parts: Parts, context: LoadContext) -> None:
     """Note every live application that what some dialogues are about will never reach."""
-    planting = {name for name, one in catalogue_with(context.shelves.strategies).items() if one.plants}
+    planting = {name for name, one in catalogue_with(context.resolver.strategies).items() if one.plants}
     entries = {entry.name: entry for entry in section(parts.entry, "applications")}
     for application in parts.applications:
         key = _lacking_slot(application.connection)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from theodolite.config.lookup import Entry, Found, LoadContext
-from theodolite.config.shelves import Shelves
+from theodolite.config.resources import ResourceResolver
 from theodolite.config.specs.base import as_list
 from theodolite.config.specs.guidelines import GuidelineSpec
 from theodolite.config.specs.instruments import AnnotationSchemaSpec, QuestionnaireSpec
@@ -39,12 +39,12 @@ class Pack:
 
 def pack_names() -> tuple[str, ...]:
     """Return the names of all shipped packs, e.g. `aria/tv-spoilers`."""
-    return Shelves().packs()
+    return ResourceResolver().packs()
 
 
-def pack_guidelines(name: str, shelves: Shelves) -> tuple[str, ...]:
+def pack_guidelines(name: str, resolver: ResourceResolver) -> tuple[str, ...]:
     """Return the names of the guidelines that a pack brings; none where there is no such pack."""
-    resource = shelves.resource(f"packs/{name}/pack.yaml") if name in shelves.packs() else None
+    resource = resolver.resource(f"packs/{name}/pack.yaml") if name in resolver.packs() else None
     content = read_yaml(resource.raw, f"{name}/pack.yaml").content if resource is not None else {}
     named = content.get("guidelines") if isinstance(content, dict) else None
     return tuple(named) if isinstance(named, dict) else ()
@@ -70,8 +70,8 @@ def read_packs(entry: Entry[StudySpec], context: LoadContext) -> Pack:
 
 
 def _read_pack(entry: Entry[StudySpec], context: LoadContext, name: str) -> Pack:
-    known = context.shelves.packs()
-    resource = context.shelves.resource(f"packs/{name}/pack.yaml") if name in known else None
+    known = context.resolver.packs()
+    resource = context.resolver.resource(f"packs/{name}/pack.yaml") if name in known else None
     if resource is None:
         tail = did_you_mean(name, known) or f"; known here: {', '.join(known)}"
         context.diagnostics.add(entry.fault("pack", message=f"there is no scenario pack `{name}`{tail}"))
@@ -82,7 +82,7 @@ def _read_pack(entry: Entry[StudySpec], context: LoadContext, name: str) -> Pack
     if spec is None:
         return Pack()
     context.packs.append(f"packs/{name}")
-    context.found.append(Found(noun="scenario pack", name=name, edition=spec.edition, where=resource.shelf))
+    context.found.append(Found(noun="scenario pack", name=name, edition=spec.edition, where=resource.origin))
     return Pack(
         scenarios=tuple(_entries(source, name, "scenarios", spec.scenarios)),
         personas=tuple(_entries(source, name, "personas", spec.personas)),

@@ -10,10 +10,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from theodolite.config.diagnostics import LocatedDiagnostic
 from theodolite.config.lookup import Entry, Found, LoadContext
-from theodolite.config.places import PlacedFault
-from theodolite.config.shelves import SHIPPED
-from theodolite.config.shipped import shipped_text
+from theodolite.config.resources import SHIPPED, shipped_text
 from theodolite.config.specs.scenarios import PersonaGroupSpec
 from theodolite.config.study_paths import RefusedPath
 from theodolite.config.tables import decoded
@@ -78,7 +77,7 @@ def group_of(entry: Entry[PersonaGroupSpec], context: LoadContext, *, models: tu
     example = _is_example(entry, context)
     if example:
         message = f"still the {len(parameters)} example rows; the report will say so"
-        context.diagnostics.add(PlacedFault(file=rows_name, message=message, severity=Severity.NOTE))
+        context.diagnostics.add(LocatedDiagnostic(file=rows_name, message=message, severity=Severity.NOTE))
     group = PersonaGroup(
         name=entry.name,
         template=text.template,
@@ -110,9 +109,9 @@ def _template(entry: Entry[PersonaGroupSpec], context: LoadContext) -> _Template
     if path is not None:
         file = context.named(path)
         return _read_template(context, decoded(context.paths.read(path))[0], name, file, where=file)
-    resource = context.shelves.resource(f"personas/{name}.md")
+    resource = context.resolver.resource(f"personas/{name}.md")
     if resource is not None:
-        return _read_template(context, resource.raw.decode("utf-8"), name, f"personas/{name}.md", where=resource.shelf)
+        return _read_template(context, resource.raw.decode("utf-8"), name, f"personas/{name}.md", where=resource.origin)
     known = context.names_in("personas", ".md")
     tail = did_you_mean(name, known) or f"; known here: {', '.join(known)}"
     message = f"there is no persona template `{name}`, neither in `personas/` nor shipped{tail}"
@@ -203,7 +202,7 @@ def unfilled_words(rows_name: str, columns: Iterable[str]) -> str:
     return f"is filled by nothing; {rows_name} {have} {', '.join(columns) or 'no columns'}"
 
 
-def _problem_fault(entry: Entry[PersonaGroupSpec], text: _TemplateText) -> PlacedFault:
+def _problem_fault(entry: Entry[PersonaGroupSpec], text: _TemplateText) -> LocatedDiagnostic:
     """Return the fault of a template that will never be filled, at its line where it has a file of its own."""
     template = text.template.text
     if text.source is None or text.where == SHIPPED:
@@ -213,7 +212,7 @@ def _problem_fault(entry: Entry[PersonaGroupSpec], text: _TemplateText) -> Place
     return replace(fault, line=line, excerpt=text.source.lines[line - 1])
 
 
-def _template_fault(entry: Entry[PersonaGroupSpec], text: _TemplateText, message: str, words: str) -> PlacedFault:
+def _template_fault(entry: Entry[PersonaGroupSpec], text: _TemplateText, message: str, words: str) -> LocatedDiagnostic:
     if text.source is None or text.where == SHIPPED:
         of = "" if text.source is None else f" (persona template `{text.template.name}`, shipped)"
         return entry.fault("template", message=message + of, words=words)
@@ -278,9 +277,9 @@ def _check_duplicates(reading: GroupReading, used: set[str], context: LoadContex
         first.setdefault(filled, row.line if in_file else place + 1)
 
 
-def _row_fault(reading: GroupReading, place: int, row: ParameterRow, message: str) -> PlacedFault:
+def _row_fault(reading: GroupReading, place: int, row: ParameterRow, message: str) -> LocatedDiagnostic:
     if isinstance(reading.entry.spec.rows, str):
-        return PlacedFault(file=reading.rows_name, line=row.line, message=message)
+        return LocatedDiagnostic(file=reading.rows_name, line=row.line, message=message)
     return reading.entry.fault("rows", place, message=f"row {place + 1} {message}")
 
 
@@ -292,6 +291,8 @@ def unused_columns(reading: GroupReading, used: Iterable[str], context: LoadCont
     names = ", ".join(f"`{column}`" for column in unused)
     message = f"no template, goal, first prompt or group uses column{'' if len(unused) == 1 else 's'} {names}"
     if isinstance(reading.entry.spec.rows, str):
-        context.diagnostics.add(PlacedFault(file=reading.rows_name, line=1, message=message, severity=Severity.NOTE))
+        context.diagnostics.add(
+            LocatedDiagnostic(file=reading.rows_name, line=1, message=message, severity=Severity.NOTE)
+        )
     else:
         context.diagnostics.add(reading.entry.fault("rows", message=message, severity=Severity.NOTE))

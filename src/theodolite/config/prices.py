@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 
 from ruamel.yaml import YAML
 
+from theodolite.config.diagnostics import LocatedDiagnostic
 from theodolite.config.lookup import Entry, LoadContext
-from theodolite.config.places import PlacedFault
-from theodolite.config.shipped import shipped_text
+from theodolite.config.resources import shipped_text
 from theodolite.config.specs.prices import ListedPriceSpec, PriceListSpec
 from theodolite.config.study_paths import RefusedPath
 from theodolite.config.validation import validated
@@ -50,7 +50,7 @@ def price_book(context: LoadContext) -> PriceBook:
     """Return the prices that hold in a study; what is wrong with its own list becomes faults."""
     path = context.find(OWN)
     if isinstance(path, RefusedPath):
-        context.diagnostics.add(PlacedFault(file=OWN, message=path.message))
+        context.diagnostics.add(LocatedDiagnostic(file=OWN, message=path.message))
     if not isinstance(path, Path):
         return PriceBook()
     source = read_yaml(context.bytes_of(path), OWN)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # loaded by studies that have one
     from theodolite.domain.questionnaire import Questionnaire
 
 FOLDER = "questionnaires"
-"""Folder of a study, and of the shelves, that holds questionnaires."""
+"""Folder of a study, and of resources, with questionnaires."""
 
 Asking = Iterable[tuple[Scenario, Entry[ScenarioSpec]]]
 """Scenarios with the entries that they were read from."""

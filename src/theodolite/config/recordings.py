@@ -16,8 +16,8 @@ from operator import itemgetter
 from typing import overload
 
 from theodolite.config.applications import named
+from theodolite.config.diagnostics import LocatedDiagnostic, few_of
 from theodolite.config.lookup import Entry, LoadContext
-from theodolite.config.places import PlacedFault, few_of
 from theodolite.config.specs.applications import RecordedSpec
 from theodolite.config.stored_rows import OnRows, counted
 from theodolite.config.tables import Table
@@ -60,7 +60,7 @@ def recorded_of(entry: Entry[RecordedSpec], context: LoadContext) -> Recorded:
         context.diagnostics.add(entry.fault("file", message=f"`{table.file}` has column names and no rows"))
     by_application = _split(entry, table, columns)
     applications = tuple(_application(entry, name, table, columns) for name in by_application)
-    faults: list[PlacedFault] = []
+    faults: list[LocatedDiagnostic] = []
     parts = [
         recorded_dialogues(name, rows, table, columns, faults, context.on_rows) for name, rows in by_application.items()
     ]
@@ -169,7 +169,7 @@ class RecordedDialogues(_ReadOnDemand):
     def _unspoken(self, row: Mapping[str, str]) -> dict[str, str]:
         return {name: text for name, text in row.items() if name not in self._spoken}
 
-    def contradictions(self, column: str, meaning: Callable[[str], str]) -> Iterator[PlacedFault]:
+    def contradictions(self, column: str, meaning: Callable[[str], str]) -> Iterator[LocatedDiagnostic]:
         """Yield a fault for each row whose label of the whole dialogue differs from that of an earlier turn.
 
         Args:
@@ -189,7 +189,7 @@ class RecordedDialogues(_ReadOnDemand):
                         " expected one label for the whole dialogue. Write it in one row, or ask the question with"
                         " `level: turn` for a label of each turn"
                     )
-                    yield PlacedFault(file=table.file, line=table.lines[place], message=message)
+                    yield LocatedDiagnostic(file=table.file, line=table.lines[place], message=message)
 
     def _turn_number(self, row: Mapping[str, str]) -> int:
         return int(row[self._columns["turn"]].strip()) if "turn" in self._columns else 0
@@ -240,7 +240,7 @@ def recorded_dialogues(
     places: Sequence[int],
     table: Table,
     columns: Mapping[str, str],
-    faults: list[PlacedFault],
+    faults: list[LocatedDiagnostic],
     on_rows: OnRows | None = None,
 ) -> RecordedDialogues:
     """Return rows as dialogues: rows of one item are its turns, or repeats where no column numbers turns.
@@ -262,7 +262,7 @@ def recorded_dialogues(
         row = table.rows[place]
         key, turn, problem = _identity(row, place, columns)
         if problem:
-            faults.append(PlacedFault(file=table.file, line=table.lines[place], message=problem))
+            faults.append(LocatedDiagnostic(file=table.file, line=table.lines[place], message=problem))
         elif shared is not None and hash(key) not in shared:
             singles.append(place)
         else:

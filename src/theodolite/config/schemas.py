@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from theodolite.config.described import describe_specs
-from theodolite.config.shipped import shipped_text
+from theodolite.config.resources import shipped_text
 from theodolite.config.specs.base import Spec
 from theodolite.config.specs.guidelines import GuidelineSpec
 from theodolite.config.specs.instruments import AnnotationSchemaSpec, QuestionnaireSpec

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from theodolite.config.lookup import Entry, LoadContext
-from theodolite.config.shelves import SHIPPED
+from theodolite.config.resources import SHIPPED
 from theodolite.config.specs.series import SeriesSpec, TaxonomySpec
 from theodolite.config.specs.study import RiskSpec, StudySpec
 from theodolite.domain.fault import Severity, did_you_mean

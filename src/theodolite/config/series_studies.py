@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from theodolite.config.loading import StudyFaults
+from theodolite.config.diagnostics import LocatedDiagnostic
+from theodolite.config.loading import InvalidStudyError
 from theodolite.config.locate import SERVING, USUAL, read_file
 from theodolite.config.lookup import LoadContext
-from theodolite.config.places import PlacedFault
 from theodolite.config.series import announced
 from theodolite.config.specs.series import SeriesSpec
 from theodolite.config.yaml_source import read_yaml
@@ -47,7 +47,7 @@ def series_studies(path: Path) -> SeriesStudies:
     """Return a series and where its studies are.
 
     Raises:
-        StudyFaults: If the file of the series holds faults.
+        InvalidStudyError: If the file of the series holds faults.
         InputError: If it has no studies, or names one outside of its folder or one that does not exist.
     """
     folder, name = path.absolute().parent.parent, path.stem
@@ -56,7 +56,7 @@ def series_studies(path: Path) -> SeriesStudies:
     series = announced(entry, name, context)
     faults = tuple(fault for fault in context.diagnostics.in_order() if fault.severity is Severity.FAULT)
     if faults or entry is None:
-        raise StudyFaults(faults, ending="No report was written.")
+        raise InvalidStudyError(faults, ending="No report was written.")
     named = [_named(study, folder, name) for study in entry.spec.studies]
     files = tuple(named or _found(folder, name))
     if not files:
@@ -93,7 +93,7 @@ def _found(folder: Path, series: str) -> Iterator[Path]:
 
 def _series_of(file: Path) -> str:
     raw = read_file(file)
-    content = None if isinstance(raw, PlacedFault) else read_yaml(raw, file.name).content
+    content = None if isinstance(raw, LocatedDiagnostic) else read_yaml(raw, file.name).content
     if not isinstance(content, dict) or "study" not in content:
         return ""
     named = content.get("series", "")

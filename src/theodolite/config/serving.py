@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from theodolite.config.loading import StudyFaults
+from theodolite.config.diagnostics import LocatedDiagnostic
+from theodolite.config.loading import InvalidStudyError
 from theodolite.config.locate import SERVING, read_file
 from theodolite.config.permissions import Permissions, read_permissions, remember_permissions
-from theodolite.config.places import PlacedFault
 from theodolite.config.specs.serving import MailSpec, ServingSpec, SignInSpec
 from theodolite.config.study_paths import StudyPaths
 from theodolite.config.validation import validated
@@ -162,7 +162,7 @@ def load_serving(
         confirm: Asks the operator about a `serve.yaml` that is not allowed yet.
 
     Raises:
-        StudyFaults: If something cannot be meant so; all faults at once.
+        InvalidStudyError: If something cannot be meant so; all faults at once.
         InputError: If `serve.yaml` was not allowed on this machine.
     """
     reading = _Reading(environ)
@@ -181,7 +181,7 @@ def load_serving(
         teams=reading.teams(spec),
     )
     if reading.faults:
-        raise StudyFaults(tuple(reading.faults), ending="Nothing was served.")
+        raise InvalidStudyError(tuple(reading.faults), ending="Nothing was served.")
     return settings
 
 
@@ -218,12 +218,12 @@ class _Reading:
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ
         self._source = YamlSource(file=SERVING, lines=[])
-        self.faults: list[PlacedFault] = []
+        self.faults: list[LocatedDiagnostic] = []
 
     def bytes_of(self, file: Path) -> bytes:
         """Return the content of a file; empty where it cannot be read."""
         raw = read_file(file)
-        if isinstance(raw, PlacedFault):
+        if isinstance(raw, LocatedDiagnostic):
             self.faults.append(raw)
             return b""
         self._source = YamlSource(file=file.name, lines=[])
@@ -301,7 +301,7 @@ class _Reading:
         sender = self._environ.get("EMAIL_FROM", "")
         if parts.scheme not in _ENCRYPTION or not parts.hostname or not sender:
             expected = "smtp://USER:PASSWORD@HOST:587 (or smtps://, smtp+plain://), and `EMAIL_FROM` a sender"
-            self.faults.append(PlacedFault(file="EMAIL_URL", message=f"expected {expected}"))
+            self.faults.append(LocatedDiagnostic(file="EMAIL_URL", message=f"expected {expected}"))
             return None
         encryption = _ENCRYPTION[parts.scheme]
         return Mail(

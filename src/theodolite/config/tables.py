@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
-from theodolite.config.places import PlacedFault
+from theodolite.config.diagnostics import LocatedDiagnostic
 from theodolite.config.stored_rows import (
     CountedLines,
     CsvFormat,
@@ -69,7 +69,7 @@ class Table:
     encoding: str = ""
     delimiter: str = ""
     sha256: str = ""
-    faults: tuple[PlacedFault, ...] = field(default=())
+    faults: tuple[LocatedDiagnostic, ...] = field(default=())
 
     @property
     def described(self) -> str:
@@ -178,7 +178,7 @@ def decoded(raw: bytes) -> tuple[str, str]:
 
 
 def _broken(file: str, message: str) -> Table:
-    return Table(file=file, faults=(PlacedFault(file=file, message=message),))
+    return Table(file=file, faults=(LocatedDiagnostic(file=file, message=message),))
 
 
 def _is_json_lines(name: str, stored: bytes) -> bool:
@@ -192,12 +192,12 @@ def _read_csv(stored: bytes, file: str, encoding: str, on_rows: OnRows | None) -
     csv.field_size_limit(LONGEST_FIELD)
     source = CountedLines(lines_of(stored))
     reader = _numbered(csv.reader(source, delimiter=delimiter, strict=True), source)
-    faults: list[PlacedFault] = []
+    faults: list[LocatedDiagnostic] = []
     spans, lines = array("Q"), array("L")
     columns: tuple[str, ...] = ()
     for line, begin, cells, problem in counted(reader, f"Reading {file}", on_rows):
         if problem:
-            faults.append(PlacedFault(file=file, line=line, message=problem))
+            faults.append(LocatedDiagnostic(file=file, line=line, message=problem))
         elif not columns:
             columns = tuple(cell.strip() for cell in cells)
             faults += _header_faults(columns, file, line)
@@ -269,22 +269,22 @@ def _evenness(lines: Iterable[str], mark: str) -> tuple[bool, float, int]:
     return n_columns > 1, sum(len(row) == n_columns for row in rows) / max(1, len(rows)), n_columns
 
 
-def _header_faults(columns: tuple[str, ...], file: str, line: int) -> list[PlacedFault]:
+def _header_faults(columns: tuple[str, ...], file: str, line: int) -> list[LocatedDiagnostic]:
     twice = [name for name, n in Counter(columns).items() if n > 1 and name]
     faults = [f"column `{name}` stands twice in the header; give each its own name" for name in twice]
     if "" in columns:
         faults.append(f"column {columns.index('') + 1} has no name in the header")
-    return [PlacedFault(file=file, line=line, message=message) for message in faults]
+    return [LocatedDiagnostic(file=file, line=line, message=message) for message in faults]
 
 
-def _ragged(cells: list[str], columns: tuple[str, ...], file: str, line: int) -> PlacedFault:
+def _ragged(cells: list[str], columns: tuple[str, ...], file: str, line: int) -> LocatedDiagnostic:
     words = f"has {len(cells)} field{'' if len(cells) == 1 else 's'} where the header names {len(columns)}"
     hint = "put a field that holds the delimiter in quotes" if len(cells) > len(columns) else "fill it in"
-    return PlacedFault(file=file, line=line, message=f"{words}; {hint}")
+    return LocatedDiagnostic(file=file, line=line, message=f"{words}; {hint}")
 
 
 def _read_json_lines(stored: bytes, file: str, encoding: str, on_rows: OnRows | None) -> Table:
-    faults: list[PlacedFault] = []
+    faults: list[LocatedDiagnostic] = []
     spans, lines = array("Q"), array("L")
     columns: dict[str, None] = {}
     end = 0
@@ -297,7 +297,9 @@ def _read_json_lines(stored: bytes, file: str, encoding: str, on_rows: OnRows | 
         except (ValueError, RecursionError):
             entry = None
         if not isinstance(entry, dict):
-            faults.append(PlacedFault(file=file, line=number, message="is no JSON object; expected one in each line"))
+            faults.append(
+                LocatedDiagnostic(file=file, line=number, message="is no JSON object; expected one in each line")
+            )
             continue
         columns.update(dict.fromkeys(map(str, entry)))
         spans.extend((begin, end))

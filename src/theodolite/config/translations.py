@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from theodolite.config.consent import NEEDED, unfinished
+from theodolite.config.diagnostics import LocatedDiagnostic
 from theodolite.config.lookup import Entry, LoadContext
-from theodolite.config.places import PlacedFault
-from theodolite.config.shelves import TRANSLATIONS
+from theodolite.config.resources import TRANSLATIONS
 from theodolite.config.specs.translations import PackTranslationSpec, TranslationSpec
 from theodolite.config.validation import validated
 from theodolite.config.yaml_source import Path, read_yaml
@@ -50,7 +50,7 @@ def _read(name: str, study: Study, known: Mapping[Key, str], context: LoadContex
             if is_tag(name)
             else f"`{name}` is no language tag; call the file after the language, e.g. `de.yaml` or `pt-BR.yaml`"
         )
-        context.diagnostics.add(PlacedFault(file=file, message=message))
+        context.diagnostics.add(LocatedDiagnostic(file=file, message=message))
         return None
     entry = context.read_spec(TRANSLATIONS, name, TranslationSpec, "translation")
     if entry is None:
@@ -79,7 +79,7 @@ def _own_words(
         problem = unfinished(words) if words is not None and key == CONSENT else ""
         if problem:  # nobody is shown it before it is whole
             message = f"{problem}; {NEEDED}"
-            context.diagnostics.add(PlacedFault(file=name, message=message, severity=Severity.OPEN))
+            context.diagnostics.add(LocatedDiagnostic(file=name, message=message, severity=Severity.OPEN))
         elif words is not None:
             yield key, words
 
@@ -100,7 +100,7 @@ def _below(value: Any, path: Path, key: Key) -> Iterator[tuple[Path, Key, str]]:
         yield path, key, str(value)
 
 
-def _unknown(entry: Entry[TranslationSpec], path: Path, key: Key, known: Mapping[Key, str]) -> PlacedFault:
+def _unknown(entry: Entry[TranslationSpec], path: Path, key: Key, known: Mapping[Key, str]) -> LocatedDiagnostic:
     """Return the fault of a text that the study does not have, at the first name that nothing there bears."""
     depth = next(n for n in range(1, len(key) + 1) if all(other[:n] != key[:n] for other in known))
     there = dict.fromkeys(
@@ -117,7 +117,7 @@ def _shared_words(language: str, context: LoadContext) -> list[PackTranslationSp
     specs = []
     for pack in context.packs:
         file = f"{pack}/{TRANSLATIONS}/{language}.yaml"
-        resource = context.shelves.resource(file)
+        resource = context.resolver.resource(file)
         if resource is not None:
             source = read_yaml(resource.raw, file)
             spec = validated(source, PackTranslationSpec, owner=f"translation `{language}` of `{pack}`")
@@ -144,7 +144,7 @@ def _note_missing(
         f"until they are there, people read in `{study.language}`: {listed}"
     )
     file = f"{TRANSLATIONS}/{translation.language}.yaml"
-    context.diagnostics.add(PlacedFault(file=file, message=message, severity=Severity.NOTE))
+    context.diagnostics.add(LocatedDiagnostic(file=file, message=message, severity=Severity.NOTE))
 
 
 def _listed(part: Key, keys: list[Key], n_texts: int) -> str:

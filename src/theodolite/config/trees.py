@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from theodolite.config.lookup import Entry, LoadContext
-from theodolite.config.shelves import SHIPPED
+from theodolite.config.resources import SHIPPED
 from theodolite.config.specs.study import StudySpec
 from theodolite.config.specs.trees import TreeSpec
 from theodolite.domain.annotation import AnnotatorKind
@@ -27,7 +27,7 @@ from theodolite.measurement.trees.items import Soil
 from theodolite.measurement.trees.methods import methods_with
 
 FOLDER = "trees"
-"""Folder of a study, and of the shelves, that holds trees."""
+"""Folder of a study, and of resources, with trees."""
 
 
 def soil_of(
@@ -106,7 +106,7 @@ def _design(entry: Entry[TreeSpec], soil: Soil, context: LoadContext) -> TreeDes
         return None
     _note_left_out(entry, soil, context)
     bound = _bound(entry, design, soil, context)
-    faults = design_faults(bound, methods_with(context.shelves.summaries))
+    faults = design_faults(bound, methods_with(context.resolver.summaries))
     _complain(entry, faults, context)
     return None if faults else bound
 

@@ -18,7 +18,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from theodolite.config.places import PlacedFault
+from theodolite.config.diagnostics import LocatedDiagnostic
 from theodolite.domain.address import WORDS, userinfo_of, without_userinfo
 from theodolite.domain.fault import Fault
 from theodolite.domain.secret_shapes import holds_secret, is_key_header, is_variable_name, names_secret, strike_out
@@ -80,13 +80,13 @@ class YamlSource:
     values: dict[Path, Spot] = field(default_factory=dict)
     renamed: dict[Path, Path] = field(default_factory=dict)
     dropped: set[Path] = field(default_factory=set)
-    faults: list[PlacedFault] = field(default_factory=list)
+    faults: list[LocatedDiagnostic] = field(default_factory=list)
 
-    def place(self, fault: Fault) -> PlacedFault:
+    def place(self, fault: Fault) -> LocatedDiagnostic:
         """Return the fault with file, line and column."""
         spot = self._spot(fault)
         words = f"{fault.message}; {fault.fix}" if fault.fix else fault.message
-        return PlacedFault(
+        return LocatedDiagnostic(
             file=self.file,
             message=words,
             line=spot.line,
@@ -131,7 +131,7 @@ def read_yaml(raw: bytes, file: str) -> YamlSource:
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
         message = f"is not UTF-8: byte 0x{raw[error.start]:02x}; save the file as UTF-8"
-        return YamlSource(file=file, lines=[], faults=[PlacedFault(file=file, line=line, message=message)])
+        return YamlSource(file=file, lines=[], faults=[LocatedDiagnostic(file=file, line=line, message=message)])
     source = YamlSource(file=file, lines=[strike_out(line) for line in _LINE_END.split(text)])
     try:
         node = _parser().compose(text)
@@ -139,7 +139,7 @@ def read_yaml(raw: bytes, file: str) -> YamlSource:
         source.faults.append(_syntax_fault(source, error))
         return source
     except RecursionError:
-        source.faults.append(PlacedFault(file=file, message="is nested too deeply to be read"))
+        source.faults.append(LocatedDiagnostic(file=file, message="is nested too deeply to be read"))
         return source
     _Reader(source).read_root(node)
     return source
@@ -151,12 +151,12 @@ def _parser() -> YAML:
     return parser
 
 
-def _syntax_fault(source: YamlSource, error: YAMLError) -> PlacedFault:
+def _syntax_fault(source: YamlSource, error: YAMLError) -> LocatedDiagnostic:
     at = "context_mark" if "end of stream" in str(getattr(error, "problem", "")) else "problem_mark"
     mark = getattr(error, at, None) if isinstance(error, MarkedYAMLError) else None
     line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
     excerpt = source.lines[line - 1] if 0 < line <= len(source.lines) else ""
-    return PlacedFault(
+    return LocatedDiagnostic(
         file=source.file,
         line=line,
         column=column,
@@ -298,7 +298,7 @@ class _Reader:
         spot = _spot_of(node) if node is not None else Spot(line=0, column=0, width=1)
         lines = self._source.lines
         self._source.faults.append(
-            PlacedFault(
+            LocatedDiagnostic(
                 file=self._source.file,
                 line=spot.line,
                 column=spot.column,

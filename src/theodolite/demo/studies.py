@@ -8,7 +8,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from theodolite.bootstrap.permission import trust_new_study
-from theodolite.config.shipped import shipped
+from theodolite.config.resources import shipped
 from theodolite.config.workspace import WORKSPACE_NAME
 from theodolite.domain.errors import StorageUnavailable
 

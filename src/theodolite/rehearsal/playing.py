@@ -14,8 +14,8 @@ from theodolite.assessment.unblinding import secrets_for_annotators, secrets_for
 from theodolite.bootstrap.blindness import Lookout
 from theodolite.bootstrap.clock import SystemClock
 from theodolite.bootstrap.permission import require_code_permission, require_key_permission
+from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.bootstrap.reports import write_reports
-from theodolite.bootstrap.shelves import plugin_shelves
 from theodolite.bootstrap.study_context import open_study
 from theodolite.config.consent import lacks_of
 from theodolite.config.loading import load_study
@@ -105,7 +105,7 @@ def rehearse(
             allowed.
         RunStopped: If the server does not start.
     """
-    loaded = load_study(Path(study), shelves=plugin_shelves())
+    loaded = load_study(Path(study), resolver=resource_resolver())
     require_code_permission(loaded)
     require_key_permission(loaded, os.environ)
     plans = people_levels(loaded.study)

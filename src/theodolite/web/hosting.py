@@ -6,7 +6,7 @@ from pathlib import Path
 
 from django.db import transaction
 
-from theodolite.bootstrap.shelves import plugin_shelves
+from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.config.loading import load_study
 from theodolite.domain.people.role import Role
 from theodolite.web.audit import audit
@@ -24,7 +24,7 @@ def host_study(path: str, by: Account | None = None) -> HostedStudy:
     Raises:
         StudyError: If the study holds faults; says all of them.
     """
-    loaded = load_study(path, shelves=plugin_shelves())
+    loaded = load_study(path, resolver=resource_resolver())
     folder = str(Path(loaded.folder).resolve())
     with transaction.atomic():
         hosted, is_new = HostedStudy.objects.get_or_create(

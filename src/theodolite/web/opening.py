@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator
 
 from theodolite.bootstrap.permission import code_request, key_request
-from theodolite.bootstrap.shelves import plugin_shelves
+from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.config.loading import load_study
 from theodolite.domain.errors import InputError
 from theodolite.web.accounts.inviting import first_invitation, invitation_path
@@ -37,7 +37,7 @@ def _permission_lines() -> Iterator[str]:
     """Yield a warning for each study whose applications cannot answer, since code or keys have not been allowed."""
     for hosted in HostedStudy.objects.exclude(folder=""):
         try:
-            loaded = load_study(hosted.folder, shelves=plugin_shelves())
+            loaded = load_study(hosted.folder, resolver=resource_resolver())
         except InputError:
             continue  # its pages say what is wrong with the study
         missing = [("code", code_request(loaded)), ("keys", key_request(loaded, os.environ))]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from django.db import transaction
 
-from theodolite.bootstrap.shelves import plugin_shelves
+from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.config.workspace import WORKSPACE_NAME
 from theodolite.domain.errors import Conflict, NotFound, TheodoliteError
@@ -24,12 +24,12 @@ def study_in_files(hosted: HostedStudy) -> LoadedStudy:
 
     Raises:
         NotFound: If it has no files.
-        StudyFaults: If they hold faults; all of them at once.
+        InvalidStudyError: If they hold faults; all of them at once.
     """
     if not hosted.folder:
         message = f"study `{hosted.name}` has no files on this server"
         raise NotFound(message)
-    return load_study(hosted.folder, shelves=plugin_shelves())
+    return load_study(hosted.folder, resolver=resource_resolver())
 
 
 def publish(hosted: HostedStudy, by: Account, version: str) -> Edition:
@@ -42,7 +42,7 @@ def publish(hosted: HostedStudy, by: Account, version: str) -> Edition:
 
     Raises:
         Conflict: If the files have changed since, or hold what was published last.
-        StudyFaults: If they hold faults.
+        InvalidStudyError: If they hold faults.
     """
     study = study_in_files(hosted).study
     if version_of(study) != version:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+from theodolite.config.diagnostics import render_diagnostics
 from theodolite.config.loading import check_study
-from theodolite.config.places import render_faults
 
 HERE = Path(__file__).parent
 MARK = "=== "
@@ -41,7 +41,7 @@ def screen(files: dict[str, str], folder: Path) -> str:
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
-    return render_faults(check_study(folder, environ={})) + "\n"
+    return render_diagnostics(check_study(folder, environ={})) + "\n"
 
 
 def _refresh() -> None:

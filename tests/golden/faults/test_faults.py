@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.golden.faults.snapshots import EXPECTED, case_names, read_case, screen
-from theodolite.config.loading import StudyFaults, load_study
-from theodolite.config.places import Severity
+from theodolite.config.diagnostics import Severity
+from theodolite.config.loading import InvalidStudyError, load_study
 
 
 @pytest.mark.parametrize("name", case_names())
@@ -21,7 +21,7 @@ def test_a_broken_study_is_never_loaded(name, tmp_path):
     files = read_case(name)
     screen(files, tmp_path)
 
-    with pytest.raises(StudyFaults) as caught:
+    with pytest.raises(InvalidStudyError) as caught:
         load_study(tmp_path)
 
     assert all(fault.severity is Severity.FAULT for fault in caught.value.placed)

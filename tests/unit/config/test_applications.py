@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from theodolite.config.diagnostics import render_diagnostics
 from theodolite.config.loading import check_study, load_study
-from theodolite.config.places import render_faults
 from theodolite.domain.application import ClaimKind, GuardrailSite, PromptedModel
 from theodolite.domain.fault import Severity
 
@@ -229,7 +229,7 @@ def test_a_key_in_a_header_is_a_fault_and_is_repeated_nowhere(folder, name):
     faults = check_study(folder(study_yaml=text))
 
     assert any("carries a key; give `key_header:" in fault.message for fault in faults)
-    assert "plainpassword99x" not in render_faults(faults)
+    assert "plainpassword99x" not in render_diagnostics(faults)
 
 
 @pytest.mark.parametrize("pair", ['X-Session-Token: "{{ session }}"', "X-Token: none", "Accept: application/json"])
@@ -254,4 +254,4 @@ def test_a_key_in_a_query_is_a_fault_and_is_repeated_nowhere(folder):
     faults = check_study(folder(study_yaml=text))
 
     assert any("a secret stands here" in fault.message for fault in faults)
-    assert "AAAAbbbb1111ccccDDDD2222" not in render_faults(faults)
+    assert "AAAAbbbb1111ccccDDDD2222" not in render_diagnostics(faults)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from theodolite.config.loading import StudyFaults, load_study
+from theodolite.config.loading import InvalidStudyError, load_study
 
 STUDY = """study: s
 applications:
@@ -24,7 +24,7 @@ def study(tmp_path):
 
 def test_a_scenario_that_is_not_there_is_named_with_the_likeliest(study):
     with pytest.raises(
-        StudyFaults, match=r"names a scenario `travle` that the study does\s+not have; meant `travel`\?"
+        InvalidStudyError, match=r"names a scenario `travle` that the study does\s+not have; meant `travel`\?"
     ):
         load_study(study("travle"))
 

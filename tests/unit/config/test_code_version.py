@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from theodolite.config.code_version import CodeReader, FileHashes
-from theodolite.config.loading import StudyFaults, load_study
+from theodolite.config.loading import InvalidStudyError, load_study
 from theodolite.domain.application import AriaClass, CodeVersion, PythonCallable
 
 STUDY = """study: s
@@ -124,7 +124,7 @@ def test_requirements_stand_for_the_libraries_that_will_be_installed(folder: Pat
 def test_what_cannot_run_it_is_a_fault(folder: Path, keys: str, words: str) -> None:
     write(folder, shim="#!/bin/sh\nexit 1\n")
 
-    with pytest.raises(StudyFaults, match=words):
+    with pytest.raises(InvalidStudyError, match=words):
         version(folder, keys)
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from theodolite.config.consent import Lack, lacks_of, unfinished
 from theodolite.config.loading import load_study
-from theodolite.config.shipped import shipped_text
+from theodolite.config.resources import shipped_text
 
 STUDY = """study: a
 applications: {app: {kind: python, call: "a:b"}}

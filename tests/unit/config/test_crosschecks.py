@@ -2,8 +2,8 @@
 
 import pytest
 
-from theodolite.config.loading import StudyFaults, load_study
-from theodolite.config.places import render_faults
+from theodolite.config.diagnostics import render_diagnostics
+from theodolite.config.loading import InvalidStudyError, load_study
 
 STUDY = """
 study: s
@@ -35,16 +35,16 @@ def test_results_may_be_split_by_what_scripts_are_for(folder, group):
 @pytest.mark.parametrize("group", ["strategy", "aim"])
 def test_results_may_be_split_by_what_attacks_are(folder, group):
     assert loaded(folder, group=group, attacks="attacks: [rephrase]").study.groups == (group,)
-    with pytest.raises(StudyFaults, match="is a column of no recorded file"):
+    with pytest.raises(InvalidStudyError, match="is a column of no recorded file"):
         loaded(folder, group=group)
 
 
 def test_a_claim_means_the_rules_by_which_somebody_labels(folder):
     claim = ", claims: [{text: Keeps it., scripts: [password], rule: released}]"
 
-    assert "could mean" not in render_faults(loaded(folder, more=claim).notes)
+    assert "could mean" not in render_diagnostics(loaded(folder, more=claim).notes)
     unclear = loaded(folder, more=claim.replace(", rule: released", "")).notes
-    assert "could mean 2 defect" in render_faults(unclear)
+    assert "could mean 2 defect" in render_diagnostics(unclear)
 
 
 @pytest.mark.parametrize(
@@ -57,8 +57,8 @@ def test_a_claim_means_the_rules_by_which_somebody_labels(folder):
 )
 def test_a_claim_is_tested_or_says_why_it_cannot_be(folder, keys, words):
     try:
-        told = render_faults(loaded(folder, more=f", claims: [{keys}]").notes)
-    except StudyFaults as faults:
+        told = render_diagnostics(loaded(folder, more=f", claims: [{keys}]").notes)
+    except InvalidStudyError as faults:
         told = str(faults)
 
     assert (words in " ".join(told.split())) if words else ("a claim" not in told)

@@ -9,7 +9,7 @@ from theodolite.config.endpoints import url_problem
 from theodolite.config.hosts import hosts_of
 from theodolite.config.loading import check_study, load_study
 from theodolite.config.prices import known_price
-from theodolite.config.shipped import shipped_text
+from theodolite.config.resources import shipped_text
 from theodolite.config.writing.starters import StarterKind, write_starter
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import Severity

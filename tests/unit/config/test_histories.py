@@ -6,7 +6,7 @@ import pytest
 
 from theodolite.config.histories import EARLIER, DeclaredChange, HistoryForm, ScoreTable, aware, holds, read_history
 from theodolite.config.labelling.defect_text import parse_condition
-from theodolite.config.loading import StudyFaults
+from theodolite.config.loading import InvalidStudyError
 from theodolite.config.stored_rows import EVERY
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.monitoring.history import Worse
@@ -22,7 +22,7 @@ def read(*rows, **form):
 
 
 def diagnostics(*rows, **form):
-    with pytest.raises(StudyFaults) as caught:
+    with pytest.raises(InvalidStudyError) as caught:
         read(*rows, **form)
     return str(caught.value)
 
@@ -118,7 +118,7 @@ def test_a_table_without_scores_says_so():
 
 
 def _faults(made):
-    with pytest.raises(StudyFaults) as caught:
+    with pytest.raises(InvalidStudyError) as caught:
         read_history(made, HistoryForm())
     return " ".join(str(caught.value).split())
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from theodolite.config.loading import StudyFaults, check_study, load_study
-from theodolite.config.places import PlacedFault
+from theodolite.config.diagnostics import LocatedDiagnostic
+from theodolite.config.loading import InvalidStudyError, check_study, load_study
 from theodolite.domain.errors import StudyError
 from theodolite.domain.fault import Severity
 from theodolite.domain.identity import version_of
@@ -99,7 +99,7 @@ def test_faults_are_raised_all_at_once_with_their_places(folder):
     with pytest.raises(StudyError) as caught:
         load_study(path)
 
-    assert isinstance(caught.value, StudyFaults)
+    assert isinstance(caught.value, InvalidStudyError)
     assert [fault.place for fault in caught.value.placed] == ["study.yaml:3:42", "study.yaml:6:12"]
     assert str(caught.value).endswith("2 faults. Nothing was run, nothing was sent.")
 
@@ -129,4 +129,4 @@ def test_a_variable_that_is_not_set_is_noted_when_somebody_asks(folder):
 def test_no_text_whatever_ends_in_an_exception(tmp_path, place, length, text):
     (tmp_path / "study.yaml").write_text(SMALL[:place] + text + SMALL[place + length :], encoding="utf-8")
 
-    assert all(isinstance(fault, PlacedFault) for fault in check_study(tmp_path))
+    assert all(isinstance(fault, LocatedDiagnostic) for fault in check_study(tmp_path))

@@ -1,9 +1,7 @@
 from __future__ import annotations
 
 from theodolite.config.lookup import LoadContext
-from theodolite.config.report_assets import report_assets
-from theodolite.config.shelves import Shelves
-from theodolite.config.shipped import shipped_bytes, shipped_text
+from theodolite.config.resources import ResourceResolver, report_assets, shipped_bytes, shipped_text
 from theodolite.config.specs.guidelines import GuidelineSpec
 from theodolite.config.study_paths import is_there
 
@@ -31,8 +29,8 @@ def test_a_missing_file_is_named_with_the_likeliest_other(folder):
 
 
 def test_shipped_resources_are_found_by_name():
-    assert "customer" in Shelves().names("personas", ".md")
-    assert Shelves().names("nothing", ".md") == ()
+    assert "customer" in ResourceResolver().names("personas", ".md")
+    assert ResourceResolver().names("nothing", ".md") == ()
     assert shipped_bytes("nothing.md") is None
     assert shipped_text("prices.yaml").startswith("#")
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from theodolite.config.diagnostics import render_diagnostics
 from theodolite.config.loading import load_study
-from theodolite.config.places import render_faults
 
 MODEL = "{{kind: model, model: m, system: {system}}}"
 HTTP = '{{kind: http, url: "http://127.0.0.1:1/a", body: {{q: "{{{{ prompt }}}}", more: "{slot}"}}}}'
@@ -21,7 +21,7 @@ scenarios: {{help: {scenario}}}
 
 def notes(folder, bot, scenario):
     place = folder(study_yaml=STUDY.format(bot=bot, scenario=scenario), faq_md="Returns are free.")
-    return " ".join(render_faults(load_study(place).notes).split())
+    return " ".join(render_diagnostics(load_study(place).notes).split())
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from theodolite.config.loading import StudyFaults, load_study
-from theodolite.config.places import render_faults
+from theodolite.config.diagnostics import render_diagnostics
+from theodolite.config.loading import InvalidStudyError, load_study
 from theodolite.config.prices import known_price
-from theodolite.config.shipped import shipped_text
+from theodolite.config.resources import shipped_text
 from theodolite.domain.model import Price
 
 STUDY = """
@@ -62,10 +62,10 @@ def test_an_entry_without_a_host_is_for_any(folder, url, usd):
     ids=["no day", "no real day", "negative", "unknown key", "twice"],
 )
 def test_what_is_wrong_with_the_own_list_is_said_with_its_line(folder, own, words):
-    with pytest.raises(StudyFaults) as caught:
+    with pytest.raises(InvalidStudyError) as caught:
         price(folder, own=own)
 
-    assert re.search(words, render_faults(caught.value.placed).replace("\n", " "))
+    assert re.search(words, render_diagnostics(caught.value.placed).replace("\n", " "))
 
 
 def test_each_shipped_price_has_a_day_and_a_source():

@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from theodolite.config.loading import StudyFaults, load_study
+from theodolite.config.loading import InvalidStudyError, load_study
 from theodolite.domain.recording import RecordedTurn
 
 STUDY = """study: a
@@ -46,7 +46,7 @@ def test_each_turn_keeps_its_columns_in_order_of_turns(folder):
 def test_two_labels_of_one_dialogue_are_a_fault_with_both_lines(folder):
     rows = "id,n,p,r,label\nx,2,c,d,no\nx,1,a,b,Yes\nx,3,e,f,yes\ny,1,g,h,no\n"
 
-    with pytest.raises(StudyFaults) as caught:
+    with pytest.raises(InvalidStudyError) as caught:
         load(folder, rows, ", turn: n")
 
     (fault,) = caught.value.placed
@@ -114,7 +114,7 @@ def test_labels_under_a_guideline_that_has_a_fault_are_not_compared(folder):
     rows = "id,n,p,r,label\nx,1,a,b,yes\nx,2,c,d,no\n"
     study = STUDY.replace("{ask: Fine?,", "{ask: Fine?, level: turn, colour: red,") % ", turn: n"
 
-    with pytest.raises(StudyFaults) as caught:
+    with pytest.raises(InvalidStudyError) as caught:
         load_study(folder(study_yaml=study, rows_csv=rows))
 
     assert [fault.file for fault in caught.value.placed] == ["study.yaml"]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from theodolite.config.loading import StudyFaults, load_study
-from theodolite.config.places import render_faults
+from theodolite.config.diagnostics import render_diagnostics
+from theodolite.config.loading import InvalidStudyError, load_study
 from theodolite.config.writing.expanded import expanded
 from theodolite.domain.choices import AiType, UserType
 from theodolite.domain.people.series import EvaluationPlan, Series, Team
@@ -38,7 +38,7 @@ def loaded(folder, *, series="aria-0.1", plan=PLAN, taxonomy=KNOWN, **more):
 
 
 def said(placed):
-    return " ".join(render_faults(placed).split())
+    return " ".join(render_diagnostics(placed).split())
 
 
 def test_a_series_has_its_plan_in_a_file_of_its_own(folder):
@@ -89,7 +89,7 @@ def test_a_name_alone_is_a_label(folder):
 
 
 def test_a_name_that_the_folder_does_not_have_is_a_fault(folder):
-    with pytest.raises(StudyFaults) as caught:
+    with pytest.raises(InvalidStudyError) as caught:
         loaded(folder, series="aria-0.2")
 
     assert "there is no series `aria-0.2` in `series/`; meant `aria-0.1`?" in said(caught.value.placed)
@@ -119,14 +119,14 @@ def test_what_the_series_did_not_publish_is_noted_at_the_series(folder):
     ids=["twice", "unknown risk", "unknown type of AI", "unknown type of users"],
 )
 def test_what_is_wrong_with_a_series_is_a_fault(folder, plan, words):
-    with pytest.raises(StudyFaults) as caught:
+    with pytest.raises(InvalidStudyError) as caught:
         loaded(folder, plan=plan)
 
     assert words in said(caught.value.placed)
 
 
 def test_a_risk_that_its_taxonomy_does_not_have_is_a_fault(folder):
-    with pytest.raises(StudyFaults) as caught:
+    with pytest.raises(InvalidStudyError) as caught:
         loaded(folder, taxonomy="ai-600-1/confabulations")
 
     assert "taxonomy `ai-600-1` has no risk `confabulations`; meant `confabulation`?" in said(caught.value.placed)

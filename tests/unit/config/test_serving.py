@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from theodolite.config.loading import StudyFaults
+from theodolite.config.loading import InvalidStudyError
 from theodolite.config.permissions import Permissions, remember_permissions
 from theodolite.config.serving import load_serving
 from theodolite.domain.errors import InputError
@@ -129,7 +129,7 @@ def test_all_faults_come_at_once_with_their_places(tmp_path):
         "mail: {server: a, sender: b, password: NOT_SET}\n"
         "sign_in: {lab: {name: L, server: http://id.example, client: c, secret: LAB_SECRET}}\n"
     )
-    with pytest.raises(StudyFaults) as caught:
+    with pytest.raises(InvalidStudyError) as caught:
         load_serving({**SECRETS, "EMAIL_URL": ""}, folder=tmp_path, listen="here")
     found = {(fault.line, fault.message.partition(";")[0]) for fault in caught.value.placed}
 
@@ -158,18 +158,18 @@ def test_what_is_no_host_is_no_page_of_a_provider(tmp_path, page):
     (tmp_path / "serve.yaml").write_text(
         f"sign_in: {{lab: {{name: L, server: https://id.example, client: c, secret: S, pages: ['{page}']}}}}\n"
     )
-    with pytest.raises(StudyFaults, match="`pages` of `lab` must begin with https://"):
+    with pytest.raises(InvalidStudyError, match="`pages` of `lab` must begin with https://"):
         load_serving({"S": "s"}, folder=tmp_path)
 
 
 @pytest.mark.parametrize("url", ["http://x", "smtp://", "smtp://host"], ids=["scheme", "host", "no sender"])
 def test_an_address_of_a_mail_server_that_cannot_be_meant_is_said(tmp_path, url):
-    with pytest.raises(StudyFaults, match="EMAIL_FROM"):
+    with pytest.raises(InvalidStudyError, match="EMAIL_FROM"):
         load_serving({"EMAIL_URL": url}, folder=tmp_path)
 
 
 def test_a_file_that_was_named_must_be_there(tmp_path):
-    with pytest.raises(StudyFaults, match="cannot be read"):
+    with pytest.raises(InvalidStudyError, match="cannot be read"):
         load_serving({}, folder=tmp_path, file=str(tmp_path / "other.yaml"))
 
 

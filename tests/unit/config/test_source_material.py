@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from theodolite.config.diagnostics import render_diagnostics
 from theodolite.config.loading import load_study
-from theodolite.config.places import render_faults
 from theodolite.config.recordings import context_text
 
 STUDY = """study: a
@@ -26,7 +26,7 @@ def loaded(folder):
 
 
 def notes(loaded):
-    return " ".join(render_faults(loaded.notes).split())
+    return " ".join(render_diagnostics(loaded.notes).split())
 
 
 @pytest.mark.parametrize(

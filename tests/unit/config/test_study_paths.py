@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from theodolite.config.loading import StudyFaults, check_study, load_study
+from theodolite.config.loading import InvalidStudyError, check_study, load_study
 from theodolite.config.lookup import LoadContext
 from theodolite.config.permissions import ALLOW_PATHS, Permissions, remember_permissions
-from theodolite.config.shelves import Shelves
+from theodolite.config.resources import ResourceResolver
 from theodolite.config.specs.guidelines import GuidelineSpec
 from theodolite.config.study_paths import RefusedPath, StudyPaths
 
@@ -147,7 +147,7 @@ def test_a_price_list_that_is_a_link_out_of_the_folder_is_refused(study, tmp_pat
 
 
 def test_a_resource_name_with_dots_does_not_leave_a_shelf(study):
-    assert Shelves().resource("guidelines/../../../../../../../../../etc/passwd") is None
+    assert ResourceResolver().resource("guidelines/../../../../../../../../../etc/passwd") is None
     assert LoadContext(folder=study).read_spec("guidelines", "../../x", GuidelineSpec, "guideline") is None
 
 
@@ -162,7 +162,7 @@ def test_a_recorded_file_of_a_pack_does_not_leave_the_shelf(study):
 def test_the_loaded_study_lists_files_from_outside(study, tmp_path, monkeypatch):
     (tmp_path / "rows.csv").write_text("q,r\na,b\n")
     (study / "study.yaml").write_text(RECORDED.replace("FILE", "../rows.csv"))
-    with pytest.raises(StudyFaults):
+    with pytest.raises(InvalidStudyError):
         load_study(study)
 
     monkeypatch.setenv(ALLOW_PATHS, str(tmp_path / "rows.csv"))

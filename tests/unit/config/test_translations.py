@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from theodolite.config.loading import StudyFaults, check_study, load_study
+from theodolite.config.loading import InvalidStudyError, check_study, load_study
 from theodolite.domain.fault import Severity
 from theodolite.domain.wording import languages_of, localised, texts_of
 
@@ -74,7 +74,7 @@ def test_missing_texts_are_named_in_one_note(lights):
     ],
 )
 def test_texts_that_the_study_does_not_have_are_faults_where_they_stand(lights, wrong, right, message, line):
-    with pytest.raises(StudyFaults) as refused:
+    with pytest.raises(InvalidStudyError) as refused:
         load_study(lights(GERMAN.replace(wrong, right, 1)))
     (fault,) = refused.value.placed
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from theodolite.config.diagnostics import render_diagnostics
 from theodolite.config.loading import load_study
-from theodolite.config.places import render_faults
-from theodolite.config.shelves import Shelves
+from theodolite.config.resources import ResourceResolver
 from theodolite.config.tree_coverage import _planned
 from theodolite.domain.trees.tree import AnswersNode
 from theodolite.measurement.trees.growing import POSITIVE, SIMULATED
@@ -28,8 +28,8 @@ applications: {{bot: {{kind: model, model: user, system: "{{{{ context }}}}"}}}}
 judges: {{judge: {{guidelines: all, model: user}}}}
 tree: {tree}
 """
-TREES = Shelves().names("trees", ".yaml")
-PACKS = Shelves().packs()
+TREES = ResourceResolver().names("trees", ".yaml")
+PACKS = ResourceResolver().packs()
 PEOPLE = [name for name in PACKS if name.startswith("aria/")]
 """Packs for events with people."""
 
@@ -40,7 +40,7 @@ def loaded(folder):
 
 
 def notes_of(loaded) -> str:
-    return " ".join(render_faults(loaded.notes).split())
+    return " ".join(render_diagnostics(loaded.notes).split())
 
 
 def unreached(loaded):

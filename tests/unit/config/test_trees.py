@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from theodolite.config.loading import StudyFaults, check_study, load_study
-from theodolite.config.shelves import Shelves
+from theodolite.config.loading import InvalidStudyError, check_study, load_study
+from theodolite.config.resources import ResourceResolver
 from theodolite.domain.trees.tree import AnswersNode
 from theodolite.measurement.trees.methods import SummaryMethod
 
@@ -43,7 +43,7 @@ def trees(folder):
 @pytest.fixture
 def faults(trees):
     def read(tree: str, **files: str) -> list[tuple[str, str]]:
-        with pytest.raises(StudyFaults) as refusal:
+        with pytest.raises(InvalidStudyError) as refusal:
             trees(tree, **files)
         return [(fault.place, fault.message) for fault in refusal.value.placed]
 
@@ -86,7 +86,7 @@ def test_several_trees_may_be_named(trees):
     ]
 
 
-@pytest.mark.parametrize("name", Shelves().names("trees", ".yaml"))
+@pytest.mark.parametrize("name", ResourceResolver().names("trees", ".yaml"))
 def test_every_shipped_tree_fits_any_study(trees, name):
     assert trees(f"tree: {name}\n")[0].name == name
 
@@ -129,7 +129,9 @@ def test_a_summary_of_a_plugin_may_be_named(folder):
         study_yaml=STUDY + indented(TREE).replace("summary: max", "summary: ours@1").replace("rude: 0", "rude: 1")
     )
 
-    assert load_study(path, shelves=Shelves(summaries=(ours,))).study.trees[0].by_name["top"].summary == "ours@1"
+    assert (
+        load_study(path, resolver=ResourceResolver(summaries=(ours,))).study.trees[0].by_name["top"].summary == "ours@1"
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 import pytest
 
 from theodolite.bootstrap.permission import code_request
-from theodolite.bootstrap.shelves import plugin_shelves
+from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.config.loading import load_study
 from theodolite.config.permissions import ALLOW_CODE
 from theodolite.config.study_code import named_code
@@ -44,7 +44,7 @@ def no_permission_yet(monkeypatch, tmp_path):
 def test_code_of_the_package_runs_without_a_question(tmp_path):
     lay_out_demo(tmp_path / "demo")
 
-    toy = load_study(tmp_path / "demo" / "spoiler-guard", shelves=plugin_shelves())
+    toy = load_study(tmp_path / "demo" / "spoiler-guard", resolver=resource_resolver())
     assert named_code(toy.study)
     assert code_request(toy) is None
 
@@ -57,4 +57,4 @@ def test_code_that_lay_there_before_needs_permission(tmp_path):
 
     lay_out_demo(tmp_path / "demo")
 
-    assert code_request(load_study(folder, shelves=plugin_shelves())) is not None
+    assert code_request(load_study(folder, resolver=resource_resolver())) is not None

@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 from theodolite.config.loading import load_study
-from theodolite.config.shelves import Shelves
+from theodolite.config.resources import ResourceResolver
 from theodolite.domain.errors import InputError
 from theodolite.measurement.trees.methods import SummaryMethod
 from theodolite.plugins.discovery import GROUP, installed_plugins
@@ -76,7 +76,7 @@ def test_a_study_finds_the_guideline_of_a_plugin_before_the_shipped_one(tmp_path
     study = tmp_path / "study.yaml"
     study.write_text(STUDY, encoding="utf-8")
 
-    loaded = load_study(study, shelves=Shelves((("our-house", shelf),)))
+    loaded = load_study(study, resolver=ResourceResolver((("our-house", shelf),)))
 
     assert loaded.study.guideline("groundedness").edition == "9.9"
     assert [(found.name, found.where) for found in loaded.found] == [("groundedness", "our-house")]

@@ -13,7 +13,7 @@ from tests.fakes.clients import held_by_hand
 
 from theodolite.config.calls import estimate_calls
 from theodolite.config.loading import check_study, load_study
-from theodolite.config.shelves import Shelves
+from theodolite.config.resources import ResourceResolver
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import Severity
 from theodolite.domain.flow import SayToApplication
@@ -54,7 +54,7 @@ def beg(attack: Attack) -> Line:
 
 
 BEG = Approach(name="ours/beg", title="begs", line=beg, tries=2, edition=3)
-OURS = Shelves(strategies=(BEG,))
+OURS = ResourceResolver(strategies=(BEG,))
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def study(tmp_path: Path) -> Path:
 
 
 def test_a_scenario_keeps_the_card_of_a_brought_strategy(study: Path) -> None:
-    loaded = load_study(study, shelves=OURS)
+    loaded = load_study(study, resolver=OURS)
 
     assert loaded.study.scenario("door").brought == (StrategyCard(name="ours/beg", tries=2, edition=3),)
     assert estimate_calls(loaded).turns == 2
@@ -74,11 +74,11 @@ def test_a_scenario_keeps_the_card_of_a_brought_strategy(study: Path) -> None:
 def test_shipped_strategies_leave_no_card(study: Path) -> None:
     study.write_text(STUDY.replace("ours/beg", "rephrase"), encoding="utf-8")
 
-    assert load_study(study, shelves=OURS).study.scenario("door").brought == ()
+    assert load_study(study, resolver=OURS).study.scenario("door").brought == ()
 
 
 def test_a_brought_strategy_is_followed_and_its_attempts_are_recorded(study: Path) -> None:
-    loaded = load_study(study, shelves=OURS).study
+    loaded = load_study(study, resolver=OURS).study
     _, sessions = draw_plan(loaded)
     flows = StudyFlows(loaded, sessions, (), approaches=catalogue_with(OURS.strategies))
     unit = Unit(key="k" * 64, kind=UnitKind.SESSION, work_key="w" * 64, position=1, label="d001", application="bot")
@@ -92,7 +92,8 @@ def test_a_brought_strategy_is_followed_and_its_attempts_are_recorded(study: Pat
 
 def test_a_raised_edition_is_another_test(study: Path) -> None:
     first, second = (
-        draw_plan(load_study(study, shelves=Shelves(strategies=(replace(BEG, edition=n),))).study)[1][1] for n in (3, 4)
+        draw_plan(load_study(study, resolver=ResourceResolver(strategies=(replace(BEG, edition=n),))).study)[1][1]
+        for n in (3, 4)
     )
 
     assert first.pair_key != second.pair_key

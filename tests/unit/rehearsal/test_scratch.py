@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from theodolite.bootstrap.shelves import plugin_shelves
+from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.config.consent import lacks_of
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.config.workspace import workspace_for
@@ -27,7 +27,7 @@ consent: ours.md"""
 def loaded(tmp_path: Path) -> LoadedStudy:
     lay_out_event(tmp_path / "event")
     (tmp_path / "event" / "serve.yaml").write_text("listen: 0.0.0.0:80\n", encoding="utf-8")
-    return load_study(tmp_path / "event", shelves=plugin_shelves())
+    return load_study(tmp_path / "event", resolver=resource_resolver())
 
 
 def test_the_copy_has_a_workspace_of_its_own_even_within_the_study(loaded: LoadedStudy) -> None:
@@ -67,8 +67,8 @@ def test_an_event_is_rehearsed_before_its_texts_are_written(tmp_path: Path) -> N
     (study / "study.yaml").write_text(BARE, encoding="utf-8")
     (study / "ours.md").write_text("I agree with [name].", encoding="utf-8")
 
-    scratch = lay_out_scratch(load_study(study, shelves=plugin_shelves()), tmp_path / "out")
+    scratch = lay_out_scratch(load_study(study, resolver=resource_resolver()), tmp_path / "out")
 
-    assert lacks_of(load_study(scratch.study, shelves=plugin_shelves()).study) == ()
+    assert lacks_of(load_study(scratch.study, resolver=resource_resolver()).study) == ()
     assert (study / "ours.md").read_text(encoding="utf-8") == "I agree with [name]."
     assert {one.name for one in study.iterdir()} == {"study.yaml", "ours.md"}

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import TypeVar
 
+from theodolite.config.diagnostics import LocatedDiagnostic, few_of
 from theodolite.config.header import guess_columns
-from theodolite.config.places import PlacedFault, few_of
 from theodolite.config.recordings import recorded_dialogues
 from theodolite.config.tables import Table
 from theodolite.domain.brought import BroughtDialogue
@@ -75,7 +75,7 @@ class ReadBrought:
     """
 
     dialogues: tuple[BroughtDialogue, ...] = ()
-    faults: tuple[PlacedFault, ...] = ()
+    faults: tuple[LocatedDiagnostic, ...] = ()
     columns: tuple[str, ...] = ()
 
 
@@ -103,12 +103,12 @@ def read_brought(table: Table, means: BringColumns, study: Study) -> ReadBrought
     reader = _Reader(table=table, means=means, study=study)
     dialogues = reader.dialogues()
     if not table.rows:
-        reader.faults.append(PlacedFault(file=table.file, message="has column names and no rows"))
+        reader.faults.append(LocatedDiagnostic(file=table.file, message="has column names and no rows"))
     found = sorted(reader.faults, key=lambda fault: fault.line)
     return ReadBrought(dialogues=tuple(dialogues), faults=few_of(found, table.file), columns=table.columns)
 
 
-def _missing(table: Table, means: BringColumns) -> list[PlacedFault]:
+def _missing(table: Table, means: BringColumns) -> list[LocatedDiagnostic]:
     has = f"; it has {', '.join(table.columns)}"
     named = [(name, getattr(means, name)) for name in (*_SPOKEN, *_PLACED)]
     faults = [
@@ -118,7 +118,7 @@ def _missing(table: Table, means: BringColumns) -> list[PlacedFault]:
     ]
     wanted = {"prompt": means.prompt, "response": means.response}
     faults += [f"needs a column that is the {name}{has}" for name, column in wanted.items() if not column]
-    return [PlacedFault(file=table.file, line=1, message=message) for message in faults]
+    return [LocatedDiagnostic(file=table.file, line=1, message=message) for message in faults]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -135,7 +135,7 @@ class _Reader:
     table: Table
     means: BringColumns
     study: Study
-    faults: list[PlacedFault] = field(default_factory=list)
+    faults: list[LocatedDiagnostic] = field(default_factory=list)
 
     def dialogues(self) -> list[BroughtDialogue]:
         """Return the dialogues whose place in the study is known, in order of the table."""
@@ -201,7 +201,7 @@ class _Reader:
         return found
 
     def _complain(self, line: int, message: str) -> None:
-        self.faults.append(PlacedFault(file=self.table.file, line=line, message=message))
+        self.faults.append(LocatedDiagnostic(file=self.table.file, line=line, message=message))
 
 
 NAMES = tuple(each.name for each in fields(BringColumns))

@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from theodolite.config.brought.remarks import Remark, Remarks, scalars
-from theodolite.config.places import PlacedFault, few_of
+from theodolite.config.diagnostics import LocatedDiagnostic, few_of
 from theodolite.config.tables import decoded
 
 UTTERANCES = "utterances.jsonl"
@@ -70,7 +70,7 @@ class _Reader:
     """
 
     file: str
-    faults: list[PlacedFault] = field(default_factory=list)
+    faults: list[LocatedDiagnostic] = field(default_factory=list)
 
     def unpacked(self, stored: bytes) -> dict[str, bytes]:
         """Return the files by name."""
@@ -138,7 +138,7 @@ class _Reader:
         return {str(key): scalars(_meta(one)) for key, one in entries.items()}
 
     def _complain(self, message: str, line: int = 0) -> None:
-        fault = PlacedFault(file=self.file, line=line, message=message)
+        fault = LocatedDiagnostic(file=self.file, line=line, message=message)
         if fault not in self.faults:
             self.faults.append(fault)
 

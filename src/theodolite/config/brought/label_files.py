@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from theodolite.config.brought.label_people import described_people
-from theodolite.config.places import PlacedFault
+from theodolite.config.diagnostics import LocatedDiagnostic
 from theodolite.config.tables import Table, read_table
 from theodolite.domain.annotating.label_sample import GivenLabel, LabelSlip
 from theodolite.domain.annotation import Outcome
@@ -96,7 +96,7 @@ class ReadLabels:
 
     labels: tuple[GivenLabel, ...]
     n_open: int
-    faults: tuple[PlacedFault, ...]
+    faults: tuple[LocatedDiagnostic, ...]
     described: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
@@ -188,10 +188,10 @@ def read_label_rows(table: Table, key: LabelKey, *, by: str = "", repeats: bool 
     )
 
 
-def _missing_columns(table: Table, missing: Sequence[str]) -> list[PlacedFault]:
+def _missing_columns(table: Table, missing: Sequence[str]) -> list[LocatedDiagnostic]:
     spare = [column for column in table.columns if column not in COLUMNS]
     return [
-        PlacedFault(
+        LocatedDiagnostic(
             file=table.file,
             line=1,
             message=f"has no column `{column}`{_near(column, spare, table.columns)}",
@@ -214,7 +214,7 @@ class _Reader:
             self._asked_of[item].append(asked)
         self._times: Counter[tuple[str, str, str, int | None, str]] = Counter()
         self._seen: dict[tuple[str, str, str, int | None, str], tuple[str, int]] = {}
-        self.faults: list[PlacedFault] = []
+        self.faults: list[LocatedDiagnostic] = []
         self.n_open = 0
 
     def label(self, row: Mapping[str, str], line: int) -> GivenLabel | None:
@@ -252,7 +252,7 @@ class _Reader:
         return replace(label, replicate=self._times[place])
 
     def _complain(self, line: int, message: str) -> None:
-        self.faults.append(PlacedFault(file=self._table.file, line=line, message=message))
+        self.faults.append(LocatedDiagnostic(file=self._table.file, line=line, message=message))
 
     def _asked(self, cells: Mapping[str, str], line: int) -> AskedItem | None:
         found = self._asked_of.get(cells["item"])

@@ -10,7 +10,7 @@ from typing import Any
 
 from theodolite.config.brought.label_files import LabelKey, ReadLabels, read_label_rows
 from theodolite.config.brought.label_people import ABOUT, ANNOTATOR
-from theodolite.config.places import PlacedFault
+from theodolite.config.diagnostics import LocatedDiagnostic
 from theodolite.config.tables import Table, decoded, read_table, unreadable
 from theodolite.domain.fault import did_you_mean
 
@@ -84,13 +84,13 @@ def _renamed(table: Table, columns: ImportColumns) -> Table:
     )
 
 
-def _missing(table: Table, columns: ImportColumns) -> tuple[PlacedFault, ...]:
+def _missing(table: Table, columns: ImportColumns) -> tuple[LocatedDiagnostic, ...]:
     answers = list((columns.answers or {QUESTION: QUESTION, ANSWER: ANSWER}).values())
     has = f"; it has {', '.join(table.columns)}"
     about = (columns.about or {}).values()
     wanted = [columns.dialogue, columns.annotator, columns.turn, columns.reason, *answers, *about]
     return tuple(
-        PlacedFault(
+        LocatedDiagnostic(
             file=table.file,
             line=1,
             message=f"has no column `{name}`{did_you_mean(name, table.columns) or has}",
@@ -116,7 +116,7 @@ def _answers(row: Mapping[str, str], columns: ImportColumns) -> Iterator[dict[st
         yield {**known, **named, ANSWER: spelling.get(answer.strip(), answer)}
 
 
-def _with_items(table: Table, names: Mapping[str, str]) -> tuple[Table, list[PlacedFault]]:
+def _with_items(table: Table, names: Mapping[str, str]) -> tuple[Table, list[LocatedDiagnostic]]:
     """Return the rows whose dialogue is known, under the names of a label file, and what is wrong with the others."""
     faults, rows, lines = [], [], []
     strange: dict[str, int] = {}
@@ -129,7 +129,7 @@ def _with_items(table: Table, names: Mapping[str, str]) -> tuple[Table, list[Pla
         lines.append(line)
     for name, line in strange.items():
         near = did_you_mean(name, list(names))
-        faults.append(PlacedFault(file=table.file, line=line, message=f"there is no dialogue `{name}`{near}"))
+        faults.append(LocatedDiagnostic(file=table.file, line=line, message=f"there is no dialogue `{name}`{near}"))
     return replace(table, rows=tuple(rows), lines=tuple(lines)), faults
 
 
@@ -158,7 +158,7 @@ def label_studio_table(path: Path) -> Table:
 
 
 def _broken(path: Path, message: str) -> Table:
-    return Table(file=path.name, faults=(PlacedFault(file=path.name, message=message),))
+    return Table(file=path.name, faults=(LocatedDiagnostic(file=path.name, message=message),))
 
 
 def _task_rows(task: Mapping[str, Any]) -> Iterator[dict[str, str]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from theodolite.config.places import PlacedFault
+from theodolite.config.diagnostics import LocatedDiagnostic
 from theodolite.config.tables import Table
 
 ANNOTATOR = "annotator"
@@ -28,7 +28,7 @@ class DescribedPeople:
     """
 
     said: Mapping[str, Mapping[str, str]]
-    faults: tuple[PlacedFault, ...]
+    faults: tuple[LocatedDiagnostic, ...]
 
     def groups(self, by: str) -> dict[str, Mapping[str, str]]:
         """Return annotator to attribute to group; rows that name nobody are `by`'s."""
@@ -44,7 +44,7 @@ def described_people(table: Table) -> DescribedPeople:
     columns = [column for column in table.columns if column.startswith(ABOUT) and column != ABOUT]
     said: dict[str, dict[str, str]] = {}
     first: dict[tuple[str, str], int] = {}
-    faults: list[PlacedFault] = []
+    faults: list[LocatedDiagnostic] = []
     for row, line in zip(table.rows, table.lines, strict=True):
         name = row.get(ANNOTATOR, "").strip()
         for column in columns:
@@ -56,5 +56,5 @@ def described_people(table: Table) -> DescribedPeople:
             if known != group:
                 whose = f" of `{name}`" if name else ""
                 message = f"`{column}`{whose} is `{group}` here and `{known}` in line {earlier}; keep one"
-                faults.append(PlacedFault(file=table.file, line=line, message=message))
+                faults.append(LocatedDiagnostic(file=table.file, line=line, message=message))
     return DescribedPeople(said=said, faults=tuple(faults))

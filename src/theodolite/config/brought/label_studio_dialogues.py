@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from theodolite.config.brought.remarks import Remark, Remarks, scalars
-from theodolite.config.places import PlacedFault, few_of
+from theodolite.config.diagnostics import LocatedDiagnostic, few_of
 from theodolite.config.tables import decoded
 
 _SPEAKERS = ("role", "author", "speaker", "name", "from")
@@ -48,17 +48,17 @@ def read_tasks(stored: bytes, file: str) -> Remarks:
         return _broken(file, "should hold a list of tasks, as Label Studio exports them in the format JSON", sha256)
     remarks: list[Remark] = []
     about: dict[str, dict[str, str]] = {}
-    faults: list[PlacedFault] = []
+    faults: list[LocatedDiagnostic] = []
     for line, task in enumerate(tasks, 1):
         data = task.get("data", task)
         name, said = _dialogue(data if isinstance(data, dict) else {})
         if not said:
-            faults.append(PlacedFault(file=file, line=line, message=_NO_DIALOGUE))
+            faults.append(LocatedDiagnostic(file=file, line=line, message=_NO_DIALOGUE))
             continue
         key = _key(task, data, line)
         if key in about:
             message = f"is about `{key}`, as a task before it; give each its own `item`"
-            faults.append(PlacedFault(file=file, line=line, message=message))
+            faults.append(LocatedDiagnostic(file=file, line=line, message=message))
             continue
         about[key] = {each: text for each, text in scalars(data).items() if each != name}
         remarks += _remarks(key, said, line)
@@ -71,7 +71,7 @@ _NO_DIALOGUE = (
 
 
 def _broken(file: str, message: str, sha256: str) -> Remarks:
-    return Remarks(file=file, faults=(PlacedFault(file=file, message=message),), sha256=sha256)
+    return Remarks(file=file, faults=(LocatedDiagnostic(file=file, message=message),), sha256=sha256)
 
 
 def _key(task: Mapping[str, Any], data: Mapping[str, Any], line: int) -> str:

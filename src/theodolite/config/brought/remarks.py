@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from theodolite.config.places import PlacedFault
+from theodolite.config.diagnostics import LocatedDiagnostic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class Remarks:
     remarks: tuple[Remark, ...] = ()
     about: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    faults: tuple[PlacedFault, ...] = ()
+    faults: tuple[LocatedDiagnostic, ...] = ()
     sha256: str = ""
 
     @property

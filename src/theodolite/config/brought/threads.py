@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from theodolite.config.brought.remarks import Remark
-from theodolite.config.places import PlacedFault
+from theodolite.config.diagnostics import LocatedDiagnostic
 
 MOST_STEPS = 1_000_000
 """Remarks that all ways together may have; a crown repeats its stem once for each of its branches."""
@@ -53,7 +53,7 @@ class Threads:
     """
 
     ways: tuple[Way, ...] = ()
-    faults: tuple[PlacedFault, ...] = ()
+    faults: tuple[LocatedDiagnostic, ...] = ()
     n_left: int = 0
     n_orphans: int = 0
 
@@ -78,7 +78,7 @@ def threads_of(file: str, remarks: Sequence[Remark], ways: Ways) -> Threads:
         message = (
             f"branches so often that its ways hold {steps:,} remarks; at most {MOST_STEPS:,} are read. Choose `longest`"
         )
-        return Threads(faults=(PlacedFault(file=file, message=message),))
+        return Threads(faults=(LocatedDiagnostic(file=file, message=message),))
     n_ends = _n_ends(ends)
     found = [
         Way(
@@ -91,7 +91,7 @@ def threads_of(file: str, remarks: Sequence[Remark], ways: Ways) -> Threads:
     return Threads(ways=tuple(found), n_left=len(remarks) - len(told), n_orphans=n_orphans)
 
 
-def _contradictions(file: str, remarks: Sequence[Remark], known: dict[str, Remark]) -> list[PlacedFault]:
+def _contradictions(file: str, remarks: Sequence[Remark], known: dict[str, Remark]) -> list[LocatedDiagnostic]:
     """Return what cannot be: two remarks under one key, answers across conversations, answers in a circle."""
     said = []
     for one in remarks:
@@ -104,7 +104,7 @@ def _contradictions(file: str, remarks: Sequence[Remark], known: dict[str, Remar
             )
             said.append((one.line, message))
     said += [(one.line, f"`{one.key}` answers itself, by way of others") for one in _circling(remarks, known)]
-    return [PlacedFault(file=file, line=line, message=message) for line, message in sorted(said)]
+    return [LocatedDiagnostic(file=file, line=line, message=message) for line, message in sorted(said)]
 
 
 def _circling(remarks: Sequence[Remark], known: dict[str, Remark]) -> list[Remark]:

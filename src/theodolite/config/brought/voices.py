@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from theodolite.config.brought.remarks import Remark, Remarks
 from theodolite.config.brought.threads import Threads, Way, Ways, threads_of
-from theodolite.config.places import PlacedFault
+from theodolite.config.diagnostics import LocatedDiagnostic
 from theodolite.config.tables import Table
 from theodolite.domain.fault import did_you_mean
 
@@ -117,7 +117,7 @@ def turns_of(remarks: Remarks, voices: Voices) -> Told:
 _SIDES = ("prompt", "response")
 
 
-def _unheard(remarks: Remarks, voices: Voices) -> list[PlacedFault]:
+def _unheard(remarks: Remarks, voices: Voices) -> list[LocatedDiagnostic]:
     """Return why nobody in the file speaks for the application."""
     if remarks.faults or not remarks.remarks:
         return []
@@ -132,7 +132,7 @@ def _unheard(remarks: Remarks, voices: Voices) -> list[PlacedFault]:
         said = voices.application[0]
         near = did_you_mean(said, list(values)) or f"; it is one of {_listed(list(values))}"
         message = f"has no remark whose `{voices.told_by}` is `{said}`{near}"
-    return [PlacedFault(file=remarks.file, message=message)] if message else []
+    return [LocatedDiagnostic(file=remarks.file, message=message)] if message else []
 
 
 def _listed(values: Sequence[str]) -> str:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from theodolite.config.labelling.annotators import GuidelineShelf
+from theodolite.config.labelling.annotators import GuidelineRegistry
 from theodolite.config.lookup import Entry, LoadContext
 from theodolite.config.packs import Pack
 from theodolite.config.parts import is_broken, section
-from theodolite.config.shelves import SHIPPED
+from theodolite.config.resources import SHIPPED
 from theodolite.config.specs.base import as_list
 from theodolite.config.specs.instruments import AnnotationSchemaSpec, CategorySpec
 from theodolite.config.specs.study import StudySpec
@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # loaded by studies that have a schema
     from theodolite.domain.schema import AnnotationSchema, Routing
 
 FOLDER = "schemas"
-"""Folder of a study, and of the shelves, that holds annotation schemas."""
+"""Folder of a study, and of resources, with annotation schemas."""
 
 ALL = "all"
 """What stands in a route for all categories but the first."""
@@ -69,15 +69,15 @@ def written_schemas(entry: Entry[StudySpec], pack: Pack, context: LoadContext) -
     return Written(entries=tuple(own.values()), categories=categories, shipped=frozenset(of_shipped))
 
 
-def schemas_of(written: Written, shelf: GuidelineShelf, context: LoadContext) -> tuple[AnnotationSchema, ...]:
-    """Return the schemas of a study, whose categories' guidelines are read by the shelf.
+def schemas_of(written: Written, registry: GuidelineRegistry, context: LoadContext) -> tuple[AnnotationSchema, ...]:
+    """Return the schemas of a study, with the guidelines of their categories.
 
     Args:
         written: The schemas as they are written.
-        shelf: The study's guidelines; it reads those of the categories.
+        registry: The study's guidelines; it reads those of the categories.
         context: What takes the faults.
     """
-    read = [_schema(entry, shelf, context) for entry in written.entries]
+    read = [_schema(entry, registry, context) for entry in written.entries]
     return tuple(schema for schema in read if schema is not None)
 
 
@@ -113,10 +113,12 @@ def _refuse_twin(
         context.diagnostics.add(entry.fault("guidelines", category.name, message=message, at_key=True))
 
 
-def _schema(entry: Entry[AnnotationSchemaSpec], shelf: GuidelineShelf, context: LoadContext) -> AnnotationSchema | None:
+def _schema(
+    entry: Entry[AnnotationSchemaSpec], registry: GuidelineRegistry, context: LoadContext
+) -> AnnotationSchema | None:
     from theodolite.domain.schema import AnnotationSchema, Category
 
-    read = {name: shelf.named(name, entry, "categories") for name in entry.spec.categories}
+    read = {name: registry.named(name, entry, "categories") for name in entry.spec.categories}
     routing = _routing(entry, context)
     categories = tuple(
         Category(guideline=guideline, title=entry.spec.categories[name].title)

@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from theodolite.config.diagnostics import LocatedDiagnostic
 from theodolite.config.labelling.guidelines import guideline_of
 from theodolite.config.lookup import Entry, LoadContext
-from theodolite.config.places import PlacedFault
-from theodolite.config.shelves import SHIPPED
+from theodolite.config.resources import SHIPPED
 from theodolite.config.specs.guidelines import AnnotatorSpec, GuidelineSpec
 from theodolite.config.specs.study import ReferenceSpec
 from theodolite.config.stored_rows import OnRows, counted
@@ -23,7 +23,7 @@ RESERVED = {REFERENCE: "the recorded final labels", PEOPLE: "the people who shar
 """Names that reports give annotators of their own, with their meaning."""
 
 
-class GuidelineShelf:
+class GuidelineRegistry:
     """All guidelines that a study can name, found when they are first named."""
 
     def __init__(
@@ -73,7 +73,7 @@ class GuidelineShelf:
         return tuple(self._found.values())
 
     def add(self, guideline: Guideline) -> None:
-        """Put a guideline on the shelf, e.g. one in a judge's own wording."""
+        """Register a guideline, e.g. the question of a judge."""
         self._used[guideline.name] = None
         self._read[guideline.name] = guideline
 
@@ -101,18 +101,18 @@ class GuidelineShelf:
 
 
 def labelling_annotator(
-    entry: Entry[AnnotatorSpec], shelf: GuidelineShelf, context: LoadContext, spelling: Mapping[str, str]
+    entry: Entry[AnnotatorSpec], registry: GuidelineRegistry, context: LoadContext, spelling: Mapping[str, str]
 ) -> Annotator | None:
     """Return the annotator whose labels a column or a person brings; None and faults where it has no guideline."""
     if entry.name in RESERVED:
         message = f"reports call {RESERVED[entry.name]} `{entry.name}`; give the annotator another name"
         context.diagnostics.add(entry.fault(message=message, at_key=True))
-    name = entry.spec.guideline or shelf.only()
+    name = entry.spec.guideline or registry.only()
     if not name:
         message = f"annotator `{entry.name}` needs `guideline`: the study has several or none"
         context.diagnostics.add(entry.fault(message=message, at_key=True))
         return None
-    guideline = shelf.named(name, entry, "guideline")
+    guideline = registry.named(name, entry, "guideline")
     if guideline is None:
         return None
     labelling: Labelling = HandLabels()
@@ -227,15 +227,15 @@ def check_spelling(
 
 
 def reference_of(
-    entry: Entry[ReferenceSpec], shelf: GuidelineShelf, context: LoadContext, spelling: Mapping[str, str]
+    entry: Entry[ReferenceSpec], registry: GuidelineRegistry, context: LoadContext, spelling: Mapping[str, str]
 ) -> Reference | None:
     """Return where the recorded final labels stand; None and faults where that is not clear."""
-    name = entry.spec.guideline or shelf.only()
+    name = entry.spec.guideline or registry.only()
     if not name:
         message = "`reference` needs `guideline`: the study has several or none"
         context.diagnostics.add(entry.fault(message=message, at_key=True))
         return None
-    guideline = shelf.named(name, entry, "guideline")
+    guideline = registry.named(name, entry, "guideline")
     if guideline is None:
         return None
     _check_one_question(entry, "`reference` reads one column", guideline, context)
@@ -268,7 +268,7 @@ class LabelColumn:
 
 def unfit_labels(
     columns: Sequence[LabelColumn], parts: Sequence[Sequence[Mapping[str, str]]], on_rows: OnRows | None = None
-) -> list[PlacedFault]:
+) -> list[LocatedDiagnostic]:
     """Return a note on each column that holds what fits no label; the rows are gone through once for all columns.
 
     Args:
@@ -288,7 +288,7 @@ def unfit_labels(
     return [_unfit_note(one, n, examples[0]) for one, n, examples in zip(known, counts, unfit, strict=True) if n]
 
 
-def _unfit_note(one: LabelColumn, n: int, example: str) -> PlacedFault:
+def _unfit_note(one: LabelColumn, n: int, example: str) -> LocatedDiagnostic:
     shown = example if len(example) <= 40 else example[:37] + "..."
     words = f"{n} values of `{one.column}` fit" if n > 1 else f"1 value of `{one.column}` fits"
     message = f'{words} no label and {"count" if n > 1 else "counts"} as unparseable, e.g. "{shown}"'

@@ -8,7 +8,7 @@ from dataclasses import replace
 from theodolite.assessment.signs import answered_by_signs
 from theodolite.config.applications import code_hash
 from theodolite.config.expressions import expression_problem
-from theodolite.config.labelling.annotators import GuidelineShelf, OneLabel, answered_question
+from theodolite.config.labelling.annotators import GuidelineRegistry, OneLabel, answered_question
 from theodolite.config.labelling.guidelines import guideline_of
 from theodolite.config.lookup import Entry, LoadContext
 from theodolite.config.specs.base import as_list
@@ -40,26 +40,30 @@ ALL = "all"
 
 
 def judges_of(
-    entry: Entry[JudgeSpec], shelf: GuidelineShelf, context: LoadContext, models: tuple[str, ...], asked: Sequence[str]
+    entry: Entry[JudgeSpec],
+    registry: GuidelineRegistry,
+    context: LoadContext,
+    models: tuple[str, ...],
+    asked: Sequence[str],
 ) -> list[Annotator]:
     """Return the annotators that an entry describes: one, or one for each of its `guidelines`.
 
     Args:
         entry: The judge.
-        shelf: All guidelines.
+        registry: All guidelines.
         context: Takes the faults.
         models: Names of the study's models.
         asked: Names of the guidelines that `all` stands for.
     """
     named = as_list(entry.spec.guidelines)
     if not named:
-        return _members(entry, shelf, context, models, key="guideline")
+        return _members(entry, registry, context, models, key="guideline")
     if named == [ALL] and not asked:
         message = f"judge `{entry.name}` labels by `all` guidelines, but no scenario names one and the study has none"
         context.diagnostics.add(entry.fault("guidelines", message=message))
     names = asked if named == [ALL] else named
     each = [_by_one(entry, name) for name in dict.fromkeys(names)]
-    return [judge for one in each for judge in _members(one, shelf, context, models, key="guidelines")]
+    return [judge for one in each for judge in _members(one, registry, context, models, key="guidelines")]
 
 
 def _by_one(entry: Entry[JudgeSpec], guideline: str) -> Entry[JudgeSpec]:
@@ -68,7 +72,7 @@ def _by_one(entry: Entry[JudgeSpec], guideline: str) -> Entry[JudgeSpec]:
 
 
 def _members(
-    entry: Entry[JudgeSpec], shelf: GuidelineShelf, context: LoadContext, models: tuple[str, ...], *, key: str
+    entry: Entry[JudgeSpec], registry: GuidelineRegistry, context: LoadContext, models: tuple[str, ...], *, key: str
 ) -> list[Annotator]:
     """Return one judge, or one for each of several models: a panel that is called like the entry."""
     spec = entry.spec
@@ -80,20 +84,20 @@ def _members(
             message = f"judge `{entry.name}` names a model `{name}` that the study does not have"
             context.diagnostics.add(entry.fault("models", place, message=message + did_you_mean(name, models)))
     if not spec.models:
-        one = _judge(entry, shelf, context, models, key=key)
+        one = _judge(entry, registry, context, models, key=key)
         return [one] if one else []
     panel = spec.panel or entry.name
     found = []
     for name in dict.fromkeys(spec.models):
         own = spec.model_copy(update={"models": [], "model": name, "panel": panel})
         seat = replace(entry, name=f"{entry.name}-{name}", spec=own)
-        found.append(_judge(seat, shelf, context, (*models, name), key=key, worded=entry))
+        found.append(_judge(seat, registry, context, (*models, name), key=key, worded=entry))
     return [judge for judge in found if judge is not None]
 
 
 def _judge(
     entry: Entry[JudgeSpec],
-    shelf: GuidelineShelf,
+    registry: GuidelineRegistry,
     context: LoadContext,
     models: tuple[str, ...],
     *,
@@ -104,7 +108,7 @@ def _judge(
 
     Args:
         entry: The judge.
-        shelf: All guidelines.
+        registry: All guidelines.
         context: Takes the faults.
         models: Names of the study's models.
         key: Key that names the guideline.
@@ -114,7 +118,9 @@ def _judge(
     if spec.model and spec.model not in models:
         message = f"judge `{entry.name}` names a model `{spec.model}` that the study does not have"
         context.diagnostics.add(entry.fault("model", message=message + did_you_mean(spec.model, models)))
-    guideline = _own_wording(worded or entry, shelf, context) if spec.ask else shelf.named(spec.guideline, entry, key)
+    guideline = (
+        _own_wording(worded or entry, registry, context) if spec.ask else registry.named(spec.guideline, entry, key)
+    )
     if guideline is None:
         return None
     return Annotator(
@@ -174,13 +180,13 @@ def _voting(entry: Entry[JudgeSpec], context: LoadContext) -> Voting:
     )
 
 
-def _own_wording(entry: Entry[JudgeSpec], shelf: GuidelineShelf, context: LoadContext) -> Guideline | None:
+def _own_wording(entry: Entry[JudgeSpec], registry: GuidelineRegistry, context: LoadContext) -> Guideline | None:
     spec = entry.spec
     own = GuidelineSpec(ask=spec.ask, defect=spec.defect, scale=spec.scale, orientation=spec.orientation)
     worded = Entry(name=entry.name, spec=own, source=entry.source, path=entry.path)
     guideline = guideline_of(worded, context, origin=Origin.OWN_WORDING)
     if guideline is not None:
-        shelf.add(guideline)
+        registry.add(guideline)
     return guideline
 
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from theodolite.config.diagnostics import LocatedDiagnostic
 from theodolite.config.labelling.annotation_schemas import FOLDER, Written, category_entries, schemas_of
-from theodolite.config.labelling.annotators import GuidelineShelf
+from theodolite.config.labelling.annotators import GuidelineRegistry
 from theodolite.config.labelling.question_notes import note_questions
 from theodolite.config.lookup import Entry, LoadContext
-from theodolite.config.places import PlacedFault
-from theodolite.config.shelves import Shelves
+from theodolite.config.resources import ResourceResolver
 from theodolite.config.specs.instruments import AnnotationSchemaSpec
 from theodolite.config.yaml_source import YamlSource, read_yaml
 from theodolite.domain.fault import Severity
@@ -34,15 +34,15 @@ class SchemaReading:
 
     source: YamlSource
     schema: AnnotationSchema | None
-    placed: tuple[PlacedFault, ...]
+    placed: tuple[LocatedDiagnostic, ...]
 
     @property
-    def faults(self) -> tuple[PlacedFault, ...]:
+    def faults(self) -> tuple[LocatedDiagnostic, ...]:
         """What keeps it from being a schema."""
         return tuple(one for one in self.placed if one.severity is Severity.FAULT)
 
     @property
-    def notes(self) -> tuple[PlacedFault, ...]:
+    def notes(self) -> tuple[LocatedDiagnostic, ...]:
         """What is badly asked, though it can be."""
         return tuple(one for one in self.placed if one.severity is not Severity.FAULT)
 
@@ -80,17 +80,17 @@ def read_schema(text: str, name: str) -> SchemaReading:
 
 def _schema(entry: Entry[AnnotationSchemaSpec], context: LoadContext) -> AnnotationSchema | None:
     categories: dict[str, Entry[Any]] = {category.name: category for category in category_entries(entry)}
-    shelf = GuidelineShelf(categories, context)
-    read = schemas_of(Written(entries=(entry,), categories=categories, shipped=frozenset()), shelf, context)
-    for guideline in shelf.read():
+    registry = GuidelineRegistry(categories, context)
+    read = schemas_of(Written(entries=(entry,), categories=categories, shipped=frozenset()), registry, context)
+    for guideline in registry.read():
         note_questions(categories[guideline.name], guideline.instrument.questions, context)
     return read[0] if read else None
 
 
-def schema_text(folder: Path, name: str, shelves: Shelves) -> str | None:
+def schema_text(folder: Path, name: str, resolver: ResourceResolver) -> str | None:
     """Return the text of a schema's file, from a study's folder or shipped; None where it has no file of its own."""
     path = folder / schema_path(name)
     if path.is_file():
         return path.read_text(encoding="utf-8-sig")
-    resource = shelves.resource(schema_path(name))
+    resource = resolver.resource(schema_path(name))
     return resource.raw.decode("utf-8-sig") if resource else None

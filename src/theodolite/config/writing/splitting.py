@@ -13,10 +13,10 @@ from pathlib import Path
 
 from ruamel.yaml.nodes import SequenceNode
 
-from theodolite.config.loading import LoadedStudy, StudyFaults, load_study
+from theodolite.config.loading import InvalidStudyError, LoadedStudy, load_study
 from theodolite.config.locate import USUAL
 from theodolite.config.packs import pack_guidelines
-from theodolite.config.shelves import Shelves
+from theodolite.config.resources import ResourceResolver
 from theodolite.config.tables import read_table, unreadable
 from theodolite.config.writing.cutting import Cut, Pair, top_pairs, without
 from theodolite.domain.errors import InputError
@@ -52,36 +52,36 @@ class _Pieces:
     kept: list[str] = field(default_factory=list)
 
 
-def split_study(file: Path, folder: Path, *, shelves: Shelves | None = None) -> Split:
+def split_study(file: Path, folder: Path, *, resolver: ResourceResolver | None = None) -> Split:
     """Write a study file as a folder: guidelines, scenarios and persona rows in files of their own.
 
     Args:
         file: The study file; what it names is copied.
         folder: Where; made if it is not there. Nothing in it is overwritten.
-        shelves: Where names are looked up last; what is shipped where None.
+        resolver: Finds resources that the study folder does not contain; default: the shipped ones.
 
     Raises:
-        StudyFaults: If the study holds faults.
+        InvalidStudyError: If the study holds faults.
         InputError: If it cannot be split, or a file is there already.
     """
-    shelves = shelves or Shelves()
-    loaded = load_study(file, shelves=shelves)
+    resolver = resolver or ResourceResolver()
+    loaded = load_study(file, resolver=resolver)
     version = version_of(loaded.study)
     text = file.read_bytes().decode("utf-8-sig")
-    pieces = _pieces(text, loaded, shelves)
+    pieces = _pieces(text, loaded, resolver)
     with tempfile.TemporaryDirectory() as made:
         _write(Path(made), without(text, pieces.cuts), pieces, loaded)
-        _check_the_same(Path(made), version, shelves)
+        _check_the_same(Path(made), version, resolver)
         names = _hand_over(Path(made), folder)
     return Split(files=tuple(folder / name for name in names), kept=tuple(pieces.kept), version=version)
 
 
-def _pieces(text: str, loaded: LoadedStudy, shelves: Shelves) -> _Pieces:
+def _pieces(text: str, loaded: LoadedStudy, resolver: ResourceResolver) -> _Pieces:
     pieces = _Pieces()
     sections = {pair.name: pair for pair in top_pairs(text)}
     if "guidelines" in sections:
         packs = loaded.study.pack.split(", ")
-        of_pack = [name for pack in packs for name in pack_guidelines(pack, shelves)]
+        of_pack = [name for pack in packs for name in pack_guidelines(pack, resolver)]
         movable = _movable_guidelines(sections["guidelines"], loaded.study, of_pack, pieces)
         _take_out(sections["guidelines"], movable, pieces)
     if "scenarios" in sections:
@@ -203,11 +203,11 @@ def _write(made: Path, study: str, pieces: _Pieces, loaded: LoadedStudy) -> None
         (made / name).write_bytes(text.encode("utf-8"))
 
 
-def _check_the_same(made: Path, version: str, shelves: Shelves) -> None:
+def _check_the_same(made: Path, version: str, resolver: ResourceResolver) -> None:
     """Refuse to hand over a folder that is not the study it was made of."""
     try:
-        same = version_of(load_study(made / USUAL, shelves=shelves).study) == version
-    except StudyFaults:
+        same = version_of(load_study(made / USUAL, resolver=resolver).study) == version
+    except InvalidStudyError:
         same = False
     if not same:
         message = "the file cannot be split without changing the study; put its parts into files by hand"

@@ -9,14 +9,12 @@ from enum import StrEnum
 from pathlib import Path
 from string import Template
 
+from theodolite.config.diagnostics import render_diagnostics
 from theodolite.config.endpoints import url_problem
-from theodolite.config.examples import example_files
 from theodolite.config.header import Guess, guess_columns
 from theodolite.config.locate import USUAL
 from theodolite.config.packs import pack_names
-from theodolite.config.places import render_faults
-from theodolite.config.shelves import Shelves
-from theodolite.config.shipped import shipped_text
+from theodolite.config.resources import ResourceResolver, example_files, shipped_text
 from theodolite.config.tables import read_table
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import did_you_mean
@@ -132,7 +130,7 @@ def recorded_study(study: str, file: str) -> str:
     path = Path(file)
     table = read_table(path, path.name)
     if not table.columns or table.faults:
-        raise InputError(render_faults(table.faults))
+        raise InputError(render_diagnostics(table.faults))
     guess = guess_columns(table)
     missing = [meaning for meaning in ("prompt", "response") if meaning not in guess.columns]
     if missing:
@@ -168,7 +166,7 @@ def _recorded_text(study: str, file: str, guess: Guess) -> str:
 
 
 def _judge(answer: str) -> str:
-    known = Shelves().names("guidelines", ".yaml")
+    known = ResourceResolver().names("guidelines", ".yaml")
     if answer in known:
         return f"{answer.replace(' ', '-')}: {{guideline: {answer}, model: large}}"
     if " " in answer:

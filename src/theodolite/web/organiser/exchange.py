@@ -31,7 +31,7 @@ from theodolite.config.brought.bringing import HOLDERS, NAMES, BringColumns, Rea
 from theodolite.config.brought.label_imports import ImportColumns, spelling_of
 from theodolite.config.brought.threads import Ways
 from theodolite.config.brought.voices import Voices, silent_among
-from theodolite.config.loading import StudyFaults
+from theodolite.config.loading import InvalidStudyError
 from theodolite.domain.dialogue import HeldBy, Level
 from theodolite.domain.errors import Conflict, InputError, TheodoliteError
 from theodolite.domain.people.role import Role
@@ -203,7 +203,7 @@ def _upload_dialogues(request: HttpRequest, access: AccessContext) -> HttpRespon
 def _import(request: HttpRequest, access: AccessContext, waiting: Upload, looked: Looked) -> HttpResponse:
     try:
         found = bring_looked(looked, event_of(access.hosted))
-    except (StudyFaults, Conflict):
+    except (InvalidStudyError, Conflict):
         return _preview(request, access, waiting, looked)
     drop_upload(request, access.hosted)
     n = len(found.new)
@@ -367,7 +367,7 @@ def exchange(request: HttpRequest, access: AccessContext) -> HttpResponse:
         sent = _sent(request)
         try:
             told = _import_labels(request, access, sent)
-        except (StudyFaults, InputError) as error:
+        except (InvalidStudyError, InputError) as error:
             faults = str(error)
         else:
             messages.success(request, told)

@@ -15,8 +15,8 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from theodolite.config.loading import StudyFaults
-from theodolite.config.places import render_faults
+from theodolite.config.diagnostics import render_diagnostics
+from theodolite.config.loading import InvalidStudyError
 from theodolite.domain.criteria import CriteriaSubject, StatedCriteria
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.identity import version_of
@@ -40,8 +40,8 @@ def editions(request: HttpRequest, access: AccessContext) -> HttpResponse:
             messages.success(request, f"Edition {edition.number} is published.")
             return redirect("organiser:editions", access.hosted.token)
         shown = _compared(access)
-    except StudyFaults as faults:
-        shown = {"faults": render_faults(faults.placed, limit=None, ending="Nothing was published.")}
+    except InvalidStudyError as faults:
+        shown = {"faults": render_diagnostics(faults.placed, limit=None, ending="Nothing was published.")}
     known = access.hosted.editions.select_related("made_by").order_by("-number")
     return render(request, "web/organiser/editions.html", {"access": access, "editions": known, **shown})
 
@@ -51,7 +51,7 @@ def _compared(access: AccessContext) -> dict[str, object]:
     version, last = version_of(loaded.study), last_edition(access.hosted)
     is_new = last is None or last.version != version
     changes = changes_since(last, loaded.study) if last is not None and is_new else ()
-    notes = render_faults(loaded.notes, limit=None) if loaded.notes else ""
+    notes = render_diagnostics(loaded.notes, limit=None) if loaded.notes else ""
     return {"version": version, "is_new": is_new, "changes": changes, "notes": notes}
 
 

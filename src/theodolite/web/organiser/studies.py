@@ -10,9 +10,9 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
-from theodolite.config.loading import StudyFaults
+from theodolite.config.diagnostics import render_diagnostics
+from theodolite.config.loading import InvalidStudyError
 from theodolite.config.packs import pack_names
-from theodolite.config.places import render_faults
 from theodolite.config.writing.starters import StarterKind, write_starter
 from theodolite.domain.errors import InputError
 from theodolite.domain.people.role import Role
@@ -49,8 +49,8 @@ def studies(request: HttpRequest) -> HttpResponse:
         try:
             hosted = host_study(_folder(form.cleaned_data), account_of(request))
             return redirect("organiser:editions", hosted.token)
-        except StudyFaults as found:
-            faults = render_faults(found.placed, limit=None, ending="Nothing was put on the server.")
+        except InvalidStudyError as found:
+            faults = render_diagnostics(found.placed, limit=None, ending="Nothing was put on the server.")
         except InputError as error:
             form.add_error(None, str(error))
     mine = HostedStudy.objects.filter(memberships__account=account_of(request), memberships__role=Role.ORGANISER.value)

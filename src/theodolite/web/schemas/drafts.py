@@ -7,7 +7,7 @@ from pathlib import Path
 
 from django.db import transaction
 
-from theodolite.bootstrap.shelves import plugin_shelves
+from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.config.labelling.schema_drafts import LONGEST, schema_text
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.web.audit import audit
@@ -38,7 +38,7 @@ def begin_draft(hosted: HostedStudy, name: str, source: str, by: Account) -> Sch
     there = SchemaDraft.objects.filter(hosted=hosted, name=name).first()
     if there is not None:
         return there
-    text = schema_text(Path(hosted.folder), source, plugin_shelves()) if hosted.folder else None
+    text = schema_text(Path(hosted.folder), source, resource_resolver()) if hosted.folder else None
     if text is None:
         message = f"there is no file of a schema `{source}`, neither in the study's folder nor shipped"
         raise InputError(message)

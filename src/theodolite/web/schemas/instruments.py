@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from theodolite.bootstrap.shelves import plugin_shelves
-from theodolite.config.loading import LoadedStudy, StudyFaults, load_study
-from theodolite.config.places import render_faults
+from theodolite.bootstrap.plugins import resource_resolver
+from theodolite.config.diagnostics import render_diagnostics
+from theodolite.config.loading import InvalidStudyError, LoadedStudy, load_study
 from theodolite.domain.identity import SHORT, version_of
 from theodolite.domain.instrument import Instrument
 from theodolite.domain.people.role import Role
@@ -45,8 +45,11 @@ def instruments(request: HttpRequest, access: AccessContext) -> HttpResponse:
     try:
         loaded = _loaded(access)
         context = {"access": access, "shown": _shown(loaded), "notes": loaded.notes}
-    except StudyFaults as found:
-        context = {"access": access, "faults": render_faults(found.placed, limit=None, ending="Nothing was published.")}
+    except InvalidStudyError as found:
+        context = {
+            "access": access,
+            "faults": render_diagnostics(found.placed, limit=None, ending="Nothing was published."),
+        }
     return render(request, "web/questions/list.html", context)
 
 
@@ -70,7 +73,7 @@ def instrument(request: HttpRequest, access: AccessContext, name: str) -> HttpRe
 
 
 def _loaded(access: AccessContext) -> LoadedStudy:
-    return load_study(access.hosted.folder, shelves=plugin_shelves())
+    return load_study(access.hosted.folder, resolver=resource_resolver())
 
 
 def _shown(loaded: LoadedStudy) -> list[Shown]:

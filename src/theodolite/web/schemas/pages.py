@@ -14,11 +14,11 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from theodolite.bootstrap.shelves import plugin_shelves
+from theodolite.bootstrap.plugins import resource_resolver
+from theodolite.config.diagnostics import render_diagnostics
 from theodolite.config.labelling.annotation_schemas import FOLDER
 from theodolite.config.labelling.schema_drafts import schema_path
-from theodolite.config.loading import StudyFaults
-from theodolite.config.places import render_faults
+from theodolite.config.loading import InvalidStudyError
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.people.role import Role
 from theodolite.web.access import AccessContext, allowed
@@ -51,7 +51,7 @@ def schemas(request: HttpRequest, access: AccessContext) -> HttpResponse:
         "schemas": study.schemas if study else (),
         "is_broken": study is None,
         "drafts": [(one, head_of(one), one.versions.first()) for one in access.hosted.schema_drafts.all()],
-        "sources": [*plugin_shelves().names(FOLDER, ".yaml")],
+        "sources": [*resource_resolver().names(FOLDER, ".yaml")],
         "shipped": SHIPPED,
     }
     return render(request, "web/schemas/list.html", context)
@@ -115,8 +115,8 @@ def publish(request: HttpRequest, access: AccessContext, draft: str) -> HttpResp
     number = int(sent.get("revision") or 0) if sent.get("revision", "").isdecimal() else 0
     try:
         made = publish_schema(found, number, access.account, note=sent.get("note", "").strip(), keep=keep)
-    except StudyFaults as faulty:
-        faults = render_faults(faulty.placed, limit=None, ending="Nothing was published.")
+    except InvalidStudyError as faulty:
+        faults = render_diagnostics(faulty.placed, limit=None, ending="Nothing was published.")
         return _page(request, access, found, {"faults": faults}, HTTPStatus.UNPROCESSABLE_ENTITY)
     except (Conflict, InputError) as error:
         messages.warning(request, f"Not published: {error}")

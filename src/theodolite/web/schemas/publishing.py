@@ -12,7 +12,7 @@ from django.db import transaction
 
 from theodolite.annotation.reannotation import carry_over, first_use, n_qualified
 from theodolite.assessment.schema_changes import CategoryChange, Fate, is_alike, schema_changes
-from theodolite.bootstrap.shelves import plugin_shelves
+from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.config.labelling.schema_drafts import read_schema, schema_path
 from theodolite.config.loading import load_study
 from theodolite.domain.errors import Conflict, InputError, StudyError
@@ -157,7 +157,7 @@ def _study_with(hosted: HostedStudy, instead: Mapping[str, bytes]) -> Study:
     if not hosted.folder:
         message = f"study `{hosted.name}` has no files on this server to be written to"
         raise Conflict(message)
-    return load_study(hosted.folder, shelves=plugin_shelves(), instead=instead).study
+    return load_study(hosted.folder, resolver=resource_resolver(), instead=instead).study
 
 
 def _study_now(hosted: HostedStudy) -> Study | None:

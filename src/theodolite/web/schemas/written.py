@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from theodolite.bootstrap.shelves import plugin_shelves
+from theodolite.bootstrap.plugins import resource_resolver
+from theodolite.config.diagnostics import LocatedDiagnostic
 from theodolite.config.labelling.schema_drafts import SchemaReading, read_schema, schema_text
 from theodolite.config.labelling.schema_lines import QuestionBlock, question_blocks
-from theodolite.config.places import PlacedFault
 from theodolite.domain.errors import NotFound, StudyError
 from theodolite.domain.schema import AnnotationSchema, Category
 from theodolite.domain.study import Study
@@ -57,12 +57,12 @@ class WrittenDraft:
     study: Study | None
 
     @property
-    def faults(self) -> tuple[PlacedFault, ...]:
+    def faults(self) -> tuple[LocatedDiagnostic, ...]:
         """What keeps it from being a schema."""
         return self.reading.faults
 
     @property
-    def notes(self) -> tuple[PlacedFault, ...]:
+    def notes(self) -> tuple[LocatedDiagnostic, ...]:
         """What is badly asked."""
         return self.reading.notes
 
@@ -134,7 +134,7 @@ def _readable(
 
 
 def _published_text(draft: SchemaDraft) -> str:
-    text = schema_text(Path(draft.hosted.folder), draft.name, plugin_shelves()) if draft.hosted.folder else None
+    text = schema_text(Path(draft.hosted.folder), draft.name, resource_resolver()) if draft.hosted.folder else None
     return tidied(text) if text else ""
 
 

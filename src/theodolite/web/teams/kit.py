@@ -5,7 +5,7 @@ from __future__ import annotations
 from io import BytesIO
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from theodolite.config.shipped import shipped_files
+from theodolite.config.resources import shipped_files
 
 KIT_NAME = "theodolite-interface-kit"
 """Name of the archive and of the folder in it."""

@@ -6,7 +6,7 @@ import pytest
 
 from theodolite.config.brought.remarks import Remark, Remarks, scalars
 from theodolite.config.brought.voices import Voices, silent_among, turns_of, with_guess
-from theodolite.config.places import PlacedFault
+from theodolite.config.diagnostics import LocatedDiagnostic
 
 
 def said(*pairs, conversation="c", field="role"):
@@ -87,7 +87,9 @@ def test_whoever_speaks_for_the_application_must_be_known(voices, message):
 
 def test_faults_of_the_file_and_of_its_answers_are_told_together():
     remarks = Remarks(
-        file="f", remarks=(*said(("user", "A")), *said(("user", "A"))), faults=(PlacedFault(file="f", message="x"),)
+        file="f",
+        remarks=(*said(("user", "A")), *said(("user", "A"))),
+        faults=(LocatedDiagnostic(file="f", message="x"),),
     )
 
     assert len(turns(remarks)[1].table.faults) == 2

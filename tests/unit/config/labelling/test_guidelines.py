@@ -4,7 +4,7 @@ import pytest
 
 from theodolite.config.labelling.scales import scale_of
 from theodolite.config.loading import load_study
-from theodolite.config.shelves import Shelves
+from theodolite.config.resources import ResourceResolver
 from theodolite.domain.errors import InputError
 from theodolite.domain.guideline import Origin
 from theodolite.domain.instrument import Orientation, ScaleKind
@@ -60,7 +60,7 @@ def test_labels_have_an_order_once_the_bad_end_is_stated():
     assert not scale_of(["a", "b"], UNSTATED).ordered
 
 
-@pytest.mark.parametrize("name", Shelves().names("guidelines", ".yaml"))
+@pytest.mark.parametrize("name", ResourceResolver().names("guidelines", ".yaml"))
 def test_every_shipped_guideline_can_be_used(folder, name):
     loaded = load_study(folder(study_yaml=STUDY.replace("NAME", name)))
 

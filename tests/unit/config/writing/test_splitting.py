@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from theodolite.config.loading import StudyFaults, load_study
+from theodolite.config.loading import InvalidStudyError, load_study
 from theodolite.config.writing.splitting import split_study
 from theodolite.domain.errors import InputError
 from theodolite.domain.identity import version_of
@@ -147,7 +147,7 @@ def test_a_file_outside_of_the_folder_is_said_and_nothing_is_written(folder, tmp
 
 
 def test_a_study_with_faults_is_not_split(folder):
-    with pytest.raises(StudyFaults):
+    with pytest.raises(InvalidStudyError):
         split_study(*made(folder, STUDY.replace("goal", "goall")))
 
 

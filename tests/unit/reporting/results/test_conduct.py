@@ -5,7 +5,7 @@ import jsonschema
 import pytest
 
 from tests.fakes.conduct import PLAIN, VOTES
-from theodolite.config.shipped import shipped_text
+from theodolite.config.resources import shipped_text
 from theodolite.reporting.results.conduct import conduct_entry
 
 

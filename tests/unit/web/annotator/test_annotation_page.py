@@ -9,7 +9,7 @@ import pytest
 
 from theodolite.annotation.rules import examples_for, worked_examples
 from theodolite.config.labelling.schema_drafts import read_schema
-from theodolite.config.shipped import shipped
+from theodolite.config.resources import shipped
 from theodolite.domain.annotating.blind import BlindDialogue, BlindReference, BlindTurn
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.guideline import DefectRule, Example, Guideline

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from theodolite.config.examples import EXAMPLES, example_files
 from theodolite.config.loading import check_study, load_study
+from theodolite.config.resources import EXAMPLES, example_files
 from theodolite.config.writing.starters import StarterKind, write_starter
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import Severity

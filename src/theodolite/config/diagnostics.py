@@ -1,4 +1,4 @@
-"""Places: faults with file, line and column, and how people are shown them."""
+"""Diagnostics with file, line and column, and their text form."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _RANK = {Severity.FAULT: 0, Severity.NOTE: 1, Severity.OPEN: 2}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedFault:
+class LocatedDiagnostic:
     """A fault and where it stands.
 
     Attributes:
@@ -55,32 +55,32 @@ class Diagnostics:
     """Everything that was found wrong so far, in no order; `first` is the file that is shown first."""
 
     first: str = ""
-    placed: dict[PlacedFault, None] = field(default_factory=dict)
+    placed: dict[LocatedDiagnostic, None] = field(default_factory=dict)
 
-    def add(self, *faults: PlacedFault) -> None:
+    def add(self, *faults: LocatedDiagnostic) -> None:
         """Keep faults, each once."""
         self.placed.update(dict.fromkeys(faults))
 
-    def in_order(self) -> tuple[PlacedFault, ...]:
+    def in_order(self) -> tuple[LocatedDiagnostic, ...]:
         """Return the worst first, then in the order of the files."""
         names = dict.fromkeys([self.first, *(fault.file for fault in self.placed)])
         files = {name: place for place, name in enumerate(names)}
 
-        def rank(fault: PlacedFault) -> tuple[int, bool, int, int, int]:
+        def rank(fault: LocatedDiagnostic) -> tuple[int, bool, int, int, int]:
             return _RANK[fault.severity], fault.line > 0, files[fault.file], fault.line, fault.column
 
         return tuple(sorted(self.placed, key=rank))
 
 
-def few_of(faults: Sequence[PlacedFault], file: str) -> tuple[PlacedFault, ...]:
+def few_of(faults: Sequence[LocatedDiagnostic], file: str) -> tuple[LocatedDiagnostic, ...]:
     """Return as many faults of a file's rows as people read, and how many there are besides."""
     n_more = len(faults) - _FEW
-    rest = (PlacedFault(file=file, message=f"has {n_more:,} further faults"),) if n_more > 0 else ()
+    rest = (LocatedDiagnostic(file=file, message=f"has {n_more:,} further faults"),) if n_more > 0 else ()
     return (*faults[:_FEW], *rest)
 
 
-def render_faults(
-    faults: Sequence[PlacedFault],
+def render_diagnostics(
+    faults: Sequence[LocatedDiagnostic],
     *,
     limit: int | None = 20,
     color: bool = False,
@@ -107,7 +107,7 @@ def render_faults(
     return "\n".join([*lines, *_closing(faults, ending)])
 
 
-def _wrapped(fault: PlacedFault, width: int) -> list[str]:
+def _wrapped(fault: LocatedDiagnostic, width: int) -> list[str]:
     """Return place and words, on as many lines as the terminal's width asks for."""
     lines = textwrap.wrap(printable(fault.words), _WIDTH + 2 - width, break_long_words=False, break_on_hyphens=False)
     place = printable_line(fault.place)
@@ -117,14 +117,14 @@ def _wrapped(fault: PlacedFault, width: int) -> list[str]:
     return [f"{place:<{width}}{first}", *(" " * width + line for line in rest)]
 
 
-def _closing(faults: Sequence[PlacedFault], ending: str) -> list[str]:
+def _closing(faults: Sequence[LocatedDiagnostic], ending: str) -> list[str]:
     n_faults = sum(fault.severity is Severity.FAULT for fault in faults)
     if not n_faults:
         return []
     return [f"{n_faults} fault{'' if n_faults == 1 else 's'}. {ending}"]
 
 
-def _excerpt(fault: PlacedFault, *, color: bool) -> list[str]:
+def _excerpt(fault: LocatedDiagnostic, *, color: bool) -> list[str]:
     """Show the line with carets under the words that are meant, cut to the terminal's width."""
     room = _WIDTH - 8
     start = max(0, fault.column - 1 + fault.width - room + 3) if fault.column + fault.width > room else 0
