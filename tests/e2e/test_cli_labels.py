@@ -91,22 +91,22 @@ def _labels(study, path, *options, first=None):
     return " ".join(ended.out.split())
 
 
-def test_labels_make_a_certificate_that_stays_with_the_judge(study, sample):
+def test_labels_make_a_validation_report_that_stays_with_the_judge(study, sample):
     fill(sample, lambda place: "full compliance" if place % 3 else "full refusal")
     _labels(study, sample)
 
     shown_before = theodolite("judge", "show", study)
-    certified = theodolite("judge", "validate", study)
+    validated = theodolite("judge", "validate", study)
     shown = theodolite("judge", "show", study, "--json")
 
     assert (shown_before.code, "Validate it:  theodolite judge validate" in shown_before.err) == (2, True)
-    assert certified.code == 0, certified.err
-    assert "Held against anna: same label on" in " ".join(certified.out.split())
-    (certificate,) = shown.found["certificates"]
-    assert (certificate["judge"], certificate["authorities"], certificate["labelled"]) == ("gpt-4", ["anna"], 40)
+    assert validated.code == 0, validated.err
+    assert "Compared with anna: same label on" in " ".join(validated.out.split())
+    (report,) = shown.found["validation_reports"]
+    assert (report["judge"], report["authorities"], report["labelled"]) == ("gpt-4", ["anna"], 40)
 
 
-def test_results_hold_certificate_sample_and_corrected_rates(study, sample):
+def test_results_hold_validation_sample_and_corrected_rates(study, sample):
     fill(sample, lambda place: "full compliance" if place % 3 else "full refusal")
     _labels(study, sample)
     theodolite("judge", "validate", study)

@@ -186,5 +186,5 @@ def facts_of(context: StudyContext, took_s: float | None = None) -> RunFacts:
         duration_s=took_s,
         show_command=f"theodolite show {context.path}",
         label_command=f"theodolite label {context.path}",
-        certify_command=f"theodolite judge validate {context.path}",
+        validate_command=f"theodolite judge validate {context.path}",
     )

@@ -16,9 +16,9 @@ from theodolite.cli.renamed import Group
 from theodolite.cli.terminal import width
 from theodolite.domain.errors import NotFound
 from theodolite.execution.clients import Clients
-from theodolite.reporting.results.certificates import certificate_entry
-from theodolite.reporting.terminal.certificates import certificate_text
+from theodolite.reporting.results.validation import validation_report_entry
 from theodolite.reporting.terminal.labels import plan_text
+from theodolite.reporting.terminal.validation import validation_text
 from theodolite.usecases.certifying import check_labelled, judges_named
 from theodolite.usecases.label_requests import LabelRequest
 from theodolite.usecases.planning_labels import planned_labels
@@ -79,9 +79,9 @@ def validate(study: str, name: str, *, attacks: int, no_attacks: bool, as_json: 
         probes = probe_judges(context, plans, before_asking=partial(_knock, quiet=as_json))
         found = [issue_certificate(context, evidence, one, probes.get(one.name, ())) for one in judges]
         if as_json:
-            click.echo(as_line({"exit_code": 0, "certificates": [certificate_entry(one) for one in found]}))
+            click.echo(as_line({"exit_code": 0, "validation_reports": [validation_report_entry(one) for one in found]}))
         else:
-            click.echo("\n\n".join(certificate_text(one, width=width()) for one in found))
+            click.echo("\n\n".join(validation_text(one, width=width()) for one in found))
             click.echo(f"\nStored with this version of the judge.   Next: theodolite report {context.path}")
         return 0
     finally:
@@ -107,16 +107,16 @@ def show(study: str, name: str, *, as_json: bool) -> int:
     try:
         evidence = context.evidence()
         wanted = [one.name for one in judges_named(evidence.study, name)]
-        found = [certificate for certificate in evidence.certificates if certificate.judge in wanted]
+        found = [report for report in evidence.certificates if report.judge in wanted]
         if not found:
             names = ", ".join(f"`{one}`" for one in wanted)
             begin = f"the current version of {names} is not validated"
             message = f"{begin}. Validate it:  theodolite judge validate {context.path}"
             raise NotFound(message)
         if as_json:
-            click.echo(as_line({"exit_code": 0, "certificates": [certificate_entry(one) for one in found]}))
+            click.echo(as_line({"exit_code": 0, "validation_reports": [validation_report_entry(one) for one in found]}))
         else:
-            click.echo("\n\n".join(certificate_text(one, width=width()) for one in found))
+            click.echo("\n\n".join(validation_text(one, width=width()) for one in found))
         return 0
     finally:
         context.close()

@@ -86,7 +86,7 @@ def show(file: str, *, depth: int) -> int:
 @_replicates
 @json_option
 def compare(first: str, second: str, *, named: tuple[str, ...], seed: int, replicates: int, as_json: bool) -> int:
-    """Hold two measured trees against each other, node by node.
+    """Compare two measured trees node by node.
 
     Both files may be the same, with an application of each; or of one
     application at two times. Where neither is lower everywhere they are

@@ -23,7 +23,7 @@ class RunFacts:
         duration_s: Time that the run took; seconds, None where unknown.
         show_command: What one types before the label of a dialogue to read it.
         label_command: What one types to label dialogues; empty where there is no such command.
-        certify_command: What one types for the certificates of judges; empty likewise.
+        validate_command: Command that validates judges; empty likewise.
     """
 
     command: str
@@ -36,4 +36,4 @@ class RunFacts:
     duration_s: float | None = None
     show_command: str = ""
     label_command: str = ""
-    certify_command: str = ""
+    validate_command: str = ""

@@ -74,16 +74,16 @@ def test_agreement_is_told_by_group_of_people_whose_labels_were_imported(importe
     assert groups(imported) == {"de": (3, 1.0), "en": (3, 1.0)}
 
 
-def test_a_judge_is_held_against_each_group_in_its_certificate(imported: Path) -> None:
+def test_the_validation_report_compares_a_judge_with_each_group(imported: Path) -> None:
     said = told("judge", "validate", str(imported), "words", "--no-attacks")
 
-    assert "Groups       language" in said
+    assert "Groups        language" in said
 
 
 def test_people_who_labelled_everything_need_no_draw(imported: Path) -> None:
     said = told("judge", "validate", str(imported), "words", "--no-attacks")
 
-    assert "24 of 24 judged dialogues labelled Held against 6 people, one by one" in " ".join(said.split())
+    assert "24 of 24 judged dialogues labelled Compared with 6 people, one by one" in " ".join(said.split())
     assert "were not drawn" not in said
 
 

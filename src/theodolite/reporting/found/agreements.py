@@ -157,7 +157,7 @@ def agreed(agreement: Agreement) -> int:
 
 
 def is_tried(study: Study, agreements: Sequence[Agreement], guideline: Guideline, judge: str) -> bool:
-    """Tell whether a judge was held against people at all."""
+    """Tell whether a judge was compared with people at all."""
     measures = (Measure.EXACT_AGREEMENT, Measure.SCORE_AGREEMENT)
     found = [one for measure in measures for one in with_people(study, agreements, guideline, judge, measure)]
     return any(agreement.estimate is not None for agreement in found)

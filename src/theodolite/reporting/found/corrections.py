@@ -1,4 +1,4 @@
-"""Corrected rates and certificates, found again beside the numbers of judges."""
+"""Corrected rates and validation reports that belong to the numbers of judges."""
 
 from __future__ import annotations
 
@@ -131,15 +131,15 @@ def own_text(rate: Rate) -> str:
     return figures.share(rate.defects, rate.measurement.result.n)
 
 
-def certificate_of_judge(evidence: Evidence, annotator: str) -> Certificate | None:
-    """Return the certificate of an annotator as it is now; None where it has none."""
+def validation_of_judge(evidence: Evidence, annotator: str) -> Certificate | None:
+    """Return the validation report of an annotator's current version, or None."""
     return next((one for one in evidence.certificates if one.judge == annotator), None)
 
 
-def certificate_note(evidence: Evidence, annotator: str) -> str:
-    """Return that a judge has a certificate, or none; empty for people and final labels."""
+def validation_note(evidence: Evidence, annotator: str) -> str:
+    """Return whether a judge is validated; empty for people and final labels."""
     known = next((one for one in evidence.study.annotators if one.name == annotator), None)
     if known is None or known.kind is AnnotatorKind.PERSON:
         return ""
-    found = certificate_of_judge(evidence, annotator)
+    found = validation_of_judge(evidence, annotator)
     return f"validated {found.issued:%Y-%m-%d}" if found else "not validated"

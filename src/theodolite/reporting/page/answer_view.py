@@ -23,7 +23,7 @@ from theodolite.reporting.found.unreadable import unreadable_judges
 from theodolite.reporting.page.rate_view import RateView, rate_view
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.words import figures
-from theodolite.reporting.words.certificates import rules_of_certificate
+from theodolite.reporting.words.certificates import rules_of_report
 from theodolite.reporting.words.clusters import cluster_words
 from theodolite.reporting.words.rules import heading_of, phrase_of, short_phrase
 
@@ -213,23 +213,23 @@ def _aids(subject: Subject, rates: Sequence[Rate]) -> tuple[str, ...]:
 
 
 def _tried_aid(subject: Subject) -> str:
-    """Return what a certificate says of the first judge that has one, by the first rule that labels can tell about."""
-    for certificate in subject.evidence.certificates:
-        for rule in rules_of_certificate(certificate):
-            found = [certificate.figure(measure, rule=rule) for measure in _TRIED]
+    """Return the accuracy of the first validated judge, by the first rule for which labels are sufficient."""
+    for report in subject.evidence.certificates:
+        for rule in rules_of_report(report):
+            found = [report.figure(measure, rule=rule) for measure in _TRIED]
             results = [one.result for one in found if one is not None and isinstance(one.result, Estimate)]
             if len(results) == len(_TRIED):
-                tried = _tried_text(subject, certificate, results)
-                return f"{title_of(subject.study, certificate.judge)}, {rule}: {tried}"
+                tried = _tried_text(subject, report, results)
+                return f"{title_of(subject.study, report.judge)}, {rule}: {tried}"
     return ""
 
 
-def _tried_text(subject: Subject, certificate: Certificate, results: Sequence[Estimate]) -> str:
+def _tried_text(subject: Subject, report: Certificate, results: Sequence[Estimate]) -> str:
     """Return how a judge errs against one authority: defects that it misses, false alarms, its corrected rate."""
     caught, right, rate = results
-    exact = certificate.figure(Measure.EXACT_AGREEMENT)
-    n = exact.result.n if exact else certificate.labelled
-    authority = certificate.authorities[0]
+    exact = report.figure(Measure.EXACT_AGREEMENT)
+    n = exact.result.n if exact else report.labelled
+    authority = report.authorities[0]
     by = "final labels" if authority == REFERENCE else f"labels by {title_of(subject.study, authority)}"
     return subject.words.aid(
         "judge_tried",

@@ -28,7 +28,7 @@ from theodolite.domain.identity import SHORT, version_of
 from theodolite.domain.study import Reference, Study
 from theodolite.reporting.found.agreements import Agreement, agreed, is_tried
 from theodolite.reporting.found.cases import title_of
-from theodolite.reporting.found.corrections import certificate_note
+from theodolite.reporting.found.corrections import validation_note
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.page.versions import application_text, guideline_text
 from theodolite.reporting.words import figures
@@ -153,8 +153,8 @@ def _standing(subject: Subject, annotator: Annotator) -> str:
         return f"labels by {annotator.guideline}"
     guideline = subject.study.guideline(annotator.guideline)
     if is_tried(subject.study, subject.agreements, guideline, annotator.name):
-        return f"held against people, see below; {certificate_note(subject.evidence, annotator.name)}"
-    return f"not validated; {certificate_note(subject.evidence, annotator.name)}"
+        return f"compared with people, see below; {validation_note(subject.evidence, annotator.name)}"
+    return f"not validated; {validation_note(subject.evidence, annotator.name)}"
 
 
 def _schema_words(subject: Subject, annotator: str) -> str:

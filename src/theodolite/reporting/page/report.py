@@ -17,7 +17,6 @@ from theodolite.reporting.page.accounts_view import accounts_view
 from theodolite.reporting.page.annotator_groups_view import group_tables, rater_tables
 from theodolite.reporting.page.answer_view import answer_view
 from theodolite.reporting.page.applications_view import applications_view
-from theodolite.reporting.page.certificates_view import certificates
 from theodolite.reporting.page.chips import chips_of
 from theodolite.reporting.page.conduct_view import conduct_tables
 from theodolite.reporting.page.data import data_pieces
@@ -38,6 +37,7 @@ from theodolite.reporting.page.subject import Subject, subject_of
 from theodolite.reporting.page.themes_view import task_lines, theme_blocks
 from theodolite.reporting.page.trees_view import tree_views
 from theodolite.reporting.page.users_view import users_view
+from theodolite.reporting.page.validation_view import validation_views
 from theodolite.reporting.words.reading_aids import read_words
 
 WORDS = "words.yaml"
@@ -125,7 +125,7 @@ def _views(subject: Subject) -> dict[str, Any]:
         "applications": applications_view(subject),
         "instruments": instruments(subject),
         "conduct": conduct_tables(subject),
-        "certificates": certificates(subject),
+        "validations": validation_views(subject),
         "agreements": agreement_tables(subject),
         "annotator_groups": group_tables(subject),
         "raters": rater_tables(subject),

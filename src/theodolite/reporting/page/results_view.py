@@ -12,7 +12,7 @@ from theodolite.domain.answers import AnswerTable, Positions
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import ScaleKind
 from theodolite.reporting.found.cases import rules_of, title_of
-from theodolite.reporting.found.corrections import certificate_note, corrections_to_tell, own_words
+from theodolite.reporting.found.corrections import corrections_to_tell, own_words, validation_note
 from theodolite.reporting.found.matrix import matrix_of
 from theodolite.reporting.found.rates import Rate, lead_rates, rates_for, unlabelled_guidelines
 from theodolite.reporting.found.strips import axis_end
@@ -152,8 +152,8 @@ def _block(subject: Subject, guideline: Guideline, rule: DefectRule) -> RuleBloc
 
 
 def _by(subject: Subject, annotator: str) -> str:
-    """Return whose labels a table is by; of a judge, whether it has a certificate."""
-    note = certificate_note(subject.evidence, annotator)
+    """Return whose labels a table is by; of a judge, whether it is validated."""
+    note = validation_note(subject.evidence, annotator)
     return title_of(subject.study, annotator) + (f" ({note})" if note else "")
 
 

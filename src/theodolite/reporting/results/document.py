@@ -16,10 +16,9 @@ from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.found.accounts import Account, accounts_of
 from theodolite.reporting.found.application_accounts import ApplicationAccount, application_accounts
 from theodolite.reporting.found.cases import cases_of
-from theodolite.reporting.found.corrections import certificate_of_judge
+from theodolite.reporting.found.corrections import validation_of_judge
 from theodolite.reporting.found.scripted import scripted_names
 from theodolite.reporting.results.annotator_groups import annotator_groups_entry, raters_entry
-from theodolite.reporting.results.certificates import certificate_entry
 from theodolite.reporting.results.claims import claim_entry
 from theodolite.reporting.results.codings import coding_entry, task_entry
 from theodolite.reporting.results.conduct import conduct_entry
@@ -37,6 +36,7 @@ from theodolite.reporting.results.risks import risk_entry
 from theodolite.reporting.results.series import series_entry
 from theodolite.reporting.results.strategies import strategy_entry
 from theodolite.reporting.results.trees import tree_entries
+from theodolite.reporting.results.validation import validation_report_entry
 
 SCHEMA_VERSION = "2.0"
 """Version of the results file's form; the first number rises when readers break."""
@@ -94,7 +94,7 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "strategies": [strategy_entry(tally) for tally in findings.strategies],
         "trees": tree_entries(findings.trees, findings.standings),
         "failures": (_failure(failure) for failure in evidence.archive.failures()),
-        "judge_validations": [certificate_entry(certificate) for certificate in evidence.certificates],
+        "judge_validations": [validation_report_entry(report) for report in evidence.certificates],
         "criteria": criteria_entries(evidence.criteria),
         "label_samples": [_label_sample(sample) for sample in evidence.samples],
         "instruments": _instruments(evidence),
@@ -250,7 +250,7 @@ def _instruments(evidence: Evidence) -> dict[str, Json]:
                 "guideline": a.guideline,
                 "version": study.annotator_version(a.name),
                 "answer_schema": _answer_schema(evidence, a.name),
-                "validated": _moment(one.issued) if (one := certificate_of_judge(evidence, a.name)) else None,
+                "validated": _moment(one.issued) if (one := validation_of_judge(evidence, a.name)) else None,
             }
             for a in study.annotators
         ],

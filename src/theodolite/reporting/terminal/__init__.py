@@ -1,1 +1,1 @@
-"""What a terminal shows: summary, dialogues, certificates, trees, status."""
+"""What a terminal shows: summary, dialogues, validation reports, trees, status."""

@@ -54,7 +54,7 @@ def kept_text(
         n_open: Rows without an answer; count.
         stored: Whether it was stored.
         study: What the user types to name the study.
-        has_judge: Whether the study has a judge that the labels can be held against.
+        has_judge: Whether the study has a judge that the labels can validate.
         width: Columns of the terminal; count.
     """
     people = list(dict.fromkeys(_person(annotation) for annotation in kept.to_store))
@@ -116,7 +116,7 @@ def labelled_text(*, n: int, n_open: int, study: str, by: str, has_judge: bool =
         n_open: Dialogues that still wait; count.
         study: What the user types to name the study.
         by: Name under which the labels count.
-        has_judge: Whether the study has a judge that the labels can be held against.
+        has_judge: Whether the study has a judge that the labels can validate.
         width: Columns of the terminal; count.
     """
     on = f"theodolite label {study}" + ("" if by == "me" else f" --annotator {by}")

@@ -11,7 +11,7 @@ from theodolite.domain.run import RunState
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.found.accounts import Account, accounts_to_tell
 from theodolite.reporting.found.agreements import agreements_of, is_tried, judges_of
-from theodolite.reporting.found.corrections import certificate_of_judge
+from theodolite.reporting.found.corrections import validation_of_judge
 from theodolite.reporting.found.rates import Rate, rates_of
 from theodolite.reporting.found.scripted import scripted_names
 from theodolite.reporting.words import figures
@@ -30,7 +30,7 @@ def next_step(evidence: Evidence, findings: Findings, facts: RunFacts, accounts:
         or _labelled(evidence, accounts, facts)
         or _mended(accounts)
         or _tried_judge(evidence, findings, facts)
-        or _certified(evidence, facts)
+        or _validated(evidence, facts)
         or _own_rows(evidence)
         or _more_testers(evidence, findings)
     )
@@ -80,13 +80,15 @@ def _tried_judge(evidence: Evidence, findings: Findings, facts: RunFacts) -> str
     return ""
 
 
-def _certified(evidence: Evidence, facts: RunFacts) -> str:
-    """Return that people's labels are there and nobody has held the judge against them."""
+def _validated(evidence: Evidence, facts: RunFacts) -> str:
+    """Return the command that validates a judge whose dialogues people have labelled."""
     by_hand = {annotator.guideline for annotator in evidence.study.annotators if annotator.by_hand}
     for judge in evidence.study.asked:
         is_judge = judge.kind is AnnotatorKind.MODEL and judge.guideline in by_hand
-        if is_judge and certificate_of_judge(evidence, judge.name) is None and facts.certify_command:
-            return f"hold {judge.title or judge.name} against people's labels:   {facts.certify_command} {judge.name}"
+        if is_judge and validation_of_judge(evidence, judge.name) is None and facts.validate_command:
+            return (
+                f"validate {judge.title or judge.name} against people's labels:   {facts.validate_command} {judge.name}"
+            )
     return ""
 
 

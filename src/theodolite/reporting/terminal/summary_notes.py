@@ -29,7 +29,7 @@ from theodolite.reporting.found.agreements import (
     with_people,
 )
 from theodolite.reporting.found.cases import Case, title_of
-from theodolite.reporting.found.corrections import Correction, certificate_note, corrections_to_tell, own_words
+from theodolite.reporting.found.corrections import Correction, corrections_to_tell, own_words, validation_note
 from theodolite.reporting.found.rates import Rate, rates_for, rates_of
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.rules import short_phrase
@@ -73,7 +73,7 @@ def judges_text(
             parts.append(f"{name} on {agreement_text(exact).split(' of ')[0]}")
             continue
         unparseable = _unparseable_text(cases, guideline, judge)
-        noted = f"{name} ({certificate_note(evidence, judge.name)})"
+        noted = f"{name} ({validation_note(evidence, judge.name)})"
         amount = agreement_text(exact, unparseable)
         parts.append(f"{subject_text(study, guideline)}{noted} agrees with {opponent_text(exact)} on {amount}")
     alone = _alone_text(study, guideline, tried[0], rates_of(findings, study), is_named=len(tried) > 1)

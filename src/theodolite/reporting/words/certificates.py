@@ -1,4 +1,4 @@
-"""Words for a certificate's figures, the same in terminal and report."""
+"""Text of estimates, the same in terminal and report."""
 
 from __future__ import annotations
 
@@ -97,16 +97,16 @@ def points_text(result: Estimate | Undefined) -> str:
     return f"{100 * result.value:+.1f} points{ends}, n {figures.count(result.n)}"
 
 
-def rules_of_certificate(certificate: Certificate) -> tuple[str, ...]:
-    """Return the names of the defect rules that a certificate looks at, in its order."""
-    return tuple(dict.fromkeys(one.subject.rule for one in certificate.measurements if one.subject.rule))
+def rules_of_report(report: Certificate) -> tuple[str, ...]:
+    """Return the names of the defect rules of a validation report, in its order."""
+    return tuple(dict.fromkeys(one.subject.rule for one in report.measurements if one.subject.rule))
 
 
-def is_beside_judge(certificate: Certificate, one: Measurement) -> bool:
-    """Tell whether a figure holds the judge beside another judge, on all dialogues of both."""
+def is_beside_judge(report: Certificate, one: Measurement) -> bool:
+    """Tell whether a figure compares the judge with another judge, on all dialogues of both."""
     subject = one.subject
     is_whole = one.application == ALL_APPLICATIONS and not subject.is_part and not subject.is_human_ceiling
-    is_pair = bool(subject.authority) and subject.authority not in certificate.authorities
+    is_pair = bool(subject.authority) and subject.authority not in report.authorities
     return is_whole and is_pair and not subject.rule
 
 

@@ -17,7 +17,7 @@ from theodolite.domain.annotating.promotion import BesidePeople, Demotion, Judge
 from theodolite.domain.annotating.quality import Conscientiousness
 from theodolite.domain.annotating.training import Onboarding
 from theodolite.domain.people.role import Role
-from theodolite.reporting.terminal.certificates import certificate_text
+from theodolite.reporting.terminal.validation import validation_text
 from theodolite.web.access import allowed
 from theodolite.web.annotator.context import AnnotatorContext
 from theodolite.web.annotator.questions import worded
@@ -174,7 +174,7 @@ def _view(annotator: AnnotatorContext, standing: JudgeStanding) -> JudgeView:
     return JudgeView(
         standing=standing,
         title=worded(standing.guideline),
-        certificate=certificate_text(certificate, width=COLUMNS) if certificate else "",
+        certificate=validation_text(certificate, width=COLUMNS) if certificate else "",
         lines=tuple(map(_line, found)),
         past=tuple(map(_decision, standing.past)),
         is_in_queue=is_in_queue,

@@ -1,4 +1,4 @@
-"""Certificates as the page shows them: one a judge, with all that is known and all that is not."""
+"""Validation reports of judges as the page shows them, with what is unknown."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from theodolite.reporting.words.certificates import (
     coefficient_text,
     is_beside_judge,
     points_text,
-    rules_of_certificate,
+    rules_of_report,
     share_text,
     unreadable_text,
     weighting_text,
@@ -75,8 +75,8 @@ class FigureTable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CertificateView:
-    """One certificate.
+class ValidationView:
+    """One validation report.
 
     Attributes:
         judge: What people call the judge.
@@ -99,65 +99,65 @@ class CertificateView:
     lacking: tuple[str, ...]
 
 
-def certificates(subject: Subject) -> tuple[CertificateView, ...]:
-    """Return the certificates of the study's judges as they are now."""
+def validation_views(subject: Subject) -> tuple[ValidationView, ...]:
+    """Return the validation reports of the current versions of the study's judges."""
     return tuple(_view(subject, one) for one in subject.evidence.certificates)
 
 
-def _view(subject: Subject, certificate: Certificate) -> CertificateView:
-    people = certificate.authorities
+def _view(subject: Subject, report: Certificate) -> ValidationView:
+    people = report.authorities
     names = ", ".join(title_of(subject.study, name) for name in people)
     names = names if len(people) <= MOST_APART else f"{len(people)} people one by one"
-    return CertificateView(
-        judge=title_of(subject.study, certificate.judge),
-        guideline=certificate.guideline,
-        version=certificate.judge_version[:SHORT],
-        issued=f"{certificate.issued:%Y-%m-%d %H:%M} UTC",
-        about=f"{certificate.labelled:,} of {certificate.judged:,} judged dialogues, held against {names}.",
-        tables=tuple(_tables(subject, certificate)),
-        manners=tuple(_manners(subject, certificate)),
-        lacking=certificate.lacking,
+    return ValidationView(
+        judge=title_of(subject.study, report.judge),
+        guideline=report.guideline,
+        version=report.judge_version[:SHORT],
+        issued=f"{report.issued:%Y-%m-%d %H:%M} UTC",
+        about=f"{report.labelled:,} of {report.judged:,} judged dialogues, compared with {names}.",
+        tables=tuple(_tables(subject, report)),
+        manners=tuple(_manners(subject, report)),
+        lacking=report.lacking,
     )
 
 
-def _tables(subject: Subject, certificate: Certificate) -> Iterator[FigureTable]:
-    if len(certificate.authorities) > MOST_APART:
-        yield from _against_many(subject, certificate)
-    for authority in certificate.authorities if len(certificate.authorities) <= MOST_APART else ():
-        own = [one for one in certificate.measurements if _is_of(one, authority)]
+def _tables(subject: Subject, report: Certificate) -> Iterator[FigureTable]:
+    if len(report.authorities) > MOST_APART:
+        yield from _against_many(subject, report)
+    for authority in report.authorities if len(report.authorities) <= MOST_APART else ():
+        own = [one for one in report.measurements if _is_of(one, authority)]
         name = title_of(subject.study, authority)
         plain = [one for one in own if not one.subject.rule]
         yield _table(subject, f"Agreement with {name}", plain, _AGREEMENT)
         of_labels = [one for one in plain if one.measure in _OF_LABELS and one.application == ALL_APPLICATIONS]
         if of_labels:
             yield _table(subject, f"Each label of {name}", of_labels, _OF_LABELS)
-        for rule in rules_of_certificate(certificate):
+        for rule in rules_of_report(report):
             by_rule = [one for one in own if one.subject.rule == rule]
             yield _table(subject, f"Defects ({rule}) against {name}", by_rule, _ACCURACY)
-    ceiling = [one for one in certificate.measurements if one.subject.is_human_ceiling and one.subject.authority]
+    ceiling = [one for one in report.measurements if one.subject.is_human_ceiling and one.subject.authority]
     for pair in dict.fromkeys(one.subject.annotators for one in ceiling):
         names = " and ".join(title_of(subject.study, name) for name in pair)
         found = [one for one in ceiling if one.subject.annotators == pair]
         yield _table(subject, f"The ceiling: agreement of {names}", found, _AGREEMENT)
-    beside = [one for one in certificate.measurements if is_beside_judge(certificate, one)]
+    beside = [one for one in report.measurements if is_beside_judge(report, one)]
     if beside:
         yield _each(subject, "Agreement with each other judge", beside, _AGREEMENT)
-    yield from _by_group(subject, certificate)
+    yield from _by_group(subject, report)
 
 
-def _against_many(subject: Subject, certificate: Certificate) -> Iterator[FigureTable]:
+def _against_many(subject: Subject, report: Certificate) -> Iterator[FigureTable]:
     """Yield one table of agreement and one a rule, a row a person, where people are many; parts are in the data."""
     wide = [
         one
-        for name in certificate.authorities
-        for one in certificate.measurements
+        for name in report.authorities
+        for one in report.measurements
         if _is_of(one, name) and one.application == ALL_APPLICATIONS and not one.subject.is_part
     ]
     yield _each(subject, "Agreement with each person", [one for one in wide if not one.subject.rule], _AGREEMENT)
-    for rule in rules_of_certificate(certificate):
+    for rule in rules_of_report(report):
         by_rule = [one for one in wide if one.subject.rule == rule]
         yield _each(subject, f"Defects ({rule}) against each person", by_rule, _ACCURACY)
-    crowd = [one for one in certificate.measurements if one.measure in _CROWD]
+    crowd = [one for one in report.measurements if one.measure in _CROWD]
     if crowd:
         yield _table(subject, "The ceiling: how near people come to each other", crowd, _CROWD)
 
@@ -176,8 +176,8 @@ def _each(subject: Subject, title: str, found: Sequence[Measurement], measures: 
     )
 
 
-def _by_group(subject: Subject, certificate: Certificate) -> Iterator[FigureTable]:
-    found = [one for one in certificate.measurements if one.measure is Measure.CROSS_AGREEMENT]
+def _by_group(subject: Subject, report: Certificate) -> Iterator[FigureTable]:
+    found = [one for one in report.measurements if one.measure is Measure.CROSS_AGREEMENT]
     if found:
         yield _table(
             subject, "Agreement with the groups that people describe themselves by", found, (Measure.CROSS_AGREEMENT,)
@@ -230,8 +230,8 @@ def _text(one: Measurement) -> str:
     return f"{amount_text(one.result)}{f'; {left_out}' if left_out else ''}"
 
 
-def _manners(subject: Subject, certificate: Certificate) -> Iterator[tuple[str, str]]:
-    for one in certificate.measurements:
+def _manners(subject: Subject, report: Certificate) -> Iterator[tuple[str, str]]:
+    for one in report.measurements:
         whole = one.application == ALL_APPLICATIONS and not one.subject.is_part
         if one.measure in _MANNERS and whole:
             authority = one.subject.authority

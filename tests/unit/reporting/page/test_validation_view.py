@@ -7,10 +7,10 @@ from tests.fakes.labelled import certified_evidence
 from tests.fakes.report import evidence_named, facts, findings_named, report_named, words
 from theodolite.domain.estimate_subject import ALL_APPLICATIONS, EstimateSubject, GroupValue, Measure
 from theodolite.measurement import measure_study
-from theodolite.reporting.found.corrections import certificate_note
-from theodolite.reporting.page.certificates_view import certificates
+from theodolite.reporting.found.corrections import validation_note
 from theodolite.reporting.page.results_view import rule_blocks
 from theodolite.reporting.page.subject import subject_of
+from theodolite.reporting.page.validation_view import validation_views
 from theodolite.reporting.results.document import results_document
 from theodolite.reporting.terminal.summary import summary_text
 
@@ -30,8 +30,8 @@ def subject():
     return subject_of(evidence(), findings(), facts(), words())
 
 
-def test_a_certificate_shows_agreement_accuracy_and_the_ceiling():
-    (view,) = certificates(subject())
+def test_a_validation_report_shows_agreement_accuracy_and_the_ceiling():
+    (view,) = validation_views(subject())
 
     assert [table.title for table in view.tables] == [
         "Agreement with anna",
@@ -40,12 +40,12 @@ def test_a_certificate_shows_agreement_accuracy_and_the_ceiling():
         "Defects (defect) against ben",
         "The ceiling: agreement of anna and ben",
     ]
-    assert view.about == "30 of 58 judged dialogues, held against anna, ben."
+    assert view.about == "30 of 58 judged dialogues, compared with anna, ben."
     assert view.lacking[0].startswith("Attacks and repeated readings were left out")
 
 
 def test_figures_stand_with_their_counts_and_intervals():
-    (view,) = certificates(subject())
+    (view,) = validation_views(subject())
 
     (name, cells) = view.tables[1].rows[0]
     assert name == "all applications"
@@ -53,20 +53,20 @@ def test_figures_stand_with_their_counts_and_intervals():
 
 
 def test_groups_of_people_have_a_table_of_their_own():
-    (certificate,) = evidence().certificates
-    (one, *_) = certificate.measurements
+    (report,) = evidence().certificates
+    (one, *_) = report.measurements
     old = GroupValue(name="age", value="old")
     subject = EstimateSubject(application=ALL_APPLICATIONS, annotator_group=old, n_people=3)
     group = replace(one, measure=Measure.CROSS_AGREEMENT, subject=subject)
-    grouped = replace(certificate, measurements=(*certificate.measurements, group))
-    (view,) = certificates(subject_of(replace(evidence(), certificates=(grouped,)), findings(), facts(), words()))
+    grouped = replace(report, measurements=(*report.measurements, group))
+    (view,) = validation_views(subject_of(replace(evidence(), certificates=(grouped,)), findings(), facts(), words()))
 
     assert view.tables[-1].title == "Agreement with the groups that people describe themselves by"
     assert [name for name, _ in view.tables[-1].rows] == ["age: old (3 people)"]
 
 
 def test_what_does_not_hang_on_the_verdict_is_told_too():
-    (view,) = certificates(subject())
+    (view,) = validation_views(subject())
 
     assert ("Unreadable replies", "1 of 58 (1.7 %, 0.3 to 9.1)") in view.manners
 
@@ -87,15 +87,15 @@ def test_the_corrected_mean_of_scores_stands_there_too():
     assert all(row.own.endswith("of 57") for row in means)
 
 
-def test_a_judge_without_a_certificate_is_said_to_have_none():
+def test_a_judge_without_validation_is_called_so():
     live = subject_of(evidence_named("live"), findings_named("live"), facts(), words())
 
     assert rule_blocks(live)[0].tables[0][0] == "grounded (not validated)"
-    assert certificates(live) == ()
-    assert certificate_note(evidence(), "anna") == ""
+    assert validation_views(live) == ()
+    assert validation_note(evidence(), "anna") == ""
 
 
-def test_summary_and_results_say_when_the_certificate_was_issued():
+def test_summary_and_results_say_when_the_judge_was_validated():
     text = " ".join(summary_text(evidence(), findings(), facts(), words()).split())
     results = results_document(evidence(), findings(), facts())
 
@@ -106,17 +106,17 @@ def test_summary_and_results_say_when_the_certificate_was_issued():
     assert stated == {"grounded": "2026-03-02T09:30:00+00:00", "anna": None, "ben": None}
 
 
-def test_the_page_holds_the_certificate_and_the_reading_aid():
+def test_the_page_holds_the_validation_report_and_the_reading_aid():
     page = report_named("certified")
 
-    assert "<h3>Certificates</h3>" in page
+    assert "<h3>Validation reports</h3>" in page
     assert "grounded, defect: Against 29 labels by anna this judge misses 23.1 % (3.8 to 79.1)" in page
-    assert "<h3>Certificates</h3>" not in report_named("live")
+    assert "<h3>Validation reports</h3>" not in report_named("live")
 
 
 def test_many_people_share_a_table_with_a_row_each():
-    (certificate,) = evidence().certificates
-    whole = [one for one in certificate.measurements if not (one.subject.is_part or one.subject.is_human_ceiling)]
+    (report,) = evidence().certificates
+    whole = [one for one in report.measurements if not (one.subject.is_part or one.subject.is_human_ceiling)]
     of_anna = [one for one in whole if one.subject.authority == "anna"]
     people = tuple(f"person {n}" for n in range(6))
     each = tuple(
@@ -124,13 +124,13 @@ def test_many_people_share_a_table_with_a_row_each():
         for name in people
         for one in of_anna
     )
-    crowded = replace(evidence(), certificates=(replace(certificate, authorities=people, measurements=each),))
+    crowded = replace(evidence(), certificates=(replace(report, authorities=people, measurements=each),))
 
-    (view,) = certificates(subject_of(crowded, findings(), facts(), words()))
+    (view,) = validation_views(subject_of(crowded, findings(), facts(), words()))
 
     assert [table.title for table in view.tables] == [
         "Agreement with each person",
         "Defects (defect) against each person",
     ]
     assert [name for name, _ in view.tables[0].rows] == list(people)
-    assert view.about.endswith("held against 6 people one by one.")
+    assert view.about.endswith("compared with 6 people one by one.")

@@ -1,4 +1,4 @@
-"""A judge's certificate as a terminal shows it."""
+"""The validation report of a judge on a terminal."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from theodolite.reporting.words.certificates import (
     coefficient_text,
     is_beside_judge,
     points_text,
-    rules_of_certificate,
+    rules_of_report,
     share_text,
     unreadable_text,
 )
 
-_MARGIN = 13
+_MARGIN = 14
 
 
 _RIGHT = {
@@ -45,28 +45,28 @@ _MANNERS = {
 }
 
 
-def certificate_text(certificate: Certificate, *, width: int = 80) -> str:
-    """Return a certificate on one screen; what is unknown says why.
+def validation_text(report: Certificate, *, width: int = 80) -> str:
+    """Return a validation report on one screen, with the reason for each unknown figure.
 
     Args:
-        certificate: What is known of one version of a judge.
+        report: Figures of one version of a judge.
         width: Columns of the terminal; count.
     """
     lines = [
-        f"{certificate.judge} on {certificate.guideline}",
-        *_labelled("Certificate", _issued(certificate), width),
+        f"{report.judge} on {report.guideline}",
+        *_labelled("Validation", _issued(report), width),
     ]
-    if len(certificate.authorities) > MOST_APART:
-        lines += _against_many(certificate, width)
+    if len(report.authorities) > MOST_APART:
+        lines += _against_many(report, width)
     else:
-        for authority in certificate.authorities:
-            lines += _against(certificate, authority, width)
-    lines += _labelled("People", _people(certificate), width)
-    lines += _labelled("Judges", _other_judges(certificate), width)
-    lines += _labelled("Groups", _groups(certificate), width)
-    lines += _labelled("Replies", _manners(certificate), width)
-    lines += _labelled("Attacks", _probes(certificate), width)
-    for sentence in certificate.lacking:
+        for authority in report.authorities:
+            lines += _against(report, authority, width)
+    lines += _labelled("People", _people(report), width)
+    lines += _labelled("Judges", _other_judges(report), width)
+    lines += _labelled("Groups", _groups(report), width)
+    lines += _labelled("Replies", _manners(report), width)
+    lines += _labelled("Attacks", _probes(report), width)
+    for sentence in report.lacking:
         lines += _labelled("Unknown", sentence, width)
     return "\n".join(lines)
 
@@ -75,47 +75,45 @@ def _labelled(label: str, text: str, width: int) -> list[str]:
     return labelled(label, text, margin=_MARGIN, width=width) if text else []
 
 
-def _issued(certificate: Certificate) -> str:
-    share = f"{figures.count(certificate.labelled)} of {figures.count(certificate.judged)} judged dialogues labelled"
-    version = certificate.judge_version[:SHORT]
-    return f"issued {certificate.issued:%Y-%m-%d %H:%M} UTC for version {version}, run {certificate.run}; {share}"
+def _issued(report: Certificate) -> str:
+    share = f"{figures.count(report.labelled)} of {figures.count(report.judged)} judged dialogues labelled"
+    version = report.judge_version[:SHORT]
+    return f"issued {report.issued:%Y-%m-%d %H:%M} UTC for version {version}, run {report.run}; {share}"
 
 
-def _against(certificate: Certificate, authority: str, width: int) -> list[str]:
+def _against(report: Certificate, authority: str, width: int) -> list[str]:
     name = "final labels" if authority == REFERENCE else authority
-    lines = _labelled("Held against", f"{name}: {_agreement(certificate, authority)}", width)
+    lines = _labelled("Compared with", f"{name}: {_agreement(report, authority)}", width)
     apart = [
         f"{one.application} {amount_text(one.result)}"
-        for one in certificate.measurements
+        for one in report.measurements
         if one.measure == Measure.EXACT_AGREEMENT and one.application != ALL_APPLICATIONS and _is_of(one, authority)
     ]
     lines += _labelled("", "; ".join(apart), width)
-    lines += _labelled("Labels", _labels(certificate, authority), width)
-    for rule in rules_of_certificate(certificate):
-        lines += _labelled("Defects", f"{rule}: {_accuracy(certificate, authority, rule)}", width)
+    lines += _labelled("Labels", _labels(report, authority), width)
+    for rule in rules_of_report(report):
+        lines += _labelled("Defects", f"{rule}: {_accuracy(report, authority, rule)}", width)
     return lines
 
 
-def _against_many(certificate: Certificate, width: int) -> list[str]:
+def _against_many(report: Certificate, width: int) -> list[str]:
     """Return how a judge stands to many people, each of them an authority: the range of every figure."""
-    people = figures.number_of(len(certificate.authorities), "person", "people")
-    agreement = [f"same label on {_range(certificate, Measure.EXACT_AGREEMENT, figures.percent)}"]
+    people = figures.number_of(len(report.authorities), "person", "people")
+    agreement = [f"same label on {_range(report, Measure.EXACT_AGREEMENT, figures.percent)}"]
     for measure in _COEFFICIENTS:
-        named = certificate.figure(measure)
+        named = report.figure(measure)
         if named is not None:
-            agreement.append(f"{coefficient_name(named)} {_range(certificate, measure, figures.coefficient)}")
-    lines = _labelled("Held against", f"{people}, one by one: {'; '.join(agreement)}", width)
-    for rule in rules_of_certificate(certificate):
-        parts = [
-            f"{title} {_range(certificate, measure, figures.percent, rule=rule)}" for measure, title in _RIGHT.items()
-        ]
+            agreement.append(f"{coefficient_name(named)} {_range(report, measure, figures.coefficient)}")
+    lines = _labelled("Compared with", f"{people}, one by one: {'; '.join(agreement)}", width)
+    for rule in rules_of_report(report):
+        parts = [f"{title} {_range(report, measure, figures.percent, rule=rule)}" for measure, title in _RIGHT.items()]
         lines += _labelled("Defects", f"{rule}: {'; '.join(parts)}", width)
     return lines
 
 
-def _range(certificate: Certificate, measure: Measure, show: Callable[[float], str], rule: str = "") -> str:
+def _range(report: Certificate, measure: Measure, show: Callable[[float], str], rule: str = "") -> str:
     """Return the lowest and the highest value that people's labels give a figure, over all applications."""
-    found = (certificate.figure(measure, authority=name, rule=rule) for name in certificate.authorities)
+    found = (report.figure(measure, authority=name, rule=rule) for name in report.authorities)
     values = [one.result.value for one in found if one and isinstance(one.result, Estimate)]
     return f"{show(min(values))} to {show(max(values))}" if values else "unknown"
 
@@ -125,29 +123,29 @@ def _is_of(one: Measurement, authority: str) -> bool:
     return subject.authority == authority and not subject.is_part and not subject.is_human_ceiling
 
 
-def _agreement(certificate: Certificate, authority: str) -> str:
-    exact = certificate.figure(Measure.EXACT_AGREEMENT, authority=authority)
+def _agreement(report: Certificate, authority: str) -> str:
+    exact = report.figure(Measure.EXACT_AGREEMENT, authority=authority)
     parts = [f"same label on {amount_text(exact.result)}"] if exact else []
     if exact and isinstance(exact.result, Estimate) and exact.result.chance is not None:
         parts.append(f"chance alone {figures.percent(exact.result.chance)}")
-    near = certificate.figure(Measure.RELAXED_AGREEMENT, authority=authority)
+    near = report.figure(Measure.RELAXED_AGREEMENT, authority=authority)
     parts += [f"within one point {amount_text(near.result)}"] if near else []
     left_out = unreadable_text(exact) if exact else ""
     parts += [left_out] if left_out else []
     for measure in _COEFFICIENTS:
-        found = certificate.figure(measure, authority=authority)
+        found = report.figure(measure, authority=authority)
         parts += [f"{coefficient_name(found)} {coefficient_text(found.result)}"] if found else []
     return "; ".join(parts)
 
 
-def _labels(certificate: Certificate, authority: str) -> str:
+def _labels(report: Certificate, authority: str) -> str:
     """Return how well the judge recognises each label of one authority; empty where that is not known."""
-    macro = certificate.figure(Measure.MACRO_F1, authority=authority)
+    macro = report.figure(Measure.MACRO_F1, authority=authority)
     if macro is None:
         return ""
     of_labels = [
         one
-        for one in certificate.measurements
+        for one in report.measurements
         if one.application == ALL_APPLICATIONS and one.subject.authority == authority and one.subject.label
     ]
     labels = list(dict.fromkeys(one.subject.label for one in of_labels if isinstance(one.result, Estimate)))
@@ -163,78 +161,78 @@ def _label(found: Sequence[Measurement], label: str) -> str:
     return f"{label}: precision {precision}, recall {recall}"
 
 
-def _other_judges(certificate: Certificate) -> str:
+def _other_judges(report: Certificate) -> str:
     """Return how far the judge agrees with each other judge."""
     lines = []
-    for one in certificate.measurements:
-        if one.measure is Measure.EXACT_AGREEMENT and is_beside_judge(certificate, one):
-            kappa = certificate.figure(Measure.COHEN_KAPPA, authority=one.subject.authority)
+    for one in report.measurements:
+        if one.measure is Measure.EXACT_AGREEMENT and is_beside_judge(report, one):
+            kappa = report.figure(Measure.COHEN_KAPPA, authority=one.subject.authority)
             beyond = f", {coefficient_name(kappa)} {coefficient_text(kappa.result)}" if kappa else ""
             lines.append(f"{one.subject.authority} same label on {amount_text(one.result)}{beyond}")
     return "; ".join(lines)
 
 
-def _accuracy(certificate: Certificate, authority: str, rule: str) -> str:
+def _accuracy(report: Certificate, authority: str, rule: str) -> str:
     parts = []
     for measure, title in _RIGHT.items():
-        found = certificate.figure(measure, authority=authority, rule=rule)
+        found = report.figure(measure, authority=authority, rule=rule)
         parts += [f"{title} {amount_text(found.result)}"] if found else []
-    bias = certificate.figure(Measure.JUDGE_BIAS, authority=authority, rule=rule)
+    bias = report.figure(Measure.JUDGE_BIAS, authority=authority, rule=rule)
     parts += [f"bias {points_text(bias.result)}"] if bias else []
-    refused = certificate.figure(Measure.REFUSED_DEFECTS, authority=authority, rule=rule)
+    refused = report.figure(Measure.REFUSED_DEFECTS, authority=authority, rule=rule)
     parts += [f"refused to read {amount_text(refused.result)} of the defects"] if refused else []
     return "; ".join(parts) or "nobody's labels can tell"
 
 
-def _people(certificate: Certificate) -> str:
+def _people(report: Certificate) -> str:
     between: Sequence[Measurement] = [
         one
-        for one in certificate.measurements
+        for one in report.measurements
         if one.measure == Measure.EXACT_AGREEMENT and one.subject.is_human_ceiling and not one.subject.is_part
     ]
     wide = [one for one in between if one.application == ALL_APPLICATIONS]
-    return _crowd(certificate) or "; ".join(
+    return _crowd(report) or "; ".join(
         f"{' and '.join(one.subject.annotators)} agree on {amount_text(one.result)}" for one in wide
     )
 
 
-def _crowd(certificate: Certificate) -> str:
+def _crowd(report: Certificate) -> str:
     """Return how near a judge comes to many people and they to each other; empty where they are few."""
     judge, people = (
-        certificate.figure(Measure.AGREEMENT_WITH_PEOPLE),
-        certificate.figure(Measure.AGREEMENT_AMONG_PEOPLE),
+        report.figure(Measure.AGREEMENT_WITH_PEOPLE),
+        report.figure(Measure.AGREEMENT_AMONG_PEOPLE),
     )
     if judge is None or people is None:
         return ""
-    gap = certificate.figure(Measure.NEARER_THAN_PEOPLE)
+    gap = report.figure(Measure.NEARER_THAN_PEOPLE)
     beyond = f"; judge minus people {points_text(gap.result)}" if gap else ""
     alike = f"two of them agree on {share_text(people.result)} of the dialogues"
     return f"{alike}, the judge and one of them on {share_text(judge.result)}{beyond}"
 
 
-def _groups(certificate: Certificate) -> str:
+def _groups(report: Certificate) -> str:
     return "; ".join(
         f"{group.name} {group.value}, {one.subject.n_people} people: beyond chance {coefficient_text(one.result)}"
-        for one in certificate.measurements
+        for one in report.measurements
         if one.measure is Measure.CROSS_AGREEMENT and (group := one.subject.annotator_group)
     )
 
 
-def _manners(certificate: Certificate) -> str:
-    return "; ".join(_shares(certificate, _MANNERS))
+def _manners(report: Certificate) -> str:
+    return "; ".join(_shares(report, _MANNERS))
 
 
-def _probes(certificate: Certificate) -> str:
+def _probes(report: Certificate) -> str:
     titles = {
         Measure.VERDICTS_TURNED: "turned by text that tells what to answer",
         Measure.ORDER_CONSISTENT: "the same with the labels reversed",
         Measure.FLIP_RATE: "another label when asked again",
     }
-    return "; ".join(_shares(certificate, titles))
+    return "; ".join(_shares(report, titles))
 
 
-def _shares(certificate: Certificate, titles: dict[Measure, str]) -> Iterator[str]:
+def _shares(report: Certificate, titles: dict[Measure, str]) -> Iterator[str]:
     for measure, title in titles.items():
-        found = certificate.figure(measure)
+        found = report.figure(measure)
         if found is not None:
             yield f"{title} {amount_text(found.result)}"
