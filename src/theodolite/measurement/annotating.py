@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theodolite.domain.annotating.promotion import BesidePeople
+from theodolite.domain.answers import NO_VALUE
 from theodolite.domain.findings.agreeing import AnswerStretch, GroupAgreement, PairAgreement, QuestionAgreement
 from theodolite.domain.findings.number import Undefined
 from theodolite.domain.instrument import Question
 from theodolite.measurement.answer_arrays import (
-    NO_VALUE,
     AnswerArrays,
     UnitLabels,
     by_person,

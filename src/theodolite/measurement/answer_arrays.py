@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from theodolite.domain.answers import NO_VALUE
 from theodolite.domain.findings.number import Estimate, Undefined
 from theodolite.domain.instrument import Question, QuestionLevel
 from theodolite.measurement.alpha import AlphaScale, krippendorff_alpha
@@ -20,9 +21,6 @@ Whole = NDArray[np.int64]
 
 NO_UNIT_OF_TWO: Final = "No dialogue has answers of two people yet."
 """Why agreement is undefined at the beginning."""
-
-NO_VALUE: Final = -1
-"""What stands for an answer that is no label."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,7 +58,7 @@ def unanimity(
         return Undefined(reason=NO_SHARED_UNIT, unit=DIALOGUES)
     agree = [len(set(labels)) == 1 for labels in shared]
     share = defect_rate(sum(agree), len(agree), confidence=confidence, clusters=cluster_sizes(agree, ids))
-    return replace(share, chance=_chance(shared)) if isinstance(share, Estimate) else share
+    return replace(share, chance=_unanimity_chance(shared)) if isinstance(share, Estimate) else share
 
 
 def majority_labels(ratings: Sequence[Sequence[Label]]) -> list[str | None]:
@@ -103,7 +103,7 @@ def _most_frequent(labels: Sequence[str]) -> str | None:
     return None if rest and rest[0][1] == most else first
 
 
-def _chance(units: Sequence[Sequence[str]]) -> float:
+def _unanimity_chance(units: Sequence[Sequence[str]]) -> float:
     """Return how often all labels of a unit would be equal if drawn from the common use."""
     use = Counter(label for labels in units for label in labels)
     total = use.total()

@@ -20,7 +20,7 @@ from theodolite.measurement.pairs import NO_PAIR, SAME_ANSWER, Label, clusters_o
 from theodolite.measurement.rating_table import RatingTable, fleiss_chance
 
 Floats = NDArray[np.float64]
-Weights = Literal["linear", "quadratic"] | None
+KappaWeights = Literal["linear", "quadratic"] | None
 
 
 def cohen_kappa(
@@ -28,7 +28,7 @@ def cohen_kappa(
     b: Sequence[Label],
     *,
     categories: Sequence[Label],
-    weights: Weights = None,
+    weights: KappaWeights = None,
     clusters: ClusterIds | None = None,
     confidence: float = 0.95,
 ) -> Estimate | Undefined:
@@ -148,7 +148,7 @@ def fleiss_kappa(
     return ratings.beyond(fleiss_chance, confidence=confidence)
 
 
-def _weights_of(n_categories: int, weights: Weights) -> Floats:
+def _weights_of(n_categories: int, weights: KappaWeights) -> Floats:
     """Return how much each pair of categories counts as agreement; shape (categories, categories)."""
     if weights not in {None, "linear", "quadratic"}:
         message = f"`weights` must be None, `linear` or `quadratic`; got {weights!r}"

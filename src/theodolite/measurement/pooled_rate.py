@@ -84,7 +84,7 @@ def pooled_defect_rate(
     if value in {0.0, 1.0}:
         return _without_variance(unit, cluster, flags, is_clustered=clusters is not None, confidence=confidence)
     shares = (flags - value) / (sizes[unit] * len(sizes))
-    low, high = _ends(value, shares, cluster, _codes(annotators), confidence)
+    low, high = _two_way_ends(value, shares, cluster, _codes(annotators), confidence)
     return Estimate(
         value=value,
         low=min(low, value),
@@ -120,7 +120,7 @@ def _without_variance(
     return defect_rate(int(own.sum()), len(first), clusters=sizes, confidence=confidence)
 
 
-def _ends(value: float, shares: Floats, cluster: Whole, annotator: Whole, confidence: float) -> Ends:
+def _two_way_ends(value: float, shares: Floats, cluster: Whole, annotator: Whole, confidence: float) -> Ends:
     """Return the exact interval of a share of as many independent dialogues as the variance is worth."""
     dialogues = _variance(shares, cluster)
     people = _variance(shares, annotator)

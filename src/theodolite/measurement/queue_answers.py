@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.answers import NO_VALUE, OUTCOME_CODES, WHOLE_DIALOGUE, AnswerColumns
-from theodolite.measurement.answer_arrays import AnswerArrays
+from theodolite.measurement.answer_arrays import AnswerArrays, _coded
 
 Whole = NDArray[np.int64]
 
@@ -186,9 +186,3 @@ def _extend(columns: AnswerColumns, group: AnswerGroup, code: int) -> None:
     columns.outcome.extend(bytes([OUTCOME_CODES[outcome]]) * n)
     columns.value.extend(array("i", [code]) * n)
     columns.provenance.extend(array("h", [0]) * n)
-
-
-def _coded(values: Sequence[str]) -> tuple[Whole, tuple[str, ...]]:
-    """Return numbers for values in order of their first coming, and the values."""
-    known = {value: code for code, value in enumerate(dict.fromkeys(values))}
-    return np.array([known[value] for value in values], dtype=np.int64), tuple(known)

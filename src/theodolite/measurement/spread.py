@@ -9,12 +9,12 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from theodolite.domain.answers import NO_VALUE
 from theodolite.domain.findings.agreeing import RaterAgreement, UnitSpread
 from theodolite.domain.findings.number import Estimate, Undefined
 from theodolite.domain.instrument import Question
 from theodolite.measurement.answer_arrays import (
     NO_UNIT_OF_TWO,
-    NO_VALUE,
     AnswerArrays,
     by_person,
     prevalence,

@@ -8,8 +8,7 @@ import pytest
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
-from theodolite.measurement import matched
-from theodolite.measurement.matched import told_apart
+from theodolite.measurement.matched import ALIKE, TOO_FEW, told_apart
 
 
 def alone(n):
@@ -72,7 +71,7 @@ def test_repeats_of_one_tester_are_one_piece_of_evidence():
 
 @pytest.mark.parametrize(
     ("flags", "reason"),
-    [([], matched.TOO_FEW), ([(1, 0)], matched.TOO_FEW), ([(1, 1), (0, 0)], matched.ALIKE)],
+    [([], TOO_FEW), ([(1, 0)], TOO_FEW), ([(1, 1), (0, 0)], ALIKE)],
     ids=["none", "one", "all alike"],
 )
 def test_where_nothing_can_be_told_it_says_why(flags, reason):

@@ -112,7 +112,7 @@ def _batches(history: History) -> Iterator[list[Placed]]:
 
 
 def _check(sittings: Sequence[_Sitting], arl: float) -> AnchorCheck:
-    tried = [_moves(sittings, span) for span in SPANS if 2 * span <= len(sittings)]
+    tried = [_anchor_moves(sittings, span) for span in SPANS if 2 * span <= len(sittings)]
     moves = min(tried, key=lambda found: min(found.p_shift, found.p_farther))
     place, last = sittings[-1].last
     return AnchorCheck(
@@ -132,7 +132,7 @@ def _check(sittings: Sequence[_Sitting], arl: float) -> AnchorCheck:
     )
 
 
-def _moves(sittings: Sequence[_Sitting], span: int) -> _Moves:
+def _anchor_moves(sittings: Sequence[_Sitting], span: int) -> _Moves:
     blocks = sittings[:span], sittings[-span:]
     items = [item for item in blocks[0][0].scores if all(item in one.scores for block in blocks for one in block)]
     pairs = [(_total(blocks[0], item, None), _total(blocks[1], item, None)) for item in items]

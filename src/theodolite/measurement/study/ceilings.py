@@ -86,12 +86,12 @@ def _crowd(found: Sequence[Sightings]) -> Iterator[Measurement]:
                 is_human_ceiling=True,
             ),
             result=result,
-            outcomes=outcomes_of(_outcome([of[place] for of in seen if place in of]) for place in places),
+            outcomes=outcomes_of(_ceiling_outcome([of[place] for of in seen if place in of]) for place in places),
             versions=versions_of(first.guideline, [first.judge, *(own.authority for own in found)]),
         )
 
 
-def _outcome(beside: Sequence[Sighting]) -> Outcome:
+def _ceiling_outcome(beside: Sequence[Sighting]) -> Outcome:
     """Return what became of one dialogue: the judge's failure to answer, or that fewer than two people labelled it."""
     judge = beside[0].judge
     if judge.value is None:

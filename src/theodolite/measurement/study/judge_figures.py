@@ -29,7 +29,7 @@ def figure_of(
     found: Sightings, part: Part, measure: Measure, result: Estimate | Undefined, *, weighting: Weighting | None = None
 ) -> Measurement:
     """Return one figure of a judge beside an authority, with the account of all dialogues of the part."""
-    outcomes = outcomes_of(_outcome(one) for one in found.seen)
+    outcomes = outcomes_of(_pair_outcome(one) for one in found.seen)
     is_plain = measure in {Measure.EXACT_AGREEMENT, Measure.RELAXED_AGREEMENT}
     return Measurement(
         measure=measure,
@@ -49,7 +49,7 @@ def figure_of(
     )
 
 
-def _outcome(one: Sighting) -> Outcome:
+def _pair_outcome(one: Sighting) -> Outcome:
     """Return what became of one comparison: the judge's failure to answer, else the person's."""
     return one.person.outcome if one.judge.value is not None else one.judge.outcome
 

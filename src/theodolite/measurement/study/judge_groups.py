@@ -76,12 +76,12 @@ def _figure(members: Sequence[Sightings], group: GroupValue) -> Measurement:
             annotator_group=group,
         ),
         result=result,
-        outcomes=outcomes_of(_outcome(met[place], [of[place] for of in seen if place in of]) for place in places),
+        outcomes=outcomes_of(_group_outcome(met[place], [of[place] for of in seen if place in of]) for place in places),
         versions=versions_of(first.guideline, [first.judge, *(found.authority for found in members)]),
     )
 
 
-def _outcome(judged: Sighting, by_people: Sequence[Sighting]) -> Outcome:
+def _group_outcome(judged: Sighting, by_people: Sequence[Sighting]) -> Outcome:
     """Return what became of one dialogue: the judge's failure to answer, else that of all people."""
     if judged.judge.value is None:
         return judged.judge.outcome

@@ -25,7 +25,7 @@ from theodolite.domain.findings.realism import (
 from theodolite.measurement.comparison.unpaired import unpaired_difference
 from theodolite.measurement.proportion import DIALOGUES, NOTHING_LABELLED, defect_rate
 from theodolite.measurement.scores import mean_estimate
-from theodolite.measurement.study.spoken import Place, are_comparable, spoken_sides
+from theodolite.measurement.study.spoken import Condition, are_comparable, spoken_sides
 
 CONFIDENCE: Final = 0.95
 """Coverage of the intervals; fraction."""
@@ -57,7 +57,7 @@ def realisms(evidence: Evidence, measurements: Sequence[Measurement]) -> Iterato
     """
     sides = spoken_sides(evidence)
     for people, simulated in product(sides, sides):
-        if are_comparable(_place(people), _place(simulated)):
+        if are_comparable(_condition_of(people), _condition_of(simulated)):
             yield Realism(
                 people=people,
                 simulated=simulated,
@@ -67,7 +67,7 @@ def realisms(evidence: Evidence, measurements: Sequence[Measurement]) -> Iterato
             )
 
 
-def _place(side: SpokenSide) -> Place:
+def _condition_of(side: SpokenSide) -> Condition:
     return side.scenario, side.level, side.held_by
 
 
@@ -157,7 +157,7 @@ def _clusters(evidence: Evidence, labels: Iterable[str], side: SpokenSide) -> It
     for label in labels:
         place = evidence.sessions.find(label)
         setting = None if place is None else evidence.answers.settings[place]
-        is_ours = setting is not None and (setting.scenario, setting.level, setting.held_by) == _place(side)
+        is_ours = setting is not None and (setting.scenario, setting.level, setting.held_by) == _condition_of(side)
         yield (setting.cluster or label) if setting is not None and is_ours else None
 
 

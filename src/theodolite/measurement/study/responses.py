@@ -69,7 +69,7 @@ def _finding(
         n_drafts=len(valid) - len(given),
         n_other=len(there) - len(valid),
         spreads=tuple(table.spreads()),
-        contrasts=_adjusted(tuple(table.contrasts(evidence.study.sampling.seed))),
+        contrasts=_adjusted_contrasts(tuple(table.contrasts(evidence.study.sampling.seed))),
     )
 
 
@@ -189,7 +189,7 @@ def _contrast(
     return AnswerContrast(question=question.name, by=by, first=pair[0], second=pair[1], test=test)
 
 
-def _adjusted(contrasts: tuple[AnswerContrast, ...]) -> tuple[AnswerContrast, ...]:
+def _adjusted_contrasts(contrasts: tuple[AnswerContrast, ...]) -> tuple[AnswerContrast, ...]:
     tested = [one for one in contrasts if not isinstance(one.test, Undefined)]
     p_values = [one.test.p_value for one in tested if not isinstance(one.test, Undefined)]
     adjusted = dict(zip(map(id, tested), adjust_p_values(p_values), strict=True)) if tested else {}

@@ -131,7 +131,7 @@ def _within(plain: AnswerComparison, people: _People, adjustment: Adjustment) ->
         for first, second in combinations(names, 2)
     )
     rows = [[columns[name][at] for name in names] for at in range(len(who))]
-    return replace(plain, is_within=True, test=friedman(rows), pairs=_adjusted(pairs, adjustment))
+    return replace(plain, is_within=True, test=friedman(rows), pairs=_adjusted_pairs(pairs, adjustment))
 
 
 def _between(plain: AnswerComparison, parts: Mapping[str, Sequence[float]], adjustment: Adjustment) -> AnswerComparison:
@@ -151,7 +151,7 @@ def _between(plain: AnswerComparison, parts: Mapping[str, Sequence[float]], adju
     return replace(plain, test=kruskal_wallis(parts), pairs=pairs)
 
 
-def _adjusted(pairs: Sequence[SidePair], adjustment: Adjustment) -> tuple[SidePair, ...]:
+def _adjusted_pairs(pairs: Sequence[SidePair], adjustment: Adjustment) -> tuple[SidePair, ...]:
     tests = [one.test for one in pairs if isinstance(one.test, Significance)]
     adjusted = iter(adjust_p_values([test.p_value for test in tests], method=adjustment))
     return tuple(

@@ -18,7 +18,7 @@ from theodolite.measurement.study.role_breaks import written_turns
 PEOPLE: Final = frozenset({HeldBy.PERSON, HeldBy.RECORDED})
 """Who stands for people; a recording does as far as its prompts are people's."""
 
-Place = tuple[str, Level, HeldBy]
+Condition = tuple[str, Level, HeldBy]
 """Scenario, level of testing and who held the tester's side."""
 
 _WORD = re.compile(r"\w+")
@@ -35,7 +35,7 @@ class RealismBook:
     """
 
     def __init__(self, sessions: Sessions) -> None:
-        planned = dict.fromkeys(_place(sessions.setting(place)) for place in range(len(sessions)))
+        planned = dict.fromkeys(_condition(sessions.setting(place)) for place in range(len(sessions)))
         self._pages = {place: _Page(place) for place in planned if _is_compared(place, planned)}
 
     def look(self, dialogue: Dialogue) -> None:
@@ -52,8 +52,8 @@ class RealismBook:
 class _Page:
     """What is kept of one kind of tester in one scenario."""
 
-    def __init__(self, place: Place) -> None:
-        self._place = place
+    def __init__(self, place: Condition) -> None:
+        self._condition = place
         self.clusters: list[str] = []
         self._marks = {mark: array("d") for mark in StyleMark}
         self._applications: dict[str, None] = {}
@@ -70,7 +70,7 @@ class _Page:
             self._groups.setdefault(name, {})[value] = None
 
     def side(self) -> SpokenSide:
-        scenario, level, held_by = self._place
+        scenario, level, held_by = self._condition
         return SpokenSide(
             scenario=scenario,
             level=level,
@@ -96,7 +96,7 @@ def spoken_sides(evidence: Evidence) -> tuple[SpokenSide, ...]:
     return book.sides()
 
 
-def are_comparable(people: Place, simulated: Place) -> bool:
+def are_comparable(people: Condition, simulated: Condition) -> bool:
     """Tell whether two places are of the same scenario, one with people and one with simulated users.
 
     Red teamers are compared with red teamers alone: who tries to break
@@ -139,9 +139,9 @@ def _mean_mark(mark: StyleMark, prompts: Sequence[str]) -> float:
     return sum(found) / len(found) if found else math.nan
 
 
-def _place(setting: Setting) -> Place:
+def _condition(setting: Setting) -> Condition:
     return setting.scenario, setting.level, setting.held_by
 
 
-def _is_compared(place: Place, planned: Iterable[Place]) -> bool:
+def _is_compared(place: Condition, planned: Iterable[Condition]) -> bool:
     return any(are_comparable(place, other) or are_comparable(other, place) for other in planned)
