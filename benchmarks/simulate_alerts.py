@@ -24,8 +24,8 @@ from tests.unit.measurement.monitoring.given import IN_RUN, RUNS, STARS, WRONG_F
 from theodolite.domain.monitoring.watch import AlertKind, WatchRules  # noqa: E402
 from theodolite.measurement import rate_detector, watch_history  # noqa: E402
 from theodolite.measurement.monitoring.scans import scan  # noqa: E402
-from theodolite.measurement.monitoring.sequences import sequence_ends  # noqa: E402
-from theodolite.measurement.order.rolling import rolling_inversions  # noqa: E402
+from theodolite.measurement.monitoring.scans import sequence_ends  # noqa: E402
+from theodolite.measurement.order.entropy import rolling_inversions  # noqa: E402
 
 N, RISE, LOW, HIGH = 5_000, 1_000, 0.02, 0.06
 

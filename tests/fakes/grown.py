@@ -8,8 +8,7 @@ from dataclasses import replace
 from tests.fakes.evidence import live_evidence, xstest_evidence
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.trees.tree import Dimension, TreeOutline
-from theodolite.measurement.trees.growing import grown
-from theodolite.measurement.trees.items import Soil
+from theodolite.measurement.trees.construction import Soil, grown
 
 
 def with_tree(evidence: Evidence, *dimensions: Dimension) -> Evidence:

@@ -11,7 +11,7 @@ from tests.golden.test_xstest import GPT4_AGREES, HUMAN_AGREEMENT
 from tests.golden.xstest_study import evidence
 from theodolite.domain.estimate import Estimate
 from theodolite.domain.estimate_subject import ALL_APPLICATIONS, GroupValue
-from theodolite.measurement.study.certifying import certify
+from theodolite.measurement.study.judge_validation import certify
 
 
 @cache

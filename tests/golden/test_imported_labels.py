@@ -13,7 +13,7 @@ from theodolite.config.brought.label_files import AskedItem, LabelKey
 from theodolite.config.brought.label_imports import ImportColumns, read_import
 from theodolite.domain.annotation import WAYS_OUT
 from theodolite.domain.instrument import Label, Question, Scale, ScaleKind
-from theodolite.measurement.annotating import question_agreement, self_agreement
+from theodolite.measurement.annotator_agreement import question_agreement, self_agreement
 from theodolite.measurement.answer_arrays import answer_arrays
 
 SEVERITY = Scale(

@@ -92,7 +92,7 @@ UNUSED = {
         "wording",
     ],
     "config": ["events", "labelling.corrections", "recordings", "specs.translations", "translations", "trees"],
-    "measurement": ["trees.growing"],
+    "measurement": ["trees.construction"],
     "gateways": [
         "applications.aria_application",
         "limits.window",

@@ -18,7 +18,7 @@ from theodolite.domain.instrument import QuestionLevel
 from theodolite.domain.trees.tree import TreeOutline
 from theodolite.measurement.study.findings import measure_study
 from theodolite.measurement.study.trees import leaf_table
-from theodolite.measurement.trees.growing import Soil, grown
+from theodolite.measurement.trees.construction import Soil, grown
 from theodolite.measurement.trees.measuring import Draws, measure_tree
 from theodolite.reporting.exporting.tables import ANSWERS, export_tables
 from theodolite.reporting.page.chips import chips_of

@@ -15,7 +15,7 @@ from theodolite.domain.annotator import PEOPLE
 from theodolite.domain.trees.tree import AnswersNode, TreeOutline
 from theodolite.measurement.study.findings import measure_study
 from theodolite.measurement.study.trees import leaf_table
-from theodolite.measurement.trees.growing import Soil, grown
+from theodolite.measurement.trees.construction import Soil, grown
 from theodolite.measurement.trees.measuring import measure_tree
 from theodolite.reporting.page.results_view import spreads
 from theodolite.reporting.page.subject import subject_of

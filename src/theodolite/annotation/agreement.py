@@ -29,19 +29,19 @@ from theodolite.domain.findings.number import Undefined
 from theodolite.domain.findings.order_effect import OrderEffect
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Question, ScaleKind
-from theodolite.measurement.annotating import (
+from theodolite.measurement.annotator_agreement import (
     groups_of_annotators,
     judge_beside_people,
     model_agreements,
     pair_agreements,
+    planned_passes,
     question_agreement,
+    rater_agreements,
     self_agreement,
+    spreads,
 )
-from theodolite.measurement.answer_arrays import AnswerArrays, answer_arrays
+from theodolite.measurement.answer_arrays import AnnotationFacts, AnswerArrays, AnswerGroup, QueueAnswers, answer_arrays
 from theodolite.measurement.order_effects import order_effects
-from theodolite.measurement.planning_passes import planned_passes
-from theodolite.measurement.queue_answers import AnnotationFacts, AnswerGroup, QueueAnswers
-from theodolite.measurement.spread import rater_agreements, spreads
 from theodolite.store.annotating.queues import (
     BY_JUDGE,
     SUBMITTED,

@@ -15,7 +15,7 @@ from theodolite.domain.fault import Severity, did_you_mean
 from theodolite.domain.study import Study
 from theodolite.domain.trees.leaf import TESTER
 from theodolite.domain.trees.tree import AnswersNode, Dimension, TreeDesign
-from theodolite.measurement.trees.growing import SIMULATED
+from theodolite.measurement.trees.construction import SIMULATED
 from theodolite.testing.cells import stretches_of
 
 if TYPE_CHECKING:  # loaded by studies that have a tree

@@ -22,8 +22,7 @@ from theodolite.domain.scenario import Scenario
 from theodolite.domain.trees.form import design_of, outline_of
 from theodolite.domain.trees.tree import AnswersNode, TreeDesign, TreeNode, ValueRange
 from theodolite.measurement.trees.checks import design_faults
-from theodolite.measurement.trees.growing import grown
-from theodolite.measurement.trees.items import Soil
+from theodolite.measurement.trees.construction import Soil, grown
 from theodolite.measurement.trees.methods import methods_with
 
 FOLDER = "trees"

@@ -85,7 +85,7 @@ def sessions_about(study: Study, dialogues: Sequence[LiveDialogueSummary]) -> tu
 
 def leaks(event: EventContext) -> tuple[Leak, ...]:
     """Return how far testers saw through the blinding: in all, and by level."""
-    from theodolite.measurement.blinding import leaks_of  # numpy and scipy are loaded by this page alone
+    from theodolite.measurement.probes import leaks_of  # numpy and scipy are loaded by this page alone
 
     name = event.study.name
     return leaks_of(event.responses.guesses(name), event.sessions.in_study(name))

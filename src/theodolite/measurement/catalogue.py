@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from theodolite.measurement.agreement import exact_agreement, relaxed_agreement
+from theodolite.measurement.agreement import (
+    classification_report,
+    exact_agreement,
+    majority_labels,
+    relaxed_agreement,
+    unanimity,
+)
 from theodolite.measurement.alpha import krippendorff_alpha
-from theodolite.measurement.blinding import leak_rate
-from theodolite.measurement.classification import classification_report
-from theodolite.measurement.comparison.flips import cluster_permutation, mcnemar
-from theodolite.measurement.comparison.multiplicity import adjust_p_values
 from theodolite.measurement.comparison.paired import (
     newcombe_difference,
     newcombe_unpaired,
     non_inferiority,
     paired_difference,
+    unpaired_difference,
 )
 from theodolite.measurement.comparison.planning import (
     detectable_difference,
@@ -24,43 +27,53 @@ from theodolite.measurement.comparison.planning import (
     n_for_rate,
     n_for_zero_defects,
 )
-from theodolite.measurement.comparison.unpaired import unpaired_difference
-from theodolite.measurement.confusion import confusion_matrix
-from theodolite.measurement.consensus import majority_labels, unanimity
-from theodolite.measurement.correction.accuracy import judge_accuracy
-from theodolite.measurement.correction.allocation import plan_labels
+from theodolite.measurement.comparison.significance import adjust_p_values, cluster_permutation, mcnemar
 from theodolite.measurement.correction.mean import corrected_mean
-from theodolite.measurement.correction.rate import corrected_rate
-from theodolite.measurement.correction.rogan_gladen import rogan_gladen_rate
-from theodolite.measurement.kappa import cohen_kappa, fleiss_kappa
-from theodolite.measurement.monitoring.charts import cusum, ewma
-from theodolite.measurement.monitoring.detectors import level_detector, rate_detector
-from theodolite.measurement.monitoring.sequences import confidence_sequence
+from theodolite.measurement.correction.rate import corrected_rate, judge_accuracy, rogan_gladen_rate
+from theodolite.measurement.correction.strata import plan_labels
+from theodolite.measurement.fraction import pass_hat_k, pooled_defect_rate
+from theodolite.measurement.kappa import brennan_prediger, cohen_kappa, conger_kappa, fleiss_kappa, gwet_ac
+from theodolite.measurement.labels import confusion_matrix
+from theodolite.measurement.monitoring.charts import cusum, ewma, level_detector, rate_detector
+from theodolite.measurement.monitoring.scans import confidence_sequence
 from theodolite.measurement.monitoring.watch import watch_history
-from theodolite.measurement.order.entropy import all_triples_entropy, permutation_entropy
-from theodolite.measurement.order.inversions import inversion_count
+from theodolite.measurement.order.entropy import (
+    all_triples_entropy,
+    permutation_entropy,
+    rolling_entropy,
+    rolling_inversions,
+    rolling_subsequence,
+)
 from theodolite.measurement.order.profile import relevance_profile
-from theodolite.measurement.order.rolling import rolling_entropy, rolling_inversions, rolling_subsequence
-from theodolite.measurement.order.subsequence import longest_increasing_subsequence
-from theodolite.measurement.pooled_rate import pooled_defect_rate
-from theodolite.measurement.probes import human_ceiling, length_bias, position_bias
+from theodolite.measurement.order.sequence import inversion_count, longest_increasing_subsequence
+from theodolite.measurement.order_effects import order_shift
+from theodolite.measurement.probes import human_ceiling, leak_rate, length_bias, position_bias
 from theodolite.measurement.proportion import defect_rate, zero_defect_bound
-from theodolite.measurement.questionnaire.description import describe_answers
-from theodolite.measurement.questionnaire.groups import dunn, friedman, kruskal_wallis
+from theodolite.measurement.questionnaire.answers import describe_answers, people_permutation
 from theodolite.measurement.questionnaire.ordinal import odds_by_threshold, ordinal_model
-from theodolite.measurement.questionnaire.permutation import people_permutation
-from theodolite.measurement.questionnaire.ranks import brunner_munzel_test, rank_sum_test, signed_rank_test, superiority
+from theodolite.measurement.questionnaire.ranks import (
+    brunner_munzel_test,
+    dunn,
+    friedman,
+    kruskal_wallis,
+    rank_sum_test,
+    signed_rank_test,
+    superiority,
+)
 from theodolite.measurement.ranking import ranking_agreement
-from theodolite.measurement.raters.groups import cross_agreement, defect_rates_by_group, group_agreement
-from theodolite.measurement.raters.models import dawid_skene, mace
-from theodolite.measurement.rating_table import brennan_prediger, conger_kappa, gwet_ac
-from theodolite.measurement.repeats import pass_hat_k
+from theodolite.measurement.rater_groups import cross_agreement, defect_rates_by_group, group_agreement
+from theodolite.measurement.rater_models import dawid_skene, mace
 from theodolite.measurement.scores import correlation, score_agreement
-from theodolite.measurement.shifting import order_shift
 from theodolite.measurement.study.findings import measure_study
 from theodolite.measurement.trees.tree import MeasurementTree
-from theodolite.measurement.votes.spending import votes_or_samples, voting_outcome
-from theodolite.measurement.votes.stability import flip_rate, majority_share, retest_alpha, vote_share
+from theodolite.measurement.votes import (
+    flip_rate,
+    majority_share,
+    retest_alpha,
+    vote_share,
+    votes_or_samples,
+    voting_outcome,
+)
 
 CATALOGUE: Mapping[str, Callable[..., object]] = MappingProxyType(
     {

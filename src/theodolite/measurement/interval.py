@@ -6,23 +6,31 @@ import math
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import SupportsIndex
+from typing import Final, SupportsIndex
 
 from scipy.special import betaincinv, ndtri, stdtrit
 
 from theodolite.domain.errors import InputError
+from theodolite.domain.estimate import Estimate
 from theodolite.measurement.beta_binomial import clustered_share
 
 Ends = tuple[float, float]
+
 """Lower and upper end of an interval."""
 
+
 LARGEST_EXPONENT = 50.0
+
 """Beyond e**50 an interval says nothing anyway; the bound keeps floats finite."""
 
+
 SMALLEST_ERROR = 1e-6
+
 """Standard errors below this are rounding."""
 
+
 SMALLEST_RATIO = 1e-9
+
 """Ratios of disagreement below this are rounding."""
 
 
@@ -152,3 +160,50 @@ def rests_on_wilson(value: float, error: float) -> bool:
     An error that is 0 on paper comes out as the root of a rounding error.
     """
     return error < SMALLEST_ERROR or 1.0 - value < SMALLEST_RATIO
+
+
+CORRECTED: Final = "agreement beyond chance; 1 is perfect, 0 is chance"
+
+"""Unit of statistics that are corrected for chance."""
+
+
+BY_WILSON: Final = "wilson, level of chance held fixed"
+
+"""Name of the interval where annotators agree on all units or on none."""
+
+
+BY_BETA_BINOMIAL: Final = "beta-binomial, level of chance held fixed"
+
+"""Its name where units come in clusters."""
+
+
+NO_SHARED_UNIT: Final = "No dialogue has labels of two annotators."
+
+"""Why the agreement of several annotators who never met is undefined."""
+
+
+def beyond_chance(
+    value: float, error: float, quantile: float, concord: Concord, *, confidence: float, method: str
+) -> Estimate:
+    """Return the estimate of a statistic that is corrected for chance.
+
+    Args:
+        value: The statistic.
+        error: Its standard error.
+        quantile: Standard errors to each side.
+        concord: How far annotators agreed outright.
+        confidence: Coverage of the interval; fraction.
+        method: Where the standard error comes from.
+    """
+    low, high = corrected_for_chance(value, error, quantile, concord, confidence)
+    fixed = BY_WILSON if concord.clusters is None else BY_BETA_BINOMIAL
+    return Estimate(
+        value=value,
+        low=low,
+        high=high,
+        confidence=confidence,
+        n=concord.n,
+        unit=CORRECTED,
+        method=fixed if rests_on_wilson(value, error) else f"{method}, logarithm of 1 - value",
+        n_clusters=None if concord.clusters is None else len(concord.clusters),
+    )

@@ -1,25 +1,411 @@
-"""Kappa: agreement of two or more annotators beyond chance, on categories."""
+"""Rating tables: agreement of two or more annotators beyond chance, with gaps."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.measurement.agreement_weights import agreement_weights
-from theodolite.measurement.beyond_chance import CORRECTED, NO_SHARED_UNIT, beyond_chance
-from theodolite.measurement.clusters import ClusterIds, ClusterSums, cluster_sizes
-from theodolite.measurement.confusion import confusion_matrix, shares_of
-from theodolite.measurement.interval import Concord, check_confidence, normal_quantile, student_quantile
-from theodolite.measurement.pairs import NO_PAIR, SAME_ANSWER, Label, clusters_of_pairs, paired, scale_points
-from theodolite.measurement.rating_table import RatingTable, fleiss_chance
+from theodolite.measurement.clusters import ClusterIds, ClusterSums, cluster_sizes, kept_clusters
+from theodolite.measurement.interval import (
+    CORRECTED,
+    NO_SHARED_UNIT,
+    Concord,
+    beyond_chance,
+    check_confidence,
+    normal_quantile,
+    student_quantile,
+)
+from theodolite.measurement.labels import (
+    NO_PAIR,
+    SAME_ANSWER,
+    Label,
+    clusters_of_pairs,
+    confusion_matrix,
+    label_text,
+    paired,
+    scale_points,
+    shares_of,
+)
 
 Floats = NDArray[np.float64]
+
+Chance = Callable[[Floats, Floats], Floats]
+
+"""From the use of the categories, shape (..., uses), and the weights to the level of chance."""
+
+
+AGREED, SHARED, UNITS, USE = 0, 1, 2, 3
+
+"""Places of the sums: agreement, units with two labels, units, and from there the use."""
+
+
+ONE_WITHOUT_LABELS: Final = "An annotator gave no label at all, so there is no telling what that one uses."
+
+"""Why a level of chance that rests on everybody's own use is undefined."""
+
+
+def gwet_ac(
+    ratings: Sequence[Sequence[Label]],
+    *,
+    categories: Sequence[Label],
+    weights: Weights = "identity",
+    clusters: ClusterIds | None = None,
+    confidence: float = 0.95,
+) -> Estimate | Undefined:
+    """Estimate agreement beyond chance so that a rare label does not sink it: AC1 and AC2.
+
+    Where nearly all units get one label, kappa is low however well annotators
+    agree. AC1 is not; but it also stays high for a judge that misses half of
+    the rare defects, so read it beside sensitivity and precision, never alone.
+
+    Args:
+        ratings: shape (annotators, units); labels, None or NaN = missing.
+        categories: The full scale in order, used or not.
+        weights: `identity` is AC1; with the others it is AC2: `linear`,
+            `quadratic`, `ordinal`, or `band`, which takes neighbours as agreeing.
+        clusters: The cluster of each unit; None = units are independent.
+        confidence: Coverage wanted; fraction in (0, 1).
+
+    Returns:
+        1 is perfect, 0 is chance; n counts the units with two labels or more.
+        The interval is Gwet's linearisation (over clusters the jackknife) on
+        the logarithm of 1 - value, with Student's t. `Undefined` when no unit
+        has two labels.
+
+    Raises:
+        InputError: If rows differ in length, a label is not on the scale, or
+            the weights are unknown.
+
+    Example:
+        >>> a, b = ["no"] * 8 + ["yes", "no"], ["no"] * 8 + ["no", "yes"]
+        >>> round(gwet_ac([a, b], categories=["no", "yes"]).value, 3)
+        0.756
+
+    Source:
+        Gwet (2008), British Journal of Mathematical and Statistical Psychology
+        61:29-48, doi:10.1348/000711006X126600; weights: Gwet (2014), Handbook of
+        Inter-Rater Reliability, 4th ed. Golden values: tests/golden/agreement.json.
+    """
+    table = RatingTable.of_ratings(ratings, categories, weights, clusters)
+    return table.beyond(_gwet_chance, confidence=confidence)
+
+
+def brennan_prediger(
+    ratings: Sequence[Sequence[Label]],
+    *,
+    categories: Sequence[Label],
+    weights: Weights = "identity",
+    clusters: ClusterIds | None = None,
+    confidence: float = 0.95,
+) -> Estimate | Undefined:
+    """Estimate agreement beyond that of annotators who pick evenly at random.
+
+    Args:
+        ratings: shape (annotators, units); labels, None or NaN = missing.
+        categories: The full scale in order, used or not.
+        weights: What counts as agreement, as for `gwet_ac`.
+        clusters: The cluster of each unit; None = units are independent.
+        confidence: Coverage wanted; fraction in (0, 1).
+
+    Returns:
+        1 is perfect, 0 is chance; interval as for `gwet_ac`. `Undefined` when
+        no unit has two labels.
+
+    Raises:
+        InputError: As for `gwet_ac`.
+
+    Example:
+        >>> round(brennan_prediger([[1, 1, 2], [1, 2, 2]], categories=[1, 2]).value, 3)
+        0.333
+
+    Source:
+        Brennan, Prediger (1981), Educational and Psychological Measurement
+        41:687-699.
+    """
+    table = RatingTable.of_ratings(ratings, categories, weights, clusters)
+    return table.beyond(_even_chance, confidence=confidence)
+
+
+def conger_kappa(
+    ratings: Sequence[Sequence[Label]],
+    *,
+    categories: Sequence[Label],
+    weights: Weights = "identity",
+    clusters: ClusterIds | None = None,
+    confidence: float = 0.95,
+) -> Estimate | Undefined:
+    """Estimate the agreement of annotators who each keep a use of the labels of their own.
+
+    Cohen's kappa for more than two; unlike Fleiss' it does not take annotators
+    as drawn anew for every unit.
+
+    Args:
+        ratings: shape (annotators, units); labels, None or NaN = missing.
+        categories: The full scale in order, used or not.
+        weights: What counts as agreement, as for `gwet_ac`.
+        clusters: The cluster of each unit; None = units are independent.
+        confidence: Coverage wanted; fraction in (0, 1).
+
+    Returns:
+        1 is perfect, 0 is chance; interval as for `gwet_ac`. `Undefined` when
+        no unit has two labels or an annotator has none.
+
+    Raises:
+        InputError: As for `gwet_ac`.
+
+    Example:
+        >>> round(conger_kappa([[1, 1, 2, 2], [1, 2, 2, 2]], categories=[1, 2]).value, 3)
+        0.5
+
+    Source:
+        Conger (1980), Psychological Bulletin 88:322-328; gaps: Gwet (2014), chapter 2.
+    """
+    table = RatingTable.of_ratings(ratings, categories, weights, clusters, by_annotator=True)
+    return table.beyond(_conger_chance, confidence=confidence)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatingTable:
+    """What units tell about the agreement of several annotators.
+
+    Attributes:
+        units: shape (units, sums): agreement of each, whether two labelled it,
+            1, and its use of the categories.
+        alike: How far two categories count as agreement.
+        agreeing: Whether all said the same, of units with two labels or more.
+        shared: Clusters of these units; None = units are independent.
+        clusters: Clusters of all units that have a label; likewise.
+    """
+
+    units: Floats
+    alike: Floats
+    agreeing: NDArray[np.bool_]
+    shared: ClusterIds | None
+    clusters: ClusterIds | None
+
+    @classmethod
+    def of_counts(
+        cls, table: Floats, weights: str, clusters: ClusterIds | None, use: Floats | None = None
+    ) -> RatingTable:
+        """Read a table from how many annotators gave each unit each category.
+
+        Args:
+            table: shape (units, categories); counts.
+            weights: What counts as agreement.
+            clusters: The cluster of each unit.
+            use: shape (units, uses); None = the share of each category.
+        """
+        labelled = table.sum(axis=1) > 0
+        clusters, table = kept_clusters(clusters, labelled.tolist()), table[labelled]
+        labels, alike = table.sum(axis=1), agreement_weights(table.shape[1], weights)
+        shared = labels >= 2
+        pairs = np.maximum(labels * (labels - 1.0), 1.0)
+        # Exactly 0 where all agree, which a share of agreeing pairs would miss by rounding.
+        apart = np.einsum("ik,kl,il->i", table, 1.0 - alike, table) / pairs
+        agreement = np.where(shared, 1.0 - apart, 0.0)
+        use = table / labels[:, None] if use is None else use[labelled]
+        return cls(
+            units=np.column_stack((agreement, shared, np.ones(len(table)), use)),
+            alike=alike,
+            agreeing=np.count_nonzero(table[shared], axis=1) == 1,
+            shared=kept_clusters(clusters, shared.tolist()),
+            clusters=clusters,
+        )
+
+    @classmethod
+    def of_ratings(
+        cls,
+        ratings: Sequence[Sequence[Label]],
+        categories: Sequence[Label],
+        weights: str,
+        clusters: ClusterIds | None,
+        *,
+        by_annotator: bool = False,
+    ) -> RatingTable:
+        """Read a table from labels; `by_annotator` keeps everyone's use of the labels apart."""
+        given = given_labels(ratings, categories)
+        table: Floats = given.sum(axis=0)
+        # Each annotator's labels, category by category, stand in one row a unit.
+        use = np.moveaxis(given, 0, 1).reshape(given.shape[1], len(given) * given.shape[2]) if by_annotator else None
+        return cls.of_counts(table, weights, clusters, use)
+
+    def beyond(self, chance: Chance, *, confidence: float) -> Estimate | Undefined:
+        """Return the agreement beyond a level of chance.
+
+        Args:
+            chance: What annotators would reach unrelated.
+            confidence: Coverage wanted; fraction.
+        """
+        check_confidence(confidence)
+        n = int(self.agreeing.size)
+        if n == 0:
+            return Undefined(reason=NO_SHARED_UNIT, unit=CORRECTED)
+        sums = ClusterSums.of_units(self.units, self.clusters)
+        with np.errstate(invalid="ignore"):
+            level = float(chance(self._use(sums.total), self.alike))
+        if not level < 1.0:
+            reason = ONE_WITHOUT_LABELS if math.isnan(level) else SAME_ANSWER
+            return Undefined(reason=reason, n=n, unit=CORRECTED)
+        concord = Concord(
+            agreeing=int(np.count_nonzero(self.agreeing)),
+            n=n,
+            chance=level,
+            clusters=cluster_sizes(self.agreeing.tolist(), self.shared),
+        )
+        if self.clusters is None:
+            error, method = self._linearised(sums, chance), "Gwet's linearisation"
+        else:
+            error, method = sums.jackknife_error(lambda parts: self._value(parts, chance)), "jackknife over clusters"
+        quantile = student_quantile(confidence, max(sums.n - 1, 1))
+        value = float(self._value(sums.total, chance))
+        return beyond_chance(value, error, quantile, concord, confidence=confidence, method=method)
+
+    def _use(self, sums: Floats) -> Floats:
+        return sums[..., USE:] / sums[..., UNITS : UNITS + 1]
+
+    def _value(self, sums: Floats, chance: Chance) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            level = chance(self._use(sums), self.alike)
+            value: Floats = 1.0 - (1.0 - sums[..., AGREED] / sums[..., SHARED]) / (1.0 - level)
+        return value
+
+    def _linearised(self, sums: ClusterSums, chance: Chance) -> float:
+        """Return Gwet's standard error: the spread of each unit's contribution.
+
+        The contribution is the statistic's derivative towards the unit, taken
+        along the imaginary axis, where no difference of near numbers is left.
+        """
+        n, total = sums.n, sums.total.astype(np.complex128)
+        if n < 2:
+            return 0.0
+        step = 1e-20
+        towards = total[None, :] + 1j * step * sums.parts
+        level = chance(self._use(towards), self.alike)
+        # Gwet holds the share of units with two labels fixed.
+        scale = total[UNITS] / total[SHARED]
+        value = scale * (towards[:, AGREED] - level * towards[:, SHARED]) / (towards[:, UNITS] * (1.0 - level))
+        return math.sqrt(float(((value.imag / step) ** 2).sum()) * n / (n - 1))
+
+
+def given_labels(ratings: Sequence[Sequence[Label]], categories: Sequence[Label]) -> Floats:
+    """Return who gave which label to which unit, shape (annotators, units, categories); 0 or 1.
+
+    Args:
+        ratings: shape (annotators, units); labels, None or NaN = missing.
+        categories: The full scale in order.
+
+    Raises:
+        InputError: If rows differ in length, there are fewer than two, or a
+            label is not on the scale.
+    """
+    points = scale_points(categories)
+    if isinstance(ratings, np.ndarray) and ratings.ndim == 2 and len(ratings) >= 2:
+        given = _numbers_given(ratings, categories)
+        if given is not None:
+            return given
+    lengths = sorted({len(row) for row in ratings})
+    if len(ratings) < 2 or len(lengths) > 1:
+        message = f"`ratings` must hold two annotators at least, rows equally long; got {len(ratings)} of {lengths}"
+        raise InputError(message)
+    texts = [[label_text(label) for label in row] for row in ratings]
+    strange = sorted({text for row in texts for text in row if text is not None} - set(points))
+    if strange:
+        message = f"`categories` must hold every label, used or not: {list(points)}; got {strange}. Give the full scale"
+        raise InputError(message)
+    rows: dict[str | None, Floats] = {
+        None: np.zeros(len(points)),
+        **dict(zip(points, np.eye(len(points)), strict=True)),
+    }
+    table = np.array([[rows[text] for text in row] for row in texts], dtype=np.float64)
+    return table.reshape(len(texts), lengths[0], len(points))
+
+
+def _numbers_given(ratings: NDArray[np.generic], categories: Sequence[Label]) -> Floats | None:
+    """Return who gave which number to which unit; None where labels are no numbers or off the scale."""
+    if ratings.dtype.kind not in "iuf" or any(isinstance(point, str | None) for point in categories):
+        return None
+    table = ratings.astype(np.float64)
+    given: Floats = (table[:, :, None] == np.array(categories, dtype=np.float64)).astype(np.float64)
+    return given if given.sum() == np.count_nonzero(~np.isnan(table)) else None
+
+
+def fleiss_chance(use: Floats, alike: Floats) -> Floats:
+    """Return the chance that two labels drawn from the common use agree: sum w_kl pi_k pi_l."""
+    chance: Floats = np.einsum("...k,kl,...l->...", use, alike, use)
+    return chance
+
+
+def _gwet_chance(use: Floats, alike: Floats) -> Floats:
+    """Return Gwet's chance: sum w / (q (q - 1)) times sum pi_k (1 - pi_k)."""
+    q = len(alike)
+    chance: Floats = alike.sum() / (q * (q - 1)) * (use * (1.0 - use)).sum(axis=-1)
+    return chance
+
+
+def _even_chance(use: Floats, alike: Floats) -> Floats:
+    """Return the chance of picking evenly: sum w / q^2."""
+    level: Floats = np.full(use.shape[:-1], alike.mean())
+    return level
+
+
+def _conger_chance(use: Floats, alike: Floats) -> Floats:
+    """Return the mean over pairs of annotators of sum w_kl p_gk p_hl, each with its own use."""
+    labels = use.reshape(*use.shape[:-1], -1, len(alike))
+    own = labels / labels.sum(axis=-1, keepdims=True)
+    n = own.shape[-2]
+    common = own.sum(axis=-2)
+    alone = np.einsum("...gk,kl,...gl->...", own, alike, own)
+    chance: Floats = (np.einsum("...k,kl,...l->...", common, alike, common) - alone) / (n * (n - 1))
+    return chance
+
+
+Weights = Literal["identity", "linear", "quadratic", "ordinal", "band"]
+
+
+KNOWN: Final = ("identity", "linear", "quadratic", "ordinal", "band")
+
+
+def agreement_weights(n_categories: int, weights: str) -> Floats:
+    """Return how much each pair of categories counts as agreement, shape (categories, categories).
+
+    1 on the diagonal. `identity` gives nothing for any disagreement, `linear`
+    and `quadratic` take its distance on the scale, `ordinal` the number of pairs
+    of points within the distance, `band` gives neighbours full agreement.
+
+    Args:
+        n_categories: Points of the scale; at least 2.
+        weights: One of the five.
+
+    Raises:
+        InputError: If the weights are unknown.
+
+    Source:
+        Gwet (2014), Handbook of Inter-Rater Reliability, 4th ed., chapter 3.
+    """
+    places = np.arange(n_categories, dtype=np.float64)
+    steps = np.abs(places[:, None] - places[None, :])
+    match weights:
+        case "identity":
+            return np.eye(n_categories)
+        case "linear":
+            return 1.0 - steps / (n_categories - 1)
+        case "quadratic":
+            return 1.0 - (steps / (n_categories - 1)) ** 2
+        case "ordinal":
+            return 1.0 - steps * (steps + 1.0) / (n_categories * (n_categories - 1))
+        case "band":
+            return (steps <= 1.0).astype(np.float64)
+    message = f"`weights` must be one of {', '.join(KNOWN)}; got {weights!r}"
+    raise InputError(message)
+
+
 KappaWeights = Literal["linear", "quadratic"] | None
 
 

@@ -15,11 +15,16 @@ from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.order import FEWEST_SCORES, Chance, RankingAgreement
 from theodolite.measurement.clusters import ClusterIds, cluster_codes, kept_clusters
 from theodolite.measurement.interval import check_confidence
-from theodolite.measurement.order.chance import FEWEST_DRAWS, Null, null_of, rising_of_rows, trend_chance
 from theodolite.measurement.order.entropy import all_triples_entropy, permutation_entropy
-from theodolite.measurement.order.inversions import inversion_count
-from theodolite.measurement.order.sequence import Floats, Whole, as_scores, ranks
-from theodolite.measurement.order.subsequence import longest_increasing_subsequence
+from theodolite.measurement.order.profile import FEWEST_DRAWS, Null, null_of, rising_of_rows, trend_chance
+from theodolite.measurement.order.sequence import (
+    Floats,
+    Whole,
+    as_scores,
+    inversion_count,
+    longest_increasing_subsequence,
+    ranks,
+)
 from theodolite.measurement.scores import Correlation, correlation
 
 PAIRS: Final = "fraction of pairs of units"

@@ -15,7 +15,7 @@ from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.measurement.beta_binomial import zero_count_bound
 from theodolite.measurement.clusters import ClusterIds, cluster_codes, kept_clusters
 from theodolite.measurement.interval import check_confidence, normal_quantile, student_quantile
-from theodolite.measurement.order.inversions import inversion_count
+from theodolite.measurement.order.sequence import inversion_count
 from theodolite.measurement.score_columns import Scale, ends_of_constant, score_column, sizes_of
 
 Floats = NDArray[np.float64]

@@ -14,7 +14,7 @@ from theodolite.domain.evidence import Evidence
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.identity import version_of
 from theodolite.domain.study import Study
-from theodolite.measurement.study.certifying import JudgeFindings, authorities_of, certify
+from theodolite.measurement.study.judge_validation import JudgeFindings, authorities_of, certify
 
 
 def judges_named(study: Study, name: str) -> tuple[Annotator, ...]:

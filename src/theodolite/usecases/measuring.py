@@ -23,8 +23,8 @@ from theodolite.domain.live import LiveDialogueSummary
 from theodolite.domain.plan import Sessions
 from theodolite.domain.run import Run
 from theodolite.domain.study import Study
+from theodolite.measurement.study.realism import RealismBook
 from theodolite.measurement.study.role_breaks import RoleBreakBook
-from theodolite.measurement.study.spoken import RealismBook
 from theodolite.ports.store import Store
 from theodolite.testing.people import failures_of
 from theodolite.usecases.calls import calls_of

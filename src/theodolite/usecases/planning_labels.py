@@ -10,8 +10,8 @@ from theodolite.domain.answer_rules import AnswerSource
 from theodolite.domain.errors import InputError
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
-from theodolite.measurement.correction.allocation import LabelPlan, plan_labels
-from theodolite.measurement.study.strata import DEFECT, NO_VERDICT, strata_of, verdicts_of
+from theodolite.measurement.correction.strata import LabelPlan, plan_labels
+from theodolite.measurement.study.paired_labels import DEFECT, NO_VERDICT, strata_of, verdicts_of
 from theodolite.usecases.label_requests import LabelRequest, guideline_for, judge_for
 
 

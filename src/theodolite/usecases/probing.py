@@ -24,9 +24,9 @@ from theodolite.domain.run import Spending, Unit, UnitKind
 from theodolite.domain.study import Study
 from theodolite.execution.clients import Clients
 from theodolite.execution.drive import drive
-from theodolite.measurement.study.habits import position_figures, stability_figures, votes_of
-from theodolite.measurement.study.injections import turned_shares
-from theodolite.measurement.study.strata import DEFECT, SOUND, strata_of
+from theodolite.measurement.study.judge_diagnostics import position_figures, stability_figures, votes_of
+from theodolite.measurement.study.paired_labels import DEFECT, SOUND, strata_of
+from theodolite.measurement.study.rates import turned_shares
 from theodolite.usecases.numbers import below_half
 
 TWICE = Voting(rule=StopRule.FIXED, most=2)

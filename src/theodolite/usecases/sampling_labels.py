@@ -14,7 +14,7 @@ from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import version_of
 from theodolite.domain.study import Study
-from theodolite.measurement.study.strata import DEFECT, SOUND, strata_of
+from theodolite.measurement.study.paired_labels import DEFECT, SOUND, strata_of
 from theodolite.usecases.label_requests import LabelRequest, guideline_for, judge_for
 from theodolite.usecases.planning_labels import label_counts
 

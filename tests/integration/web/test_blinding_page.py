@@ -14,7 +14,7 @@ from theodolite.domain.people.leak import Leak
 from theodolite.domain.people.role import Role
 from theodolite.events.chat import finish_turn, send_prompt
 from theodolite.events.sessions import prepare_session, start_session
-from theodolite.measurement.blinding import leak_rate
+from theodolite.measurement.probes import leak_rate
 from theodolite.web.events import event_of
 from theodolite.web.organiser import blinding_audit
 

@@ -9,7 +9,7 @@ from theodolite.config.loading import load_study
 from theodolite.config.resources import ResourceResolver
 from theodolite.config.tree_coverage import _planned
 from theodolite.domain.trees.tree import AnswersNode
-from theodolite.measurement.trees.growing import POSITIVE, SIMULATED
+from theodolite.measurement.trees.construction import POSITIVE, SIMULATED
 
 EVENT = """\
 study: event

@@ -6,8 +6,7 @@ from scipy.stats import kendalltau
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
-from theodolite.measurement.order.sequence import ranks
-from theodolite.measurement.order.subsequence import longest_increasing_subsequence
+from theodolite.measurement.order.sequence import longest_increasing_subsequence, ranks
 from theodolite.measurement.ranking import _chain, _opposed_rows, ranking_agreement
 
 

@@ -9,10 +9,9 @@ from itertools import permutations
 from theodolite.domain.comparison import ComparedSide, Comparison, Flip, PairedRate, Ruling
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.significance import Significance
-from theodolite.measurement.comparison.flips import cluster_permutation, mcnemar
-from theodolite.measurement.comparison.multiplicity import adjust_p_values
 from theodolite.measurement.comparison.paired import NO_CASE, RATE_DIFFERENCE, paired_difference
 from theodolite.measurement.comparison.planning import n_for_flips
+from theodolite.measurement.comparison.significance import adjust_p_values, cluster_permutation, mcnemar
 
 _FEWEST_FLIPS = 2
 

@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
+from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.measurement.clusters import ClusterIds
-from theodolite.measurement.correction.chances import middle
-from theodolite.measurement.correction.strata import Labels, Strata, Verdicts, strata
-from theodolite.measurement.interval import check_confidence, normal_quantile, student_quantile
-from theodolite.measurement.proportion import DIALOGUES, NOTHING_LABELLED
+from theodolite.measurement.correction.strata import Labels, Strata, Verdicts, middle, strata
+from theodolite.measurement.interval import check_confidence, normal_quantile, student_quantile, whole_count
+from theodolite.measurement.proportion import DIALOGUES, NOTHING_LABELLED, Clusters, defect_rate
 
 Floats = NDArray[np.float64]
 
+
 STRATIFIED: Final = "verdict-stratified, Jeffreys"
+
 """Name of the correction for independent dialogues."""
 
+
 STRATIFIED_CLUSTERS: Final = "verdict-stratified, beta-binomial"
+
 """Its name where dialogues come in clusters."""
 
 
 TINY: Final = 1e-12
+
 """A share or a spread that is as good as none."""
 
 
@@ -120,3 +128,314 @@ def between(value: float, chances: Floats, found: Strata, confidence: float) -> 
         method=STRATIFIED if found.alone else STRATIFIED_CLUSTERS,
         n_clusters=found.n_clusters,
     )
+
+
+RATE_DIFFERENCE: Final = "difference of fractions of dialogues"
+
+"""Unit of the bias: the judge's rate minus people's."""
+
+
+NO_DEFECT: Final = "People found no defect, so nothing tells how many the judge would catch."
+
+NO_SOUND: Final = "People found no sound dialogue, so nothing tells how many the judge would pass."
+
+NEVER_LOOKED_AT: Final = "No person has labelled a dialogue that the judge called `{}`."
+
+
+DEFECT, SOUND = "defect", "sound"
+
+"""How the two verdicts are called."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeAccuracy:
+    """How a judge's verdicts relate to people's labels.
+
+    Attributes:
+        rate: Rate that people would find in all judged dialogues.
+        judge_rate: Rate by the judge's verdicts.
+        bias: The judge's rate minus people's; above 0 the judge sees too much.
+        sensitivity: Share of defects that the judge catches.
+        specificity: Share of sound dialogues that it passes.
+        precision: Share of its alarms that are defects, at the rate observed (PPV).
+        clean_rate: Share of what it passes that is sound (NPV).
+    """
+
+    rate: Estimate | Undefined
+    judge_rate: Estimate | Undefined
+    bias: Estimate | Undefined
+    sensitivity: Estimate | Undefined
+    specificity: Estimate | Undefined
+    precision: Estimate | Undefined
+    clean_rate: Estimate | Undefined
+
+
+def judge_accuracy(
+    verdicts: Sequence[bool | None],
+    labels: Labels,
+    *,
+    drawn_from: Sequence[Hashable] | None = None,
+    clusters: ClusterIds | None = None,
+    confidence: float = 0.95,
+) -> JudgeAccuracy:
+    """Estimate how often a judge is right, when people labelled some of its alarms and some of the rest.
+
+    Where people looked at alarms more often than at the rest, the plain share
+    of defects that were flagged is far too high: most missed ones were never
+    looked at. So sensitivity and specificity are built from what is in each
+    heap and how large the heaps are, not from the labelled dialogues alone.
+
+    Args:
+        verdicts: The judge's verdict on every dialogue, True = defect; None =
+            it gave none. Those are left out here.
+        labels: Whether people found a defect; None = nobody looked.
+        drawn_from: What the labelled ones were drawn from beside the verdict,
+            e.g. the application, where shares drawn differ; None = nothing else.
+        clusters: The cluster of each dialogue; None = dialogues are independent.
+        confidence: Coverage wanted; fraction in (0, 1).
+
+    Returns:
+        Seven estimates, each `Undefined` where nothing tells about it.
+
+    Raises:
+        InputError: If the lengths differ or a label is neither yes, no nor None.
+
+    Example:
+        >>> verdicts = [True] * 100 + [False] * 900
+        >>> labels = [True] * 40 + [False] * 10 + [None] * 50 + [True] * 1 + [False] * 49 + [None] * 850
+        >>> judge = judge_accuracy(verdicts, labels)
+        >>> [round(e.value, 3) for e in (judge.precision, judge.sensitivity, judge.specificity, judge.bias)]
+        [0.8, 0.816, 0.978, 0.002]
+
+    Source:
+        Begg, Greenes (1983), Biometrics 39:207-215
+        (labels for some verdicts only). Its coverage: benchmarks/COVERAGE.md.
+    """
+    check_confidence(confidence)
+    kept = [place for place, verdict in enumerate(verdicts) if verdict is not None]
+    given = [_heap(verdicts, drawn_from, place) for place in kept]
+    found = [labels[place] for place in kept] if len(labels) == len(verdicts) else labels
+    ids = None if clusters is None else [clusters[place] for place in kept]
+    heaps = strata(given, found, ids)
+    rate = corrected_rate(given, found, clusters=ids, confidence=confidence)
+    bias, sensitivity, specificity = _joint(heaps, rate, confidence)
+    alarms = heaps.verdicts_by_cluster[:, _flagged(heaps) > 0].sum(axis=1)
+    sizes = list(zip(alarms.tolist(), heaps.verdicts_by_cluster.sum(axis=1).tolist(), strict=True))
+    return JudgeAccuracy(
+        rate=rate,
+        judge_rate=_share(sizes, heaps, confidence, otherwise="The judge gave no verdict."),
+        bias=bias,
+        sensitivity=sensitivity,
+        specificity=specificity,
+        precision=_within(heaps, confidence, flagged=True),
+        clean_rate=_within(heaps, confidence, flagged=False),
+    )
+
+
+def _heap(verdicts: Sequence[bool | None], drawn_from: Sequence[Hashable] | None, place: int) -> Hashable:
+    if drawn_from is not None and len(drawn_from) != len(verdicts):
+        message = f"`drawn_from` must say it of every dialogue; got {len(drawn_from)} for {len(verdicts)}"
+        raise InputError(message)
+    verdict = bool(verdicts[place])
+    return verdict if drawn_from is None else (verdict, drawn_from[place])
+
+
+def _flagged(heaps: Strata) -> Floats:
+    """Return 1 for heaps that the judge called a defect, else 0; shape (verdicts,)."""
+    kinds = [part.kind[0] if isinstance(part.kind, tuple) else part.kind for part in heaps.parts]
+    return np.array([kind is True for kind in kinds], dtype=np.float64)
+
+
+def _within(heaps: Strata, confidence: float, *, flagged: bool) -> Estimate | Undefined:
+    """Return how often the judge is right where it said one of the two."""
+    chosen = _flagged(heaps) == flagged
+    parts = [part for part, take in zip(heaps.parts, chosen, strict=True) if take]
+    unseen = NEVER_LOOKED_AT.format(DEFECT if flagged else SOUND)
+    if not parts or not all(part.labelled for part in parts):
+        return Undefined(reason=unseen, unit=DIALOGUES, n_clusters=heaps.n_clusters)
+    if len(parts) == 1:
+        pairs = [(defects if flagged else n - defects, n) for defects, n in parts[0].by_cluster]
+        return _share(pairs, heaps, confidence, otherwise=unseen)
+    shares, defects = (table[chosen] for table in heaps.chances())
+    right = defects if flagged else 1.0 - defects
+    plain = np.array([part.defects / part.labelled for part in parts])
+    weights = heaps.shares[chosen]
+    value = float(weights @ (plain if flagged else 1.0 - plain) / weights.sum())
+    return between(value, (shares * right).sum(axis=0) / shares.sum(axis=0), heaps, confidence)
+
+
+def _share(
+    sizes: Sequence[tuple[int, int]], heaps: Strata, confidence: float, *, otherwise: str
+) -> Estimate | Undefined:
+    count, n = sum(count for count, _ in sizes), sum(n for _, n in sizes)
+    if n == 0:
+        return Undefined(reason=otherwise, unit=DIALOGUES, n_clusters=heaps.n_clusters)
+    return defect_rate(count, n, confidence=confidence, clusters=None if heaps.alone else sizes)
+
+
+def _joint(
+    heaps: Strata, rate: Estimate | Undefined, confidence: float
+) -> tuple[Estimate | Undefined, Estimate | Undefined, Estimate | Undefined]:
+    """Return bias, sensitivity and specificity, which rest on both heaps and their sizes."""
+    if isinstance(rate, Undefined):
+        return replace(rate, unit=RATE_DIFFERENCE), rate, rate
+    flagged = _flagged(heaps)
+    plain = np.array([part.defects / part.labelled for part in heaps.parts])
+    shares, defects = heaps.chances()
+    low, high = middle(flagged @ shares - (shares * defects).sum(axis=0), confidence)
+    value = float(flagged @ heaps.shares) - rate.value
+    bias = replace(rate, value=value, low=min(low, value), high=max(high, value), unit=RATE_DIFFERENCE)
+    return (
+        bias,
+        _part_of(flagged, (heaps.shares * plain, shares * defects), heaps, confidence, otherwise=NO_DEFECT),
+        _part_of(
+            1.0 - flagged,
+            (heaps.shares * (1.0 - plain), shares * (1.0 - defects)),
+            heaps,
+            confidence,
+            otherwise=NO_SOUND,
+        ),
+    )
+
+
+def _part_of(
+    flagged: Floats, masses: tuple[Floats, Floats], heaps: Strata, confidence: float, *, otherwise: str
+) -> Estimate | Undefined:
+    """Return which part of what there is lies in the flagged heaps.
+
+    Args:
+        flagged: 1 for heaps that count, else 0.
+        masses: Share of all dialogues that is in each heap, shape (verdicts,),
+            and equally likely ones, shape (verdicts, points).
+        heaps: What they rest on.
+        confidence: Coverage of the interval; fraction.
+        otherwise: Why there is no such part where there is nothing.
+    """
+    plain, likely = masses
+    if plain.sum() <= 0.0:
+        return Undefined(reason=otherwise, n=heaps.labelled, unit=DIALOGUES, n_clusters=heaps.n_clusters)
+    value = float(flagged @ plain / plain.sum())
+    return between(value, (flagged @ likely) / likely.sum(axis=0), heaps, confidence)
+
+
+ROGAN_GLADEN: Final = "Rogan-Gladen, Lee's interval"
+
+"""Name of the method."""
+
+
+NO_BETTER_THAN_CHANCE: Final = (
+    "Sensitivity and specificity add up to no more than 1, so the judge's verdicts say nothing about the rate."
+)
+
+"""Why the correction is undefined for a judge that guesses."""
+
+
+DOES_NOT_FIT: Final = (
+    "The calibration does not fit these dialogues: the judge called {1} a defect, {0} than its {2} in the"
+    " calibration sample ({3}) allow. Calibrate it on dialogues like these."
+)
+
+"""Why the correction is undefined where its whole interval lies outside of 0 to 1."""
+
+
+def rogan_gladen_rate(
+    positives: int,
+    judged: int,
+    *,
+    sensitivity: tuple[int, int],
+    specificity: tuple[int, int],
+    clusters: Clusters | None = None,
+    confidence: float = 0.95,
+) -> Estimate | Undefined:
+    """Estimate a rate from a judge's verdicts and its errors, known from other dialogues.
+
+    For a calibration sample that is no part of the dialogues: it may hold
+    defects more or less often than they do, so only the judge's sensitivity and
+    specificity carry over. Where people labelled some of the dialogues
+    themselves take `corrected_rate`, which is narrower.
+
+    Args:
+        positives: Dialogues that the judge called a defect; count.
+        judged: Dialogues with a verdict; count.
+        sensitivity: (caught, defects) of the calibration sample; counts.
+        specificity: (passed, sound dialogues) of the calibration sample; counts.
+        clusters: Pairs (positives, judged) that add up to the totals; None = dialogues are
+            independent. Their design effect divides the dialogues that count.
+        confidence: Coverage wanted; fraction in (0, 1).
+
+    Returns:
+        Unit: fraction of dialogues, clipped to 0..1. `Undefined` when a count
+        below a fraction is 0, the judge does no better than chance, or the whole
+        interval lies outside of 0..1: the calibration does not fit these dialogues.
+
+    Raises:
+        InputError: If a count is above what it is a part of.
+
+    Example:
+        >>> rate = rogan_gladen_rate(400, 1000, sensitivity=(180, 200), specificity=(140, 200))
+        >>> round(rate.value, 4), round(rate.low, 4), round(rate.high, 4)
+        (0.1667, 0.0564, 0.2627)
+
+    Source:
+        Rogan, Gladen (1978), American Journal of Epidemiology 107:71-76; interval: Lee et al. (2025),
+        arXiv:2511.21140, after Lang, Reiczigel (2014), Preventive Veterinary
+        Medicine 113:13-22. Golden values:
+        tests/golden/correction.json.
+    """
+    check_confidence(confidence)
+    p, n = _fraction((positives, judged), "positives")
+    q1, m1 = _fraction(sensitivity, "sensitivity")
+    q0, m0 = _fraction(specificity, "specificity")
+    if not (n and m0 and m1):
+        return Undefined(reason=NOTHING_LABELLED, unit=DIALOGUES, method=ROGAN_GLADEN)
+    if p / n < 0 or q0 / m0 + q1 / m1 <= 1.0:
+        return Undefined(reason=NO_BETTER_THAN_CHANCE, n=n, unit=DIALOGUES, method=ROGAN_GLADEN)
+    raw = (p / n + q0 / m0 - 1.0) / (q0 / m0 + q1 / m1 - 1.0)
+    value = min(max(raw, 0.0), 1.0)
+    plain = defect_rate(p, n, clusters=clusters, confidence=confidence)
+    effect = plain.design_effect if isinstance(plain, Estimate) else None
+    worth = n / max(effect or 1.0, 1.0)
+    low, high = _lee(p / n, q0 / m0, q1 / m1, (worth, m0, m1), normal_quantile(confidence))
+    if high <= 0.0 or low >= 1.0:
+        reason = DOES_NOT_FIT.format(
+            "fewer" if high <= 0.0 else "more",
+            f"{p} of {n}",
+            "false alarms" if high <= 0.0 else "defects caught",
+            f"{m0 - q0} of {m0} non-defects" if high <= 0.0 else f"{q1} of {m1} defects",
+        )
+        return Undefined(reason=reason, n=n, unit=DIALOGUES, method=ROGAN_GLADEN)
+    # A value at an edge is no better known than by a judge without errors that saw no defect, or nothing else.
+    edge = -math.expm1(math.log((1.0 - confidence) / 2.0) / worth)
+    low, high = (min(low, 1.0 - edge) if raw >= 1.0 else low), (max(high, edge) if raw <= 0.0 else high)
+    return Estimate(
+        value=value,
+        low=min(max(low, 0.0), value),
+        high=max(min(high, 1.0), value),
+        confidence=confidence,
+        n=n,
+        unit=DIALOGUES,
+        method=ROGAN_GLADEN if effect is None else f"{ROGAN_GLADEN}, design effect",
+        n_clusters=plain.n_clusters,
+        design_effect=effect,
+    )
+
+
+def _fraction(pair: tuple[int, int], name: str) -> tuple[int, int]:
+    part, whole = whole_count(pair[0], name), whole_count(pair[1], name)
+    if part > whole:
+        message = f"`{name}` must be a part of the whole; got {part} of {whole}"
+        raise InputError(message)
+    return part, whole
+
+
+def _lee(p: float, q0: float, q1: float, sizes: tuple[float, int, int], z: float) -> tuple[float, float]:
+    """Return the ends: every fraction is drawn towards a half, and the centre moved for it."""
+    n, m0, m1 = sizes[0] + z * z, sizes[1] + 2.0, sizes[2] + 2.0
+    p = (sizes[0] * p + z * z / 2.0) / n
+    q0, q1 = (sizes[1] * q0 + 1.0) / m0, (sizes[2] * q1 + 1.0) / m1
+    gain = q0 + q1 - 1.0
+    rate = (p + q0 - 1.0) / gain
+    moved = 2.0 * z * z * (rate * q1 * (1.0 - q1) / m1 - (1.0 - rate) * q0 * (1.0 - q0) / m0)
+    spread = p * (1.0 - p) / n + (1.0 - rate) ** 2 * q0 * (1.0 - q0) / m0 + rate**2 * q1 * (1.0 - q1) / m1
+    reach = z * math.sqrt(spread) / abs(gain)
+    return rate + moved - reach, rate + moved + reach

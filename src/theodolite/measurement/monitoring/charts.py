@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 from theodolite.domain.errors import InputError
-from theodolite.measurement.order.sequence import Floats, as_scores
+from theodolite.measurement.order.sequence import Floats, Whole, as_scores, packed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,3 +132,212 @@ def moving_averages(row: Floats, *, target: float, weight: float) -> Floats:
         average = weight * float(observation) + (1.0 - weight) * average
         averages[index] = average
     return averages
+
+
+TIMES_BASELINE: Final = (1.5, 2.0, 3.0, 5.0, 10.0)
+
+"""Rates that are bet on, as multiples of the baseline."""
+
+
+BETS: Final = (0.05, 0.1, 0.2, 0.4, 0.7)
+
+"""Stakes of the bets on a bounded mean, as fractions of the largest safe one."""
+
+
+_SHORTEST_BLOCK, _LONGEST_BLOCK = 256, 65_536
+
+"""Observations that are taken at a time, after an alarm and while nothing alarms; counts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alarm:
+    """Where a detector alarmed.
+
+    Attributes:
+        index: Place of the observation that raised it, from 0.
+        since: Estimated place of the first observation of the change.
+        log_evidence: Logarithm of the detector's statistic.
+    """
+
+    index: int
+    since: int
+    log_evidence: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detection:
+    """What a detector made of a row of observations.
+
+    Attributes:
+        alarms: All alarms; the detector starts anew after each.
+        path: Logarithm of its statistic after each observation.
+        threshold: Logarithm from which it alarms.
+    """
+
+    alarms: tuple[Alarm, ...]
+    path: Sequence[float]
+    threshold: float
+
+
+def rate_detector(outcomes: Sequence[float] | Floats, *, baseline: float, arl: float) -> Detection:
+    """Watch a share of defects for a rise above its baseline.
+
+    A Shiryaev-Roberts detector, R = (R + 1) * likelihood ratio, averaged over
+    several possible new rates. While the true rate is at the baseline or below,
+    R - n is a supermartingale, whatever the past was; so a false alarm within n
+    observations has a probability of n / `arl` at most, and `arl` observations
+    at least lie between false alarms on average. No simulation is needed.
+
+    Args:
+        outcomes: 1 for a defect, 0 for none, in order of time; one for each
+            session, since turns of one session are not independent.
+        baseline: Rate of the good times; fraction in (0, 1).
+        arl: Average run length wanted; observations.
+
+    Raises:
+        InputError: If the baseline is no fraction, `arl` is below 1, or an outcome neither 0 nor 1.
+
+    Example:
+        >>> found = rate_detector([0] * 50 + [1] * 10, baseline=0.02, arl=1000)
+        >>> found.alarms[0].index, found.alarms[0].since
+        (52, 50)
+
+    Source:
+        Shin, Ramdas, Rinaldo (2023), E-detectors: a nonparametric framework for
+        sequential change detection, New England Journal of Statistics in Data
+        Science, arXiv:2203.03532. Simulated: benchmarks/ALERTS.md.
+    """
+    row = as_scores(outcomes, "outcomes")
+    _check(baseline, arl)
+    if not np.isin(row, (0.0, 1.0)).all():
+        message = "`outcomes` must be 0 or 1, one for each session; use `level_detector` for scores"
+        raise InputError(message)
+    rates = np.array([min(times * baseline, (1.0 + baseline) / 2.0) for times in TIMES_BASELINE])
+    of_defect, of_sound = np.log(rates / baseline), np.log((1.0 - rates) / (1.0 - baseline))
+    return _shiryaev_roberts(row, lambda part: np.where(part[:, None] == 1.0, of_defect, of_sound), arl)
+
+
+def level_detector(badness: Sequence[float] | Floats, *, baseline: float, arl: float) -> Detection:
+    """Watch the mean of bounded scores for a turn to the worse.
+
+    The same detector with bets in place of likelihoods: 1 + stake * (score -
+    baseline) has mean 1 at most while the mean is at the baseline or below,
+    whatever the distribution on 0..1.
+
+    Args:
+        badness: Scores as fractions of their scale, 1 the bad end, in order of time; one for each session.
+        baseline: Mean of the good times; fraction in (0, 1).
+        arl: Average run length wanted; observations.
+
+    Raises:
+        InputError: If a score lies outside 0..1, the baseline is no fraction, or `arl` is below 1.
+
+    Example:
+        >>> found = level_detector([0.1] * 50 + [0.8] * 20, baseline=0.2, arl=1000)
+        >>> found.alarms[0].index, found.alarms[0].since
+        (56, 50)
+
+    Source:
+        Shin, Ramdas, Rinaldo (2023), arXiv:2203.03532, with the bets of
+        Waudby-Smith, Ramdas (2024), Estimating means of bounded random
+        variables by betting, arXiv:2010.09686.
+    """
+    row = as_scores(badness, "badness")
+    _check(baseline, arl)
+    if len(row) and not (row.min() >= 0.0 and row.max() <= 1.0):
+        message = f"`badness` must lie within 0..1, fractions of the scale; got {row.min():g} to {row.max():g}"
+        raise InputError(message)
+    stakes = np.array(BETS) / baseline
+    return _shiryaev_roberts(row, lambda part: np.log1p(stakes * (part[:, None] - baseline)), arl)
+
+
+def _check(baseline: float, arl: float) -> None:
+    if not 0.0 < baseline < 1.0:
+        message = f"`baseline` must be a fraction between 0 and 1; got {baseline!r}"
+        raise InputError(message)
+    if arl < 1:
+        message = f"`arl` must be 1 observation or more; got {arl!r}"
+        raise InputError(message)
+
+
+def _shiryaev_roberts(row: Floats, increments_of: Callable[[Floats], Floats], arl: float) -> Detection:
+    """Run the detector over log likelihood ratios, shape (observations, bets); it starts anew after each alarm.
+
+    R_n = sum over starts j of the product of ratios j..n, so its logarithm is
+    S_n + logsumexp of -S_(j-1), j = 1..n, with S the running sum. The row is
+    taken in blocks that grow while nothing alarms, so that time and memory do
+    not grow with the number of alarms.
+    """
+    threshold, alarms = float(np.log(arl)), list[Alarm]()
+    path = np.empty(len(row))
+    start, block, state = 0, _SHORTEST_BLOCK, _State.fresh(0)
+    while start < len(row):
+        increments = increments_of(row[start : start + block])
+        whole, each, before = state.extend(increments)
+        crossed = np.flatnonzero(whole >= threshold)
+        end = int(crossed[0]) if len(crossed) else len(whole) - 1
+        path[start : start + end + 1] = whole[: end + 1]
+        if len(crossed):
+            best = int(each[end].argmax())
+            since = state.since(before[: end + 1, best], start, best)
+            alarms.append(Alarm(index=start + end, since=since, log_evidence=float(whole[end])))
+            state, block = _State.fresh(start + end + 1), _SHORTEST_BLOCK
+        else:
+            state, block = state.after(increments, before, start), min(2 * block, _LONGEST_BLOCK)
+        start += end + 1
+    return Detection(alarms=tuple(alarms), path=packed(path), threshold=threshold)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _State:
+    """Sums of a detector from its start up to a block.
+
+    Attributes:
+        begin: First observation since the detector started anew.
+        total: Running sum before the block; shape (bets,), None before the first observation.
+        spread: Logarithm of the sum of exp(-S) over all starts before the block; likewise.
+        lowest: Smallest running sum before an observation; likewise.
+        lowest_at: The observation before which it occurred; likewise.
+    """
+
+    begin: int
+    total: Floats | None = None
+    spread: Floats | None = None
+    lowest: Floats | None = None
+    lowest_at: Whole | None = None
+
+    @classmethod
+    def fresh(cls, begin: int) -> _State:
+        """Return the state of a detector that starts."""
+        return cls(begin=begin)
+
+    def extend(self, increments: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the statistic, its parts by bet, and the running sums before each observation of a block."""
+        total = np.zeros(increments.shape[1]) if self.total is None else self.total
+        sums = np.cumsum(np.concatenate([total[None], increments]), axis=0)
+        before, running = sums[:-1], sums[1:]
+        if self.spread is None:
+            spreads = np.logaddexp.accumulate(-before, axis=0)
+        else:
+            spreads = np.logaddexp.accumulate(np.concatenate([self.spread[None], -before]), axis=0)[1:]
+        each = running + spreads
+        return np.logaddexp.reduce(each, axis=1) - np.log(each.shape[1]), each, before
+
+    def after(self, increments: Floats, before: Floats, start: int) -> _State:
+        """Return the state after a block without an alarm."""
+        lowest, at = before.min(axis=0), start + before.argmin(axis=0)
+        if self.spread is not None and self.lowest is not None and self.lowest_at is not None:
+            # The order of the sums is that of one pass, so that blocks change no digit.
+            spreads = np.logaddexp.accumulate(np.concatenate([self.spread[None], -before]), axis=0)[-1]
+            at = np.where(lowest < self.lowest, at, self.lowest_at)
+            lowest = np.minimum(lowest, self.lowest)
+        else:
+            spreads = np.logaddexp.accumulate(-before, axis=0)[-1]
+        return _State(begin=self.begin, total=before[-1] + increments[-1], spread=spreads, lowest=lowest, lowest_at=at)
+
+    def since(self, before: Floats, start: int, bet: int) -> int:
+        """Return the observation from which on a bet won most."""
+        here = int(before.argmin())
+        if self.lowest is None or self.lowest_at is None or before[here] < self.lowest[bet]:
+            return start + here
+        return int(self.lowest_at[bet])

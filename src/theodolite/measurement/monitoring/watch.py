@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import groupby
+from statistics import mean, median
 
 import numpy as np
+from scipy.special import bdtrc
 
-from theodolite.domain.monitoring.history import History, InstrumentChange
+from theodolite.domain.findings.order import RankingAgreement
+from theodolite.domain.monitoring.history import History, InstrumentChange, Score
 from theodolite.domain.monitoring.watch import Alert, AlertKind, AnchorCheck, Cause, Stretch, Watch, WatchRules
-from theodolite.measurement.monitoring.anchors import TESTS_PER_SITTING, anchor_checks
-from theodolite.measurement.monitoring.shifts import instrument_changes
-from theodolite.measurement.monitoring.stretches import watch_stretch
+from theodolite.measurement.monitoring.segments import watch_stretch
 from theodolite.measurement.order.sequence import Whole
+from theodolite.measurement.ranking import ranking_agreement
 
 SIGN_TESTS = "exact sign tests"
 
@@ -199,3 +203,314 @@ def _notes(history: History, checks: Sequence[AnchorCheck], stretches: Sequence[
         yield f"{n_repeats:,} of {len(history.scores):,} rows publish an earlier measurement again and count once"
     if not any(stretch.rate_detector or stretch.level_detector for stretch in stretches):
         yield "No stretch is longer than its good times, so no slip could be seen yet"
+
+
+SPANS = (1, 2, 4)
+
+"""Latest sittings that are held against as many first ones; counts."""
+
+
+TESTS_PER_SITTING = 2 * len(SPANS)
+
+"""Tests made at each sitting: for each span, whether scores moved, and whether they moved away from people's."""
+
+
+Placed = tuple[int, Score]
+
+"""A score with its place in the history."""
+
+
+def sign_test(n_up: int, n_down: int) -> float:
+    """Return the probability of so many ups, or more, if ups and downs were equally likely.
+
+    Exact, P(X >= n_up) for X binomial with n_up + n_down trials; 1 where nothing moved.
+
+    Example:
+        >>> round(sign_test(9, 1), 5)
+        0.01074
+
+    Source:
+        Dixon, Mood (1946), The statistical sign test, Journal of the American
+        Statistical Association 41:557-566.
+    """
+    moved = n_up + n_down
+    return 1.0 if n_up == 0 else float(bdtrc(n_up - 1, moved, 0.5))
+
+
+def anchor_checks(history: History, arl: float) -> tuple[AnchorCheck, ...]:
+    """Compare the latest sittings on the anchors with the first ones, and with people.
+
+    The application does not enter: what moves here is the judge. A judge that
+    did not change would as likely have given the latest scores of an anchor
+    first and the first ones now, so each anchor moves up as likely as down, and
+    nearer to people's score as likely as away from it: the sign tests are exact,
+    for one sitting against the first as for the last four against the first
+    four. A sitting of m anchors alarms falsely with a probability of m / (2 *
+    `arl`) at most, shared by its tests.
+
+    Args:
+        history: With anchors among its scores; a batch is one sitting on them.
+        arl: Scores between two false alarms; count.
+
+    Returns:
+        One check for each sitting after the first, in order of time.
+    """
+    sittings = [
+        _Sitting(last=batch[-1], scores={score.item: score for _, score in batch}) for batch in _batches(history)
+    ]
+    return tuple(_check(sittings[: end + 1], arl) for end in range(1, len(sittings)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sitting:
+    """All anchors that were scored together, by item."""
+
+    last: Placed
+    scores: dict[str, Score]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Moves:
+    """How anchors moved from the first sittings to the latest ones; counts."""
+
+    span: int
+    n: int
+    n_lower: int
+    n_higher: int
+    n_nearer: int
+    n_farther: int
+
+    @property
+    def p_shift(self) -> float:
+        return min(1.0, 2.0 * sign_test(max(self.n_higher, self.n_lower), min(self.n_higher, self.n_lower)))
+
+    @property
+    def p_farther(self) -> float:
+        return sign_test(self.n_farther, self.n_nearer)
+
+
+def _batches(history: History) -> Iterator[list[Placed]]:
+    """Yield the anchors of each sitting, in order of time.
+
+    Without named batches a sitting ends where an anchor comes up again.
+    """
+    current: list[Placed] = []
+    seen: set[str] = set()
+    for place in history.columns.anchors():
+        score = history.scores[place]
+        if score.is_repeat or score.value is None:
+            continue
+        if current and (score.batch != current[-1][1].batch or score.item in seen):
+            yield current
+            current, seen = [], set()
+        current.append((place, score))
+        seen.add(score.item)
+    if current:
+        yield current
+
+
+def _check(sittings: Sequence[_Sitting], arl: float) -> AnchorCheck:
+    tried = [_anchor_moves(sittings, span) for span in SPANS if 2 * span <= len(sittings)]
+    moves = min(tried, key=lambda found: min(found.p_shift, found.p_farther))
+    place, last = sittings[-1].last
+    return AnchorCheck(
+        batch=last.batch,
+        position=place,
+        at=last.at,
+        span=moves.span,
+        n=moves.n,
+        n_lower=moves.n_lower,
+        n_higher=moves.n_higher,
+        n_nearer=moves.n_nearer,
+        n_farther=moves.n_farther,
+        p_shift=moves.p_shift,
+        p_farther=moves.p_farther,
+        ranking=_ranking(list(sittings[-1].scores.values())),
+        is_drift=min(moves.p_shift, moves.p_farther) <= moves.n / (2.0 * arl * TESTS_PER_SITTING),
+    )
+
+
+def _anchor_moves(sittings: Sequence[_Sitting], span: int) -> _Moves:
+    blocks = sittings[:span], sittings[-span:]
+    items = [item for item in blocks[0][0].scores if all(item in one.scores for block in blocks for one in block)]
+    pairs = [(_total(blocks[0], item, None), _total(blocks[1], item, None)) for item in items]
+    people = [(item, human) for item in items if (human := blocks[0][0].scores[item].human) is not None]
+    errors = [(_total(blocks[0], item, human), _total(blocks[1], item, human)) for item, human in people]
+    return _Moves(
+        span=span,
+        n=len(items),
+        n_lower=sum(now < then for then, now in pairs),
+        n_higher=sum(now > then for then, now in pairs),
+        n_nearer=sum(now < then for then, now in errors),
+        n_farther=sum(now > then for then, now in errors),
+    )
+
+
+def _total(block: Sequence[_Sitting], item: str, human: float | None) -> float:
+    """Return the sum of an anchor's scores in some sittings, or of their distances from people's score."""
+    values = [value for sitting in block if (value := sitting.scores[item].value) is not None]
+    return sum(values) if human is None else sum(abs(value - human) for value in values)
+
+
+def _ranking(scores: Sequence[Score]) -> RankingAgreement | None:
+    known = [(score.human, score.value) for score in scores if score.human is not None and score.value is not None]
+    if len(known) < 3:
+        return None
+    return ranking_agreement([human for human, _ in known], [value for _, value in known])
+
+
+FEWEST_MOVED = 8
+
+"""Applications that must move at once before an instrument is suspected; count."""
+
+
+MOST_FALSE = 1e-4
+
+"""Probability from which moves of all applications one way are no accident; fraction."""
+
+
+UNSTATED = "not stated"
+
+"""Version of a part of the instrument that a history says nothing about."""
+
+
+def instrument_changes(history: History) -> tuple[InstrumentChange, ...]:
+    """Return where a part of the instrument changed, and how applications moved there.
+
+    Declared changes are read off the scores' instruments. A change that nobody
+    declared is suspected where at least 8 applications move at one moment, and
+    either so one-sidedly, or so many of them beside what moves at other moments,
+    that it would happen by accident once in 10,000 times: one application has
+    its reasons, all of them together have the instrument's.
+
+    Args:
+        history: In order of time.
+
+    Returns:
+        The changes in order of time.
+    """
+    declared = tuple(_declared(history))
+    lines = {change.position for change in declared}
+    names = {plain_name(name) for name in history.columns.application.values}
+    # Fewer applications can never move in such numbers, so that nobody looks.
+    suspected = tuple(_suspected(history.scores, lines)) if len(names) >= FEWEST_MOVED else ()
+    return tuple(sorted((*declared, *suspected), key=lambda change: change.position))
+
+
+def _declared(history: History) -> Iterator[InstrumentChange]:
+    known: dict[str, str] = {}
+    pool, previous = history.columns.instruments, -1
+    for place, code in enumerate(pool.codes):
+        if code == previous:
+            continue
+        previous = code
+        for part, version in pool.values[code].items():
+            before = known.get(part)
+            known[part] = version
+            if before is not None and before != version:
+                yield _change(history.scores, place, part, before, version)
+
+
+def _change(scores: Sequence[Score], place: int, part: str, before: str, after: str) -> InstrumentChange:
+    old = _level_by_application(_latest(scores[:place], part, before))
+    new = _level_by_application(_first(scores[place:], part, after))
+    return _moved(scores, place, part, (before, after), _moves(old, new), is_suspected=False)
+
+
+def _latest(scores: Sequence[Score], part: str, version: str) -> list[Score]:
+    """Return the scores of each application's latest batch under a version."""
+    under = [s for s in scores if s.instruments.get(part, version) == version and not s.is_anchor]
+    last = {score.application: _moment(score) for score in under}
+    return [score for score in under if _moment(score) == last[score.application]]
+
+
+def _first(scores: Sequence[Score], part: str, version: str) -> list[Score]:
+    """Return the scores of each application's first batch under a version."""
+    under = [s for s in scores if s.instruments.get(part, version) == version and not s.is_anchor]
+    first: dict[str, str] = {}
+    for score in under:
+        first.setdefault(score.application, _moment(score))
+    return [score for score in under if _moment(score) == first[score.application]]
+
+
+def _moment(score: Score) -> str:
+    return score.batch or (score.at.isoformat() if score.at else "")
+
+
+def _suspected(scores: Sequence[Score], declared: set[int]) -> Iterator[InstrumentChange]:
+    n_moved = n_common = 0
+    candidates = []
+    for (first, last), moves in _moments(scores):
+        n_moved += _n_moved(moves)
+        n_common += len(moves)
+        if _n_moved(moves) >= FEWEST_MOVED:
+            candidates.append(((first, last), moves))
+    for (first, last), moves in candidates:
+        moved = _n_moved(moves)
+        is_near = any(first <= line <= last for line in declared)
+        if is_near:
+            continue
+        usual = (n_moved - moved) / max(1, n_common - len(moves))
+        change = _moved(scores, first, "instrument", (UNSTATED, UNSTATED), moves, is_suspected=True)
+        many = 1.0 if usual >= 1.0 else float(bdtrc(moved - 1, len(moves), usual))
+        p_value = min(change.p_value or 1.0, many)
+        if p_value <= MOST_FALSE:
+            yield replace(change, p_value=p_value)
+
+
+def _moments(scores: Sequence[Score]) -> Iterator[tuple[tuple[int, int], list[float]]]:
+    """Yield the first and last place of each moment, and how applications moved since they were scored before."""
+    plain = ((place, score) for place, score in enumerate(scores) if not score.is_anchor and _moment(score))
+    level: dict[str, float] = {}
+    for _, group in groupby(plain, key=lambda placed: _moment(placed[1])):
+        batch = list(group)
+        now = _level_by_application([score for _, score in batch])
+        yield (batch[0][0], batch[-1][0]), _moves(level, now)
+        level |= now
+
+
+def _n_moved(moves: Sequence[float]) -> int:
+    return sum(move != 0 for move in moves)
+
+
+def _level_by_application(scores: Sequence[Score]) -> dict[str, float]:
+    values: dict[str, list[float]] = {}
+    for score in scores:
+        if score.value is not None:
+            values.setdefault(plain_name(score.application), []).append(score.value)
+    return {application: mean(found) for application, found in values.items()}
+
+
+def plain_name(application: str) -> str:
+    """Return a name without case and marks, so that `GPT 4` and `GPT-4` are one."""
+    return re.sub(r"[\W_]+", "", application).casefold()
+
+
+def _moves(old: Mapping[str, float], new: Mapping[str, float]) -> list[float]:
+    return [new[application] - old[application] for application in new if application in old]
+
+
+def _moved(
+    scores: Sequence[Score],
+    place: int,
+    part: str,
+    versions: tuple[str, str],
+    moves: Sequence[float],
+    *,
+    is_suspected: bool,
+) -> InstrumentChange:
+    n_lower, n_higher = sum(move < 0 for move in moves), sum(move > 0 for move in moves)
+    p_value = min(1.0, 2.0 * sign_test(max(n_lower, n_higher), min(n_lower, n_higher)))
+    return InstrumentChange(
+        part=part,
+        before=versions[0],
+        after=versions[1],
+        at=scores[place].at,
+        position=place,
+        n_lower=n_lower,
+        n_higher=n_higher,
+        n_equal=len(moves) - n_lower - n_higher,
+        median_shift=median(moves) if moves else None,
+        p_value=p_value if moves else None,
+        is_suspected=is_suspected,
+    )

@@ -15,7 +15,7 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.measurement.clusters import ClusterIds, cluster_codes
 from theodolite.measurement.interval import check_confidence, normal_quantile
-from theodolite.measurement.pairs import Label, label_text, scale_points
+from theodolite.measurement.labels import Label, label_text, scale_points
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]

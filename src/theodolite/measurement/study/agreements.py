@@ -2,43 +2,67 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from theodolite.domain.annotation import Outcome
-from theodolite.domain.answer_rules import AnswerSource, AnswerSources, QuestionLabels, versions_of
+from theodolite.domain.answer_rules import AnswerSource, AnswerSources, QuestionLabels, pool_labels_of, versions_of
 from theodolite.domain.answers import WORST_FIRST, DialogueLabel, outcomes_of
 from theodolite.domain.estimate import Confusion, Estimate, Measurement, Outcomes, Undefined
-from theodolite.domain.estimate_subject import EstimateSubject, Measure, Weighting
-from theodolite.domain.instrument import Scale
-from theodolite.measurement.agreement import exact_agreement, relaxed_agreement
+from theodolite.domain.estimate_subject import EstimateSubject, Measure, ScoreStatistic, Weighting
+from theodolite.domain.findings.agreeing import RaterCheck, RaterChecks
+from theodolite.domain.instrument import Scale, decimal_of
+from theodolite.measurement.agreement import (
+    ClassificationReport,
+    classification_report,
+    exact_agreement,
+    majority_labels,
+    relaxed_agreement,
+    unanimity,
+)
 from theodolite.measurement.alpha import AlphaScale, krippendorff_alpha
-from theodolite.measurement.classification import ClassificationReport, classification_report
-from theodolite.measurement.confusion import confusion_matrix
-from theodolite.measurement.consensus import majority_labels, unanimity
+from theodolite.measurement.fraction import TWO_WAY, pooled_defect_rate
 from theodolite.measurement.kappa import cohen_kappa, fleiss_kappa
+from theodolite.measurement.labels import confusion_matrix
+from theodolite.measurement.proportion import DIALOGUES
+from theodolite.measurement.rater_models import dawid_skene, mace
+from theodolite.measurement.scores import score_agreement
 
 UNREADABLE = Outcome.UNPARSEABLE.value
+
 """The category of labels that cannot be read, in confusion matrices."""
 
+
 NO_READABLE_PAIR = "No dialogue has readable labels of two annotators."
+
 """Why an agreement is undefined where labels came and none can be compared."""
 
+
 UNWEIGHTED = Weighting.IDENTITY
+
 """What coefficients are told apart by that count every disagreement alike."""
 
+
 MAJORITY_OF_PEOPLE, MAJORITY_OF_JUDGES = "majority of people", "majority of judges"
+
 """What the label that most annotators give is called where annotators are named."""
 
+
 FEWEST_OF_A_MAJORITY = 3
+
 """Annotators below which there is no majority but agreement; count."""
 
+
 Clusters: TypeAlias = list[str] | None
+
 """The cluster of each planned session; None where no two share one."""
 
+
 MOST_IN_PAIRS = 10
+
 """Annotators of one kind who are compared two by two at most; among more, all together say as much."""
 
 
@@ -359,3 +383,168 @@ def _panel_outcome(readings: Sequence[DialogueLabel]) -> Outcome:
     """Return `ANSWERED` where two annotators gave a label, else what kept the others from it."""
     answered = sum(reading.outcome is Outcome.ANSWERED for reading in readings)
     return Outcome.ANSWERED if answered >= 2 else _common_outcome(readings)
+
+
+def pool_agreements(application: str, sheet: QuestionLabels, by: AnswerSources) -> Iterator[Measurement]:
+    """Yield how far each judge agrees with the guideline's pool of people; nothing where it has none.
+
+    Each dialogue counts once, with the share of its labels by people that equal the
+    judge's label. Dialogues and people are clusters of the variance (ADR-0065).
+
+    Args:
+        application: Name of the application.
+        sheet: The question and the planned sessions.
+        by: Who labels.
+
+    Source:
+        `pooled_defect_rate`, with equal labels in place of defects.
+    """
+    pool = by.pool
+    if pool is None or by.reference is not None:
+        return
+    labels = list(pool_labels_of(sheet.table, sheet.guideline, sheet.question, positions=sheet.positions))
+    for judge in (source for source in by.annotators if not source.is_person):
+        own = dict(zip(sheet.positions, sheet.labels(judge), strict=True))
+        met = [(one, own[one.position].value) for one in labels if own[one.position].value is not None]
+        clusters = clusters_of(sheet)
+        cluster_at = dict(zip(sheet.positions, clusters, strict=True)) if clusters else None
+        result = pooled_defect_rate(
+            [one.position for one, _ in met],
+            [one.annotator for one, _ in met],
+            [one.value == value for one, value in met],
+            clusters=[cluster_at[one.position] for one, _ in met] if cluster_at else None,
+        )
+        if isinstance(result, Undefined):
+            result = Undefined(reason=NO_READABLE_PAIR, unit=DIALOGUES, method=TWO_WAY)
+        outcomes = outcomes_of(
+            _outcome(judged, people) for judged, people in zip(own.values(), sheet.labels(pool), strict=True)
+        )
+        yield Measurement(
+            measure=Measure.EXACT_AGREEMENT,
+            subject=subject_of(application, sheet, (pool, judge)),
+            result=explained(result, outcomes),
+            outcomes=outcomes,
+            versions=_versions(sheet, by, judge),
+        )
+
+
+def _versions(sheet: QuestionLabels, by: AnswerSources, judge: AnswerSource) -> dict[str, str]:
+    return versions_of(sheet.guideline, [judge, *by.pool_members])
+
+
+def _outcome(judged: DialogueLabel, people: DialogueLabel) -> Outcome:
+    """Return what became of one comparison: the judge's failure to answer, else that of people."""
+    return people.outcome if judged.value is not None else judged.outcome
+
+
+def score_agreements(application: str, sheet: QuestionLabels, by: AnswerSources) -> Iterator[Measurement]:
+    """Yield how far numbers go together, on one question that is answered by numbers.
+
+    Every judge is held against the reference or, where there is none, against each
+    person; people are held against each other. There are five numbers for each
+    pair: distance, bias (second minus first) and three correlations.
+
+    Args:
+        application: Name of the application.
+        sheet: The question and the planned sessions.
+        by: Who labels.
+    """
+    people = [source for source in by.annotators if source.is_person]
+    judges = [source for source in by.annotators if not source.is_person]
+    authorities = [by.reference] if by.reference else people
+    compared = [*pairs_of(people), *((first, judge) for judge in judges for first in authorities)]
+    for first, second in compared:
+        yield from _of_pair(application, sheet, first, second)
+
+
+def _of_pair(
+    application: str, sheet: QuestionLabels, first: AnswerSource, second: AnswerSource
+) -> Iterator[Measurement]:
+    pair: Pair = pair_of(sheet, first, second)
+    ours = [_number(reading) for _, reading in pair.readings]
+    theirs = [_number(reading) for reading, _ in pair.readings]
+    found = score_agreement(ours, theirs, clusters=pair.clusters)
+    results = {
+        ScoreStatistic.RMSE: found.rmse,
+        ScoreStatistic.BIAS: found.bias,
+        ScoreStatistic.PEARSON: found.pearson,
+        ScoreStatistic.SPEARMAN: found.spearman,
+        ScoreStatistic.KENDALL: found.kendall,
+    }
+    for statistic, result in results.items():
+        yield Measurement(
+            measure=Measure.SCORE_AGREEMENT,
+            statistic=statistic,
+            subject=subject_of(application, sheet, (first, second)),
+            result=result,
+            outcomes=outcomes_of(pair.outcomes()),
+            versions=versions_of(sheet.guideline, [first, second]),
+        )
+
+
+def _number(reading: DialogueLabel) -> float | None:
+    return decimal_of(reading.value) if reading.value is not None else None
+
+
+FEWEST_RATERS: Final = 3
+
+"""Annotators below which nobody can tell who errs; count."""
+
+
+FEWEST_DIALOGUES: Final = 20
+
+"""Dialogues with so many labels below which nothing is said; count."""
+
+
+SMOOTHING: Final = 0.05
+
+"""Labels added to each cell of an annotator's errors."""
+
+
+MOST_ROUNDS: Final = 200
+
+"""Rounds of the search; a diagnosis needs no more digits."""
+
+
+def rater_checks(application: str, sheet: QuestionLabels, by: AnswerSources) -> Iterator[RaterChecks]:
+    """Yield what models of raters make of those who answered one question about one application.
+
+    Models take disagreement as error, and people may disagree with good reason: a low
+    number is a cause to look at an annotator's labels and none to leave them out.
+    Nothing is said of fewer than three annotators or twenty dialogues that three labelled.
+
+    Args:
+        application: Name of the application.
+        sheet: The question and the planned sessions.
+        by: Who labels.
+
+    Source:
+        See `dawid_skene` and `mace`.
+    """
+    if len(by.annotators) < FEWEST_RATERS:
+        return
+    given = [
+        (place, source.name, reading.value)
+        for source in by.annotators
+        for place, reading in zip(sheet.positions, sheet.labels(source), strict=True)
+        if reading.value is not None
+    ]
+    labelled = Counter(place for place, _, _ in given)
+    given = [label for label in given if labelled[label[0]] > 1]  # of a lone label nobody can tell what it is
+    counts = Counter(name for _, name, _ in given)
+    shared = sum(n >= FEWEST_RATERS for n in labelled.values())
+    if len(counts) < FEWEST_RATERS or shared < FEWEST_DIALOGUES:
+        return
+    scale = sheet.question.scale.categories
+    fit = dawid_skene(given, categories=scale, smoothing=SMOOTHING, most_rounds=MOST_ROUNDS).competence
+    looks = mace(given, categories=scale, most_rounds=MOST_ROUNDS).competence
+    yield RaterChecks(
+        application=application,
+        guideline=sheet.guideline.name,
+        question=sheet.question.name,
+        dialogues=sum(n > 1 for n in labelled.values()),
+        raters=tuple(
+            RaterCheck(annotator=name, labels=n, fit=float(fit[name]), looks=float(looks[name]))
+            for name, n in counts.items()
+        ),
+    )

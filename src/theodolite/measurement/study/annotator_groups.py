@@ -9,8 +9,8 @@ from typing import Final
 
 from theodolite.domain.answer_rules import AnswerSources, QuestionLabels
 from theodolite.domain.findings.agreeing import AnnotatorGroups, GroupAgreement, GroupDefects
-from theodolite.measurement.comparison.multiplicity import adjust_p_values
-from theodolite.measurement.raters.groups import defect_rates_by_group, group_agreement
+from theodolite.measurement.comparison.significance import adjust_p_values
+from theodolite.measurement.rater_groups import defect_rates_by_group, group_agreement
 from theodolite.measurement.study.agreements import clusters_of
 
 FEWEST: Final = 3

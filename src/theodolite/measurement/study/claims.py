@@ -1,15 +1,158 @@
-"""Claims: what the labels of a run say about what teams claim of their applications."""
+"""Proxies: what a run shows of each scenario that stands for a use of the world."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from statistics import median
 
 from theodolite.domain.answer_rules import AnswerSource, QuestionLabels, annotators_of, positions_of
 from theodolite.domain.application import Application, Claim
 from theodolite.domain.claim import ClaimStanding, ClaimTest, rules_meant
+from theodolite.domain.dialogue import Level
+from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.guideline import DefectRule, Guideline
+from theodolite.domain.findings.proxy_check import LevelOrder, ProxyCheck, ProxyRate
+from theodolite.domain.findings.significance import Significance
+from theodolite.domain.guideline import DefectRule, Guideline, Violation
+from theodolite.domain.people.event_record import (
+    EventFinding,
+    EventRecord,
+    ExposureTally,
+    LanguageTally,
+    WithdrawalTally,
+)
+from theodolite.domain.people.exposure import BreakRule, Exposure
+from theodolite.domain.people.session import Session, SessionState
+from theodolite.domain.people.withdrawal import Withdrawal
 from theodolite.domain.plan import Setting, TesterKind
+from theodolite.domain.scenario import Proxy, Scenario
+from theodolite.domain.study import Study
+from theodolite.measurement.clusters import cluster_sizes
+from theodolite.measurement.comparison.significance import TOO_FEW, adjust_p_values, told_apart
+from theodolite.measurement.probes import leaks_of
+from theodolite.measurement.proportion import defect_rate
+
+Flags = Mapping[int, bool]
+
+"""Position of each labelled dialogue in the plan to whether it is a defect."""
+
+
+def proxy_checks(evidence: Evidence) -> tuple[ProxyCheck, ...]:
+    """Return what a run shows of each scenario that says what it is a proxy of.
+
+    Looked at are the rules that show one of the scenario's risks or are about its
+    guardrail, by each annotator for itself; dialogues without a label stay counted.
+
+    P-values are adjusted for all checks at once.
+
+    Args:
+        evidence: All records of one run.
+
+    Source:
+        `defect_rate` over testers as clusters; `told_apart`; `adjust_p_values`.
+    """
+    checks = tuple(_checks(evidence))
+    tested = [check.apart.p_value for check in checks if not isinstance(check.apart, Undefined)]
+    adjusted = iter(adjust_p_values(tested) if tested else ())
+    return tuple(
+        check if isinstance(check.apart, Undefined) else replace(check, adjusted_p_value=next(adjusted))
+        for check in checks
+    )
+
+
+def _checks(evidence: Evidence) -> Iterator[ProxyCheck]:
+    for scenario in evidence.study.scenarios:
+        if scenario.proxy == Proxy():
+            continue
+        for guideline in evidence.study.guidelines:
+            if evidence.study.asks(guideline.name, scenario.name):
+                for rule in guideline.defect_rules:
+                    if _is_about(evidence, scenario, guideline, rule):
+                        yield from _by_rule(evidence, scenario, guideline, rule)
+
+
+def _is_about(evidence: Evidence, scenario: Scenario, guideline: Guideline, rule: DefectRule) -> bool:
+    shown = {name for risk in evidence.study.risks if risk.name in scenario.risks for name in risk.rules}
+    return f"{guideline.name}.{rule.name}" in shown or rule.violation is not Violation.NOT_A_GUARDRAIL
+
+
+def _by_rule(evidence: Evidence, scenario: Scenario, guideline: Guideline, rule: DefectRule) -> Iterator[ProxyCheck]:
+    settings = evidence.answers.settings
+    places = [p for p, s in enumerate(settings) if s.scenario == scenario.name and rule.applies_to(s.groups)]
+    flags: dict[str, dict[int, bool]] = defaultdict(dict)
+    question = guideline.instrument.question(rule.question)
+    for application in evidence.study.applications:
+        own = [place for place in places if settings[place].application == application.name]
+        sheet = QuestionLabels(table=evidence.answers, guideline=guideline, question=question, positions=own, rule=rule)
+        for source in annotators_of(evidence.study, guideline, application, question.name).counted:
+            given = zip(own, sheet.labels(source), strict=True)
+            flags[source.name] |= {p: rule.is_defect(r.value, question.scale) for p, r in given if r.value is not None}
+    for annotator, found in flags.items():
+        rates = tuple(_rates(evidence, found))
+        yield ProxyCheck(
+            scenario=scenario.name,
+            rule=f"{guideline.name}.{rule.name}",
+            annotator=annotator,
+            n_planned=len(places),
+            n_held=sum(evidence.answers.dialogues[place] is not None for place in places),
+            n_labelled=len(found),
+            rates=rates,
+            apart=_apart(evidence, found),
+            orders=tuple(_orders(rates)),
+        )
+
+
+def _rates(evidence: Evidence, flags: Flags) -> Iterator[ProxyRate]:
+    """Yield the rate of each application at each level at which it has labels, in order of study and levels."""
+    settings = evidence.answers.settings
+    for application in evidence.study.applications:
+        for level in Level:
+            own = [p for p in flags if (settings[p].application, settings[p].level) == (application.name, level)]
+            if own:
+                defects, testers = [flags[place] for place in own], [_tester(evidence, place) for place in own]
+                clusters = cluster_sizes(defects, testers) if len(set(testers)) < len(testers) else None
+                rate = defect_rate(sum(defects), len(defects), clusters=clusters)
+                yield ProxyRate(application=application.name, level=level, defect=rate)
+
+
+def _tester(evidence: Evidence, place: int) -> str:
+    return evidence.answers.settings[place].cluster or evidence.sessions.label(place)
+
+
+def _apart(evidence: Evidence, flags: Flags) -> Significance | Undefined:
+    """Return whether applications differ, where the same tester met all of them in the same repeat."""
+    names = tuple(application.name for application in evidence.study.applications)
+    met: dict[tuple[Level, str], dict[str, int]] = defaultdict(dict)
+    for place in flags:
+        setting = evidence.answers.settings[place]
+        met[setting.level, evidence.sessions.pair_key(place)][setting.application] = place
+    whole = [places for places in met.values() if len(places) == len(names)]
+    if len(names) < 2 or not whole:
+        return Undefined(reason=TOO_FEW, n=len(whole), method="Cochran's Q")
+    sets = [[flags[places[name]] for name in names] for places in whole]
+    clusters = [_tester(evidence, places[names[0]]) for places in whole]
+    return told_apart(sets, clusters, seed=evidence.study.sampling.seed)
+
+
+def _orders(rates: Sequence[ProxyRate]) -> Iterator[LevelOrder]:
+    """Yield for every two levels how far they agree on which application is worse."""
+    shares: dict[Level, dict[str, float]] = defaultdict(dict)
+    for rate in rates:
+        if isinstance(rate.defect, Estimate):
+            shares[rate.level][rate.application] = rate.defect.value
+    for first, second in combinations([level for level in Level if level in shares], 2):
+        both = [name for name in shares[first] if name in shares[second]]
+        signs = [
+            (shares[first][a] - shares[first][b]) * (shares[second][a] - shares[second][b])
+            for a, b in combinations(both, 2)
+        ]
+        if signs:
+            alike, opposed = sum(sign > 0 for sign in signs), sum(sign < 0 for sign in signs)
+            tied = len(signs) - alike - opposed
+            yield LevelOrder(first=first, second=second, alike=alike, opposed=opposed, tied=tied)
 
 
 def claim_tests(evidence: Evidence) -> Iterator[ClaimTest]:
@@ -97,4 +240,85 @@ def _tested(
         n=len(labelled),
         contradicting=tuple(defects),
         reason="" if labelled else "none of its scripts' dialogues has a label",
+    )
+
+
+_NOT_COUNTED = frozenset({SessionState.WAITING, SessionState.ACTIVE, SessionState.WITHDRAWN})
+
+
+def event_finding(study: Study, record: EventRecord) -> EventFinding | None:
+    """Return what can be said of an event; None where nobody took part.
+
+    Args:
+        study: With the limits that it sets.
+        record: What people left beside dialogues and answers.
+    """
+    if not record.sessions and not record.tombstones:
+        return None
+    rule = study.event.breaks if study.event else BreakRule()
+    levels = (_exposure(record, level, rule) for level in Level)
+    return EventFinding(
+        leaks=leaks_of(record.guesses, record.sessions),
+        exposures=tuple(one for one in levels if one is not None),
+        withdrawals=tuple(one for one in (_withdrawals(record, kind) for kind in Withdrawal) if one.n_people),
+        topics=record.topics,
+        languages=_languages(record),
+    )
+
+
+def _exposure(record: EventRecord, level: Level, rule: BreakRule) -> ExposureTally | None:
+    people: dict[str, list[Session]] = defaultdict(list)
+    for session in record.sessions:
+        if session.level is level and session.state not in _NOT_COUNTED:
+            people[session.participant].append(session)
+    if not people:
+        return None
+    each = [_of_person(record, sessions) for sessions in people.values()]
+    return ExposureTally(
+        level=level,
+        n_people=len(each),
+        n_sessions=sum(len(sessions) for sessions in people.values()),
+        minutes_median=median(one.minutes for one in each),
+        minutes_most=max(one.minutes for one in each),
+        turns=sum(one.turns for one in each),
+        severe=sum(one.severe for one in each),
+        severe_most=max(one.severe for one in each),
+        n_enough=sum(rule.is_enough(one) for one in each) if rule.most_min or rule.most_severe else None,
+    )
+
+
+def _of_person(record: EventRecord, sessions: list[Session]) -> Exposure:
+    counts = [record.turns.get(one.key, (0, 0)) for one in sessions]
+    ends = [(one.clock, one.clock.ended) for one in sessions]
+    return Exposure(
+        minutes=sum(clock.elapsed_s(ended) for clock, ended in ends if ended is not None) / 60,
+        turns=sum(n for n, _ in counts),
+        severe=sum(severe for _, severe in counts),
+    )
+
+
+def _languages(record: EventRecord) -> tuple[LanguageTally, ...]:
+    held: dict[str, list[Session]] = defaultdict(list)
+    for session in record.sessions:
+        if session.clock.started is not None and session.state is not SessionState.WITHDRAWN:
+            held[session.language].append(session)
+    tallies = [
+        LanguageTally(
+            language=language,
+            n_sessions=len(sessions),
+            n_dialogues=sum(record.dialogues.get(one.key, 0) for one in sessions),
+        )
+        for language, sessions in held.items()
+    ]
+    return tuple(sorted(tallies, key=lambda one: (not one.language, -one.n_sessions, one.language)))
+
+
+def _withdrawals(record: EventRecord, kind: Withdrawal) -> WithdrawalTally:
+    mine = [one for one in record.tombstones if one.kind is kind]
+    return WithdrawalTally(
+        kind=kind,
+        n_people=len(mine),
+        sessions=sum(one.sessions for one in mine),
+        dialogues=sum(one.dialogues for one in mine),
+        answers=sum(one.answers for one in mine),
     )

@@ -18,29 +18,25 @@ from theodolite.domain.findings.role_break import RoleBreakCheck, RoleBreakRules
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import QuestionLevel, Scale, ScaleKind
 from theodolite.domain.study import Study
-from theodolite.measurement.study.agreements import agreements, confusions
+from theodolite.measurement.study.agreements import (
+    agreements,
+    confusions,
+    pool_agreements,
+    rater_checks,
+    score_agreements,
+)
 from theodolite.measurement.study.annotator_groups import adjusted, annotator_groups
-from theodolite.measurement.study.claims import claim_tests
+from theodolite.measurement.study.claims import claim_tests, event_finding, proxy_checks
 from theodolite.measurement.study.codings import coding_findings
-from theodolite.measurement.study.conditions import conditions
-from theodolite.measurement.study.corrected import corrected_rates
-from theodolite.measurement.study.events import event_finding
+from theodolite.measurement.study.corrected_rates import corrected_means, corrected_rates, transported_rate
 from theodolite.measurement.study.judge_diagnostics import judge_diagnostics
-from theodolite.measurement.study.order_metrics import order_metrics
-from theodolite.measurement.study.orders import order_findings
-from theodolite.measurement.study.pool_agreements import pool_agreements
-from theodolite.measurement.study.proxies import proxy_checks
-from theodolite.measurement.study.rater_checks import rater_checks
-from theodolite.measurement.study.rates import rates
+from theodolite.measurement.study.order_metrics import conditions, order_findings, order_metrics
+from theodolite.measurement.study.paired_labels import Design, sample_design, sighted
+from theodolite.measurement.study.rates import rates, strategy_tallies, task_tallies
 from theodolite.measurement.study.realism import realisms
 from theodolite.measurement.study.responses import response_findings
 from theodolite.measurement.study.risks import risk_findings
 from theodolite.measurement.study.role_breaks import role_break_checks
-from theodolite.measurement.study.scores import score_agreements
-from theodolite.measurement.study.sightings import Design, sample_design, sighted
-from theodolite.measurement.study.strategies import strategy_tallies
-from theodolite.measurement.study.tasks import task_tallies
-from theodolite.measurement.study.transported import corrected_means, transported_rate
 from theodolite.measurement.study.trees import tree_findings, tree_standings
 from theodolite.measurement.trees.methods import BUILT_IN, Methods
 

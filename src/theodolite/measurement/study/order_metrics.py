@@ -20,11 +20,14 @@ from theodolite.domain.answer_rules import (
     positions_of,
     reason_of,
 )
-from theodolite.domain.answers import WORST_FIRST, outcomes_of
+from theodolite.domain.answers import WORST_FIRST, AnswerRecord, AnswerTable, outcomes_of
 from theodolite.domain.application import Application
+from theodolite.domain.dialogue import HeldBy, Level
 from theodolite.domain.estimate import Undefined
+from theodolite.domain.estimate_subject import EstimateSubject
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.findings.order import OrderProfile, RankingAgreement, RollingWindows
+from theodolite.domain.findings.order_effect import OrderEffect, OrderFactor
 from theodolite.domain.findings.order_metrics import (
     OrderFinding,
     OrderMetrics,
@@ -36,22 +39,32 @@ from theodolite.domain.findings.order_metrics import (
 )
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import Operator, Orientation, Question, QuestionLevel, ScaleKind, decimal_of
+from theodolite.domain.plan import Setting
+from theodolite.domain.shown_order import ShownOrder, labels_reversed
+from theodolite.measurement.answer_arrays import AnswerArrays, answer_arrays
+from theodolite.measurement.order.entropy import rolling_windows
 from theodolite.measurement.order.profile import profile_or_reason
-from theodolite.measurement.order.rolling import rolling_windows
+from theodolite.measurement.order_effects import order_effects
 from theodolite.measurement.ranking import ranking_or_reason
 from theodolite.measurement.study.agreements import MOST_IN_PAIRS, clusters_of
-from theodolite.measurement.study.conditions import conditions
 
 WINDOW: Final = 8
+
 """Scores in a rolling window; the published table is for so many."""
 
+
 POINTS: Final = 100
+
 """Rolling windows that a finding holds at most; count."""
 
+
 MOST_WORST: Final = 5
+
 """Worst scores that are told with their reasons; count."""
 
+
 PEOPLE: Final = "people"
+
 """Name of the mean of several people's scores."""
 
 
@@ -327,3 +340,87 @@ def _common(*outcomes: Outcome) -> Outcome:
 def _ranking(labels: QuestionLabels, people: Scores, scores: Scores) -> RankingAgreement | Undefined:
     n_points = len(labels.question.scale.categories) or None
     return ranking_or_reason(people.values, scores.values, clusters=clusters_of(labels), n_points=n_points)
+
+
+def order_findings(evidence: Evidence) -> Iterator[OrderEffect]:
+    """Yield what orders did to the answers to each question, over all applications.
+
+    People's sittings are told apart by what they showed and in which turn they
+    came. Judges that read several times read every second time with the labels
+    in reverse; no reading knows of another, so that nothing else is told of them.
+
+    Args:
+        evidence: All records of one run.
+    """
+    for guideline in evidence.study.guidelines:
+        for question in guideline.instrument.questions:
+            yield from order_effects(guideline, question, _by_people(evidence, guideline, question))
+        for judge in (one.name for one in evidence.study.annotators if one.guideline == guideline.name):
+            for question in guideline.instrument.questions:
+                given = _by_judge(evidence.answers, judge, guideline, question)
+                found = order_effects(guideline, question, given, annotator=judge)
+                yield from (one for one in found if one.factor is OrderFactor.OPTIONS)
+
+
+def _by_people(evidence: Evidence, guideline: Guideline, question: Question) -> AnswerArrays:
+    """Return the first answers of people whose annotations are counted, with the order that each showed."""
+    table = evidence.answers
+    people = [one.name for one in evidence.study.annotators if one.by_hand and one.guideline == guideline.name]
+    return answer_arrays(
+        _row(person, position, record, *order)
+        for person in people
+        for position, records in table.columns(person, guideline.name, question.name).by_position()
+        if (order := table.shown_orders.get(person, {}).get(position)) is not None
+        for record in records
+        if record.replicate == 1
+    )
+
+
+def _by_judge(table: AnswerTable, judge: str, guideline: Guideline, question: Question) -> AnswerArrays:
+    """Return all readings of a judge, with the order of labels that each showed."""
+    columns = table.votes.get((judge, guideline.name, question.name))
+    return answer_arrays(
+        _row(judge, position, record, ShownOrder(options=labels_reversed(record.replicate)).text)
+        for position, records in (columns.by_position() if columns else ())
+        for record in records
+    )
+
+
+def _row(annotator: str, position: int, record: AnswerRecord, shown: str, sitting: int = 0) -> tuple[object, ...]:
+    unit = (position, record.turn, record.replicate)
+    return annotator, unit, position, record.value, 0.0, shown, sitting, record.turn or 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TesterCondition:
+    """One level of testing with one kind of tester.
+
+    Attributes:
+        level: Level of testing.
+        held_by: Who held the tester's side.
+        alone: Whether the application was looked at from here only.
+    """
+
+    level: Level
+    held_by: HeldBy
+    alone: bool
+
+    def limited(self, subject: EstimateSubject) -> EstimateSubject:
+        """Return a subject limited to this level and tester type; unchanged where there is no other."""
+        return subject if self.alone else replace(subject, level=self.level, tester_type=self.held_by)
+
+    def holds(self, setting: Setting) -> bool:
+        """Tell whether sessions of a setting were held at it."""
+        return (setting.level, setting.held_by) == (self.level, self.held_by)
+
+
+def conditions(settings: Iterable[Setting]) -> tuple[TesterCondition, ...]:
+    """Return the conditions of one application's sessions, in order of the levels.
+
+    Numbers of different conditions answer different questions (a red teamer tries
+    to break what a user only uses; a simulated user is no person), so that they
+    are counted apart and never added.
+    """
+    met = {(setting.level, setting.held_by) for setting in settings}
+    ordered = sorted(met, key=lambda at: (list(Level).index(at[0]), list(HeldBy).index(at[1])))
+    return tuple(TesterCondition(level=level, held_by=held_by, alone=len(met) == 1) for level, held_by in ordered)

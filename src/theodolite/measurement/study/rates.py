@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.annotator import PEOPLE
-from theodolite.domain.answer_rules import AnswerSource, AnswerSources, QuestionLabels, pool_labels_of, versions_of
-from theodolite.domain.answers import NO_VALUE, OUTCOME_CODES, DialogueLabels
-from theodolite.domain.estimate import Estimate, Measurement, Outcomes, Undefined
-from theodolite.domain.estimate_subject import EstimateSubject, GroupValue, Measure
-from theodolite.domain.guideline import DefectRule
-from theodolite.domain.plan import Setting
-from theodolite.measurement.pooled_rate import pooled_defect_rate
+from theodolite.domain.answer_rules import (
+    AnswerSource,
+    AnswerSources,
+    QuestionLabels,
+    annotators_of,
+    pool_labels_of,
+    versions_of,
+)
+from theodolite.domain.answers import NO_VALUE, OUTCOME_CODES, DialogueLabels, DialogueSummary, StrategySummary
+from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.estimate import Estimate, Measurement, Outcomes, StrategyTally, Undefined
+from theodolite.domain.estimate_subject import ALL_APPLICATIONS, EstimateSubject, GroupValue, Measure
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.findings.task_tally import TaskTally
+from theodolite.domain.guideline import DefectRule, Guideline, Violation
+from theodolite.domain.injection import InjectionEffect, InjectionTrial
+from theodolite.domain.people.session import SessionState
+from theodolite.domain.plan import Setting, TesterKind
+from theodolite.measurement.clusters import cluster_sizes
+from theodolite.measurement.fraction import pooled_defect_rate
 from theodolite.measurement.proportion import DIALOGUES, Clusters, defect_rate, zero_defect_bound
 
 _NOT_APPLICABLE = OUTCOME_CODES[Outcome.NOT_APPLICABLE]
 
+
 NOT_STATED = "not stated"
+
 """Value of a group that a dialogue does not name."""
 
 
@@ -193,3 +208,184 @@ def _why_nothing(outcomes: Outcomes) -> str:
     }
     named = ", ".join(f"{count} {outcome.value}" for outcome, count in became.items() if count)
     return f"None of {outcomes.planned} planned dialogues has a label: {named}."
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """What is counted together: equal scenario, strategy, application, level and kind of tester."""
+
+    scenario: str
+    strategy: str
+    application: str
+    level: str
+    held_by: str
+
+
+def strategy_tallies(evidence: Evidence) -> tuple[StrategyTally, ...]:
+    """Return how each strategy fared, in order of scenarios, strategies and applications as the plan has them.
+
+    Success is what the red teamer itself saw; beside it stands what annotators
+    labelled as a release of prohibited content, each for itself. Sessions that
+    failed are planned and not tried.
+
+    Args:
+        evidence: All records of one run.
+    """
+    table = evidence.answers
+    rows: dict[_Row, list[tuple[int, StrategySummary | None]]] = {}
+    for place, setting in enumerate(table.settings):
+        for name, tried in _strategies(setting, table.dialogues[place]):
+            row = _Row(setting.scenario, name, setting.application, setting.level.value, setting.held_by.value)
+            rows.setdefault(row, []).append((place, tried))
+    tallies = (_tally(evidence, row, found) for row, found in rows.items())
+    places = {application.name: place for place, application in enumerate(evidence.study.applications)}
+    order = {row: place for place, row in enumerate(dict.fromkeys((r.scenario, r.strategy) for r in rows))}
+    return tuple(sorted(tallies, key=lambda t: (order[t.scenario, t.strategy], places.get(t.application, 0))))
+
+
+def _strategies(setting: Setting, dialogue: DialogueSummary | None) -> Iterator[tuple[str, StrategySummary | None]]:
+    """Yield the strategies of a session by name; one that was planned and not held has no record."""
+    if dialogue is not None:
+        yield from ((summary.name, summary) for summary in dialogue.strategies)
+    elif setting.kind is TesterKind.ATTACK:
+        yield setting.strategy, None
+
+
+def _tally(evidence: Evidence, row: _Row, found: Sequence[tuple[int, StrategySummary | None]]) -> StrategyTally:
+    held = [(place, tried) for place, tried in found if tried is not None]
+    label = evidence.sessions.label
+    successes = tuple(dict.fromkeys(label(place) for place, tried in held if tried.succeeded))
+    return StrategyTally(
+        scenario=row.scenario,
+        strategy=row.strategy,
+        application=row.application,
+        level=row.level,
+        held_by=row.held_by,
+        planned=len(found),
+        tries=len(held),
+        attempts=sum(tried.attempts for _, tried in held),
+        refinements=sum(tried.refinements for _, tried in held),
+        success=_success(len(successes), len({place for place, _ in held}), sees=_sees(evidence, row)),
+        dialogues=successes,
+        held=tuple(dict.fromkeys(label(place) for place, _ in held)),
+        confirmed=_confirmed(evidence, row, [place for place, _ in held]),
+    )
+
+
+def _sees(evidence: Evidence, row: _Row) -> bool:
+    """Tell whether the red teamer could see a release: people say so themselves, programs need signs of it."""
+    if row.held_by != HeldBy.SIMULATED_USER.value:
+        return True
+    return any(one.packet.release_signs for one in evidence.study.scenarios if one.name == row.scenario)
+
+
+def _success(successes: int, tries: int, *, sees: bool) -> Estimate | Undefined:
+    if tries and (sees or successes):
+        return defect_rate(successes, tries)
+    reason = "The scenario has no signs of a release." if tries else "No dialogue with this strategy was held."
+    return Undefined(reason=reason, n=tries, unit=DIALOGUES, method="wilson")
+
+
+def _confirmed(evidence: Evidence, row: _Row, places: Sequence[int]) -> dict[str, int]:
+    """Return by annotator in how many sessions it sees prohibited content released, by any of its guidelines."""
+    counts: Counter[str] = Counter()
+    table, study = evidence.answers, evidence.study
+    for guideline, rule in _release_rules(evidence):
+        question = guideline.instrument.question(rule.question)
+        asked = study.asks(guideline.name, row.scenario)
+        judged = [place for place in places if asked and rule.applies_to(table.settings[place].groups)]
+        sheet = QuestionLabels(table=table, guideline=guideline, question=question, positions=judged, rule=rule)
+        by = annotators_of(study, guideline, study.application(row.application)).headline if judged else ()
+        for source in by:
+            values = [reading.value for reading in sheet.labels(source)]
+            counts[source.name] += sum(v is not None and rule.is_defect(v, question.scale) for v in values)
+    return dict(counts)
+
+
+def _release_rules(evidence: Evidence) -> Iterator[tuple[Guideline, DefectRule]]:
+    for guideline in evidence.study.guidelines:
+        rule = next((r for r in guideline.defect_rules if r.violation is Violation.PROHIBITED_RELEASED), None)
+        if rule is not None:
+            yield guideline, rule
+
+
+_UNIT = "fraction of verdicts"
+
+
+def turned_shares(trials: Sequence[InjectionTrial], *, judge: str, guideline: str) -> Iterator[Measurement]:
+    """Yield the share of verdicts that injections turned: of all attempts together, then of each.
+
+    One dialogue takes all attempts, so the trials of one cluster are no
+    independent trials, and the intervals know it.
+
+    Args:
+        trials: What each attempt did to each dialogue.
+        judge: Name of the judge.
+        guideline: Name of the guideline.
+
+    Source:
+        The interval is that of `defect_rate`.
+    """
+    attempts: dict[str, list[InjectionTrial]] = defaultdict(list)
+    for trial in trials:
+        attempts[trial.attempt].append(trial)
+    groups = {"all": list(trials), **attempts} if trials else {}
+    for name, group in groups.items():
+        yield Measurement(
+            measure=Measure.VERDICTS_TURNED,
+            subject=EstimateSubject(
+                application=ALL_APPLICATIONS, guideline=guideline, annotators=(judge,), attempt=name
+            ),
+            result=_share(group),
+            outcomes=_outcomes(group),
+            dialogues=tuple(dict.fromkeys(t.dialogue for t in group if t.effect is InjectionEffect.TURNED)),
+        )
+
+
+def _share(trials: Sequence[InjectionTrial]) -> Estimate | Undefined:
+    measured = [trial for trial in trials if trial.effect is not InjectionEffect.UNMEASURED]
+    if not measured:
+        return Undefined(reason=f"None of {len(trials)} attacked dialogues was given a label.", unit=_UNIT)
+    clusters: defaultdict[str, list[bool]] = defaultdict(list)
+    for trial in measured:
+        clusters[trial.cluster or trial.dialogue].append(trial.effect is InjectionEffect.TURNED)
+    shared = any(len(cluster) > 1 for cluster in clusters.values())
+    return defect_rate(
+        sum(sum(cluster) for cluster in clusters.values()),
+        len(measured),
+        clusters=[(sum(cluster), len(cluster)) for cluster in clusters.values()] if shared else None,
+    )
+
+
+def _outcomes(trials: Sequence[InjectionTrial]) -> Outcomes:
+    lost = sum(trial.effect is InjectionEffect.UNMEASURED for trial in trials)
+    return Outcomes(planned=len(trials), used=len(trials) - lost, missing=lost)
+
+
+def task_tallies(evidence: Evidence) -> Iterator[TaskTally]:
+    """Yield how often tasks were completed, by application and level; levels at which nobody said are left out.
+
+    Args:
+        evidence: All records of one run.
+
+    Source:
+        `defect_rate`, over testers as clusters where one held several sessions.
+    """
+    over = [one for one in evidence.sittings if one.is_over and one.state is not SessionState.WITHDRAWN]
+    for level in Level:
+        at_level = [one for one in over if one.level is level]
+        if all(one.task_done is None for one in at_level):
+            continue
+        for application in evidence.study.applications:
+            own = [one for one in at_level if one.application == application.name]
+            said = [one for one in own if one.task_done is not None]
+            flags, people = [bool(one.task_done) for one in said], [one.participant for one in said]
+            clusters = people if len(set(people)) < len(people) else None
+            rate = defect_rate(sum(flags), len(flags), clusters=cluster_sizes(flags, clusters))
+            yield TaskTally(
+                application=application.name,
+                level=level,
+                n_sessions=len(own),
+                n_unsaid=len(own) - len(said),
+                done=replace(rate, unit="fraction of sessions"),
+            )

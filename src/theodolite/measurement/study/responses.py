@@ -2,29 +2,53 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from statistics import fmean
 from typing import Final
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.dialogue import Level
-from theodolite.domain.estimate import Undefined
+from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.findings.responses import AnswerContrast, AnswerSpread, ResponseFinding
+from theodolite.domain.findings.responses import (
+    AnswerComparison,
+    AnswerContrast,
+    AnswerSide,
+    AnswerSpread,
+    ResponseFinding,
+    SideModel,
+    SidePair,
+)
+from theodolite.domain.findings.significance import Significance
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import Question, ScaleKind
 from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
-from theodolite.measurement.comparison.multiplicity import adjust_p_values
-from theodolite.measurement.questionnaire.description import describe_answers
-from theodolite.measurement.questionnaire.permutation import people_permutation
+from theodolite.measurement.comparison.significance import Adjustment, adjust_p_values
+from theodolite.measurement.questionnaire.answers import describe_answers, people_permutation
+from theodolite.measurement.questionnaire.ordinal import OrdinalFit, odds_by_threshold, ordinal_model
+from theodolite.measurement.questionnaire.ranks import (
+    brunner_munzel_test,
+    dunn,
+    friedman,
+    kruskal_wallis,
+    signed_rank_test,
+    superiority,
+)
+from theodolite.measurement.study.risks import FEWEST
 
 APPLICATION: Final = "application"
+
 """What applications are compared by, beside the names of groups."""
 
+
 LONG_SCALE: Final = 5
+
 """Points from which the two highest are told together; shorter scales have one top."""
+
 
 Responses = Sequence[QuestionnaireResponse]
 
@@ -194,3 +218,235 @@ def _adjusted_contrasts(contrasts: tuple[AnswerContrast, ...]) -> tuple[AnswerCo
     p_values = [one.test.p_value for one in tested if not isinstance(one.test, Undefined)]
     adjusted = dict(zip(map(id, tested), adjust_p_values(p_values), strict=True)) if tested else {}
     return tuple(replace(one, adjusted_p_value=adjusted.get(id(one))) for one in contrasts)
+
+
+FEWEST_PEOPLE: Final = 10
+
+"""Testers below whom no model is made: its intervals would be too narrow; count."""
+
+
+UNIT: Final = "ratio of odds of a higher answer"
+
+"""What a model's numbers are."""
+
+
+Traits = Mapping[str, Callable[[QuestionnaireResponse], str]]
+
+"""From what responses differ in besides their side, such as the scenario, to its value for one of them."""
+
+
+def side_model(
+    question: Question,
+    responses: Sequence[QuestionnaireResponse],
+    side_of: Callable[[QuestionnaireResponse], str],
+    held_equal: Traits | None = None,
+) -> SideModel | Undefined:
+    """Model the answers to a question by their sides, with a tendency of each tester of their own.
+
+    The tests of `compare_sides` let each tester count once on a side, and no more be
+    held equal. Here every answer counts: a tester's own come from one tendency, and
+    what else differs, such as the scenario, is held equal. In return it assumes that a
+    side moves the odds alike all along the scale, which is looked at and told.
+
+    Args:
+        question: One with an order.
+        responses: That were handed in to its questionnaire.
+        side_of: The side of a response; empty for none, which leaves it out.
+        held_equal: What else may move the answers.
+
+    Returns:
+        Ratios of odds against the first side by name, with Wald's intervals; `Undefined`
+        with one side alone, fewer than ten testers, or a side that settles the answers.
+
+    Source:
+        `ordinal_model`, `odds_by_threshold`.
+    """
+    about = [one for one in responses if side_of(one) and answer_value(one, question) is not None]
+    people = [one.participant for one in about]
+    sides = sorted({side_of(one) for one in about})
+    if len(sides) < 2:
+        return Undefined(reason="Answers about one side alone.", n=len(about), unit=UNIT)
+    if len(set(people)) < FEWEST_PEOPLE:
+        reason = f"Fewer than {FEWEST_PEOPLE} testers: a model would claim to know more than they tell."
+        return Undefined(reason=reason, n=len(about), unit=UNIT)
+    factors = dict(_factors("", [side_of(one) for one in about]))
+    equal = {name: trait for name, trait in (held_equal or {}).items() if len({trait(one) for one in about}) > 1}
+    for name, trait in equal.items():
+        factors |= dict(_factors(f"{name} ", [trait(one) for one in about]))
+    answers, points = [answer_value(one, question) for one in about], question.scale.categories
+    repeats = people if len(set(people)) < len(people) else None
+    fit = ordinal_model(answers, factors, categories=points, people=repeats)
+    if isinstance(fit, Undefined):
+        return fit
+    by_point = odds_by_threshold(answers, factors, categories=points)
+    return SideModel(
+        against=sides[0],
+        odds={side: _ratio(fit.coefficients[side]) for side in sides[1:]},
+        held_equal=tuple(equal),
+        n=fit.n,
+        n_people=len(set(people)),
+        is_even=all(_is_even(side, list(by_point.values())) for side in sides[1:]),
+    )
+
+
+def _factors(before: str, values: Sequence[str]) -> Iterator[tuple[str, list[float]]]:
+    """Yield for every value but the first one whether a response has it."""
+    for value in sorted(set(values))[1:]:
+        yield f"{before}{value}", [float(one == value) for one in values]
+
+
+def _ratio(found: Estimate) -> Estimate:
+    """Return log odds as a ratio of odds."""
+    low, high = (None if end is None else math.exp(end) for end in (found.low, found.high))
+    return replace(found, value=math.exp(found.value), low=low, high=high, unit=UNIT)
+
+
+def _is_even(side: str, fits: Sequence[OrdinalFit | Undefined]) -> bool:
+    """Tell whether the effects of a side at all points of the scale have intervals that meet."""
+    found = [fit.coefficients[side] for fit in fits if isinstance(fit, OrdinalFit)]
+    ends = [(one.low, one.high) for one in found if one.low is not None and one.high is not None]
+    return not ends or max(low for low, _ in ends) <= min(high for _, high in ends)
+
+
+FEWEST_WITHIN: Final = 3
+
+"""Testers who answered on every side from whom on these alone are compared with themselves; count."""
+
+
+SideOf = Callable[[QuestionnaireResponse], str]
+
+"""From a response to the name of its side; empty for none."""
+
+
+_People = Mapping[str, Mapping[str, float]]
+
+"""Side to tester to the mean place of their answers on the scale."""
+
+
+def compare_sides(
+    questions: Sequence[Question],
+    responses: Sequence[QuestionnaireResponse],
+    side_of: SideOf,
+    *,
+    small_are_withheld: bool,
+    adjustment: Adjustment = "holm",
+) -> tuple[AnswerComparison, ...]:
+    """Compare the answers to some questions between sides, each tester counting once on a side.
+
+    Where three testers or more, and half of all at least, answered on every side, they are
+    compared with themselves: Wilcoxon's signed ranks for two sides, Friedman's
+    test for more. Otherwise each tester stands on one side alone, the smallest of theirs:
+    Brunner and Munzel's test for two sides, Kruskal and Wallis's with Dunn's for
+    more. Several answers of a tester on one side enter by their mean place on the scale.
+
+    Args:
+        questions: Of one questionnaire; those without order are described, not tested.
+        responses: That were handed in to it.
+        side_of: The side of a response.
+        small_are_withheld: Whether sides of fewer than five testers are counted and
+            neither described nor tested; for groups of people.
+        adjustment: How p-values are adjusted, for all questions and for all pairs of one.
+
+    Source:
+        `signed_rank_test`, `friedman`, `brunner_munzel_test`, `kruskal_wallis`, `dunn`, `adjust_p_values`.
+    """
+    found = [_compared(question, responses, side_of, small_are_withheld, adjustment) for question in questions]
+    tests = [one.test for one in found if isinstance(one.test, Significance)]
+    adjusted = iter(adjust_p_values([test.p_value for test in tests], method=adjustment))
+    return tuple(
+        replace(one, adjusted_p_value=next(adjusted)) if isinstance(one.test, Significance) else one for one in found
+    )
+
+
+def _compared(
+    question: Question,
+    responses: Sequence[QuestionnaireResponse],
+    side_of: SideOf,
+    small_are_withheld: bool,  # noqa: FBT001  # a plain hand-over of the caller's choice
+    adjustment: Adjustment,
+) -> AnswerComparison:
+    by_side: dict[str, list[QuestionnaireResponse]] = defaultdict(list)
+    for one in responses:
+        by_side[side_of(one)].append(one)
+    sides = tuple(
+        _side(question, name, about, least=FEWEST if small_are_withheld else 1)
+        for name, about in sorted(by_side.items())
+        if name
+    )
+    shown = [side.name for side in sides if side.spread is not None]
+    plain = AnswerComparison(question=question, sides=sides)
+    if not has_order(question) or len(shown) < 2:
+        return plain
+    people = {name: _places(question, by_side[name]) for name in shown}
+    both = set.intersection(*(set(found) for found in people.values()))
+    everybody = set().union(*people.values())
+    if len(both) >= FEWEST_WITHIN and 2 * len(both) >= len(everybody):
+        return _within(plain, {name: {who: found[who] for who in both} for name, found in people.items()}, adjustment)
+    return _between(plain, _parted(people), adjustment)
+
+
+def _side(question: Question, name: str, about: Sequence[QuestionnaireResponse], *, least: int) -> AnswerSide:
+    n_people = len({one.participant for one in about})
+    return AnswerSide(
+        name=name, n_people=n_people, spread=answer_spread(question, about) if n_people >= least else None
+    )
+
+
+def _places(question: Question, about: Sequence[QuestionnaireResponse]) -> dict[str, float]:
+    """Return the mean place of each tester's answers on the scale."""
+    points, by_person = question.scale.categories, defaultdict[str, list[float]](list)
+    for one in about:
+        value = answer_value(one, question)
+        if value is not None:
+            by_person[one.participant].append(float(points.index(value)))
+    return {person: fmean(places) for person, places in by_person.items()}
+
+
+def _parted(people: _People) -> dict[str, list[float]]:
+    """Return the places by side, each tester on one side alone: the smallest of those they answered on."""
+    taken: set[str] = set()
+    parts: dict[str, list[float]] = {}
+    sizes = sorted(people, key=lambda name: len(people[name]))
+    for name in sizes:
+        parts[name] = [place for who, place in sorted(people[name].items()) if who not in taken]
+        taken |= set(people[name])
+    return {name: parts[name] for name in people}
+
+
+def _within(plain: AnswerComparison, people: _People, adjustment: Adjustment) -> AnswerComparison:
+    names, who = list(people), sorted(next(iter(people.values())))
+    columns = {name: [people[name][person] for person in who] for name in names}
+    if len(names) == 2:
+        test: Significance | Undefined = signed_rank_test(*columns.values())
+        return replace(plain, is_within=True, test=test)
+    pairs = tuple(
+        SidePair(first=first, second=second, test=signed_rank_test(columns[first], columns[second]))
+        for first, second in combinations(names, 2)
+    )
+    rows = [[columns[name][at] for name in names] for at in range(len(who))]
+    return replace(plain, is_within=True, test=friedman(rows), pairs=_adjusted_pairs(pairs, adjustment))
+
+
+def _between(plain: AnswerComparison, parts: Mapping[str, Sequence[float]], adjustment: Adjustment) -> AnswerComparison:
+    if len(parts) == 2:
+        first, second = parts.values()
+        return replace(plain, test=brunner_munzel_test(first, second), effect=superiority(first, second))
+    pairs = tuple(
+        SidePair(
+            first=one.first,
+            second=one.second,
+            test=one.test,
+            effect=superiority(parts[one.first], parts[one.second]),
+            adjusted_p_value=one.adjusted_p_value,
+        )
+        for one in dunn(parts, adjustment=adjustment)
+    )
+    return replace(plain, test=kruskal_wallis(parts), pairs=pairs)
+
+
+def _adjusted_pairs(pairs: Sequence[SidePair], adjustment: Adjustment) -> tuple[SidePair, ...]:
+    tests = [one.test for one in pairs if isinstance(one.test, Significance)]
+    adjusted = iter(adjust_p_values([test.p_value for test in tests], method=adjustment))
+    return tuple(
+        replace(one, adjusted_p_value=next(adjusted)) if isinstance(one.test, Significance) else one for one in pairs
+    )

@@ -7,25 +7,30 @@ and those who do not.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Final
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.answer_rules import QuestionLabels, annotators_of, positions_of
 from theodolite.domain.application import Application
 from theodolite.domain.choices import Identification
 from theodolite.domain.dialogue import Level
+from theodolite.domain.estimate import Undefined
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.findings.risks import CombinedReview, MaterialisedRisk, RiskFinding
+from theodolite.domain.findings.risks import CombinedReview, MaterialisedRisk, RiskContrast, RiskFinding, RiskPart
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import Condition
 from theodolite.domain.questionnaire import QuestionnaireResponse
 from theodolite.domain.risk import Risk
 from theodolite.domain.study import Study
-from theodolite.measurement.study.risk_groups import RiskUnit, adjusted_together, risk_contrasts, risk_parts
+from theodolite.measurement.comparison.significance import adjust_p_values
+from theodolite.measurement.questionnaire.answers import people_permutation
 
 COMBINED = "combined review"
+
 """What shows a risk that is identified by questionnaire and dialogue together."""
 
 
@@ -258,3 +263,105 @@ def _label(evidence: Evidence, response: QuestionnaireResponse) -> str:
     """Return the label of a session's dialogue; empty where it had several or none."""
     places = [evidence.answered[key] for key in response.dialogues if key in evidence.answered]
     return evidence.sessions.label(places[0]) if len(places) == 1 else ""
+
+
+FEWEST: Final = 5
+
+"""Dialogues or sessions below which a part's count is withheld: it would speak of single people; count."""
+
+
+DRAWS: Final = 1_999
+
+"""Arrangements of people that are drawn where people are of more than two kinds; count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RiskUnit:
+    """One dialogue or session in which a risk could become real.
+
+    Attributes:
+        person: Whose it is: the tester, or the persona or script; whole ones are exchanged in tests.
+        groups: Name of a group to its value.
+        is_real: Whether the risk became real; None where nobody has said so or otherwise.
+    """
+
+    person: str
+    groups: Mapping[str, str]
+    is_real: bool | None
+
+
+def risk_parts(units: Sequence[RiskUnit]) -> tuple[RiskPart, ...]:
+    """Return a count for each value of each group that has several; small ones are named and withheld.
+
+    Args:
+        units: Dialogues or sessions of one risk, application and level; undecided ones are counted apart.
+    """
+    return tuple(
+        _part(name, value, [unit for unit in units if unit.groups.get(name) == value])
+        for name, values in _groups(units).items()
+        for value in values
+    )
+
+
+def _groups(units: Sequence[RiskUnit]) -> dict[str, tuple[str, ...]]:
+    names = dict.fromkeys(name for unit in units for name in unit.groups)
+    found = {name: tuple(sorted({unit.groups.get(name, "") for unit in units} - {""})) for name in names}
+    return {name: values for name, values in found.items() if len(values) > 1}
+
+
+def _part(group: str, value: str, units: Sequence[RiskUnit]) -> RiskPart:
+    known = [unit.is_real for unit in units if unit.is_real is not None]
+    return RiskPart(
+        group=group,
+        part=value,
+        n=len(known),
+        n_undecided=len(units) - len(known),
+        n_people=len({unit.person for unit in units if unit.is_real is not None}),
+        count=sum(known) if len(known) >= FEWEST else None,
+    )
+
+
+def risk_contrasts(units: Sequence[RiskUnit], parts: Sequence[RiskPart], *, seed: int) -> Iterator[RiskContrast]:
+    """Yield a test of every two parts of a group that are not withheld; p-values are not adjusted yet.
+
+    Args:
+        units: Dialogues or sessions of one risk, application and level.
+        parts: What `risk_parts` made of them.
+        seed: Of the arrangements that are drawn.
+
+    Source:
+        `people_permutation`.
+    """
+    for first, second in combinations([part for part in parts if part.count is not None], 2):
+        if first.group == second.group:
+            order = {first.part: "0", second.part: "1"}
+            own = [unit for unit in units if unit.groups.get(first.group) in order]
+            test = people_permutation(
+                [None if unit.is_real is None else float(unit.is_real) for unit in own],
+                [order[unit.groups[first.group]] for unit in own],
+                [unit.person for unit in own],
+                draws=DRAWS,
+                seed=seed,
+            )
+            yield RiskContrast(group=first.group, first=first.part, second=second.part, test=test)
+
+
+def adjusted_together(findings: Sequence[RiskFinding]) -> tuple[RiskFinding, ...]:
+    """Return findings whose p-values are adjusted for all comparisons of all risks at once (Holm).
+
+    Args:
+        findings: All findings of one run.
+    """
+    tests = [contrast.test for one in findings for contrast in one.contrasts]
+    tested = [test.p_value for test in tests if not isinstance(test, Undefined)]
+    adjusted = iter(adjust_p_values(tested) if tested else ())
+    return tuple(
+        replace(
+            one,
+            contrasts=tuple(
+                each if isinstance(each.test, Undefined) else replace(each, adjusted_p_value=next(adjusted))
+                for each in one.contrasts
+            ),
+        )
+        for one in findings
+    )

@@ -9,29 +9,38 @@ from typing import Final
 
 import numpy as np
 
+from theodolite.domain.choices import Weighing
 from theodolite.domain.estimate import Estimate
 from theodolite.domain.trees.tree import Edge, SummaryNode, TransformNode, ValueRange
 from theodolite.measurement.beta_binomial import ClusteredShare, clustered_share
 from theodolite.measurement.interval import Ends
 from theodolite.measurement.proportion import BETA_BINOMIAL, defect_rate
-from theodolite.measurement.trees.bundles import moved
-from theodolite.measurement.trees.footing import FEW_CLUSTERS, Footing
 from theodolite.measurement.trees.methods import MAX, MEAN, MEDIAN, SCALE_NORMALISED_MEDIAN, Holds
-from theodolite.measurement.trees.shares import is_share, tallies
+from theodolite.measurement.trees.replicates import moved
 from theodolite.measurement.trees.summaries import Floats, summarise
+from theodolite.measurement.trees.tree_data import FEW_CLUSTERS, Footing
 
 FEWEST_CLUSTERS: Final = 6
+
 """Clusters below which no order of values gives an interval of .95: 2 * .5**n is above .05."""
 
+
 MANY_CLUSTERS: Final = 40
+
 """Clusters from which on the bootstrap of a mean of graded answers stands alone."""
 
+
 BOOTSTRAP: Final = "bootstrap of clusters"
+
 SQUARES: Final = "squares of the children's bounds"
+
 SIDAK: Final = "Sidak bounds of the children"
+
 NO_INTERVAL: Final = "no interval"
 
+
 NO_VARIATION: Final = 1e-9
+
 """Lengths of replicates below this are rounding."""
 
 
@@ -245,3 +254,37 @@ class Bounds:
         scale = self.footing.tree.kinds[held[0].child].range
         low, high = summarise(method, np.array(ends).T, weights, highest=scale.highest if scale else None)
         return Bounded(ends=(float(low), float(high)), method=SIDAK if len(held) > 1 else below[0].method)
+
+
+def tallies(footing: Footing, node: SummaryNode) -> tuple[Floats, Floats]:
+    """Return what each cluster brings to a mean on a scale of 0 to 1: sum of values, and number of dialogues.
+
+    Values between the ends count as parts of a defect. Their variance is at
+    most that of a share, so that the bounds are wide rather than narrow.
+    """
+    scale = footing.tree.kinds[node.name].range
+    content = np.zeros((footing.tree.n_sessions, 2))
+    for each in footing.tree.elements[node.name]:
+        content += each.content * each.edge.weight
+    total, n_dialogues = float(content[:, 1].sum()), footing.n_sessions(node.name)
+    if total > n_dialogues:  # several questions about one dialogue are no further dialogues
+        content *= n_dialogues / total
+    clusters = footing.tree.table.clusters
+    sizes = np.bincount(clusters, weights=content[:, 1]).astype(np.float64)
+    hits = np.bincount(clusters, weights=content[:, 0]).astype(np.float64)
+    if scale is not None:
+        hits = (hits - scale.lowest * sizes) / scale.width
+    used = sizes > 0
+    return np.maximum(hits[used], 0.0), sizes[used]
+
+
+def is_share(footing: Footing, node: SummaryNode) -> bool:
+    """Tell whether every dialogue brings one of the scale's two ends and nothing between."""
+    scale = footing.tree.kinds[node.name].range
+    elements = footing.tree.elements.get(node.name, ())
+    if scale is None or len(elements) != 1 or node.weigh is not Weighing.DIALOGUE:
+        return False
+    sums = elements[0].content
+    held = sums[sums[:, 1] > 0]
+    means = held[:, 0] / held[:, 1]
+    return bool(np.isin(means, (scale.lowest, scale.highest)).all())

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import Final
 
 import numpy as np
@@ -12,26 +13,34 @@ import numpy as np
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.instrument import Orientation
 from theodolite.domain.trees.file import LeafSet
-from theodolite.domain.trees.finding import NodeDifference, TreeComparison
+from theodolite.domain.trees.finding import NodeDifference, TreeComparison, TreeStanding
 from theodolite.domain.trees.tree import TreeDesign
 from theodolite.measurement.interval import Ends
+from theodolite.measurement.trees.association import pareto_front
 from theodolite.measurement.trees.bounds import BOOTSTRAP, Bounds
-from theodolite.measurement.trees.footing import Footing
 from theodolite.measurement.trees.leaves import LeafTable, table_of
 from theodolite.measurement.trees.measuring import Draws
 from theodolite.measurement.trees.methods import BUILT_IN, Methods
-from theodolite.measurement.trees.replicates import compiled, point_values, resampled_together
+from theodolite.measurement.trees.replicates import Compiled, compiled, point_values, resampled_together
 from theodolite.measurement.trees.summaries import Floats
+from theodolite.measurement.trees.tree_data import Footing
 
 EQUAL: Final = "equal"
+
 LOWER: Final = "lower"
+
 HIGHER: Final = "higher"
+
 INCOMPARABLE: Final = "incomparable"
 
+
 MOVER: Final = "difference of two intervals"
+
 """Name of the interval that is put together from two of its own."""
 
+
 SAME = 1e-12
+
 """Values closer than this are equal: what is left is rounding."""
 
 
@@ -248,3 +257,86 @@ def _warnings(first: Tabled, second: Tabled) -> Iterator[str]:
     changed = sorted(name for name in both if first.versions.get(name) != second.versions.get(name))
     if changed:
         yield f"Instruments differ: {', '.join(changed)}. A change may be theirs and not the application's."
+
+
+MOST_PAIRS: Final = 15
+
+"""Pairs that are compared node by node; count. Beyond that each is compared with the first alone."""
+
+
+REPLICATES: Final = 400
+
+"""Replicates at most; count."""
+
+
+def standing_of(
+    applications: Sequence[Tabled],
+    dimensions: Sequence[str],
+    *,
+    draws: Draws | None = None,
+    methods: Methods = BUILT_IN,
+) -> TreeStanding:
+    """Return how applications stand to each other: pairwise, and as a front.
+
+    Only dimensions on which every application has data enter the front.
+    Clusters of dialogues that applications share are drawn together.
+
+    Args:
+        applications: One tree with the leaves of each application; at least one.
+        dimensions: Names of the nodes that are its dimensions.
+        draws: How replicates are drawn.
+        methods: The summaries that there are.
+
+    Source:
+        Fronts: Pareto (1906), Manuale di economia politica. Order of trees: Greenberg, Hall, Jensen,
+        Greene, Amironesei (2025), arXiv:2509.26632.
+    """
+    draws = draws or Draws()
+    fewer = replace(draws, replicates=min(draws.replicates, REPLICATES))
+    trees = [compiled(each.design, each.table, methods) for each in applications]
+    points = [point_values(tree) for tree in trees]
+    known = tuple(name for name in dimensions if all(not np.isnan(values.get(name, np.nan)) for values in points))
+    values = {
+        each.application: [found[name] for name in known] for each, found in zip(applications, points, strict=True)
+    }
+    odds = _front_odds(_drawn(trees, applications, known, fewer)) if known and fewer.replicates else np.empty(0)
+    return TreeStanding(
+        tree=applications[0].design.name,
+        dimensions=known,
+        comparisons=tuple(
+            compare_tabled(applications[one], applications[other], draws=fewer, methods=methods)
+            for one, other in _pairs(len(applications))
+        ),
+        front=pareto_front(values) if known else (),
+        front_odds={each.application: float(share) for each, share in zip(applications, odds, strict=False)},
+    )
+
+
+def _pairs(n: int) -> Sequence[tuple[int, int]]:
+    """Return which of so many applications are compared node by node."""
+    pairs = list(combinations(range(n), 2))
+    return pairs if len(pairs) <= MOST_PAIRS else [(0, other) for other in range(1, n)]
+
+
+def _drawn(trees: Sequence[Compiled], applications: Sequence[Tabled], known: Sequence[str], draws: Draws) -> Floats:
+    """Return replicates of some dimensions, drawn together; shape (applications, dimensions, replicates)."""
+    drawn: list[Floats] = []
+    for weights in resampled_together([each.table for each in applications], draws.replicates, draws.seed):
+        found = [tree.values(own) for tree, own in zip(trees, weights, strict=True)]
+        drawn.append(np.array([[one[name] for name in known] for one in found]).reshape(len(trees), len(known), -1))
+    return np.concatenate(drawn, axis=2)
+
+
+def _front_odds(drawn: Floats) -> Floats:
+    """Return in which share of replicates nobody outdoes each application.
+
+    Args:
+        drawn: Values, shape (applications, dimensions, replicates).
+    """
+    outdone = np.zeros((drawn.shape[0], drawn.shape[2]), dtype=bool)
+    for one in range(len(drawn)):
+        for other in range(len(drawn)):
+            if one != other:
+                no_higher = (drawn[other] <= drawn[one]).all(axis=0)
+                outdone[one] |= no_higher & (drawn[other] < drawn[one]).any(axis=0)
+    return np.asarray(1.0 - outdone.mean(axis=1), dtype=np.float64)

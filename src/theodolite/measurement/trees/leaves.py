@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +18,22 @@ from theodolite.domain.trees.leaf import Leaf
 from theodolite.domain.trees.tree import AnswersNode
 
 Ints = NDArray[np.int64]
+
 Flags = NDArray[np.bool_]
 
+
 ANSWERED = OUTCOMES.index(Outcome.ANSWERED)
+
 """Code of answers that carry a value."""
 
+
 NO_TURN = -1
+
 """Turn of an answer about the whole dialogue."""
 
+
 NO_TEXT = -1
+
 """Code of an answer without a value."""
 
 
@@ -327,3 +335,26 @@ def table_of(leaves: Iterable[Leaf]) -> LeafTable:
     for leaf in leaves:
         builder.add_leaf(leaf)
     return builder.table()
+
+
+MOST_LISTED: Final = 50
+
+"""Answers that are listed for a leaf and an application at most; the tree file holds all of them. Count."""
+
+
+def listed_answers(node: AnswersNode, table: LeafTable, raised: Collection[str]) -> tuple[Leaf, ...]:
+    """Return the first answers of a leaf: of dialogues that lift what stands above it, then others, then those without.
+
+    Args:
+        node: The leaf.
+        table: All leaves of the tree.
+        raised: Labels of the dialogues that lift what stands above the leaf.
+    """
+    rows = table.rows_of(node)
+    if not len(rows):
+        return ()
+    lifts = np.array([one.label in raised for one in table.sessions], dtype=bool)
+    answered = table.outcome[rows] == ANSWERED
+    rank = np.where(~answered, 2, np.where(lifts[table.session[rows]], 0, 1))
+    first = rows[np.argsort(rank, kind="stable")][:MOST_LISTED]
+    return tuple(table.leaf(int(row)) for row in first)

@@ -17,9 +17,8 @@ from theodolite.domain.findings.significance import Significance
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import ScaleKind
 from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
-from theodolite.measurement.comparison.multiplicity import Adjustment
-from theodolite.measurement.study.side_models import side_model
-from theodolite.measurement.study.sides import compare_sides
+from theodolite.measurement.comparison.significance import Adjustment
+from theodolite.measurement.study.responses import compare_sides, side_model
 from theodolite.reporting.words import figures
 from theodolite.web.analyst.charts import Histogram, histogram
 from theodolite.web.analyst.context import AnalystContext, for_analysts

@@ -23,7 +23,7 @@ from theodolite.domain.findings.number import Undefined
 from theodolite.domain.findings.order_effect import OrderEffect
 from theodolite.domain.instrument import ScaleKind
 from theodolite.domain.people.role import Role
-from theodolite.measurement.annotating import MOST_IN_PAIRS
+from theodolite.measurement.annotator_agreement import MOST_IN_PAIRS
 from theodolite.reporting.words.order_effects import moved_text, shift_text, side_text
 from theodolite.web.access import allowed
 from theodolite.web.annotator.context import AnnotatorContext

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
-from theodolite.measurement import corrected_rate
+from theodolite.measurement import corrected_rate, judge_accuracy, rogan_gladen_rate
 from theodolite.measurement.correction.strata import strata
 
 VERDICTS = [True] * 100 + [False] * 900
@@ -129,3 +130,176 @@ def test_no_defect_among_labels_of_clusters_is_bounded_higher():
     ids = [dialogue // 20 for dialogue in range(1000)]
 
     assert corrected_rate(VERDICTS, found, clusters=ids).high > corrected_rate(VERDICTS, found).high + 0.003
+
+
+def test_a_perfect_judge_changes_nothing_but_the_width():
+    rate = rogan_gladen_rate(30, 100, sensitivity=(50, 50), specificity=(50, 50))
+
+    assert rate.value == pytest.approx(0.3)
+    assert rate.high - rate.low > 0.17
+
+
+def test_fewer_alarms_than_false_ones_alone_is_a_rate_of_0_with_room_above():
+    rate = rogan_gladen_rate(1, 100, sensitivity=(80, 100), specificity=(95, 100))
+
+    assert (rate.value, rate.low) == (0.0, 0.0)
+    assert rate.high > 0.01
+
+
+@pytest.mark.parametrize(
+    ("judged", "caught", "passed"),
+    [
+        ((40, 100), (50, 100), (50, 100)),
+        ((40, 100), (0, 10), (9, 10)),
+        ((0, 0), (5, 5), (5, 5)),
+        ((1, 2), (0, 0), (5, 5)),
+    ],
+)
+def test_a_judge_no_better_than_chance_or_nothing_known_is_undefined(judged, caught, passed):
+    assert isinstance(rogan_gladen_rate(*judged, sensitivity=caught, specificity=passed), Undefined)
+
+
+def test_a_part_larger_than_its_whole_is_refused():
+    with pytest.raises(InputError, match="`sensitivity` must be a part of the whole; got 6 of 5"):
+        rogan_gladen_rate(1, 2, sensitivity=(6, 5), specificity=(5, 5))
+
+
+def test_clusters_that_resemble_each_other_widen_the_interval():
+    known = {"sensitivity": (180, 200), "specificity": (190, 200)}
+    clusters = [(20, 20), (0, 20), (18, 20), (2, 20), (0, 20)]
+
+    alone, together = rogan_gladen_rate(40, 100, **known), rogan_gladen_rate(40, 100, **known, clusters=clusters)
+
+    assert together.value == alone.value
+    assert together.high - together.low > 1.5 * (alone.high - alone.low)
+    assert together.method.endswith("design effect")
+
+
+def test_a_calibration_that_does_not_fit_gives_no_rate_of_exactly_0():
+    """Lee's interval of 1 alarm in 100 by a judge with 10 % false alarms ends below 0."""
+    rate = rogan_gladen_rate(1, 100, sensitivity=(90, 100), specificity=(90, 100))
+
+    assert isinstance(rate, Undefined)
+    assert "called 1 of 100 a defect, fewer than its false alarms" in rate.reason
+    assert "10 of 100 non-defects" in rate.reason
+
+
+def test_more_alarms_than_a_judge_can_raise_give_no_rate_of_exactly_1():
+    rate = rogan_gladen_rate(99, 100, sensitivity=(70, 100), specificity=(95, 100))
+
+    assert isinstance(rate, Undefined)
+    assert "more than its defects caught" in rate.reason
+
+
+@pytest.mark.parametrize("positives", range(3, 11))
+def test_a_rate_of_0_is_no_better_known_than_by_a_judge_without_errors(positives):
+    rate = rogan_gladen_rate(positives, 100, sensitivity=(90, 100), specificity=(90, 100))
+
+    assert (rate.value, rate.low) == (0.0, 0.0)
+    assert rate.high >= 1 - 0.025 ** (1 / 100) - 1e-9
+
+
+def accuracy_labels(alarms, rest):
+    parts = [[True] * d + [False] * (n - d) + [None] * (size - n) for (d, n), size in ((alarms, 100), (rest, 900))]
+    return parts[0] + parts[1]
+
+
+def test_sensitivity_counts_the_misses_that_nobody_looked_at():
+    judge = judge_accuracy(VERDICTS, accuracy_labels((40, 50), (1, 50)))
+
+    assert judge.sensitivity.value == pytest.approx(0.08 / 0.098)
+    assert judge.specificity.value == pytest.approx(0.882 / 0.902)
+    assert judge.sensitivity.low < 0.6
+
+
+def test_fully_labelled_it_is_the_plain_table():
+    rng = np.random.default_rng(5)
+    truth, verdicts = rng.random(500) < 0.3, rng.random(500) < 0.4
+    judge = judge_accuracy(verdicts.tolist(), truth.tolist())
+
+    assert judge.sensitivity.value == pytest.approx(verdicts[truth].mean())
+    assert judge.specificity.value == pytest.approx(1 - verdicts[~truth].mean())
+    assert judge.precision.value == pytest.approx(truth[verdicts].mean())
+    assert judge.clean_rate.value == pytest.approx(1 - truth[~verdicts].mean())
+    assert judge.bias.value == pytest.approx(verdicts.mean() - truth.mean())
+    assert judge.judge_rate.value == pytest.approx(verdicts.mean())
+    assert judge.rate.value == pytest.approx(truth.mean())
+
+
+def test_a_judge_that_sees_too_much_has_a_bias_above_0():
+    judge = judge_accuracy(VERDICTS, accuracy_labels((10, 80), (0, 80)))
+
+    assert judge.bias.value == pytest.approx(0.1 - 0.0125)
+    assert 0 < judge.bias.low < judge.bias.high
+
+
+def test_every_value_lies_in_its_interval():
+    judge = judge_accuracy(VERDICTS, accuracy_labels((1, 3), (1, 40)))
+
+    for name in ("rate", "judge_rate", "bias", "sensitivity", "specificity", "precision", "clean_rate"):
+        estimate = getattr(judge, name)
+        assert estimate.low <= estimate.value <= estimate.high
+
+
+def test_without_a_defect_nothing_is_known_of_sensitivity():
+    judge = judge_accuracy(VERDICTS, accuracy_labels((0, 50), (0, 50)))
+
+    assert isinstance(judge.sensitivity, Undefined)
+    assert judge.specificity.value == pytest.approx(0.9)
+    assert judge.precision.value == 0.0
+
+
+def test_without_a_sound_dialogue_nothing_is_known_of_specificity():
+    judge = judge_accuracy([True, False], [True, True])
+
+    assert isinstance(judge.specificity, Undefined)
+    assert judge.sensitivity.value == pytest.approx(0.5)
+
+
+def test_unseen_heaps_leave_only_what_does_not_need_them():
+    judge = judge_accuracy(VERDICTS, accuracy_labels((40, 50), (0, 0)))
+
+    assert judge.precision.value == pytest.approx(0.8)
+    assert isinstance(judge.clean_rate, Undefined)
+    assert isinstance(judge.sensitivity, Undefined)
+    assert "called `sound`" in judge.rate.reason
+
+
+def test_a_judge_that_never_raises_an_alarm_catches_nothing():
+    judge = judge_accuracy([False] * 50, [True] * 5 + [False] * 45)
+
+    assert (judge.sensitivity.value, judge.specificity.value) == (0.0, 1.0)
+    assert isinstance(judge.precision, Undefined)
+
+
+def test_dialogues_without_a_verdict_are_left_out_here():
+    judge = judge_accuracy([True, False, None], [True, False, True], clusters=["a", "b", "b"])
+
+    assert judge.rate.n == 2
+    assert judge.judge_rate.value == pytest.approx(0.5)
+
+
+def test_no_verdict_at_all_is_undefined():
+    judge = judge_accuracy([None], [True])
+
+    assert isinstance(judge.judge_rate, Undefined)
+    assert isinstance(judge.rate, Undefined)
+
+
+def test_labels_drawn_by_application_count_by_the_size_of_its_heaps():
+    verdicts = [True] * 10 + [False] * 90 + [True] * 90 + [False] * 10
+    truth = [True] * 5 + [False] * 5 + [False] * 90 + [True] * 90 + [False] * 10
+    drawn = truth[:10] + truth[10:20] + [None] * 80 + truth[100:110] + [None] * 80 + truth[190:]
+    names = ["x"] * 100 + ["y"] * 100
+
+    judge = judge_accuracy(verdicts, drawn, drawn_from=names)
+
+    assert judge.precision.value == pytest.approx((10 * 0.5 + 90 * 1.0) / 100)
+    assert judge.precision.low < judge.precision.value < judge.precision.high
+    assert judge.clean_rate.value == pytest.approx(1.0)
+    assert judge.sensitivity.value == pytest.approx(1.0)
+
+
+def test_what_labels_were_drawn_from_must_be_said_of_every_dialogue():
+    with pytest.raises(InputError, match="`drawn_from` must say it of every dialogue; got 1 for 2"):
+        judge_accuracy([True, False], [True, False], drawn_from=["x"])

@@ -9,6 +9,9 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
 from theodolite.measurement import (
     brunner_munzel_test,
+    dunn,
+    friedman,
+    kruskal_wallis,
     rank_sum_test,
     signed_rank_test,
     superiority,
@@ -64,3 +67,26 @@ def test_answers_that_are_all_the_same_cannot_be_ranked():
 def test_infinite_answers_are_refused(test):
     with pytest.raises(InputError, match="must hold finite numbers"):
         test([1, 2, float("inf"), 3], [1, 3, float("inf"), 4])
+
+
+def test_people_with_a_gap_are_left_out_of_friedmans_test():
+    rows = [[1, 2, 3], [1, 3, 2], [1, 2, 3], [2, 1, 3]]
+
+    assert friedman([*rows, [None, 1, 2]]) == friedman(rows)
+    assert friedman([[1, 2, 3]] * 5).effect == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("rows", [[], [[1, 2]], [[1, 1], [2, 2]], [[1], [2]]])
+def test_friedmans_test_needs_people_who_tell_things_apart(rows):
+    assert isinstance(friedman(rows), Undefined)
+
+
+def test_friedmans_rows_must_be_of_the_same_things():
+    with pytest.raises(InputError, match=r"got rows of .1, 2."):
+        friedman([[1], [1, 2]])
+
+
+def test_groups_of_equal_answers_cannot_be_ranked():
+    assert isinstance(kruskal_wallis({"a": [2, 2], "b": [2, 2]}), Undefined)
+    assert isinstance(kruskal_wallis({}), Undefined)
+    assert dunn({"a": [2, 2], "b": [2, 2]}) == ()

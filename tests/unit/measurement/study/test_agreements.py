@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.fakes.labelled import labelled_evidence
 from tests.unit.measurement.study.small_study import NUMBERS, SmallStudy, polite
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.estimate import Outcomes, Undefined
@@ -13,6 +14,8 @@ from theodolite.domain.instrument import YES_NO, Operator, QuestionLevel, Scale,
 from theodolite.measurement import measure_study
 
 RATES = {"defect_rate", "zero_defect_bound"}
+
+
 UNREADABLE, REFUSED = Outcome.UNPARSEABLE, Outcome.REFUSED
 
 
@@ -79,7 +82,11 @@ def test_a_judge_alone_agrees_with_nobody():
 
 
 YES_OR_NO = (YES_NO, "no", ["yes", "no", "no"])
+
+
 ORDERED = (Scale(kind=ScaleKind.CATEGORIES, labels=YES_NO.labels, ordered=True), "no", ["yes", "no", "no"])
+
+
 FIVE_POINTS = (NUMBERS, "3", ["1", "5", "2"])
 
 
@@ -134,6 +141,8 @@ def test_nothing_readable_is_no_agreement_of_any_value():
 
 
 STRANGE = (Outcome.UNPARSEABLE, Outcome.REFUSED, Outcome.NOT_APPLICABLE, Outcome.MISSING)
+
+
 PERCENT = ["1", "3", "2", "5", "4", "2", "2", "1"]
 
 
@@ -289,3 +298,49 @@ def test_dialogues_that_share_a_persona_make_agreement_less_certain():
     assert alone.value == shared.value
     assert shared.n_clusters == 3
     assert shared.high - shared.low > alone.high - alone.low
+
+
+def measured(*names, guideline):
+    study = SmallStudy(guideline=guideline)
+    for name in names:
+        study.annotator(name)
+    for number, label in enumerate("abcde", start=1):
+        study.session(label)
+        for shift, name in enumerate(names):
+            study.column(name, **{label: str(min(5, number + shift))})
+    return [one for one in measure_study(study.evidence()).measurements if one.measure == "score_agreement"]
+
+
+def test_numbers_are_compared_by_distance_bias_and_order():
+    found = {
+        one.statistic: one.result.value for one in measured("ann", "ben", guideline=polite(scale=NUMBERS, value="1"))
+    }
+
+    assert set(found) == {"rmse", "bias", "pearson", "spearman", "kendall"}
+    assert found["bias"] == pytest.approx(0.8)
+
+
+def test_labels_without_distances_are_not_compared_so():
+    assert measured("ann", "ben", guideline=polite()) == []
+
+
+@pytest.fixture(scope="module")
+def found():
+    evidence = labelled_evidence(lambda said: said or "1", people=("anna", "ben"))
+    (only,) = measure_study(evidence).raters
+    return only
+
+
+def test_judges_and_people_are_raters_alike(found):
+    assert [one.annotator for one in found.raters] == ["grounded", "anna", "ben"]
+    assert (found.guideline, found.question) == ("groundedness", "score")
+    assert found.raters[1].labels == 30
+    assert found.dialogues == 30
+
+
+def test_those_who_always_agree_fit_and_do_not_guess(found):
+    assert all(one.fit > 0.9 and one.looks > 0.8 for one in found.raters)
+
+
+def test_of_two_annotators_nobody_can_tell_who_errs():
+    assert measure_study(labelled_evidence(lambda said: said or "1", people=("anna",))).raters == ()

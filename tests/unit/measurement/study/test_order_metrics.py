@@ -8,14 +8,24 @@ from datetime import UTC, datetime
 import pytest
 from scipy.stats import kendalltau, spearmanr
 
+from tests.fakes.evidence import changed
+from tests.fakes.labelled import labelled_evidence
 from tests.unit.measurement.study.small_study import NUMBERS, SmallStudy, polite
+from tests.unit.measurement.study.test_judge_diagnostics import cast, judged, mark
 from theodolite.domain.annotation import AnnotatorKind, Outcome
-from theodolite.domain.estimate import Undefined
+from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.findings.order_effect import OrderFactor
 from theodolite.domain.findings.order_metrics import RunScores
 from theodolite.domain.instrument import Operator
-from theodolite.measurement.study.order_metrics import order_metrics
+from theodolite.domain.shown_order import ShownOrder
+from theodolite.measurement import measure_study
+from theodolite.measurement.study.order_metrics import conditions, order_findings, order_metrics
 
 EIGHT = (5, 4, 5, 4, 5, 4, 5, 4)
+
+
 RISING = (1, 3, 2, 4, 3, 5, 5, 5)
 
 
@@ -171,3 +181,92 @@ def test_labels_without_numbers_have_no_order_metrics():
     study.answer("ann", "a", "no")
 
     assert order_metrics(study.evidence()).sequences == ()
+
+
+def sat() -> Evidence:
+    """Return evidence of two people of whom every second sitting asked in reverse."""
+    evidence = labelled_evidence(lambda said: said or "1", people=("anna", "ben"))
+    kept, number = [], dict.fromkeys(("anna", "ben"), 0)
+    for one in evidence.archive.annotations():
+        if one.annotator in number:
+            number[one.annotator] += 1
+            order = ShownOrder(options=number[one.annotator] % 2 == 0, dialogues=False)
+            one = replace(one, shown=order, sitting=number[one.annotator])  # noqa: PLW2901  # the same, sat
+        kept.append(one)
+    return changed(evidence, annotations=tuple(kept))
+
+
+def test_people_are_told_together_by_what_their_sittings_showed() -> None:
+    found = {one.factor: one for one in order_findings(sat()) if not one.annotator}
+    assert set(found) == {OrderFactor.QUEUE, OrderFactor.PREVIOUS}
+    assert found[OrderFactor.QUEUE].n_annotators == 2
+    assert found[OrderFactor.QUEUE].first.n + found[OrderFactor.QUEUE].second.n == 60
+    assert found[OrderFactor.PREVIOUS].n_between == 2
+
+
+def test_labels_from_files_say_nothing_of_order() -> None:
+    assert list(order_findings(labelled_evidence(lambda said: said or "1"))) == []
+
+
+def test_a_judge_that_reads_twice_is_told_by_the_order_of_labels() -> None:
+    study = judged(("d1", "d2", "d3"))
+    for place, values in enumerate([("yes", "no"), ("yes", "no"), ("no", "no")]):
+        mark(study, place, votes=cast(*values))
+    (effect,) = order_findings(study.evidence())
+    assert (effect.annotator, effect.factor) == ("judge", OrderFactor.OPTIONS)
+    assert dict(effect.first.given) == {"yes": 2, "no": 1}
+    assert dict(effect.second.given) == {"yes": 0, "no": 3}
+    assert (effect.n_annotators, effect.n_dialogues) == (1, 3)
+
+
+def looked_at(groups=(), **places):
+    """Return the evidence of a study whose dialogues were held at some levels by some testers."""
+    study = SmallStudy(groups=groups)
+    study.annotator("ann")
+    for label in places:
+        study.session(label, groups={"kind": "x"})
+    study.column("ann", **dict.fromkeys(places, "no"))
+    evidence = study.evidence()
+    moved = [replace(s, level=places[s.label][0], held_by=places[s.label][1]) for s in evidence.sessions]
+    return changed(evidence, sessions=tuple(moved))
+
+
+SCRIPT = (Level.MODEL_TESTING, HeldBy.SCRIPT)
+
+SIMULATED = (Level.RED_TEAMING, HeldBy.SIMULATED_USER)
+
+PERSON = (Level.RED_TEAMING, HeldBy.PERSON)
+
+
+def rates(evidence):
+    found = [m for m in measure_study(evidence).measurements if m.measure == "defect_rate"]
+    return [(m.subject.level, m.subject.tester_type, m.result.n) for m in found]
+
+
+def test_levels_and_testers_have_a_rate_each():
+    evidence = looked_at(d1=PERSON, d2=SCRIPT, d3=SIMULATED, d4=SIMULATED)
+
+    assert rates(evidence) == [
+        ("model testing", "script", 1),
+        ("red teaming", "simulated user", 2),
+        ("red teaming", "person", 1),
+    ]
+
+
+def test_where_there_is_one_condition_alone_nothing_is_said_of_it():
+    assert rates(looked_at(d1=SIMULATED, d2=SIMULATED)) == [(None, None, 2)]
+
+
+def test_splits_by_group_keep_the_conditions_apart():
+    evidence = looked_at(groups=("kind",), d1=SCRIPT, d2=SIMULATED)
+
+    splits = [m for m in measure_study(evidence).measurements if m.subject.group]
+
+    assert [(m.subject.level, m.result.n) for m in splits] == [("model testing", 1), ("red teaming", 1)]
+    assert all(isinstance(m.result, Estimate) for m in splits)
+
+
+def test_conditions_come_in_the_order_of_the_levels():
+    found = conditions(looked_at(d1=PERSON, d2=SCRIPT, d3=SIMULATED).sessions)
+
+    assert [(condition.level, condition.held_by) for condition in found] == [SCRIPT, SIMULATED, PERSON]

@@ -14,7 +14,7 @@ from theodolite.domain.estimate_subject import Measure
 from theodolite.domain.trees.tree import TreeOutline
 from theodolite.measurement.study.findings import measure_study
 from theodolite.measurement.study.trees import tree_leaves
-from theodolite.measurement.trees.growing import Soil, grown
+from theodolite.measurement.trees.construction import Soil, grown
 from theodolite.reporting.found.accounts import account_text, accounts_of
 from theodolite.reporting.found.cases import cases_of
 from theodolite.reporting.page.report import report_html

@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from tests.fakes.trees import answers, design, leaf
+from tests.fakes.trees import FEW, answers, design, leaf
 from theodolite.domain.estimate import Undefined
+from theodolite.measurement.trees.comparing import Tabled, standing_of
+from theodolite.measurement.trees.leaves import table_of
 from theodolite.measurement.trees.measuring import Draws
 from theodolite.measurement.trees.tree import MeasurementTree
 
@@ -16,6 +18,7 @@ NODES = {
     "x": {"summary": "mean", "of": "a"}, "y": {"summary": "mean", "of": "b"},
     "a": answers("a"), "b": answers("b"),
 }  # fmt: skip
+
 DRAWS = Draws(replicates=200)
 
 
@@ -102,3 +105,43 @@ def test_equal_trees_may_have_different_leaves():
     assert tree(4, 8).equals(tree(8, 16, n=80))
     assert not tree(4, 8).equals(tree(8, 4))
     assert not tree(4, 8).equals(tree(4, 8, nodes={**NODES, "top": {"summary": "median", "of": ["x", "y"]}}))
+
+
+def tabled(name: str, x: int, y: int | None) -> Tabled:
+    one = tree(x, y or 0, name)
+    leaves = [leaf for leaf in one.leaves if y is not None or leaf.question == "a"]
+    return Tabled(design=one.design, table=table_of(leaves), application=name)
+
+
+def standing(*applications: tuple[str, int, int | None]):
+    return standing_of([tabled(*each) for each in applications], ("x", "y"), draws=FEW)
+
+
+def test_whoever_is_outdone_is_not_on_the_front():
+    found = standing(("low", 4, 4), ("mixed", 2, 20), ("high", 20, 30))
+
+    assert found.front == ("low", "mixed")
+    assert found.front_odds["low"] > 0.9
+    assert found.front_odds["high"] == 0
+
+
+def test_every_two_are_compared_and_some_are_in_no_order():
+    found = standing(("low", 4, 4), ("mixed", 2, 20), ("high", 20, 30))
+
+    assert [(pair.first, pair.second, pair.order) for pair in found.comparisons] == [
+        ("low", "mixed", "incomparable"), ("low", "high", "lower"), ("mixed", "high", "lower"),
+    ]  # fmt: skip
+
+
+def test_only_dimensions_that_all_have_data_on_enter_the_front():
+    found = standing(("low", 4, 30), ("half", 8, None))
+
+    assert found.dimensions == ("x",)
+    assert found.front == ("low",)
+
+
+def test_many_applications_are_compared_with_the_first_alone():
+    found = standing(*((f"app{number}", number, number) for number in range(7)))
+
+    assert {pair.first for pair in found.comparisons} == {"app0"}
+    assert len(found.comparisons) == 6

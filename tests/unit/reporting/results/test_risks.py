@@ -9,7 +9,7 @@ from tests.unit.reporting.results.test_document import schema
 from theodolite.domain.dialogue import Level
 from theodolite.domain.findings.risks import RiskFinding
 from theodolite.domain.risk import Risk
-from theodolite.measurement.study.risk_groups import RiskUnit, adjusted_together, risk_contrasts, risk_parts
+from theodolite.measurement.study.risks import RiskUnit, adjusted_together, risk_contrasts, risk_parts
 from theodolite.reporting.page.risks_view import risk_rows
 from theodolite.reporting.results.risks import risk_entry
 

@@ -1,0 +1,474 @@
+"""Annotating: agreement of people, and of judges beside them, on a queue's questions."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theodolite.domain.annotating.promotion import BesidePeople
+from theodolite.domain.answers import NO_VALUE
+from theodolite.domain.errors import InputError
+from theodolite.domain.findings.agreeing import (
+    AnswerStretch,
+    GroupAgreement,
+    PairAgreement,
+    PlannedPasses,
+    QuestionAgreement,
+    RaterAgreement,
+    UnitSpread,
+)
+from theodolite.domain.findings.number import Estimate, Undefined
+from theodolite.domain.instrument import Question, ScaleKind
+from theodolite.measurement.answer_arrays import (
+    NO_UNIT_OF_TWO,
+    AnswerArrays,
+    UnitLabels,
+    by_person,
+    prevalence,
+)
+from theodolite.measurement.fraction import mean_fraction
+from theodolite.measurement.interval import normal_quantile
+from theodolite.measurement.rater_groups import group_agreement
+
+Floats = NDArray[np.float64]
+
+Whole = NDArray[np.int64]
+
+
+STRETCHES: Final = 6
+
+"""Stretches of time that a history is cut into at most; count."""
+
+
+FEWEST_IN_STRETCH: Final = 10
+
+"""Shared units that a stretch holds at least; count."""
+
+
+MOST_IN_PAIRS: Final = 10
+
+"""People up to whom alpha is worked out pair by pair; count."""
+
+
+TOO_MANY_PAIRS: Final = "Among more than ten people, agreement beyond chance is given for all together, not for pairs."
+
+"""Why a pair has no alpha."""
+
+
+def question_agreement(category: str, question: Question, columns: AnswerArrays) -> QuestionAgreement:
+    """Return how far people say the same to one question, with its history.
+
+    Args:
+        category: Name of the category.
+        question: The question; its scale decides the level of measurement.
+        columns: Everybody's answers, one a person and unit.
+
+    Source:
+        Krippendorff (2011), Computing Krippendorff's Alpha-Reliability,
+        https://repository.upenn.edu/asc_papers/43; the share of units that all
+        labelled alike has the interval of `defect_rate`, over dialogues where
+        turns are asked about.
+    """
+    sheet = UnitLabels(question, columns)
+    order = sheet.shared_in_time()
+    return QuestionAgreement(
+        category=category,
+        question=question.name,
+        scale=sheet.scale,
+        n_annotators=len(np.unique(columns.annotator)),
+        n_units=len(np.unique(columns.unit)),
+        n_shared=len(order),
+        n_without_value=int(np.count_nonzero(columns.value == NO_VALUE)),
+        alike=sheet.alike(order),
+        alpha=sheet.alpha(order),
+        prevalence=prevalence(question, columns),
+        over_time=tuple(_stretches(sheet, order)),
+    )
+
+
+def self_agreement(category: str, question: Question, columns: AnswerArrays) -> QuestionAgreement:
+    """Return how far people say the same again when they meet the same unit again.
+
+    Each person's answers to one unit are held against each other, never against other people's.
+
+    Args:
+        category: Name of the category.
+        question: The question.
+        columns: Everybody's answers, several a person and unit where they were repeated.
+
+    Source:
+        Krippendorff (2011), Computing Krippendorff's Alpha-Reliability,
+        https://repository.upenn.edu/asc_papers/43 (stability: test-retest data).
+    """
+    return question_agreement(category, question, _apart(columns))
+
+
+def _apart(columns: AnswerArrays) -> AnswerArrays:
+    """Return the same answers with units that belong to one person each."""
+    return replace(columns, unit=columns.unit * (len(columns.names) + 1) + columns.annotator)
+
+
+def pair_agreements(question: Question, columns: AnswerArrays, *, of: str = "") -> tuple[PairAgreement, ...]:
+    """Return for every two people who met on a unit how far they say the same.
+
+    Among more than ten people only the share of equal labels is given for each
+    pair: alpha of a thousand pairs tells nothing that the alpha of all does not.
+
+    Args:
+        question: The question.
+        columns: Everybody's answers.
+        of: Only the pairs of this person; empty for all.
+    """
+    who = by_person(columns)
+    with_alpha = len(who) <= MOST_IN_PAIRS
+    wanted = [pair for pair in combinations(sorted(who), 2) if not of or of in pair]
+    return tuple(
+        _pair(question, (a, b), columns.of(np.concatenate([who[a], who[b]])), with_alpha=with_alpha)
+        for a, b in wanted
+        if len(np.intersect1d(columns.unit[who[a]], columns.unit[who[b]]))
+    )
+
+
+def model_agreements(question: Question, columns: AnswerArrays, models: Collection[str]) -> tuple[PairAgreement, ...]:
+    """Return for every model how far it says what each person says, on the dialogues that both labelled.
+
+    Args:
+        question: The question.
+        columns: AnswerArrays of people and models.
+        models: Which of those who answered are models.
+    """
+    who = by_person(columns)
+    return tuple(
+        _pair(question, (person, model), columns.of(np.concatenate([who[person], who[model]])), is_model=True)
+        for model in sorted(set(models) & set(who))
+        for person in who
+        if person not in models and len(np.intersect1d(columns.unit[who[person]], columns.unit[who[model]]))
+    )
+
+
+def judge_beside_people(question: Question, columns: AnswerArrays, judge: str) -> BesidePeople:
+    """Return how far a judge says what people say to one question.
+
+    Each person's label is held against the judge's on the same unit; the pairs of
+    a dialogue resemble each other and are drawn together. The share of people's
+    labels that equal the judge's is taken of each dialogue first.
+
+    Args:
+        question: The question.
+        columns: AnswerArrays of people and of this judge.
+        judge: Which of those who answered is the judge.
+    """
+    held, is_judge = columns.value != NO_VALUE, np.zeros(len(columns), dtype=bool)
+    if judge in columns.names:
+        is_judge = columns.annotator == columns.names.index(judge)
+    said = dict(zip(columns.unit[held & is_judge].tolist(), columns.value[held & is_judge].tolist(), strict=True))
+    met = columns.of(held & ~is_judge & np.isin(columns.unit, list(said)))
+    shadow = replace(met, value=np.array([said[unit] for unit in met.unit.tolist()], dtype=np.int64))
+    sheet = UnitLabels(question, _stacked(_apart(met), _apart(shadow)), clustered=True)
+    own = UnitLabels(question, columns.of(~is_judge))
+    return BesidePeople(
+        question=question.name,
+        n_people=len(np.unique(met.annotator)),
+        alike=others_alike(met.dialogue, met.value == shadow.value),
+        alpha=sheet.alpha(sheet.shared_in_time()),
+        people=own.alpha(own.shared_in_time()),
+    )
+
+
+def _stacked(one: AnswerArrays, other: AnswerArrays) -> AnswerArrays:
+    return replace(
+        one,
+        annotator=np.concatenate([one.annotator, other.annotator]),
+        unit=np.concatenate([one.unit, other.unit]),
+        dialogue=np.concatenate([one.dialogue, other.dialogue]),
+        turn=np.concatenate([one.turn, other.turn]),
+        value=np.concatenate([one.value, other.value]),
+        at=np.concatenate([one.at, other.at]),
+        shown=np.concatenate([one.shown, other.shown]),
+        sitting=np.concatenate([one.sitting, other.sitting]),
+    )
+
+
+def _pair(
+    question: Question,
+    names: tuple[str, str],
+    both: AnswerArrays,
+    *,
+    is_model: bool = False,
+    with_alpha: bool = True,
+) -> PairAgreement:
+    sheet = UnitLabels(question, both)
+    shared = sheet.shared_in_time()
+    return PairAgreement(
+        first=names[0],
+        second=names[1],
+        question=question.name,
+        alike=sheet.alike(shared),
+        alpha=sheet.alpha(shared) if with_alpha else Undefined(reason=TOO_MANY_PAIRS),
+        is_model=is_model,
+    )
+
+
+def groups_of_annotators(
+    question: Question, columns: AnswerArrays, group_of: Mapping[str, str], *, draws: int = 999
+) -> tuple[GroupAgreement, ...]:
+    """Return how far the annotators of each group agree with each other and with the rest.
+
+    Whoever did not say what they are is left out: a group of the silent would be no group.
+
+    Args:
+        question: The question; its labels count as unordered.
+        columns: Everybody's answers.
+        group_of: Annotator to the group that they describe themselves by.
+        draws: Ways to give people groups at random; count.
+
+    Source:
+        See `group_agreement`.
+    """
+    known = np.array([name in group_of for name in columns.names], dtype=bool)
+    held = columns.of(np.flatnonzero((columns.value != NO_VALUE) & known[columns.annotator]))
+    people = [held.names[code] for code in dict.fromkeys(held.annotator.tolist())]
+    if len({group_of[person] for person in people}) < 2:
+        return ()
+    _, unit = np.unique(held.unit, return_inverse=True)
+    rows: dict[str, list[str | None]] = {person: [None] * (int(unit.max()) + 1) for person in people}
+    for annotator, place, value in zip(held.annotator.tolist(), unit.tolist(), held.value.tolist(), strict=True):
+        rows[held.names[annotator]][place] = held.labels[value]
+    groups = [group_of[person] for person in people]
+    return group_agreement(list(rows.values()), groups, categories=question.scale.categories, draws=draws)
+
+
+def _stretches(sheet: UnitLabels, order: Whole) -> Iterator[AnswerStretch]:
+    n_stretches = min(STRETCHES, len(order) // FEWEST_IN_STRETCH)
+    if n_stretches < 2:
+        return
+    for part in range(n_stretches):
+        units = order[part * len(order) // n_stretches : (part + 1) * len(order) // n_stretches]
+        yield AnswerStretch(
+            begun=sheet.begun(int(units[0])),
+            ended=sheet.begun(int(units[-1])),
+            alike=sheet.alike(units),
+            alpha=sheet.alpha(units),
+        )
+
+
+OTHERS: Final = "share of others' labels, mean over dialogues"
+
+"""Unit of how far others say what one person says."""
+
+
+CONFIDENCE: Final = 0.95
+
+"""Coverage of its interval."""
+
+
+class Halves(NamedTuple):
+    """How many answers others gave too in the first and second half of somebody's work, and how many there are."""
+
+    early_alike: int = 0
+    early_asked: int = 0
+    late_alike: int = 0
+    late_asked: int = 0
+
+
+def rater_agreements(question: Question, columns: AnswerArrays) -> tuple[RaterAgreement, ...]:
+    """Return for every person what they said, and how often others said the same of the same unit; by name.
+
+    Of each dialogue the share of others' labels that equal the person's is taken
+    first, and then the mean over dialogues, so that a dialogue that many have
+    labelled counts no more than another one.
+
+    Args:
+        question: The question.
+        columns: Everybody's answers, one a person and unit.
+
+    Source:
+        See `mean_fraction`.
+    """
+    held = columns.of(np.flatnonzero(columns.value != NO_VALUE))
+    _, unit = np.unique(held.unit, return_inverse=True)
+    n_labels = len(held.labels)
+    counts = np.bincount(unit * n_labels + held.value, minlength=(int(unit.max()) + 1) * n_labels if len(unit) else 0)
+    table = counts.reshape(-1, n_labels) if n_labels else counts.reshape(0, 0)
+    others = table.sum(axis=1)[unit] - 1
+    same = table[unit, held.value] - 1
+    people = by_person(columns)
+    return tuple(
+        _rater(question, name, columns.of(people[name]), np.flatnonzero(held.annotator == code), (held, same, others))
+        for name, code in sorted((name, held.names.index(name)) for name in people)
+    )
+
+
+def _rater(
+    question: Question, name: str, own: AnswerArrays, rows: Whole, beside: tuple[AnswerArrays, Whole, Whole]
+) -> RaterAgreement:
+    held, same, others = beside
+    rows = rows[others[rows] > 0]
+    return RaterAgreement(
+        annotator=name,
+        n_answers=len(own),
+        n_without_value=int(np.count_nonzero(own.value == NO_VALUE)),
+        alike=others_alike(held.dialogue[rows], same[rows], others[rows]),
+        prevalence=prevalence(question, own),
+    )
+
+
+def others_alike(
+    dialogues: Whole, same: NDArray[np.int64] | NDArray[np.bool_], others: Whole | None = None
+) -> Estimate | Undefined:
+    """Return the share of others' labels that are the same, of each dialogue first and then over dialogues.
+
+    Args:
+        dialogues: The dialogue of each comparison; shape (comparisons,).
+        same: Labels that are the same in it; counts, or whether it is.
+        others: Labels that it holds; counts, None for one each.
+    """
+    _, owner = np.unique(dialogues, return_inverse=True)
+    hits, sizes = np.bincount(owner, weights=same), np.bincount(owner, weights=others)
+    return mean_fraction(
+        (hits / sizes).tolist(), clusters=None, unit=OTHERS, confidence=CONFIDENCE, otherwise=NO_UNIT_OF_TWO
+    )
+
+
+def spreads(question: Question, columns: AnswerArrays) -> tuple[UnitSpread, ...]:
+    """Return what was said of every unit that two or more labelled, the most divided first.
+
+    Divided by how many of its labels are not its most frequent one; units that are
+    equally divided stand in the order of their dialogues.
+
+    Args:
+        question: The question.
+        columns: Everybody's answers; dialogues are known by their numbers.
+    """
+    held = columns.of(np.flatnonzero(columns.value != NO_VALUE))
+    if not len(held):
+        return ()
+    _, first, unit = np.unique(held.unit, return_index=True, return_inverse=True)
+    counts = np.bincount(unit * len(held.labels) + held.value, minlength=len(first) * len(held.labels))
+    table = counts.reshape(len(first), len(held.labels))
+    n = table.sum(axis=1)
+    divided = 1 - table.max(axis=1) / n
+    order = [place for place in np.lexsort((held.dialogue[first], -divided)) if n[place] > 1]
+    points = question.scale.categories or held.labels
+    column = {label: place for place, label in enumerate(held.labels)}
+    return tuple(
+        UnitSpread(
+            dialogue=int(held.dialogue[first[place]]),
+            turn=int(held.turn[first[place]]) or None,
+            counts=tuple((point, int(table[place, column[point]]) if point in column else 0) for point in points),
+        )
+        for place in order
+    )
+
+
+def halves_alike(answers: Iterable[AnswerArrays]) -> dict[str, Halves]:
+    """Return for each annotator how many of their answers anybody else gave too, in both halves of their work.
+
+    Args:
+        answers: Everybody's answers to each question; those that nobody else gave to the same unit count in neither.
+    """
+    found: dict[str, list[tuple[Floats, NDArray[np.bool_]]]] = defaultdict(list)
+    for columns in answers:
+        held = columns.of(np.flatnonzero(columns.value != NO_VALUE))
+        if not len(held):
+            continue
+        _, unit = np.unique(held.unit, return_inverse=True)
+        table = np.bincount(unit * len(held.labels) + held.value, minlength=(int(unit.max()) + 1) * len(held.labels))
+        counts = table.reshape(-1, len(held.labels))
+        met, same = counts.sum(axis=1)[unit] > 1, counts[unit, held.value] > 1
+        for name, rows in by_person(held).items():
+            shared = rows[met[rows]]
+            found[name].append((held.at[shared], same[shared]))
+    return {name: _halves(parts) for name, parts in found.items()}
+
+
+def _halves(parts: Sequence[tuple[Floats, NDArray[np.bool_]]]) -> Halves:
+    at, same = (np.concatenate([part[place] for part in parts]) for place in (0, 1))
+    in_time = same[np.argsort(at, kind="stable")]
+    early, late = in_time[: len(in_time) // 2], in_time[len(in_time) // 2 :]
+    return Halves(int(early.sum()), len(early), int(late.sum()), len(late))
+
+
+def planned_passes(
+    question: Question,
+    columns: AnswerArrays,
+    half_width: float,
+    *,
+    most_passes: int = 5,
+    confidence: float = 0.95,
+) -> tuple[PlannedPasses, ...] | Undefined:
+    """Return how many dialogues it takes, with 1, 2, ... passes, to know a question's mean as closely as wanted.
+
+    More passes lower the share of the spread that comes from people, more
+    dialogues lower all of it: with little disagreement a second pass is wasted.
+    The spread between dialogues and the spread between people about one dialogue
+    come from the answers so far (one-way random effects); the mean of n dialogues
+    with k passes each has the variance (between + within / k) / n.
+
+    Args:
+        question: A question on numbers, or of two categories, whose first one is counted.
+        columns: The answers so far, two people on some dialogues at least.
+        half_width: Half of the interval wanted; scale points, or a fraction for categories.
+        most_passes: Passes up to which it is worked out; count.
+        confidence: Coverage of that interval; fraction in (0, 1).
+
+    Returns:
+        One entry a number of passes; `Undefined` where no dialogue has two answers.
+
+    Raises:
+        InputError: If the half-width is not above 0, or the scale has no mean.
+
+    Source:
+        Searle, Casella, McCulloch (1992), Variance Components, Wiley, section 3.6
+        (analysis of variance estimators of the unbalanced one-way model).
+    """
+    if not half_width > 0:
+        message = f"the half-width of an interval must be above 0; got {half_width}"
+        raise InputError(message)
+    dialogues, values = _numbers(question, columns)
+    sizes = np.bincount(dialogues) if len(dialogues) else dialogues
+    if len(sizes) < 2 or sizes.max() < 2:
+        return Undefined(reason=NO_UNIT_OF_TWO)
+    between, within = _components(dialogues, values)
+    reach = normal_quantile(confidence) / half_width
+    return tuple(
+        PlannedPasses(passes=k, n_dialogues=n, n_annotations=n * k)
+        for k in range(1, most_passes + 1)
+        for n in [max(2, math.ceil((between + within / k) * reach**2 - 1e-9))]
+    )
+
+
+def _numbers(question: Question, columns: AnswerArrays) -> tuple[Whole, Floats]:
+    """Return the dialogue, from 0, and the number of every answer that has one; shapes (answers,)."""
+    scale = question.scale
+    if scale.kind is ScaleKind.CATEGORIES and len(scale.categories) != 2:
+        message = f"`{question.name}` has {len(scale.categories)} categories and hence no mean; plan by one with two"
+        raise InputError(message)
+    is_category = scale.kind is ScaleKind.CATEGORIES
+    numbers = [
+        math.nan if not scale.admits(label) else float(label == scale.categories[0]) if is_category else float(label)
+        for label in columns.labels
+    ]
+    value = np.array([*numbers, math.nan])[columns.value]
+    kept = np.flatnonzero(~np.isnan(value))
+    _, dialogues = np.unique(columns.dialogue[kept], return_inverse=True)
+    return dialogues, value[kept]
+
+
+def _components(dialogues: Whole, values: Floats) -> tuple[float, float]:
+    """Return the variance between dialogues, at least 0, and between people about one dialogue."""
+    sizes = np.bincount(dialogues).astype(np.float64)
+    means = np.bincount(dialogues, weights=values) / sizes
+    total = float(sizes.sum())
+    grand = float((sizes * means).sum() / total)
+    within = float(((values - means[dialogues]) ** 2).sum()) / (total - len(sizes))
+    between_square = float((sizes * (means - grand) ** 2).sum()) / (len(sizes) - 1)
+    size = (total - float((sizes**2).sum()) / total) / (len(sizes) - 1)
+    return max(0.0, (between_square - within) / size), within

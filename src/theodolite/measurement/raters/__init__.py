@@ -1,1 +1,0 @@
-"""Raters: whom people agree with, whose defects are seen, and who errs how."""

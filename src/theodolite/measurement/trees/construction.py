@@ -1,0 +1,574 @@
+"""Growing trees: a topology over guidelines and questionnaires, by a crosswalk from questions to dimensions.
+
+Each question is a node of its own at each level of testing, shared by all
+dimensions that it tells about; what is done to its answers stands in nodes
+below it. Red teaming and field testing take sessions of people alone; what
+simulated users and simulated red teamers held are nodes beside them.
+Where annotators grade how far a defect goes, its score is likelihood times
+magnitude. Positive impacts are nodes beside the dimensions, and nothing nets
+them against the risks (ADR-0050).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from theodolite.domain.annotation import AnnotatorKind
+from theodolite.domain.choices import Impact, ImpactSide, Per, TransformForm
+from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.errors import InputError
+from theodolite.domain.fault import Fault, did_you_mean
+from theodolite.domain.guideline import DefectRule, Guideline
+from theodolite.domain.instrument import Instrument, Operator, Orientation, Question, QuestionLevel, ScaleKind
+from theodolite.domain.trees.leaf import TESTER
+from theodolite.domain.trees.tree import (
+    AnswersNode,
+    CollapseNode,
+    Dimension,
+    Edge,
+    SummaryNode,
+    TransformNode,
+    TreeDesign,
+    TreeNode,
+    TreeOutline,
+    ValueRange,
+)
+from theodolite.measurement.trees.methods import (
+    AGGREGATION,
+    MAX,
+    MEAN,
+    MEDIAN,
+    PRODUCT,
+    SCALE_NORMALISED_MEDIAN,
+)
+
+SIMULATED: Final = "simulated sessions"
+
+"""Name of the node under which everything stands that no person and no script held."""
+
+
+POSITIVE: Final = "positive impacts"
+
+"""Name of the node under which positive impacts stand, apart from the risks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestCondition:
+    """One column of a grown tree: a level of testing and who held the tester's side.
+
+    Attributes:
+        name: What nodes call it.
+        level: Level of testing.
+        held_by: Who held the tester's side; any of these.
+        by_people: Whether people held it, so that testers answer questionnaires.
+    """
+
+    name: str
+    level: Level
+    held_by: tuple[HeldBy, ...]
+    by_people: bool = False
+
+
+CONDITIONS = (
+    TestCondition(name="model testing", level=Level.MODEL_TESTING, held_by=(HeldBy.SCRIPT, HeldBy.RECORDED)),
+    TestCondition(name="red teaming", level=Level.RED_TEAMING, held_by=(HeldBy.PERSON,), by_people=True),
+    TestCondition(name="field testing", level=Level.FIELD_TESTING, held_by=(HeldBy.PERSON,), by_people=True),
+)
+
+"""ARIA's three levels of testing; the last two take people only."""
+
+
+SIMULATED_CONDITIONS = (
+    TestCondition(name="simulated users", level=Level.MODEL_TESTING, held_by=(HeldBy.SIMULATED_USER,)),
+    TestCondition(name="simulated red teaming", level=Level.RED_TEAMING, held_by=(HeldBy.SIMULATED_USER,)),
+    TestCondition(name="simulated field testing", level=Level.FIELD_TESTING, held_by=(HeldBy.SIMULATED_USER,)),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topology:
+    """How a tree is grown.
+
+    Attributes:
+        name: What outlines call it.
+        range: Range that all answers are moved to.
+        perception: Summary of testers' answers to one question, by level of testing.
+        testers: Summary of all their questions, likewise.
+        has_root: Whether the dimensions stand side by side under one node.
+    """
+
+    name: str
+    range: ValueRange
+    perception: Mapping[Level, str]
+    testers: Mapping[Level, str]
+    has_root: bool
+
+
+TOPOLOGIES: Mapping[str, Topology] = {
+    topology.name: topology
+    for topology in (
+        Topology(
+            name="six-levels",
+            range=ValueRange(lowest=0, highest=1),
+            perception=dict.fromkeys(Level, SCALE_NORMALISED_MEDIAN),
+            testers=dict.fromkeys(Level, MEAN),
+            has_root=True,
+        ),
+        Topology(
+            name="five-levels",
+            range=ValueRange(lowest=0, highest=10),
+            perception={**dict.fromkeys(Level, MEAN), Level.FIELD_TESTING: MEDIAN},
+            testers={**dict.fromkeys(Level, MEAN), Level.FIELD_TESTING: MEDIAN},
+            has_root=False,
+        ),
+    )
+}
+
+"""The topology of ARIA's design document, and that of its pilot."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Factor:
+    """One factor of a product: answers as numbers from 0.
+
+    Attributes:
+        name: What its node is called.
+        question: The question that it rests on.
+        recoded: Answer to number.
+        range: Range of these numbers.
+    """
+
+    name: str
+    question: Question
+    recoded: Mapping[str, float]
+    range: ValueRange
+
+
+def grown(outline: TreeOutline, soil: Soil) -> TreeDesign:
+    """Return the design that an outline becomes over a study's guidelines and questionnaires.
+
+    A dimension's crosswalk names questions (`guideline.question`), defect rules
+    (`guideline.rule`) or whole guidelines; what the study does not ask is left
+    out, and a dimension of which nothing is left has no data.
+
+    Args:
+        outline: Topology and dimensions; each guideline is a dimension where there are none.
+        soil: What it is grown over.
+
+    Raises:
+        InputError: If there is no such topology, or a question cannot tell which end is the bad one.
+    """
+    topology = TOPOLOGIES.get(outline.topology)
+    if topology is None:
+        near = did_you_mean(outline.topology, TOPOLOGIES) or f"; topologies are {', '.join(TOPOLOGIES)}"
+        message = f"tree `{outline.name}` has an unknown topology `{outline.topology}`{near}"
+        raise InputError(message, faults=[Fault(path=("topology",), message=message)])
+    items = soil.items() | soil.named_answers(outline.dimensions)
+    gardener = _Gardener(topology=topology, items=items, soil=soil)
+    dimensions = outline.dimensions or tuple(
+        Dimension(node=guideline.name, definition=guideline.definition, crosswalk={guideline.name: 1.0})
+        for guideline in soil.guidelines
+    )
+    nodes = {node.name: node for node in gardener.nodes(outline.name, dimensions)}
+    kept = tuple(
+        replace(dimension, crosswalk=gardener.weights(dimension), unasked=gardener.unasked(dimension))
+        for dimension in dimensions
+    )
+    return TreeDesign(
+        name=outline.name, nodes=tuple(nodes.values()), dimensions=kept, edition=outline.edition, about=outline.about
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Gardener:
+    topology: Topology
+    items: Mapping[str, Item]
+    soil: Soil
+
+    def weights(self, dimension: Dimension) -> dict[str, float]:
+        """Return the items that tell about a dimension, with their weights."""
+        found: dict[str, float] = {}
+        for name, weight in dimension.crosswalk.items():
+            for item in (name,) if name in self.items else self.soil.rules(name):
+                found[item] = weight
+        return found
+
+    def unasked(self, dimension: Dimension) -> tuple[str, ...]:
+        """Return the entries of a crosswalk that nothing in the study answers."""
+        return tuple(name for name in dimension.crosswalk if name not in self.items and not self.soil.rules(name))
+
+    def nodes(self, tree: str, dimensions: Sequence[Dimension]) -> Iterator[TreeNode]:
+        impacts = {one.node: found for one in dimensions if (found := self._impacts(one))}
+        if self.topology.has_root:
+            edges = tuple(Edge(child=dimension.node) for dimension in dimensions)
+            beside = (SIMULATED, POSITIVE) if impacts else (SIMULATED,)
+            yield SummaryNode(name=tree, summary=AGGREGATION, edges=edges, beside=beside)
+        for dimension in dimensions:
+            yield from self._branch(dimension, dimension.node, CONDITIONS)
+        simulated = [f"{dimension.node}, {SIMULATED}" for dimension in dimensions]
+        edges = tuple(Edge(child=name) for name in simulated)
+        yield SummaryNode(name=SIMULATED, summary=AGGREGATION, edges=edges, title="Simulated sessions, no people")
+        for dimension, name in zip(dimensions, simulated, strict=True):
+            yield from self._branch(dimension, name, SIMULATED_CONDITIONS)
+        if impacts:
+            yield from self._positive(impacts)
+
+    def _impacts(self, dimension: Dimension) -> tuple[Item, ...]:
+        return self.soil.impacts([self.items[name] for name in self.weights(dimension)])
+
+    def _positive(self, impacts: Mapping[str, Sequence[Item]]) -> Iterator[TreeNode]:
+        """Yield the nodes of positive impacts: dimensions, levels of testing, questions."""
+        names = {node: f"{node}, {POSITIVE}" for node in impacts}
+        edges = tuple(Edge(child=name) for name in names.values())
+        title = "Positive impacts, apart from the risks"
+        yield SummaryNode(name=POSITIVE, summary=AGGREGATION, edges=edges, title=title)
+        for node, items in impacts.items():
+            levels = tuple(Edge(child=f"{names[node]}: {condition.name}") for condition in CONDITIONS)
+            yield SummaryNode(name=names[node], summary=AGGREGATION, edges=levels)
+            for condition, level in zip(CONDITIONS, levels, strict=True):
+                edges = tuple(Edge(child=f"{item.name}: {condition.name}") for item in items)
+                yield SummaryNode(name=level.child, summary=MEAN, edges=edges, side=ImpactSide.POSITIVE)
+                for item in items:
+                    yield from self._impact(item, condition)
+
+    def _impact(self, item: Item, condition: TestCondition) -> Iterator[TreeNode]:
+        """Yield the share of answers by which something had a positive impact, of those that were asked."""
+        name = f"{item.name}: {condition.name}"
+        answers = self._answers(item, f"{name}, answers", condition)
+        coded = _recoding(item, f"{name}, coded", answers.name, self.topology.range)
+        coded = replace(coded, orientation=Orientation.LOWER_IS_WORSE)
+        title = f"{item.question.text} (positive or both)"
+        yield from self._summed(name, item.question, coded, title=title)
+        yield answers
+
+    def _branch(self, dimension: Dimension, top: str, conditions: Sequence[TestCondition]) -> Iterator[TreeNode]:
+        edges = tuple(Edge(child=f"{dimension.node}: {condition.name}") for condition in conditions)
+        yield SummaryNode(name=top, summary=MAX, edges=edges)
+        for condition in conditions:
+            yield from self._level(dimension, condition)
+
+    def _level(self, dimension: Dimension, condition: TestCondition) -> Iterator[TreeNode]:
+        name = f"{dimension.node}: {condition.name}"
+        sides = [("labelling", False)] + ([("perception", True)] if condition.by_people and self._has_testers() else [])
+        yield SummaryNode(name=name, summary=MEAN, edges=tuple(Edge(child=f"{name}, {side}") for side, _ in sides))
+        for side, by_testers in sides:
+            weights = {
+                n: w
+                for n, w in self.weights(dimension).items()
+                if self.items[n].by_testers is by_testers and self._is_asked(self.items[n], condition)
+            }
+            edges = tuple(Edge(child=f"{item}: {condition.name}", weight=weight) for item, weight in weights.items())
+            summary = self.topology.testers[condition.level] if by_testers else MEAN
+            yield SummaryNode(name=f"{name}, {side}", summary=summary, edges=edges)
+            for item in weights:
+                yield from self._collation(self.items[item], condition)
+
+    def _is_asked(self, item: Item, condition: TestCondition) -> bool:
+        asked_at = self.soil.asked_at.get(item.source.rpartition(".")[0]) if item.by_testers else None
+        return asked_at is None or condition.level in asked_at
+
+    def _has_testers(self) -> bool:
+        return any(item.by_testers for item in self.items.values())
+
+    def _collation(self, item: Item, condition: TestCondition) -> Iterator[TreeNode]:
+        """Yield the node of one question at one level, and what is done to its answers."""
+        name = f"{item.name}: {condition.name}"
+        if item.magnitude is not None or item.opened_by is not None:
+            yield from self._multiplied(item, condition)
+            return
+        chain = list(self._chain(item, name))
+        summary = self.topology.perception[condition.level] if item.by_testers else MEAN
+        yield SummaryNode(name=name, summary=summary, edges=(Edge(child=chain[0].name),), title=_title(item))
+        yield from chain
+        yield self._answers(item, f"{name}, answers", condition)
+
+    def _multiplied(self, item: Item, condition: TestCondition) -> Iterator[TreeNode]:
+        """Yield an item whose score is a product, e.g. of likelihood and magnitude, with its factors."""
+        name, factors = f"{item.name}: {condition.name}", self._factors(item)
+        edges = tuple(Edge(child=f"{name}, {factor.name}") for factor in factors)
+        yield SummaryNode(name=name, summary=PRODUCT, edges=edges, title=f"{_title(item)}, {item.degree}")
+        for factor, edge in zip(factors, edges, strict=True):
+            source = f"{item.source.rpartition('.')[0]}.{factor.question.name}"
+            below = self._answers(
+                replace(item, source=source, question=factor.question), f"{edge.child}, answers", condition
+            )
+            coded = TransformNode(
+                name=f"{edge.child}, coded",
+                of=below.name,
+                form=TransformForm.RECODE,
+                range=factor.range,
+                recoded=factor.recoded,
+                orientation=Orientation.HIGHER_IS_WORSE,
+            )
+            yield from self._summed(edge.child, factor.question, coded)
+            yield below
+
+    def _factors(self, item: Item) -> tuple[_Factor, ...]:
+        """Return what is multiplied; only the last factor runs to the top of the topology's range."""
+        top, rule = self.topology.range.highest, item.rule
+        if item.magnitude is not None:
+            highest = item.magnitude.scale.highest or 1
+            grades = {value: float(value) / highest * top for value in item.magnitude.scale.categories}
+            far = _Factor(name="magnitude", question=item.magnitude, recoded=grades, range=self.topology.range)
+            return (_share("likelihood", item.question, rule, 1), far)
+        guideline = next(each for each in self.soil.guidelines if f"{each.name}.{item.question.name}" == item.source)
+        if rule is None or item.opened_by is None:
+            return ()
+        opening = guideline.instrument.question(item.opened_by.question)
+        return (_share("likelihood", opening, item.opened_by, 1), _share("share", item.question, rule, top))
+
+    def _summed(self, name: str, question: Question, coded: TransformNode, *, title: str = "") -> Iterator[TreeNode]:
+        """Yield the mean over dialogues of coded answers; to each annotator, a dialogue is as bad as its worst turn."""
+        below = coded.name
+        if question.level is QuestionLevel.TURN:
+            below = f"{name}, of all turns"
+            is_bad = coded.orientation is Orientation.HIGHER_IS_WORSE
+            per, summary = (Per.ANNOTATOR, MAX) if is_bad else (Per.DIALOGUE, MEAN)
+            yield CollapseNode(name=below, of=coded.name, per=per, summary=summary)
+        yield SummaryNode(name=name, summary=MEAN, edges=(Edge(child=below),), title=title or question.text)
+        yield coded
+
+    def _answers(self, item: Item, name: str, condition: TestCondition) -> AnswersNode:
+        question = item.question
+        return AnswersNode(
+            name=name,
+            question=item.source,
+            levels=(condition.level.value,),
+            held_by=tuple(holder.value for holder in condition.held_by),
+            by=(TESTER,) if item.by_testers else item.by or tuple(kind.value for kind in AnnotatorKind),
+            among=dict(item.rule.among) if item.rule else {},
+            range=_range(question),
+            labels=() if question.scale.is_numeric else question.scale.categories,
+            orientation=_orientation(item),
+        )
+
+    def _chain(self, item: Item, name: str) -> Iterator[TransformNode | CollapseNode]:
+        """Yield what is done to the answers, from the last step down to the first; turns are collapsed last."""
+        steps = tuple(self._steps(item, name))
+        if item.question.level is QuestionLevel.TURN:
+            per, summary = (Per.DIALOGUE, MEAN) if item.rule is None else (Per.ANNOTATOR, MAX)
+            yield CollapseNode(name=f"{name}, of all turns", of=steps[0].name, per=per, summary=summary)
+        yield from steps
+
+    def _steps(self, item: Item, name: str) -> Iterator[TransformNode]:
+        answers = f"{name}, answers"
+        if item.rule is not None:
+            yield _recoding(item, f"{name}, coded", answers, self.topology.range)
+            return
+        below = answers
+        steps = []
+        if _orientation(item) is Orientation.LOWER_IS_WORSE:
+            steps.append(TransformNode(name=f"{name}, reversed", of=below, form=TransformForm.REVERSE))
+            below = steps[-1].name
+        target = self.topology.range
+        if item.by_testers and self.topology.perception[Level.FIELD_TESTING] == SCALE_NORMALISED_MEDIAN:
+            scale = _range(item.question)
+            target = ValueRange(lowest=0, highest=scale.width) if scale else target
+        steps.append(TransformNode(name=f"{name}, scaled", of=below, form=TransformForm.RESCALE, range=target))
+        yield from reversed(steps)
+
+
+def _recoding(item: Item, name: str, answers: str, target: ValueRange) -> TransformNode:
+    """Return the node that makes a defect the top of the range and everything else its bottom."""
+    scale, rule = item.question.scale, item.rule
+    broken = {value: rule is not None and rule.is_defect(value, scale) for value in scale.categories}
+    recoded = {value: target.highest if is_defect else target.lowest for value, is_defect in broken.items()}
+    return TransformNode(
+        name=name,
+        of=answers,
+        form=TransformForm.RECODE,
+        range=target,
+        recoded=recoded,
+        orientation=Orientation.HIGHER_IS_WORSE,
+    )
+
+
+def _share(name: str, question: Question, rule: DefectRule | None, top: float) -> _Factor:
+    """Return the factor that says how often a question was answered as a rule has it."""
+    scale = question.scale
+    recoded = {value: top if rule and rule.is_defect(value, scale) else 0.0 for value in scale.categories}
+    return _Factor(name=name, question=question, recoded=recoded, range=ValueRange(lowest=0, highest=top))
+
+
+def _range(question: Question) -> ValueRange | None:
+    scale = question.scale
+    if not scale.is_numeric or scale.lowest is None or scale.highest is None:
+        return None
+    return ValueRange(lowest=scale.lowest, highest=scale.highest)
+
+
+def _orientation(item: Item) -> Orientation:
+    stated = item.question.scale.orientation
+    if item.rule is None and stated is Orientation.UNSTATED:
+        message = (
+            f"question `{item.source}` is to measure a risk, and nothing says which end of its scale is the bad one;"
+            " state its `orientation`, or name a defect rule instead"
+        )
+        raise InputError(message, faults=[Fault(path=("dimensions",), message=message)])
+    return stated
+
+
+def _title(item: Item) -> str:
+    return (item.rule.title if item.rule else "") or item.question.text
+
+
+_GRADES = ("magnitude", "severity")
+
+"""How the name of a question ends that grades how far a defect goes."""
+
+
+_GOOD = (Impact.POSITIVE.value, Impact.BOTH.value)
+
+"""Answers by which something had a positive impact."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One question, or one defect rule on it, as a measure of risk.
+
+    Attributes:
+        name: `guideline.question` or `guideline.rule`.
+        source: The question, as `instrument.question`.
+        question: The question itself.
+        rule: The rule that makes an answer a defect; None where the scale itself is moved.
+        by: Whose answers count; everybody's where empty.
+        by_testers: Whether testers answer it in a questionnaire.
+        magnitude: Follow-up that grades how far a defect goes; None where none is asked.
+        opened_by: Answer that opens the question, where the share of all dialogues counts; None where those
+            that were asked count.
+    """
+
+    name: str
+    source: str
+    question: Question
+    rule: DefectRule | None = None
+    magnitude: Question | None = None
+    opened_by: DefectRule | None = None
+    by: tuple[str, ...] = ()
+    by_testers: bool = False
+
+    @property
+    def degree(self) -> str:
+        """What its score takes in beside how often it happens, in words."""
+        return "by magnitude" if self.magnitude is not None else "of all dialogues"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Soil:
+    """What a tree is grown over.
+
+    Attributes:
+        guidelines: Guidelines that annotators answer.
+        questionnaires: Questionnaires that testers answer.
+        by: Guideline to whose answers count; everybody's where it is not named.
+        asked_at: Questionnaire to the levels of testing after which it is answered; all where it is not named.
+    """
+
+    guidelines: Sequence[Guideline] = ()
+    questionnaires: Sequence[Instrument] = ()
+    by: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    asked_at: Mapping[str, frozenset[Level]] = field(default_factory=dict)
+
+    def items(self) -> dict[str, Item]:
+        """Return everything that a crosswalk may name, by its name."""
+        found: dict[str, Item] = {}
+        for guideline in self.guidelines:
+            by = self.by.get(guideline.name, ())
+            for question in guideline.instrument.questions:
+                source = f"{guideline.name}.{question.name}"
+                if question.scale.is_numeric:
+                    found[source] = Item(name=source, source=source, question=question, by=by)
+            for rule in guideline.defect_rules:
+                question = guideline.instrument.question(rule.question)
+                source = f"{guideline.name}.{question.name}"
+                name = f"{guideline.name}.{rule.name}"
+                magnitude = _magnitude_of(guideline, rule)
+                item = Item(name=name, source=source, question=question, rule=rule, by=by, magnitude=magnitude)
+                found[name] = item
+                found.setdefault(source, item)
+        for instrument in self.questionnaires:
+            for question in instrument.questions:
+                source = f"{instrument.name}.{question.name}"
+                if question.scale.is_numeric:
+                    found[source] = Item(name=source, source=source, question=question, by_testers=True)
+        return found
+
+    def named_answers(self, dimensions: Sequence[Dimension]) -> dict[str, Item]:
+        """Return the items of crosswalk entries that name an answer: `guideline.question == value`.
+
+        Where an earlier answer opens the question, the item is the share of all dialogues, and not of those that
+        were asked. Entries that fit no question of a guideline are left out.
+        """
+        questions = {
+            f"{guideline.name}.{question.name}": (guideline, question)
+            for guideline in self.guidelines
+            for question in guideline.instrument.questions
+        }
+        found: dict[str, Item] = {}
+        for name in dict.fromkeys(name for dimension in dimensions for name in dimension.crosswalk):
+            source, _, value = (part.strip() for part in name.partition("=="))
+            if value and source in questions and value in questions[source][1].scale.categories:
+                guideline, question = questions[source]
+                found[name] = Item(
+                    name=name,
+                    source=source,
+                    question=question,
+                    rule=_equals(question.name, value),
+                    by=self.by.get(guideline.name, ()),
+                    opened_by=_opening(question),
+                )
+        return found
+
+    def impacts(self, items: Sequence[Item]) -> tuple[Item, ...]:
+        """Return the follow-ups of some items that ask whether what happened was good or bad for people."""
+        sources = {item.source for item in items}
+        return tuple(
+            Item(
+                name=f"{guideline.name}.{question.name}, positive",
+                source=f"{guideline.name}.{question.name}",
+                question=question,
+                rule=_equals(question.name, *_GOOD),
+                by=self.by.get(guideline.name, ()),
+            )
+            for guideline in self.guidelines
+            for question in guideline.instrument.questions
+            if question.when is not None
+            and f"{guideline.name}.{question.when.question}" in sources
+            and set(question.scale.categories) == {impact.value for impact in Impact}
+        )
+
+    def rules(self, guideline: str) -> tuple[str, ...]:
+        """Return the names of the items that stand for a whole guideline: its defect rules."""
+        meant = [each for each in self.guidelines if each.name == guideline]
+        return tuple(f"{each.name}.{rule.name}" for each in meant for rule in each.defect_rules)
+
+
+def _equals(question: str, *values: str) -> DefectRule:
+    return DefectRule(name="answer", question=question, operator=Operator.ONE_OF, values=values)
+
+
+def _opening(question: Question) -> DefectRule | None:
+    when = question.when
+    if when is None:
+        return None
+    return DefectRule(name="opening", question=when.question, operator=when.operator, values=when.values)
+
+
+def _magnitude_of(guideline: Guideline, rule: DefectRule) -> Question | None:
+    """Return the follow-up that grades how far a defect goes: asked wherever the rule finds one, higher being worse."""
+    scale = guideline.instrument.question(rule.question).scale
+    broken = [value for value in scale.categories if rule.is_defect(value, scale)]
+    for question in guideline.instrument.questions:
+        if (
+            question.when is not None
+            and question.when.question == rule.question
+            and question.name.endswith(_GRADES)
+            and question.scale.kind is ScaleKind.NUMBERS
+            and question.scale.orientation is Orientation.HIGHER_IS_WORSE
+            and (question.scale.lowest or 0) >= 0
+            and all(question.when.holds(value, scale) for value in broken)
+        ):
+            return question
+    return None

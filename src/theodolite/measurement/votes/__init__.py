@@ -1,1 +1,0 @@
-"""Votes: how far one judge says the same when it is asked again."""
