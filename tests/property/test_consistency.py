@@ -20,7 +20,9 @@ from theodolite.measurement.study.findings import measure_study
 from theodolite.measurement.study.trees import leaf_table
 from theodolite.measurement.trees.construction import Soil, grown
 from theodolite.measurement.trees.measuring import Draws, measure_tree
+from theodolite.reporting.exporting.dialogue_rows import dialogue_rows
 from theodolite.reporting.exporting.tables import ANSWERS, export_tables
+from theodolite.reporting.found.pseudonyms import pseudonyms
 from theodolite.reporting.page.chips import chips_of
 from theodolite.reporting.page.results_view import spreads
 from theodolite.reporting.page.subject import subject_of
@@ -177,6 +179,49 @@ def check_exports(published: Published) -> None:
     )
 
 
+def check_dialogue_table(published: Published) -> None:
+    """The table that is exported with texts holds each raw row once, and nothing else."""
+    drawn = published.drawn
+    people = {number: name for name, number in pseudonyms(drawn.evidence).items()}
+    rows = list(dialogue_rows(drawn.evidence))
+    failed = [row for row in rows if row["failure"]]
+    finals = [row for row in rows if row["judge_kind"] == "final label"]
+    labels = [row for row in rows if row["judge"] and not row["failure"] and row["judge_kind"] != "final label"]
+    assert Counter(
+        (
+            row["dialogue"],
+            people.get(row["judge"], row["judge"]),
+            row["guideline"],
+            row["turn"] if row["asked_about"] == "turn" else None,
+            row["outcome"],
+            row["label"],
+        )
+        for row in labels
+    ) == Counter((r.session, r.annotator, r.guideline, r.turn, r.outcome.value, r.value) for r in drawn.rows)
+    assert Counter((row["dialogue"], row["label"]) for row in finals) == Counter(
+        (row.session, row.value) for row in drawn.finals
+    )
+    assert {(row["dialogue"], people.get(row["judge"], row["judge"] or "")) for row in failed} == set(drawn.failures)
+    assert {row["dialogue"] for row in rows if row["turn"]} == drawn.completed
+    assert {row["dialogue"] for row in rows} == {session.label for session in drawn.sessions}
+    for row in [*labels, *finals]:
+        assert row["defect"] == expected_defect(published, row), row
+
+
+def expected_defect(published: Published, row) -> bool | None:
+    """Whether a rule that applies to the row's group holds for its label; None where there is no rule or label."""
+    guideline = published.drawn.study.guideline(row["guideline"])
+    scale = guideline.question.scale
+    rules = [
+        rule
+        for rule in guideline.defect_rules
+        if all(row.get(f"group_{name}") == value for name, value in rule.among.items())
+    ]
+    if row["label"] is None or not scale.admits(row["label"]) or not rules:
+        return None
+    return any(rule.is_defect(row["label"], scale) for rule in rules)
+
+
 def check_summary(published: Published) -> None:
     """The screen shows the count and the denominator of each leading rate."""
     text = " ".join(summary_text(published.drawn.evidence, published.findings, facts(), WORDS).split())
@@ -265,6 +310,7 @@ CHECKS = (
     check_confusions,
     check_agreements,
     check_exports,
+    check_dialogue_table,
     check_summary,
     check_report,
     check_trees,

@@ -1,11 +1,11 @@
-"""Exchange: a run's answers given away, and labels from elsewhere taken in."""
+"""Exports of a run, and imports of labels from other tools."""
 
 from __future__ import annotations
 
 import io
 import json
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -22,7 +22,15 @@ from theodolite.domain.evidence import Evidence
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.guideline import Guideline
 from theodolite.gateways.parquet import has_parquet, parquet_bytes, require_parquet
-from theodolite.reporting.exporting.tables import WHOLE_NUMBERS, ExportTable, csv_text, export_tables, export_texts
+from theodolite.reporting.exporting.dialogue_rows import dialogue_columns, dialogue_rows
+from theodolite.reporting.exporting.tables import (
+    WHOLE_NUMBERS,
+    ExportTable,
+    csv_lines,
+    csv_text,
+    export_tables,
+    export_texts,
+)
 from theodolite.usecases.argilla import datasets_of, users_table
 from theodolite.usecases.keeping_labels import label_key
 from theodolite.usecases.label_studio import label_config, tasks_of
@@ -32,51 +40,108 @@ _ANY_DAY = (1980, 1, 1, 0, 0, 0)
 
 
 class ExportForm(StrEnum):
-    """What answers are given away as.
+    """Formats of an export.
 
     Attributes:
-        CSV: Tables of text, in one archive.
-        PARQUET: Tables with typed columns, in one archive.
-        ARGILLA: Datasets that Argilla reads, beside the tables.
-        LABEL_STUDIO: Tasks that Label Studio reads.
+        CSV: The dialogue table as comma-separated values.
+        JSONL: The dialogue table as one JSON object a line.
+        PARQUET: The dialogue table with typed columns.
+        ANSWERS: Answers, dialogues and codebook without texts: CSV tables in one archive.
+        ANSWERS_PARQUET: The same tables with typed columns.
+        ARGILLA: Datasets for Argilla, and the tables of `ANSWERS`.
+        LABEL_STUDIO: Tasks for Label Studio.
     """
 
     CSV = "csv"
+    JSONL = "jsonl"
     PARQUET = "parquet"
+    ANSWERS = "answers"
+    ANSWERS_PARQUET = "answers-parquet"
     ARGILLA = "argilla"
     LABEL_STUDIO = "label-studio"
 
 
+NEED_ARROW = frozenset({ExportForm.PARQUET, ExportForm.ANSWERS_PARQUET})
+"""Formats that Apache Arrow writes."""
+
+_DIALOGUE_TABLES = frozenset({ExportForm.CSV, ExportForm.JSONL, ExportForm.PARQUET})
+
+
 def can_write(form: ExportForm) -> bool:
-    """Whether what writes a form is installed."""
-    return form is not ExportForm.PARQUET or has_parquet()
+    """Whether the packages that write a format are installed."""
+    return form not in NEED_ARROW or has_parquet()
 
 
-def write_export(context: StudyContext, path: Path, form: ExportForm = ExportForm.CSV, *, guideline: str = "") -> int:
-    """Write the answers of the latest run and return how many there are, or how many tasks; count.
+def write_export(
+    context: StudyContext,
+    path: Path,
+    form: ExportForm = ExportForm.CSV,
+    *,
+    guideline: str = "",
+    include_text: bool = False,
+) -> int:
+    """Write the latest run to a file and return the number of rows, answers or tasks; count.
 
     Args:
-        context: The study at work.
-        path: Where to.
-        form: What as.
-        guideline: Only its answers and the dialogues that are labelled by it; empty for all. Label Studio's tasks are
+        context: The open study.
+        path: The file.
+        form: Its format.
+        guideline: Only its labels and the dialogues that it applies to; empty for all. Label Studio's tasks are
             always about one.
+        include_text: Whether the dialogue table contains texts of sessions with people.
 
     Raises:
-        InputError: If the study has no such guideline, or what writes the form is not installed.
-        StorageUnavailable: If it cannot be written.
+        InputError: If the study has no such guideline, or a package that writes the format is not installed.
+        StorageUnavailable: If the file cannot be written.
     """
     require_output_inside(context.loaded.folder, path, path.with_suffix(".xml"))
-    if form is ExportForm.PARQUET:
+    if form in NEED_ARROW:
         require_parquet()
     if form is ExportForm.LABEL_STUDIO:
         return _write_label_studio(context, path, guideline)
+    if form in _DIALOGUE_TABLES:
+        return _write_dialogue_table(context.evidence(), path, form, guideline, include_text=include_text)
     archive, n_answers = export_archive(context.evidence(), form, guideline=guideline)
     write_whole(path, archive)
     return n_answers
 
 
-def export_archive(evidence: Evidence, form: ExportForm = ExportForm.CSV, *, guideline: str = "") -> tuple[bytes, int]:
+def _write_dialogue_table(
+    evidence: Evidence, path: Path, form: ExportForm, guideline: str, *, include_text: bool
+) -> int:
+    named = guideline_named(evidence, guideline).name if guideline else ""
+    counted = _Counted(dialogue_rows(evidence, named, include_text=include_text))
+    columns = dialogue_columns(evidence)
+    cells = ([row[name] for name in columns] for row in counted)
+    if form is ExportForm.PARQUET:
+        write_whole(path, parquet_bytes(columns, cells, about=_metadata(evidence)))
+    elif form is ExportForm.CSV:
+        write_whole(path, csv_lines(ExportTable(name="dialogues", columns=tuple(columns), rows=cells)))
+    else:
+        write_whole(path, (json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in counted))
+    return counted.n
+
+
+class _Counted:
+    """Counts the rows that a writer reads."""
+
+    def __init__(self, rows: Iterable[dict[str, object]]) -> None:
+        self.n = 0
+        self._rows = rows
+
+    def __iter__(self) -> Iterator[dict[str, object]]:
+        for row in self._rows:
+            self.n += 1
+            yield row
+
+
+def _metadata(evidence: Evidence) -> dict[str, str]:
+    return {"study": evidence.study.name, "run": str(evidence.run.number), "study_version": evidence.run.study_version}
+
+
+def export_archive(
+    evidence: Evidence, form: ExportForm = ExportForm.ANSWERS, *, guideline: str = ""
+) -> tuple[bytes, int]:
     """Return the disaggregated export as a zip archive, and how many answers it holds; count.
 
     Args:
@@ -87,10 +152,10 @@ def export_archive(evidence: Evidence, form: ExportForm = ExportForm.CSV, *, gui
     Raises:
         InputError: If the study has no such guideline, or what writes the form is not installed.
     """
-    if form is ExportForm.PARQUET:
+    if form in NEED_ARROW:
         require_parquet()
     named = guideline_named(evidence, guideline).name if guideline else ""
-    ending = "parquet" if form is ExportForm.PARQUET else "csv"
+    ending = "parquet" if form in NEED_ARROW else "csv"
     files: dict[str, str | bytes] = {}
     n_answers = 0
     for table in export_tables(evidence, named):
@@ -104,10 +169,10 @@ def export_archive(evidence: Evidence, form: ExportForm = ExportForm.CSV, *, gui
 
 
 def _written(table: ExportTable, form: ExportForm, evidence: Evidence) -> str | bytes:
-    if form is not ExportForm.PARQUET:
+    if form not in NEED_ARROW:
         return csv_text(table)
-    about = {"study": evidence.study.name, "run": str(evidence.run.number), "study_version": evidence.run.study_version}
-    return parquet_bytes(table.columns, table.rows, whole_numbers=WHOLE_NUMBERS, about=about)
+    columns = {name: int if name in WHOLE_NUMBERS else str for name in table.columns}
+    return parquet_bytes(columns, table.rows, about=_metadata(evidence))
 
 
 def _argilla(evidence: Evidence, guideline: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""`theodolite export`: the answers of a run as rows or tasks."""
+"""`theodolite export`: dialogues, labels and answers of a run as tables or tasks."""
 
 from __future__ import annotations
 
@@ -24,40 +24,47 @@ from theodolite.cli.json_ending import as_line
     help="Format of the file.",
 )
 @click.option("--guideline", default="", metavar="NAME", help="Export only this guideline and its dialogues.")
+@click.option("--include-text", is_flag=True, help="Include what people wrote in their sessions, and the replies.")
 @json_option
-def export(study: str, *, out: str, form: str, guideline: str, as_json: bool) -> int:
-    """Export the answers of the latest run as rows, with codebook and schema.
+def export(study: str, *, out: str, form: str, guideline: str, include_text: bool, as_json: bool) -> int:
+    """Export the latest run: one row per dialogue, turn and label, with texts.
 
-    People appear as numbers, not as names. `csv` and `parquet` contain no texts
-    of dialogues. `argilla` adds datasets for `Dataset.from_disk`, and
+    `csv`, `jsonl` and `parquet` write this table; its ids are those of report
+    and screens. `answers` and `answers-parquet` write answers, codebook and
+    schema without texts. `argilla` adds datasets for `Dataset.from_disk`, and
     `label-studio` writes tasks and their configuration; both contain blinded
-    dialogues. Parquet needs  pip install 'theodolite[parquet]'.
+    dialogues. Annotators appear as numbers. Parquet needs
+    pip install 'theodolite[parquet]'.
 
     \b
     Examples
       theodolite export support
-      theodolite export support --format parquet --out answers.zip
+      theodolite export support --format parquet --out labels.parquet
       theodolite export support --format label-studio --out tasks.json
     """  # noqa: D301 - click's mark for "keep these lines"
     context = open_study(study)
     try:
-        wanted = ExportForm(form)
-        path = Path(out) if out else context.loaded.folder / _FILES[wanted]
-        is_tasks = wanted is ExportForm.LABEL_STUDIO
-        n, what = write_export(context, path, wanted, guideline=guideline), "tasks" if is_tasks else "answers"
+        chosen = ExportForm(form)
+        file, noun = _FILES[chosen]
+        path = Path(out) if out else context.loaded.folder / file
+        n = write_export(context, path, chosen, guideline=guideline, include_text=include_text)
         if as_json:
-            click.echo(as_line({"exit_code": 0, "file": str(path), what: n}))
+            click.echo(as_line({"exit_code": 0, "file": str(path), noun: n}))
         else:
-            beside = f" and {path.with_suffix('.xml')}" if is_tasks else ""
-            click.echo(f"{n:,} {what} in {path}{beside}")
+            configuration = f" and {path.with_suffix('.xml')}" if chosen is ExportForm.LABEL_STUDIO else ""
+            click.echo(f"{n:,} {noun} in {path}{configuration}")
         return 0
     finally:
         context.close()
 
 
 _FILES = {
-    ExportForm.CSV: "answers.zip",
-    ExportForm.PARQUET: "answers-parquet.zip",
-    ExportForm.ARGILLA: "answers-argilla.zip",
-    ExportForm.LABEL_STUDIO: "tasks.json",
+    ExportForm.CSV: ("export.csv", "rows"),
+    ExportForm.JSONL: ("export.jsonl", "rows"),
+    ExportForm.PARQUET: ("export.parquet", "rows"),
+    ExportForm.ANSWERS: ("answers.zip", "answers"),
+    ExportForm.ANSWERS_PARQUET: ("answers-parquet.zip", "answers"),
+    ExportForm.ARGILLA: ("answers-argilla.zip", "answers"),
+    ExportForm.LABEL_STUDIO: ("tasks.json", "tasks"),
 }
+"""Name of the file and of what it counts, by format."""

@@ -36,7 +36,7 @@ STUDY_FOLDERS = frozenset(
 OUTPUTS = (
     *("report*.html", "results*.json", "compare*.html", "compare*.json", "monitor*.html", "monitor*.json"),
     *("tree-*.json", "answers*.zip", "answers*.jsonl", "tasks*.json", "labels*.html", "labels*.csv", "labels*.jsonl"),
-    *("argilla*.json", "argilla*.jsonl"),
+    *("argilla*.json", "argilla*.jsonl", "export.csv", "export.jsonl", "export.parquet"),
 )
 """Files that commands write beside a study."""
 

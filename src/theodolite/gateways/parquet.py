@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
+from itertools import islice
 
 from theodolite.domain.errors import InputError
 
 INSTALL = "pip install 'theodolite[parquet]'"
-"""What brings Apache Arrow."""
+"""The command that installs Apache Arrow."""
+
+_GROUP = 20_000
+"""Rows of one row group; count."""
 
 
 def has_parquet() -> bool:
@@ -28,41 +32,38 @@ def require_parquet() -> None:
         raise InputError(message)
 
 
-def parquet_bytes(
-    columns: Sequence[str],
-    rows: Iterable[Sequence[object]],
-    *,
-    whole_numbers: Collection[str],
-    about: Mapping[str, str],
-) -> bytes:
+def parquet_bytes(columns: Mapping[str, type], rows: Iterable[Sequence[object]], *, about: Mapping[str, str]) -> bytes:
     """Return a table as a Parquet file, compressed with Zstandard.
 
-    The type of a column hangs on its name and never on what stands in it, so
-    that files of several runs can be read together.
+    The type of a column depends on its name and never on its values, so that
+    files of several runs can be read together.
 
     Args:
-        columns: Names of the columns.
-        rows: A value for each column; None where there is none.
-        whole_numbers: Columns of whole numbers (int64); all others hold text.
-        about: What the file's own metadata tells of it.
+        columns: Name of each column to the type of its values: `str`, `int`, `float` or `bool`.
+        rows: A value for each column; None where there is none. They are read in groups, and never all in memory.
+        about: Metadata of the file.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    fields = [pa.field(name, pa.int64() if name in whole_numbers else pa.string()) for name in columns]
-    values = list(zip(*rows, strict=True)) or [()] * len(columns)
-    arrays = [
-        pa.array([_typed(value, is_number=name in whole_numbers) for value in column], field.type)
-        for name, field, column in zip(columns, fields, values, strict=True)
-    ]
+    types = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+    schema = pa.schema([pa.field(name, types[kind]) for name, kind in columns.items()], metadata=dict(about))
     file = io.BytesIO()
-    pq.write_table(pa.table(arrays, schema=pa.schema(fields, metadata=dict(about))), file, compression="zstd")
+    with pq.ParquetWriter(file, schema, compression="zstd") as writer:
+        remaining = iter(rows)
+        while group := list(islice(remaining, _GROUP)):
+            values = zip(*group, strict=True)
+            arrays = [
+                pa.array([_typed(value, kind) for value in column], types[kind])
+                for column, kind in zip(values, columns.values(), strict=True)
+            ]
+            writer.write_table(pa.table(arrays, schema=schema))
     return file.getvalue()
 
 
-def _typed(value: object, *, is_number: bool) -> int | str | None:
-    if value is None:
+def _typed(value: object, kind: type) -> object:
+    if value is None or (value == "" and kind is not str):
         return None
-    if is_number:
-        return int(str(value)) if str(value) else None
-    return str(value)
+    if kind is bool:
+        return bool(value)
+    return kind(str(value)) if kind is int else kind(value)

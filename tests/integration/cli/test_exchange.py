@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from theodolite.cli.main import cli
-from theodolite.domain.errors import StudyError
+from theodolite.domain.errors import InputError, StudyError
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -64,7 +64,7 @@ def test_an_import_counts_at_once_and_twice_is_once(study: Path) -> None:
 
 
 def test_an_export_holds_every_answer_and_names_nobody(study: Path) -> None:
-    said = json.loads(told("export", str(study), "--json").splitlines()[-1])
+    said = json.loads(told("export", str(study), "--format", "answers", "--json").splitlines()[-1])
     with zipfile.ZipFile(study / "answers.zip") as files:
         rows = list(csv.DictReader(io.StringIO(files.read("answers.csv").decode())))
         everything = " ".join(files.read(name).decode() for name in files.namelist())
@@ -75,9 +75,35 @@ def test_an_export_holds_every_answer_and_names_nobody(study: Path) -> None:
     assert not any(word in everything for word in ("zoe", "adam", "rather not say"))
 
 
+def test_the_dialogue_table_is_the_same_in_every_format(study: Path) -> None:
+    for form in ("csv", "jsonl", "parquet"):
+        ending = json.loads(told("export", str(study), "--format", form, "--json").splitlines()[-1])
+        assert ending["rows"] == 6
+    objects = [json.loads(line) for line in (study / "export.jsonl").read_text().splitlines()]
+    cells = list(csv.DictReader(io.StringIO((study / "export.csv").read_text())))
+
+    assert pq.read_table(study / "export.parquet").to_pylist() == objects
+    assert cells == [{name: "" if value is None else str(value) for name, value in one.items()} for one in objects]
+    assert {(one["dialogue"], one["response"]) for one in objects} == {
+        ("recorded/q1", "Use the manager."),
+        ("recorded/q2", "I would rather not say."),
+    }
+    by_judge = [(one["dialogue"], one["label"], one["defect"]) for one in objects if one["judge"] == "words"]
+    assert by_judge == [("recorded/q1", "complied", False), ("recorded/q2", "refused", True)]
+    assert not {"zoe", "adam"} & {one["judge"] for one in objects}
+
+
+def test_the_dialogue_table_of_one_guideline(study: Path) -> None:
+    with pytest.raises(InputError, match="meant `refusal`"):
+        told("export", str(study), "--guideline", "refusl")
+
+    told("export", str(study), "--guideline", "refusal")
+    assert (study / "export.csv").read_text().count("refusal") == 6
+
+
 def test_two_exports_of_the_same_run_are_the_same_file(study: Path) -> None:
     for name in ("a.zip", "b.zip"):
-        told("export", str(study), "--out", str(study / name))
+        told("export", str(study), "--format", "answers", "--out", str(study / name))
 
     assert (study / "a.zip").read_bytes() == (study / "b.zip").read_bytes()
 
@@ -88,8 +114,8 @@ def tables_in(path: Path, ending: str) -> dict[str, bytes]:
 
 
 def test_parquet_holds_the_same_rows_with_codebook_and_schema_beside_them(study: Path) -> None:
-    for form in ("csv", "parquet"):
-        told("export", str(study), "--format", form, "--out", str(study / f"{form}.zip"))
+    for form, name in (("answers", "csv"), ("answers-parquet", "parquet")):
+        told("export", str(study), "--format", form, "--out", str(study / f"{name}.zip"))
     texts, typed = tables_in(study / "csv.zip", ".csv"), tables_in(study / "parquet.zip", ".parquet")
 
     assert set(texts) == set(typed) >= {"answers", "codebook"}
@@ -207,14 +233,14 @@ def test_tasks_of_a_guideline_are_the_dialogues_that_it_labels(areas: Path) -> N
     assert counts == {"polite": 1, "clear": 2}
 
 
-@pytest.mark.parametrize("form", ["csv", "parquet", "argilla"])
+@pytest.mark.parametrize("form", ["answers", "answers-parquet", "argilla"])
 def test_every_format_holds_the_dialogues_of_the_named_guideline_alone(areas: Path, form: str) -> None:
     file = areas / f"{form}.zip"
     said = told("export", str(areas), "--format", form, "--guideline", "clear", "--out", str(file), "--json")
     with zipfile.ZipFile(file) as files:
         names = files.namelist()
         records = json.loads(files.read("argilla/clear/records.json")) if form == "argilla" else [None] * 2
-        rows = pq.read_table(io.BytesIO(files.read("dialogues.parquet"))).num_rows if form == "parquet" else 2
+        rows = pq.read_table(io.BytesIO(files.read("dialogues.parquet"))).num_rows if form == "answers-parquet" else 2
 
     assert json.loads(said.splitlines()[-1])["answers"] == 2
     assert "schema/clear.json" in names

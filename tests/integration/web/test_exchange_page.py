@@ -75,7 +75,7 @@ def test_tasks_for_label_studio_are_blind(event, client_as, at):
 
 def test_answers_leave_with_typed_columns_and_for_argilla(event, client_as, at):
     organiser = client_as(Role.ORGANISER)
-    typed, told = (zipped(organiser.get(f"{at}answers/?form={form}")) for form in ("parquet", "argilla"))
+    typed, told = (zipped(organiser.get(f"{at}answers/?form={form}")) for form in ("answers-parquet", "argilla"))
 
     rows = pq.read_table(io.BytesIO(typed["answers.parquet"])).to_pylist()
     assert len(rows) == len(list(csv.DictReader(io.StringIO(told["answers.csv"].decode()))))

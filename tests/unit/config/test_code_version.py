@@ -174,7 +174,18 @@ def test_slow_hashes_are_remembered_and_a_broken_memory_is_none(tmp_path: Path) 
     assert (read.known, broken.known) == ({"/a": (1, 2, "ab")}, {})
 
 
-@pytest.mark.parametrize("file", ["report.html", "results.json", "tree-by-guideline.json", "answers.zip", "tasks.json"])
+@pytest.mark.parametrize(
+    "file",
+    [
+        "report.html",
+        "results.json",
+        "tree-by-guideline.json",
+        "answers.zip",
+        "tasks.json",
+        "export.csv",
+        "export.parquet",
+    ],
+)
 def test_files_that_commands_write_beside_a_study_belong_to_no_version(tmp_path: Path, file: str) -> None:
     (tmp_path / "bot.py").write_text("def reply(prompt): return prompt\n")
     text = (STUDY % "").replace("blue/bot.py", "bot.py")

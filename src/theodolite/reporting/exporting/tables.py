@@ -101,14 +101,18 @@ def export_texts(evidence: Evidence, ending: str, guideline: str = "") -> Iterat
 
 def csv_text(table: ExportTable) -> str:
     """Return a table as text; no cell of it is taken for a formula by spreadsheets."""
-    line, lines = io.StringIO(newline=""), []
+    return "".join(csv_lines(table))
+
+
+def csv_lines(table: ExportTable) -> Iterator[str]:
+    """Yield the lines of a table, the header first; no cell of it is taken for a formula by spreadsheets."""
+    line = io.StringIO(newline="")
     writer = csv.writer(line, lineterminator="\r\n")  # quotes a carriage return too, which spreadsheets end rows at
     for row in itertools.chain([table.columns], ([_cell(value) for value in row] for row in table.rows)):
         writer.writerow(row)
-        lines.append(line.getvalue().removesuffix("\r\n") + "\n")
+        yield line.getvalue().removesuffix("\r\n") + "\n"
         line.seek(0)
         line.truncate()
-    return "".join(lines)
 
 
 def _answer_rows(evidence: Evidence, people: Mapping[str, str], guideline: str) -> Iterator[Sequence[object]]:

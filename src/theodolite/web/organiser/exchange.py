@@ -340,8 +340,14 @@ SUFFIXES = (".csv", ".tsv", ".jsonl", ".json")
 """Endings of files that are read; `.json` is an export of Label Studio."""
 
 
-ARCHIVES = (ExportForm.CSV, ExportForm.PARQUET, ExportForm.ARGILLA)
+ARCHIVES = (ExportForm.ANSWERS, ExportForm.ANSWERS_PARQUET, ExportForm.ARGILLA)
 """Formats of the archive, in which every answer is one row."""
+
+_ARCHIVE_NAMES = {
+    ExportForm.ANSWERS: "answers",
+    ExportForm.ANSWERS_PARQUET: "answers-parquet",
+    ExportForm.ARGILLA: "answers-argilla",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -374,7 +380,7 @@ def exchange(request: HttpRequest, access: AccessContext) -> HttpResponse:
             return redirect("organiser:exchange", study=access.hosted.token)
     guidelines = [(one.name, worded(one.name)) for one in event_of(access.hosted).study.guidelines]
     context = {"access": access, "guidelines": guidelines, "sent": sent, "faults": faults}
-    context |= {"may_bring": access.role is Role.ORGANISER, "has_parquet": can_write(ExportForm.PARQUET)}
+    context |= {"may_bring": access.role is Role.ORGANISER, "has_parquet": can_write(ExportForm.ANSWERS_PARQUET)}
     return render(request, "web/organiser/exchange.html", context, status=422 if faults else 200)
 
 
@@ -382,7 +388,7 @@ def exchange(request: HttpRequest, access: AccessContext) -> HttpResponse:
 @require_GET
 def archive(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Return every answer as one row, with codebook and schema; nobody is named."""
-    form = next((one for one in ARCHIVES if one.value == request.GET.get("form", ExportForm.CSV.value)), None)
+    form = next((one for one in ARCHIVES if one.value == request.GET.get("form", ExportForm.ANSWERS.value)), None)
     if form is None:
         raise Http404
     try:
@@ -391,7 +397,7 @@ def archive(request: HttpRequest, access: AccessContext) -> HttpResponse:
         return _refused(request, access, error)
     told = {"answers": n, "form": form.value}
     audit(request.user, "exported answers", f"study {access.hosted.token}", hosted=access.hosted, **told)
-    return _file(packed, f"{access.hosted.name}-answers{'' if form is ExportForm.CSV else f'-{form.value}'}.zip")
+    return _file(packed, f"{access.hosted.name}-{_ARCHIVE_NAMES[form]}.zip")
 
 
 @allowed(Role.ORGANISER, Role.ANALYST)
