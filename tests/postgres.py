@@ -22,6 +22,9 @@ USER = "theodolite"
 PATIENCE_S = 300
 """How long the server may take to start; seconds. Machines may be busy, and one that died is noticed at once."""
 
+ATTEMPTS = 3
+"""Ports to try before a test gives up; count."""
+
 MISSING = "PostgreSQL's server programs are needed by these tests and were not found; type: apt-get install postgresql"
 
 
@@ -77,31 +80,42 @@ def running_server() -> Iterator[PostgresServer]:
     with tempfile.TemporaryDirectory(prefix="theodolite-pg-", ignore_cleanup_errors=True) as folder:
         if identity:
             os.chown(folder, identity["user"], identity["group"])
-        data, port = f"{folder}/data", _free_port()
+        data = f"{folder}/data"
         initdb = [programs / "initdb", "-D", data, "-U", USER, "--auth=trust", "--no-sync", "-E", "UTF8", "--locale=C"]
         subprocess.run(initdb, check=True, capture_output=True, cwd=folder, **identity)
         settings = ["fsync=off", "max_connections=60", "shared_buffers=32MB", f"unix_socket_directories={folder}"]
-        command = [programs / "postgres", "-D", data, "-h", "127.0.0.1", "-p", str(port)]
+        command = [programs / "postgres", "-D", data, "-h", "127.0.0.1"]
         command += [word for setting in settings for word in ("-c", setting)]
-        with (
-            Path(folder, "log").open("wb") as log,
-            subprocess.Popen(command, stdout=log, stderr=log, cwd=folder, **identity) as process,
-        ):
+        with Path(folder, "log").open("wb") as log:
+            process, port = _started(command, stdout=log, stderr=log, cwd=folder, **identity)
             try:
-                _wait_for(port, process, Path(folder, "log"))
                 yield PostgresServer(port)
             finally:
                 process.send_signal(signal.SIGQUIT)  # at once: nobody wants the data
                 process.wait()
 
 
-def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
+def _started(command: list[Any], **options: Any) -> tuple[subprocess.Popen[bytes], int]:
+    """Start a server on a free port; on another one where a program took the first before the server did."""
+    log = Path(options["cwd"], "log")
+    for _ in range(ATTEMPTS):
+        port = _free_port()
+        process = subprocess.Popen([*command, "-p", str(port)], **options)
+        if _answers(port, process, log):
+            return process, port
+    pytest.fail(f"PostgreSQL did not start:\n{log.read_text()}")
+
+
+def _answers(port: int, process: subprocess.Popen[bytes], log: Path) -> bool:
+    """Wait until the server answers; false where its port was taken."""
     for _ in range(PATIENCE_S * 10):
-        assert process.poll() is None, log.read_text()
+        if process.poll() is not None:
+            assert "could not bind" in log.read_text(), log.read_text()
+            return False
         try:
             psycopg.connect(f"postgresql://{USER}@127.0.0.1:{port}/postgres").close()
         except psycopg.OperationalError:
             time.sleep(0.1)
         else:
-            return
+            return True
     pytest.fail(f"PostgreSQL did not answer within {PATIENCE_S} s:\n{log.read_text()}")

@@ -33,6 +33,7 @@ import threading
 import time
 import urllib.request
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
@@ -78,6 +79,7 @@ class Loopback:
         self.knobs, self._tls = Knobs(**knobs), tls
         self.calls: list[Call] = []
         self.n_models = self.in_flight = self.max_in_flight = self.port = 0
+        self.n_connections: Callable[[], int] = int
         self._ready = threading.Event()
         self._stop: asyncio.Event | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -85,7 +87,7 @@ class Loopback:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        assert self._ready.wait(10), "the loopback server did not start"
+        assert self._ready.wait(60), "the loopback server did not start"
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -118,7 +120,13 @@ class Loopback:
             "models": self.n_models,
             "in_flight": self.in_flight,
             "max_in_flight": self.max_in_flight,
+            "connections": self.n_connections(),
         }
+
+    def wait_for_silence(self) -> None:
+        """Wait until no client is connected: what a killed one has sent is counted by then."""
+        while self.n_connections():
+            time.sleep(0.02)
 
     async def serve(self, port: int, *, announce: bool = False) -> None:
         """Serve until the context ends (or, in a process, until it is killed)."""
@@ -135,6 +143,7 @@ class Loopback:
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", port, ssl_context=self._tls)
         await site.start()
+        self.n_connections = lambda: len(runner.server.connections) if runner.server else 0
         self.port = runner.addresses[0][1]
         if announce:
             sys.stdout.write(f"{self.port}\n")
@@ -285,6 +294,11 @@ class LoopbackProcess:
         """Return the counters."""
         return self._get("/stats")
 
+    def wait_for_silence(self) -> None:
+        """Wait until no client is connected except the one that asks: what a killed one sent is counted."""
+        while self.stats()["connections"] > 1:
+            time.sleep(0.02)
+
     def calls(self) -> list[dict[str, Any]]:
         """Return all chat calls in order: number, role, digest of the body, fault, answered, text, moment."""
         return self._get("/calls")
@@ -292,11 +306,11 @@ class LoopbackProcess:
     def turn(self, **knobs: Any) -> None:
         """Change knobs and zero the counters."""
         request = urllib.request.Request(f"{self.root}/knobs", json.dumps(knobs).encode(), method="POST")
-        with urllib.request.urlopen(request, timeout=10):
+        with urllib.request.urlopen(request, timeout=60):
             pass
 
     def _get(self, path: str) -> Any:
-        with urllib.request.urlopen(self.root + path, timeout=10) as answer:
+        with urllib.request.urlopen(self.root + path, timeout=60) as answer:
             return json.load(answer)
 
 

@@ -73,7 +73,7 @@ def test_killed_in_the_middle_it_goes_on_without_asking_again(study: Path) -> No
             time.sleep(0.02)
         process.send_signal(signal.SIGKILL)
         process.wait()
-        time.sleep(0.2)
+        server.wait_for_silence()
         made, stored = _made(server), _count(study, "store_journalentry")
 
         again = _run(study)

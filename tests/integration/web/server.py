@@ -13,6 +13,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+ATTEMPTS = 3
+"""Ports to try: another program may take a free one before the server does."""
+
 
 def free_port() -> int:
     """Return a port that nothing listens on just now."""
@@ -23,7 +26,7 @@ def free_port() -> int:
 
 
 class Server(AbstractContextManager["Server"]):
-    """Runs `theodolite serve` on a free port of this machine.
+    """Runs `theodolite serve` on a free port of this machine; on another one where a program was faster.
 
     Attributes:
         said: The line that it said once it listened.
@@ -31,18 +34,24 @@ class Server(AbstractContextManager["Server"]):
     """
 
     def __init__(self, folder: Path, *words: str, environ: Mapping[str, str] | None = None) -> None:
-        self.said, self.port = "", free_port()
-        self._words = [sys.executable, "-m", "theodolite", "serve", *words, "--listen", f"127.0.0.1:{self.port}"]
+        self.said, self.port = "", 0
+        self._words = [sys.executable, "-m", "theodolite", "serve", *words, "--listen"]
         self._folder = folder
         self._environ = {**os.environ, "PYTHONUNBUFFERED": "1", **(environ or {})}
 
     def __enter__(self) -> Self:
-        self._process = subprocess.Popen(
-            self._words, cwd=self._folder, env=self._environ, stdout=subprocess.PIPE, text=True
-        )
-        assert self._process.stdout is not None
-        self.said = self._process.stdout.readline().strip()
+        for _ in range(ATTEMPTS):
+            self._start(free_port())
+            if self.said:
+                break
+            self.stop()
         return self
+
+    def _start(self, port: int) -> None:
+        words = [*self._words, f"127.0.0.1:{port}"]
+        self._process = subprocess.Popen(words, cwd=self._folder, env=self._environ, stdout=subprocess.PIPE, text=True)
+        assert self._process.stdout is not None
+        self.port, self.said = port, self._process.stdout.readline().strip()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

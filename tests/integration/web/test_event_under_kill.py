@@ -109,7 +109,7 @@ def crowd_of(server):
     """Return fifty people who have come to their chats."""
     organiser = OrganiserBot(HttpVisitor(server.base))
     organiser.come_in(server.link)
-    organiser.prepare("2026-11-22")
+    organiser.prepare("2020-01-02")
     link, codes = organiser.ask_in(Level.RED_TEAMING, PEOPLE)
     organiser.open_event()
     visitors = [HttpVisitor(server.base) for _ in range(PEOPLE)]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
+from tests.browser_pages import load_by_click
 from tests.fakes.identity_provider import IdentityProvider
 from tests.integration.web.server import Server
 
@@ -20,13 +21,13 @@ def test_the_browser_goes_to_a_named_provider_and_comes_back_and_to_no_other(tmp
         with Server(tmp_path, environ=environ) as server:
             page = browser.new_page(base_url=f"http://127.0.0.1:{server.port}")
             policy = page.goto("/account/login/").header_value("Content-Security-Policy")
-            page.get_by_role("button", name="Lab").click()
+            load_by_click(page.get_by_role("button", name="Lab"))
             expect(page.get_by_text("By invitation only")).to_be_visible()
 
             lab.sign_in_pages = other.address
             page.goto("/account/login/")
-            page.get_by_role("button", name="Lab").click()
-            page.wait_for_timeout(500)
+            with page.expect_console_message(lambda message: "form-action" in message.text):
+                page.get_by_role("button", name="Lab").click()
 
             assert f"form-action 'self' {lab.address};" in policy
             assert (page.url.startswith(other.address), other.came) == (False, 0)

@@ -11,7 +11,6 @@ import time
 import pytest
 import uvicorn
 
-from tests.integration.web.server import free_port
 from theodolite.bootstrap import http_limits
 from theodolite.bootstrap.http_limits import BoundedProtocol
 
@@ -29,10 +28,9 @@ async def large_page(scope, receive, send):
 
 
 @pytest.fixture
-def server(monkeypatch):
-    """Serve large pages to clients that must take something every half second."""
-    monkeypatch.setattr(http_limits, "READING_S", 0.5)
-    config = uvicorn.Config(large_page, port=free_port(), http=BoundedProtocol, lifespan="off", log_level="error")
+def server():
+    """Serve large pages on a port that the system chooses."""
+    config = uvicorn.Config(large_page, port=0, http=BoundedProtocol, lifespan="off", log_level="error")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve()), daemon=True)
     thread.start()
@@ -47,12 +45,13 @@ def connected(server):
     client = socket.socket()
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     client.settimeout(60)
-    client.connect(("127.0.0.1", server.config.port))
+    client.connect(server.servers[0].sockets[0].getsockname())
     client.sendall(REQUEST)
     return client
 
 
-def test_a_lying_client_is_dropped_and_its_memory_is_free(server):
+def test_a_lying_client_is_dropped_and_its_memory_is_free(server, monkeypatch):
+    monkeypatch.setattr(http_limits, "READING_S", 0.5)
     with connected(server) as client:
         assert client.recv(1)
 

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser_pages import assert_accessible, load_by_click
 from theodolite.domain.people.role import Role
@@ -32,11 +33,12 @@ def test_a_team_checks_its_application_and_an_organiser_looks_at_another(page_as
     page.goto(page.url.replace("new/", ""))
     load_by_click(page.get_by_role("link", name="echo", exact=True))
     load_by_click(page.get_by_role("button", name="Check it now"))
-    for _ in range(40):
+    for _ in range(400):
         if page.get_by_text("No faults.").count():
             break
         page.wait_for_timeout(250)
         page.reload()
+    expect(page.get_by_text("No faults.")).to_be_visible()
     looked_at(page, "team-submission")
 
     event = page.url.split("/team/")[0]
