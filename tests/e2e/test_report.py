@@ -161,8 +161,8 @@ def test_print_holds_the_chosen_dialogue_and_no_buttons(visit):
     page = visit("live", address="#d/d001")
     page.get_by_role("button", name="Print this one").click()
 
-    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
 
     expect(page.locator("#chosen")).to_contain_text("Yes, you have 60 days for any return.")
     expect(page.locator("#results")).to_be_visible()

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from tests.browser_pages import assert_accessible, load_by_click
+from tests.browser_pages import assert_accessible, load_by_click, load_by_key
 from tests.fakes.annotated_event import a_draft
 from tests.integration.web.editing import published
 from tests.integration.web.test_results import hold_dialogue
@@ -326,11 +326,13 @@ def test_an_editor_saves_as_one_writes_and_shows_what_annotators_will_see(page_a
     expect(page.locator("[data-findings]")).to_contain_text("meant `withheld`", timeout=PATIENCE_MS)
     assert_accessible(page)
     page.get_by_role("link", name="Line ").first.click()
-    assert "witheld" in page.evaluate("getSelection().toString()")
+    page.wait_for_function("getSelection().toString().includes('witheld')")
 
-    page.get_by_role("button", name="Bring back revision 1").press("Enter")
+    page.get_by_role("button", name="Bring back revision 1").focus()
+    load_by_key(page, "Enter")
     expect(page.locator("#saved")).to_contain_text("Revision 4", timeout=PATIENCE_MS)
     page.get_by_role("button", name="Interaction style", exact=True).press("Enter")
+    expect(frame.locator("html.with-script [data-key='personal@1']").first).to_be_attached(timeout=PATIENCE_MS)
     frame.locator("[data-key='personal@1'] input[value=yes]").first.evaluate("one => one.click()")
     expect(frame.locator("[data-key='dependency@1']")).not_to_have_attribute("hidden", "")
 

@@ -324,6 +324,7 @@ def find_and_deal_with_many(sami):
     sami.select_option("#flag", label="personal data")
     press(sami, "Show")
     sami.get_by_text("Keep this view under a name").click()
+    expect(sami.locator("#view-name")).to_be_visible()
     assert_accessible(sami)
     sami.fill("#view-name", "With personal data")
     press(sami, "Save")
