@@ -13,7 +13,7 @@ from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.people.role import Role
 from theodolite.store.annotating.queues import queue_of
 from theodolite.store.models.annotating import CaseRow, QueueRow, ReservationRow, RoomRow, ThreadRow, WorkItemRow
-from theodolite.web.accounts.inviting import invite
+from theodolite.web.accounts.invitations import invite
 from theodolite.web.annotator.context import records
 from theodolite.web.models import (
     Account,

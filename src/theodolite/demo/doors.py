@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST
 
 from theodolite.demo.people import account_of, people_file
 from theodolite.web.access import open_to_all
-from theodolite.web.accounts.inviting import invitation_path
+from theodolite.web.accounts.invitations import invitation_path
 from theodolite.web.models import Account, Invitation, Membership
 from theodolite.web.urls import urlpatterns as web_addresses
 

@@ -20,11 +20,9 @@ from theodolite.domain.people.role import Role
 from theodolite.events.allocation import slot_choice
 from theodolite.events.consent import save_avoided_topics
 from theodolite.testing.assigning import people_levels
-from theodolite.web.accounts.inviting import invite, join
-from theodolite.web.approvals import TESTERS
-from theodolite.web.booking import book
-from theodolite.web.events import event_of, server_store
-from theodolite.web.hosting import host_study
+from theodolite.web.accounts.invitations import invite, join
+from theodolite.web.events import event_of, server_store, study_in_files
+from theodolite.web.hosting import TESTERS, host_study
 from theodolite.web.models import (
     Account,
     EthicsApproval,
@@ -35,9 +33,9 @@ from theodolite.web.models import (
     Submission,
     TimeSlot,
 )
-from theodolite.web.releases import study_in_files
 from theodolite.web.teams.terms import terms_version
 from theodolite.web.tester.texts import screening_version
+from theodolite.web.time_slots import book
 
 FILE = "demo/people.yaml"
 """Who takes part, among the shipped resources."""

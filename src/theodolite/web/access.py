@@ -1,6 +1,6 @@
-"""Permission: every view says who may see it, and meets a study only through the membership of who asks.
+"""Authorisation: roles, second factors, and the audit log.
 
-What one may not know of is not found: 404, never 403.
+Every view declares who may open it. A page that an account may not know of answers 404, never 403.
 """
 
 from __future__ import annotations
@@ -12,16 +12,17 @@ from inspect import iscoroutinefunction
 from typing import Any, cast
 from urllib.parse import urlencode
 
+from allauth.mfa.utils import is_mfa_enabled
 from asgiref.sync import sync_to_async
+from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
-from theodolite.domain.people.role import Role
-from theodolite.web.factors import lacks_factor, required_by_server, required_roles
-from theodolite.web.models import Account, HostedStudy, Membership
-from theodolite.web.role_home import role_home
+from theodolite.domain.people.role import Role, why_not_both
+from theodolite.web.models import Account, AuditEntry, HostedStudy, Membership
 
 ANYBODY, SIGNED_IN, HOST = "anybody", "signed in", "host"
 
@@ -146,3 +147,91 @@ def account_of(request: HttpRequest) -> Account:
 def _marked(view: View, who: object) -> View:
     view.access = who  # type: ignore[attr-defined] # read by the test that asks every address who may see it
     return view
+
+
+FACTOR_ROLES = (Role.ORGANISER, Role.SENIOR, Role.ANALYST, Role.TEAM)
+"""Roles that may need one: those that come in by link and have a password; a slip of paper has no place for another."""
+
+
+def required_by_server() -> frozenset[Role]:
+    """Return the roles that need a second factor in every study of this server."""
+    return frozenset(Role(each) for each in settings.SECOND_FACTOR)
+
+
+def required_roles(hosted: HostedStudy) -> frozenset[Role]:
+    """Return the roles that need a second factor in a study: the server's, and the study's own."""
+    return required_by_server() | {Role(each) for each in hosted.second_factor}
+
+
+def lacks_factor(account: Account, roles: frozenset[Role], role: Role) -> bool:
+    """Tell whether a person in a role has to set a second factor up first.
+
+    Args:
+        account: The person.
+        roles: Roles that need one.
+        role: In which the person comes.
+    """
+    return role in roles and not is_mfa_enabled(account)
+
+
+HOME_PAGES = {
+    Role.ORGANISER: "organiser:home",
+    Role.SENIOR: "senior:home",
+    Role.ANNOTATOR: "annotator:home",
+    Role.RED_TEAMER: "tester:home",
+    Role.FIELD_TESTER: "tester:home",
+    Role.ANALYST: "organiser:results",
+    Role.TEAM: "teams:home",
+}
+"""Names of the home pages."""
+
+
+def role_home(held: Membership) -> str:
+    """Return the address of the home page of a role."""
+    return reverse(HOME_PAGES[held.as_role], args=[held.hosted.token])
+
+
+_WORDS = {
+    Role.ORGANISER: _("organiser"),
+    Role.SENIOR: _("senior annotator"),
+    Role.ANNOTATOR: _("annotator"),
+    Role.RED_TEAMER: _("red teamer"),
+    Role.FIELD_TESTER: _("field tester"),
+    Role.ANALYST: _("analyst"),
+    Role.TEAM: _("application team"),
+}
+
+
+def role_words(role: str) -> str:
+    """Return what a role is called in the language of the page; nothing for none."""
+    return str(_WORDS[Role(role)]) if role else ""
+
+
+def clash_of(account: Account, hosted: HostedStudy, role: Role) -> str:
+    """Return why somebody cannot have a role in a study beside those they have or had there; empty where they can."""
+    held = list(Membership.objects.filter(account=account, hosted=hosted))
+    return why_not_both(
+        role, has=[one.as_role for one in held if one.left_at is None], had=[one.as_role for one in held]
+    )
+
+
+def clash_of_address(email: str, hosted: HostedStudy, role: Role) -> str:
+    """Return the same of whoever signs in with an address; empty for an address that nobody here has."""
+    account = Account.objects.filter(email=email.strip().lower()).first() if email else None
+    return clash_of(account, hosted, role) if account else ""
+
+
+def audit(
+    actor: object, verb: str, subject: str = "", *, hosted: HostedStudy | None = None, **facts: Any
+) -> AuditEntry:
+    """Add an act to the audit log; call it in the transaction that does it.
+
+    Args:
+        actor: The account; anything else (a stranger, None for the server) is written as nobody.
+        verb: What was done, in the past tense.
+        subject: What it was done to: kind and token.
+        hosted: The study that it belongs to.
+        facts: What else is to be known, as JSON takes it; never secrets, never what people said.
+    """
+    who = actor.token if isinstance(actor, Account) else ""
+    return AuditEntry.objects.create(actor=who, verb=verb, subject=subject, hosted=hosted, facts=facts)

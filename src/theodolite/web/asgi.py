@@ -8,12 +8,12 @@ from typing import Any
 
 import django
 
-from theodolite.web.answering import OneTrip, Receive, Send
-from theodolite.web.crew import crew_at_work
+from theodolite.web.asgi_handler import OneTrip, Receive, Send
 from theodolite.web.organiser.results import measuring_bench
 from theodolite.web.senior.cache_warmup import warming
 from theodolite.web.session_end import reply_manager, sweeping
 from theodolite.web.teams.conformance import conformance_bench
+from theodolite.web.thread_pool import crew_at_work
 
 COMPANIONS: list[Callable[[], AbstractAsyncContextManager[object]]] = [
     crew_at_work,

@@ -1,4 +1,4 @@
-"""The open events of this server, and the releases of its studies.
+"""Open events of this server, and the releases of its studies.
 
 A session names the release for which it was created. New sessions use the latest release;
 sessions in progress keep their study, their run and their connections to the applications.
@@ -9,27 +9,39 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from threading import RLock
 from typing import Any
 
 from django.conf import settings
+from django.db import transaction
 from django.http import Http404
 
 from theodolite.bootstrap.database import bind_thread, database_settings, keep_record, store_on
 from theodolite.bootstrap.events import open_event
-from theodolite.domain.errors import InputError, NotFound
-from theodolite.domain.identity import Record, version_of
+from theodolite.bootstrap.plugins import resource_resolver
+from theodolite.config.loading import LoadedStudy, load_study
+from theodolite.config.workspace import WORKSPACE_NAME
+from theodolite.domain.errors import Conflict, InputError, NotFound, TheodoliteError
+from theodolite.domain.identity import Record, digest, version_of
 from theodolite.domain.study import Study
+from theodolite.domain.wording import LocalisedStudy, localised
 from theodolite.events.context import EventContext, EventStore, OpenEvent
-from theodolite.web.models import Edition, HostedStudy
-from theodolite.web.vault import vault_of
+from theodolite.reporting.comparing.study_changes import StudyChange, changes_between
+from theodolite.web.access import audit
+from theodolite.web.credentials import vault_of
+from theodolite.web.models import Account, Edition, HostedStudy
 
 _LOG = logging.getLogger(__name__)
 
+
 _stores: dict[Path, EventStore] = {}
+
 _opened: dict[tuple[Path, str, str], OpenEvent] = {}
+
 _newest: dict[tuple[Path, str], str] = {}
+
 _lock = RLock()
 
 
@@ -149,3 +161,99 @@ def study_of(edition: Edition) -> Study:
 def store_record(record: Record) -> str:
     """Store a record by its content hash on the calling thread's connection, and return the hash."""
     return keep_record(_workspace(), record)
+
+
+_MOST = 32
+
+
+_read: dict[tuple[int, str], tuple[Study, LocalisedStudy]] = {}
+"""By the study's place in memory, since it is long to compare; it is kept here, so that the place stays its own."""
+
+
+def read_study(study: Study, language: str) -> LocalisedStudy:
+    """Return a study as it reads in a language, the same one for as long as the study is open."""
+    at = (id(study), language)
+    if at not in _read:
+        if len(_read) >= _MOST:
+            _read.clear()
+        _read[at] = (study, localised(study, language))
+    return _read[at][1]
+
+
+def study_in_files(hosted: HostedStudy) -> LoadedStudy:
+    """Return a study as its files are now.
+
+    Raises:
+        NotFound: If it has no files.
+        InvalidStudyError: If they hold faults; all of them at once.
+    """
+    if not hosted.folder:
+        message = f"study `{hosted.name}` has no files on this server"
+        raise NotFound(message)
+    return load_study(hosted.folder, resolver=resource_resolver())
+
+
+def publish(hosted: HostedStudy, by: Account, version: str) -> Edition:
+    """Publish what a study's files hold now; who begins from now on meets it.
+
+    Args:
+        hosted: The study.
+        by: Who publishes.
+        version: Content hash of what the person has looked at.
+
+    Raises:
+        Conflict: If the files have changed since, or hold what was published last.
+        InvalidStudyError: If they hold faults.
+    """
+    study = study_in_files(hosted).study
+    if version_of(study) != version:
+        message = "the study's files have changed since you looked; look at the changes once more, then publish"
+        raise Conflict(message)
+    with transaction.atomic():
+        HostedStudy.objects.select_for_update().get(pk=hosted.pk)  # two who publish at once come one after the other
+        last = last_edition(hosted)
+        if last is not None and last.version == version:
+            message = f"nothing has changed since edition {last.number}"
+            raise Conflict(message)
+        store_record(study)
+        edition = Edition.objects.create(
+            hosted=hosted, number=last.number + 1 if last else 1, version=version, made_by=by
+        )
+        HostedStudy.objects.filter(pk=hosted.pk, state=HostedStudy.State.DRAFT).update(
+            state=HostedStudy.State.PUBLISHED
+        )
+        audit(by, "published edition", f"edition {edition.number}", hosted=hosted, version=version)
+    forget_event(hosted)
+    return edition
+
+
+def changes_since(edition: Edition, later: Study) -> tuple[StudyChange, ...]:
+    """Return what a study changes against an edition; nothing where the edition is kept in another database."""
+    try:
+        return changes_between(study_of(edition), later)
+    except NotFound:
+        return ()
+
+
+def told_changes(edition: Edition) -> str:
+    """Return how the files differ from an edition in a few words; empty where they hold the same.
+
+    Files are read anew only when one of them has another size or date than before.
+    """
+    folder = Path(edition.hosted.folder)
+    files = sorted(path for path in folder.rglob("*") if WORKSPACE_NAME not in path.parts and path.is_file())
+    stamp = digest(*(f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in files))
+    return _told_changes(edition.pk, stamp)
+
+
+@lru_cache(maxsize=64)
+def _told_changes(edition: int, _stamp: str) -> str:
+    known = Edition.objects.select_related("hosted").get(pk=edition)
+    try:
+        study = study_in_files(known.hosted).study
+    except TheodoliteError:
+        return "its files hold faults"
+    if version_of(study) == known.version:
+        return ""
+    n = len(changes_since(known, study))
+    return f"{n} change{'' if n == 1 else 's'} since" if n else "changed since"

@@ -17,7 +17,7 @@ from django.core.cache.backends.locmem import LocMemCache
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from theodolite.web.models.guess_count import GuessCount
+from theodolite.web.models.account import GuessCount
 
 _LOCK = ":lock"
 

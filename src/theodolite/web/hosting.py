@@ -1,17 +1,20 @@
-"""Studies put on this server."""
+"""Studies hosted on this server, and their ethics approvals."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from django.db import transaction
+from django.utils import timezone
 
 from theodolite.bootstrap.plugins import resource_resolver
+from theodolite.config.consent import Lack, lacks_of
 from theodolite.config.loading import load_study
 from theodolite.domain.people.role import Role
-from theodolite.web.audit import audit
-from theodolite.web.blindness import clash_of
-from theodolite.web.models import Account, HostedStudy, Membership
+from theodolite.domain.study import Study
+from theodolite.testing.assigning import people_levels
+from theodolite.web.access import audit, clash_of
+from theodolite.web.models import Account, EthicsApproval, HostedStudy, Membership
 
 
 def host_study(path: str, by: Account | None = None) -> HostedStudy:
@@ -46,3 +49,34 @@ def host_all(account: Account) -> None:
     for hosted in HostedStudy.objects.filter(made_by=None).exclude(memberships__role=Role.ORGANISER.value):
         if not clash_of(account, hosted, Role.ORGANISER):
             Membership.objects.get_or_create(account=account, hosted=hosted, role=Role.ORGANISER.value)
+
+
+TESTERS = (Role.RED_TEAMER, Role.FIELD_TESTER)
+"""Roles of people who are tested with; nobody is asked in as one of them without an approval."""
+
+
+NO_APPROVAL = "Record the ethics approval first: nobody is asked in as a tester without one."
+
+
+def approval_of(hosted: HostedStudy) -> EthicsApproval | None:
+    """Return the latest approval that holds today; None where testers must not be asked in."""
+    today = timezone.now().date()
+    return next((one for one in hosted.approvals.all() if one.holds(today)), None)
+
+
+def may_invite(hosted: HostedStudy, role: Role) -> bool:
+    """Tell whether somebody may be asked in as what a role says."""
+    return role not in TESTERS or approval_of(hosted) is not None
+
+
+def lacks_before_opening(hosted: HostedStudy, study: Study) -> tuple[Lack, ...]:
+    """Return everything that is missing before testers may begin; nothing where a study has no testers.
+
+    Args:
+        hosted: The study on this server.
+        study: What its testers would meet.
+    """
+    if not people_levels(study):
+        return ()
+    approval = () if approval_of(hosted) else (Lack(what="no ethics approval holds today"),)
+    return (*approval, *lacks_of(study))

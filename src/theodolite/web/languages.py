@@ -27,7 +27,7 @@ CHOSEN = "language"
 PLAIN = "en"
 """Language of pages that nobody has translated."""
 
-_TRANSLATED = ("theodolite.web.accounts.", "theodolite.web.tester.", "theodolite.web.errors", "allauth.", "django.")
+_TRANSLATED = ("theodolite.web.accounts.", "theodolite.web.tester.", "theodolite.web.middleware", "allauth.", "django.")
 """Modules whose views show pages that there are catalogues for."""
 
 

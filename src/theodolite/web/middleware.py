@@ -1,11 +1,26 @@
-"""What every answer carries."""
+"""Security headers, error pages, static files and the context of every template."""
 
 from __future__ import annotations
 
+import logging
+import mimetypes
 from collections.abc import Callable
+from functools import cache
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.deprecation import MiddlewareMixin
+from django.utils.translation import get_language, get_language_bidi
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
+from theodolite.domain.errors import Conflict, NotFound, StoreError
+from theodolite.web.access import open_to_all
+from theodolite.web.accounts.sign_in import INVITED
 
 POLICY = (
     "default-src 'self'; base-uri 'none'; form-action {targets}; frame-ancestors 'none'; object-src 'none'; "
@@ -16,9 +31,11 @@ POLICY = (
 A form may lead to an identity provider that the operator has named, since browsers follow the rule through redirects.
 """
 
+
 _HEADERS = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=(), interest-cohort=()",
 }
+
 
 _Answering = Callable[[HttpRequest], HttpResponse]
 
@@ -39,3 +56,108 @@ def _closed(response: HttpResponse) -> HttpResponse:
     response.headers.setdefault("Content-Security-Policy", POLICY.format(targets=targets))
     response.headers.setdefault("Cache-Control", "no-store")
     return response
+
+
+_LOG = logging.getLogger(__name__)
+
+
+_STALE = lazy(
+    "The page was open for long, or you have signed in elsewhere meanwhile. Go back, load it again and try once more; "
+    "copy what you wrote first."
+)
+
+
+@open_to_all
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Answer a form that does not come from a page of ours."""
+    _LOG.info("a form was refused: %s", reason)
+    return _told(request, _("This page is too old"), str(_STALE), HTTPStatus.FORBIDDEN)
+
+
+@open_to_all
+def not_here(_request: HttpRequest, **_rest: object) -> HttpResponse:
+    """Take the place of pages of the sign-in library that nobody is to use: addresses are given by invitations.
+
+    Raises:
+        Http404: Always.
+    """
+    raise Http404
+
+
+class PlainErrors(MiddlewareMixin):
+    """Turns errors of ours into pages: not found, in conflict, or no database."""
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        """Return a page in words; None for errors that are nobody's business but the operator's.
+
+        Raises:
+            Http404: If something is not there.
+        """
+        if isinstance(error, NotFound):
+            raise Http404 from error
+        if isinstance(error, Conflict):
+            return _told(request, _("Somebody was faster"), f"{str(error).rstrip('.')}.", HTTPStatus.CONFLICT)
+        if isinstance(error, StoreError):
+            _LOG.error("the database cannot be used", exc_info=error)
+            why = _("The database does not answer just now. What was saved is saved; try again in a minute.")
+            return _told(request, _("Not now"), why, HTTPStatus.SERVICE_UNAVAILABLE)
+        return None
+
+
+def _told(request: HttpRequest, heading: str, why: str, status: HTTPStatus) -> HttpResponse:
+    return render(request, "web/told.html", {"heading": heading, "why": why}, status=status)
+
+
+_FOR_EVER = "public, max-age=31536000, immutable"
+
+
+@open_to_all
+def static_file(_request: HttpRequest, version: str, path: str) -> HttpResponse:  # noqa: ARG001 - part of the address
+    """Answer with a file; its address changes with its content, so browsers may keep it."""
+    found = _files().get(path)
+    if found is None:
+        raise Http404
+    kind, body = found
+    return HttpResponse(body, content_type=kind, headers={"Cache-Control": _FOR_EVER})
+
+
+@cache
+def _files() -> dict[str, tuple[str, bytes]]:
+    """Return kind and bytes of every file by its path; ours before those of others."""
+    folders: tuple[Path, ...] = settings.STATIC_FOLDERS
+    return {
+        file.relative_to(folder).as_posix(): (_kind(file), file.read_bytes())
+        for folder in reversed(folders)
+        for file in sorted(folder.rglob("*"))
+        if file.is_file()
+    }
+
+
+def _kind(file: Path) -> str:
+    if file.suffix in {".js", ".mjs"}:
+        return "text/javascript; charset=utf-8"
+    kind = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
+    return f"{kind}; charset=utf-8" if kind.startswith("text/") else kind
+
+
+def on_every_page(request: HttpRequest) -> dict[str, Any]:
+    """Return what every template may use; no query is made."""
+    return {
+        "sends_mail": settings.SENDS_MAIL,
+        "next_path": _onward(request),
+        "language": get_language() or "en",
+        "direction": "rtl" if get_language_bidi() else "ltr",
+        "study_title": getattr(request, "study_title", None),
+    }
+
+
+def absolute(request: HttpRequest, path: str) -> str:
+    """Return the whole address of a path, to be copied or mailed: below the server's own address if it has one."""
+    return f"{settings.ADDRESS}{path}" if settings.ADDRESS else request.build_absolute_uri(path)
+
+
+def _onward(request: HttpRequest) -> str:
+    """Return where to go on after signing in elsewhere; a path of ours."""
+    session = getattr(request, "session", None)
+    signed = session.get(INVITED, "") if session is not None and session.session_key else ""
+    return f"/join/{signed}/" if signed else "/"

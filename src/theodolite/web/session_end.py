@@ -21,10 +21,10 @@ from theodolite.domain.people.withdrawal import Tombstone, Withdrawal
 from theodolite.events.chat import ReplyManager
 from theodolite.events.sessions import end_abandoned_session, is_session_abandoned
 from theodolite.events.withdrawal import leave, withdraw
-from theodolite.web.audit import audit
+from theodolite.web.access import audit
 from theodolite.web.events import bind_request_thread, event_of, open_event_of, server_store
 from theodolite.web.models import HostedStudy, Membership
-from theodolite.web.models.token import new_token
+from theodolite.web.models.account import new_token
 
 EVERY_S = 60
 """Time between two searches for abandoned sessions; seconds."""

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from theodolite.web import errors, static_files
-from theodolite.web.accounts import code_entry, comfort, home, joining, second_factor
+from theodolite.web import middleware
+from theodolite.web.accounts import home, sign_in
 from theodolite.web.annotator import one_time_login
 from theodolite.web.organiser import studies
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
-    path("comfort/", comfort.page, name="comfort"),
-    path("second-factor/", second_factor.page, name="second_factor"),
-    path("account/email/", errors.not_here, name="no_address_page"),
-    path("account/confirm-email/", errors.not_here, name="no_confirmation_page"),
+    path("comfort/", home.display_settings, name="comfort"),
+    path("second-factor/", home.second_factor, name="second_factor"),
+    path("account/email/", middleware.not_here, name="no_address_page"),
+    path("account/confirm-email/", middleware.not_here, name="no_confirmation_page"),
     path("account/", include("allauth.urls")),
-    path("start/<slug:words>/", joining.start, name="start"),
-    path("join/<str:signed>/", joining.join, name="join"),
-    path("code/", code_entry.code, name="code_entry"),
-    path("code/<slug:words>/", code_entry.code, name="code"),
-    path("from/<slug:link>/", code_entry.recruited, name="recruited"),
+    path("start/<slug:words>/", sign_in.start, name="start"),
+    path("join/<str:signed>/", sign_in.join, name="join"),
+    path("code/", sign_in.code, name="code_entry"),
+    path("code/<slug:words>/", sign_in.code, name="code"),
+    path("from/<slug:link>/", sign_in.recruited, name="recruited"),
     path("studies/", studies.studies, name="studies"),
     path("s/<slug:study>/test/", include("theodolite.web.tester.urls")),
     path("s/<slug:study>/annotate/", include("theodolite.web.annotator.urls")),
@@ -29,5 +29,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("s/<slug:study>/team/", include("theodolite.web.teams.urls")),
     path("s/<slug:study>/analyse/", include("theodolite.web.analyst.urls")),
     path("label/<slug:token>/", one_time_login.enter, name="label_door"),
-    path("static/<slug:version>/<path:path>", static_files.static_file, name="static"),
+    path("static/<slug:version>/<path:path>", middleware.static_file, name="static"),
 ]

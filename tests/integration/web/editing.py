@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from theodolite.domain.identity import version_of
+from theodolite.web.events import publish, study_in_files
 from theodolite.web.models import HostedStudy
-from theodolite.web.releases import publish, study_in_files
 
 
 def change(hosted: HostedStudy, before: str, after: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 
 from theodolite.domain.people.role import Role
-from theodolite.web.audit import audit
+from theodolite.web.access import audit
 from theodolite.web.models import Account, AuditEntry
 
 

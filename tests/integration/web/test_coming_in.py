@@ -13,9 +13,18 @@ from django.utils import timezone
 
 from theodolite.domain.errors import Conflict
 from theodolite.domain.people.role import Role
-from theodolite.web.accounts.codes import code_path, give_code, hand_out_codes, withdraw_code, words_of
-from theodolite.web.accounts.inviting import first_invitation, invitation_path, invite, withdraw_invitation
-from theodolite.web.accounts.recruiting import completion_of
+from theodolite.web.accounts.invitations import (
+    code_path,
+    completion_of,
+    first_invitation,
+    give_code,
+    hand_out_codes,
+    invitation_path,
+    invite,
+    withdraw_code,
+    withdraw_invitation,
+    words_of,
+)
 from theodolite.web.models import (
     Account,
     AuditEntry,

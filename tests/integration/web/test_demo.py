@@ -20,7 +20,7 @@ from theodolite.domain.people.role import Role
 from theodolite.reporting.found.cases import title_of
 from theodolite.reporting.found.rates import rates_for, rates_of
 from theodolite.store.models.annotating import QueueRow
-from theodolite.web.accounts.inviting import accept
+from theodolite.web.accounts.invitations import accept
 from theodolite.web.events import event_of, server_store
 from theodolite.web.models import Account, HostedStudy, Invitation
 

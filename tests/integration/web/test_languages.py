@@ -12,7 +12,7 @@ from theodolite.domain.identity import digest
 from theodolite.domain.people.consent import AcknowledgedText
 from theodolite.domain.people.role import Role
 from theodolite.domain.wording import localised
-from theodolite.web.accounts.inviting import invitation_path, invite
+from theodolite.web.accounts.invitations import invitation_path, invite
 from theodolite.web.events import event_of, server_store
 from theodolite.web.models import Account, Comfort, Invitation, Membership, RecruitLink, Screening
 

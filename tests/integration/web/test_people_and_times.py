@@ -19,7 +19,7 @@ from theodolite.domain.dialogue import Level
 from theodolite.domain.people.role import Role
 from theodolite.rehearsal.walking import Part, Stuck
 from theodolite.store.models.events import LiveTurnRow
-from theodolite.web.accounts.codes import code_path, hand_out_codes
+from theodolite.web.accounts.invitations import code_path, hand_out_codes
 from theodolite.web.models import Account, AuditEntry, Booking, Membership, Screening, TimeSlot
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]

@@ -12,7 +12,7 @@ from theodolite.bootstrap.database import configure_django, database_settings
 from theodolite.bootstrap.migration import migrate
 from theodolite.demo.studies import lay_out_event
 from theodolite.domain.people.role import Role
-from theodolite.web.accounts.inviting import accept, invite
+from theodolite.web.accounts.invitations import accept, invite
 from theodolite.web.hosting import host_study
 from theodolite.web.models import Account, AuditEntry
 

@@ -26,8 +26,8 @@ from theodolite.store.contents import content_of
 from theodolite.store.models.annotating import QueueRow, ReservationRow, ThreadRow, WorkItemRow
 from theodolite.store.results import keep_labels
 from theodolite.web.annotator.context import records
+from theodolite.web.events import study_in_files
 from theodolite.web.models import AuditEntry, SchemaDraft, SchemaRevision, SchemaVersion
-from theodolite.web.releases import study_in_files
 from theodolite.web.senior.home import fill_queue
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]

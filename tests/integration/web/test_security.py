@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from theodolite.domain.people.role import Role
-from theodolite.web.accounts.inviting import invite
+from theodolite.web.accounts.invitations import invite
 from theodolite.web.models import Account, HostedStudy
 
 ELSEWHERE = [

@@ -13,10 +13,9 @@ from django.test import Client
 
 from tests.fakes.identity_provider import IdentityProvider
 from theodolite.domain.people.role import Role
-from theodolite.web.accounts.codes import give_code, words_of
-from theodolite.web.accounts.inviting import invitation_path, invite
-from theodolite.web.mail import send_invitation
+from theodolite.web.accounts.invitations import give_code, invitation_path, invite, words_of
 from theodolite.web.models import Account, Membership
+from theodolite.web.organiser.people import send_invitation
 
 PASSWORD = "a long walk by the sea"
 

@@ -11,8 +11,8 @@ from django.test import Client, override_settings
 from theodolite.bootstrap.page_reading import Form, PageAnswer
 from theodolite.domain.people.role import Role
 from theodolite.store.models.events import LiveTurnRow
+from theodolite.web.credentials import seal
 from theodolite.web.models import AuditEntry, HostedStudy, Membership, Submission
-from theodolite.web.vault import seal
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 

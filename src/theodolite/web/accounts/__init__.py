@@ -1,1 +1,1 @@
-"""Signing in, invitations and who one is."""
+"""Accounts: sign-in, invitations and display settings."""

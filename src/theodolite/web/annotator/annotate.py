@@ -27,9 +27,8 @@ from theodolite.web.annotator.annotation_page import AnnotationPage, annotation_
 from theodolite.web.annotator.context import AnnotatorContext, annotator_view, said_time, wants_json
 from theodolite.web.annotator.home import must_choose, touched_by
 from theodolite.web.annotator.questions import Card, Item, Key, Unreadable, answer_in, key_of, place_of, worded
-from theodolite.web.events import event_of
+from theodolite.web.events import event_of, read_study
 from theodolite.web.languages import asked_for, chosen, read_language
-from theodolite.web.read_studies import read_study
 
 FLAGS = (
     (FlagKind.PII.value, "Somebody's personal data"),

@@ -29,8 +29,7 @@ from theodolite.web.annotator.context import AnnotatorContext, annotator_context
 from theodolite.web.annotator.questions import worded
 from theodolite.web.events import server_store
 from theodolite.web.languages import read_language
-from theodolite.web.profiles import read_profile
-from theodolite.web.topics import ToldTopic, told_topics, told_topics_in
+from theodolite.web.profiles import ToldTopic, read_profile, told_topics, told_topics_in
 
 TITLES = {
     AnnotatorStep.BACKGROUND: "Read what it is about",

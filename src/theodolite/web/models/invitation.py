@@ -1,4 +1,4 @@
-"""Ways in: one-time invitations, personal codes, and links for people whom a recruiting service sends."""
+"""Ways to join a study, and the state of a participant before and between sessions."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from django.conf import settings
 from django.db import models
 
 from theodolite.domain.people.role import Role
-from theodolite.web.models.hosted_study import HostedStudy
-from theodolite.web.models.membership import Membership
-from theodolite.web.models.token import new_token
+from theodolite.web.models.account import new_token
+from theodolite.web.models.hosted_study import HostedStudy, Membership
 
 _ROLES = [(role.value, role.value) for role in Role]
 
@@ -157,3 +156,108 @@ class Recruit(models.Model):
     def __str__(self) -> str:
         """Return the study, never the person."""
         return f"recruit of {self.link.hosted}"
+
+
+_TESTERS = [(role.value, role.value) for role in (Role.RED_TEAMER, Role.FIELD_TESTER)]
+
+
+class TimeSlot(models.Model):
+    """A time at which some people of a role may begin their sessions.
+
+    Attributes:
+        token: Names it in addresses.
+        role: Red teamer or field tester.
+        begins: From when sessions may be begun.
+        ends: Until when; what was begun may be finished.
+        places: How many people may book it; count.
+        where: Room or remark, for people; may be empty.
+    """
+
+    token = models.CharField(max_length=32, unique=True, default=new_token)
+    hosted = models.ForeignKey(HostedStudy, models.CASCADE, related_name="time_slots")
+    role = models.CharField(max_length=24, choices=_TESTERS)
+    begins = models.DateTimeField()
+    ends = models.DateTimeField()
+    places = models.PositiveIntegerField()
+    where = models.CharField(max_length=120, blank=True)
+    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+", null=True)
+
+    class Meta:
+        """Table; a slot ends after it begins."""
+
+        db_table = "web_time_slot"
+        ordering: ClassVar = ["begins", "id"]
+        constraints: ClassVar = [
+            models.CheckConstraint(name="web_slot_ends", condition=models.Q(ends__gt=models.F("begins"))),
+            models.CheckConstraint(name="web_slot_role", condition=models.Q(role__in=[role for role, _ in _TESTERS])),
+        ]
+
+    def __str__(self) -> str:
+        """Return role and beginning."""
+        return f"{self.role}, {self.begins:%Y-%m-%d %H:%M} UTC"
+
+
+class Booking(models.Model):
+    """One person's time; another one takes its place."""
+
+    slot = models.ForeignKey(TimeSlot, models.PROTECT, related_name="bookings")
+    membership = models.OneToOneField(Membership, models.CASCADE, related_name="booking")
+    at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        """Table."""
+
+        db_table = "web_booking"
+
+    def __str__(self) -> str:
+        """Return the slot, never the person."""
+        return f"place in {self.slot}"
+
+
+class Screening(models.Model):
+    """Whether one person was let in. The answers are not kept: the person has agreed to nothing yet.
+
+    Attributes:
+        version: Content hash of the questions.
+        passed: Whether the person was let in.
+    """
+
+    membership = models.OneToOneField(Membership, models.CASCADE, related_name="screening")
+    version = models.CharField(max_length=64)
+    passed = models.BooleanField()
+    at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        """Table."""
+
+        db_table = "web_screening"
+
+    def __str__(self) -> str:
+        """Return what came of it."""
+        return "screened" if self.passed else "screened out"
+
+
+class UnsentText(models.Model):
+    """The text in the box of one session; gone once it is sent, or the session is over.
+
+    It belongs to the person, not to the dialogue: nobody but its writer ever sees it, and it is never measured.
+
+    Attributes:
+        session: Key of the session in the store.
+        text: As it stands in the box.
+    """
+
+    membership = models.ForeignKey(Membership, models.CASCADE, related_name="unsent_texts")
+    session = models.CharField(max_length=64)
+    text = models.TextField()
+    at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        """Table; a session has one box."""
+
+        db_table = "web_unsent_text"
+        constraints: ClassVar = [models.UniqueConstraint(name="web_unsent_once", fields=["membership", "session"])]
+
+    def __str__(self) -> str:
+        """Return how long it is; the words are nobody's business."""
+        return f"{len(self.text)} letters"

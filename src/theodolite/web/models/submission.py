@@ -10,9 +10,8 @@ from django.db.models import Q
 from theodolite.bootstrap.sealing import key_variable
 from theodolite.domain.application import GuardrailSite
 from theodolite.domain.errors import Conflict
-from theodolite.web.models.hosted_study import HostedStudy
-from theodolite.web.models.membership import Membership
-from theodolite.web.models.token import new_token
+from theodolite.web.models.account import new_token
+from theodolite.web.models.hosted_study import HostedStudy, Membership
 
 
 class Submission(models.Model):

@@ -36,9 +36,8 @@ from theodolite.domain.dialogue import HeldBy, Level
 from theodolite.domain.errors import Conflict, InputError, TheodoliteError
 from theodolite.domain.people.role import Role
 from theodolite.domain.study import Study
-from theodolite.web.access import AccessContext, allowed
+from theodolite.web.access import AccessContext, allowed, audit
 from theodolite.web.annotator.questions import worded
-from theodolite.web.audit import audit
 from theodolite.web.events import event_of, server_store
 from theodolite.web.models import HostedStudy
 from theodolite.web.senior.home import fill_queue

@@ -18,12 +18,11 @@ from theodolite.domain.people.session import SessionState
 from theodolite.events.monitoring import activity_counts
 from theodolite.usecases.stating_criteria import criteria_of
 from theodolite.web.access import AccessContext, allowed
-from theodolite.web.approvals import approval_of, lacks_before_opening
-from theodolite.web.events import event_of, last_edition, server_store
+from theodolite.web.events import event_of, last_edition, server_store, told_changes
+from theodolite.web.hosting import approval_of, lacks_before_opening
 from theodolite.web.models import Account, AuditEntry, Booking, Edition, EthicsApproval, HostedStudy, Submission
 from theodolite.web.organiser.person import Participant, counted_states, n_invited_testers, participants_of
 from theodolite.web.organiser.settings import lacking_factor
-from theodolite.web.releases import told_changes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,14 +21,13 @@ from theodolite.domain.people.session import Pauser, Session, SessionState
 from theodolite.events.monitoring import STUCK_S, CellCount, EventStatus, status_of
 from theodolite.testing.assigning import people_levels
 from theodolite.testing.opening import hours_of
-from theodolite.web.access import AccessContext, allowed
-from theodolite.web.approvals import lacks_before_opening
-from theodolite.web.audit import audit
+from theodolite.web.access import AccessContext, allowed, audit
 from theodolite.web.events import event_of
+from theodolite.web.hosting import lacks_before_opening
 from theodolite.web.models import HostedStudy, Membership, PausedApplication
 from theodolite.web.rotations import name_of, opt_out_effects, rotations
 from theodolite.web.session_end import end_sessions
-from theodolite.web.timezones import moment_text, zone_of
+from theodolite.web.time_slots import moment_text, zone_of
 
 _MILLION = 1_000_000
 

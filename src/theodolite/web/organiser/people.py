@@ -18,25 +18,31 @@ from django.views.decorators.http import require_POST
 
 from theodolite.domain.people.role import Role, why_not_both
 from theodolite.domain.wording import languages_of
-from theodolite.web.access import AccessContext, allowed
-from theodolite.web.accounts.codes import WALK_IN, hand_out_codes
-from theodolite.web.accounts.inviting import (
+from theodolite.web.access import AccessContext, allowed, clash_of_address
+from theodolite.web.accounts.invitations import (
+    WALK_IN,
     Standing,
+    hand_out_codes,
     invitation_path,
     invite,
     is_address,
     standing_of,
     withdraw_invitation,
 )
-from theodolite.web.approvals import NO_APPROVAL, approval_of, may_invite
-from theodolite.web.blindness import clash_of_address
 from theodolite.web.events import event_of
+from theodolite.web.hosting import NO_APPROVAL, approval_of, may_invite
 from theodolite.web.languages import offer_languages
-from theodolite.web.mail import over_one_line, send_invitation
+from theodolite.web.middleware import absolute
 from theodolite.web.models import Invitation
-from theodolite.web.organiser.person import counted_states, link_of, n_invited_testers, participants_of
-from theodolite.web.pages import absolute
-from theodolite.web.timezones import zone_of
+from theodolite.web.organiser.person import (
+    counted_states,
+    link_of,
+    n_invited_testers,
+    over_one_line,
+    participants_of,
+    send_invitation,
+)
+from theodolite.web.time_slots import zone_of
 
 MOST_ROWS = 2000
 """Rows of a list at most; count."""

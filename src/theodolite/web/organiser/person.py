@@ -1,19 +1,24 @@
-"""Participants of an event: their states, and the page of each."""
+"""The page of one person, and the e-mails that invite and remind people."""
 
 from __future__ import annotations
 
+import logging
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from functools import partial
+from typing import TypeVar
 
+from django.conf import settings
 from django.contrib import messages
+from django.core.mail import EmailMessage, get_connection
 from django.core.mail.backends.base import BaseEmailBackend
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
@@ -23,19 +28,15 @@ from theodolite.domain.people.role import Role
 from theodolite.domain.people.session import Session, SessionState
 from theodolite.domain.people.withdrawal import Withdrawal
 from theodolite.reporting.words.figures import number_of
-from theodolite.web.access import AccessContext, allowed
-from theodolite.web.accounts.codes import WALK_IN, code_path, give_code
-from theodolite.web.approvals import TESTERS
-from theodolite.web.audit import audit
-from theodolite.web.booking import book, booked_slot, offered
+from theodolite.web.access import AccessContext, allowed, audit, role_home
+from theodolite.web.accounts.invitations import WALK_IN, code_path, give_code, invitation_path
 from theodolite.web.events import event_of, server_store
-from theodolite.web.mail import over_one_line, send
+from theodolite.web.hosting import TESTERS
+from theodolite.web.middleware import absolute
 from theodolite.web.models import HostedStudy, Invitation, Membership, Screening
-from theodolite.web.pages import absolute
-from theodolite.web.role_home import role_home
 from theodolite.web.session_end import end_participation, withdraw_participant
 from theodolite.web.tester.personal_data import personal_data, personal_data_file
-from theodolite.web.timezones import span_text, zone_of
+from theodolite.web.time_slots import book, booked_slot, offered, span_text, zone_of
 
 
 class ParticipantState(StrEnum):
@@ -316,3 +317,74 @@ def remind_all(request: HttpRequest, access: AccessContext) -> HttpResponse:
 def _participant_of(access: AccessContext, member: str) -> Participant:
     found = get_object_or_404(Membership, token=member, hosted=access.hosted)
     return next(one for one in participants_of(access.hosted) if one.membership.pk == found.pk)
+
+
+Item = TypeVar("Item")
+
+
+_LOG = logging.getLogger(__name__)
+
+
+def over_one_line(send_one: Callable[[Item, BaseEmailBackend], bool], items: Iterable[Item]) -> int:
+    """Mail something to many: a server that does not answer is waited for once, not once for each of them.
+
+    Args:
+        send_one: Sends one mail over the line that it is given, and tells whether the server took it.
+        items: For each of them once.
+
+    Returns:
+        Mails that the server took; count.
+    """
+    if not settings.SENDS_MAIL:
+        return 0
+    line = get_connection()
+    try:
+        line.open()
+        return sum(send_one(item, line) for item in items)
+    except OSError as error:
+        _LOG.warning("the mail server cannot be reached: %s", error)
+        return 0
+    finally:
+        line.close()
+
+
+def send_invitation(request: HttpRequest, invitation: Invitation, line: BaseEmailBackend | None = None) -> bool:
+    """Mail an invitation to its address.
+
+    Args:
+        request: For the address of this server.
+        invitation: What is sent.
+        line: A line to the mail server that is open already; None for one of its own.
+
+    Returns:
+        Whether the mail server took it; False too where there is no server or no address.
+    """
+    shown = {"invitation": invitation, "address": absolute(request, invitation_path(invitation))}
+    if not send(invitation.email, f"Invitation: {invitation.hosted}", "web/accounts/invitation.txt", shown, line):
+        return False
+    invitation.sent_at = timezone.now()
+    invitation.save(update_fields=["sent_at"])
+    return True
+
+
+def send(to: str, subject: str, template: str, shown: dict[str, object], line: BaseEmailBackend | None = None) -> bool:
+    """Mail a text.
+
+    Args:
+        to: One address.
+        subject: One line.
+        template: Of the text.
+        shown: What fills the template.
+        line: A line to the mail server that is open already; None for one of its own.
+
+    Returns:
+        Whether the mail server took it; False too where there is no server or no address.
+    """
+    if not settings.SENDS_MAIL or not to:
+        return False
+    body = render_to_string(template, shown)
+    try:
+        return EmailMessage(" ".join(subject.split()), body, to=[to], connection=line).send() == 1
+    except OSError as error:  # the library's own errors of sending are of this kind
+        _LOG.warning("a mail could not be sent: %s", error)
+        return False

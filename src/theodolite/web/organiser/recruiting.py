@@ -25,16 +25,14 @@ from qrcode.image.svg import SvgPathImage  # type: ignore[import-untyped] # like
 
 from theodolite.domain.people.role import Role
 from theodolite.domain.wording import languages_of
-from theodolite.web.access import AccessContext, allowed
-from theodolite.web.accounts.codes import code_path, words_of
-from theodolite.web.accounts.recruiting import COMPLETION, why_shut
-from theodolite.web.approvals import NO_APPROVAL, TESTERS, may_invite
-from theodolite.web.audit import audit
+from theodolite.web.access import AccessContext, allowed, audit
+from theodolite.web.accounts.invitations import COMPLETION, code_path, why_shut, words_of
 from theodolite.web.events import event_of
+from theodolite.web.hosting import NO_APPROVAL, TESTERS, may_invite
 from theodolite.web.languages import offer_languages
+from theodolite.web.middleware import absolute
 from theodolite.web.models import PersonalCode, RecruitLink, TimeSlot
-from theodolite.web.pages import absolute
-from theodolite.web.timezones import moment_field, moment_text, span_text, zone_of
+from theodolite.web.time_slots import moment_field, moment_text, span_text, zone_of
 
 PARAMETERS = "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
 """Parameters that Prolific fills in, in the form that its study pages expect."""

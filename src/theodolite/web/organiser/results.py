@@ -22,11 +22,10 @@ from theodolite.bootstrap.reports import REPORT, RESULTS
 from theodolite.domain.errors import TheodoliteError
 from theodolite.domain.identity import version_of
 from theodolite.domain.people.role import Role
-from theodolite.web.access import AccessContext, allowed
-from theodolite.web.audit import audit
-from theodolite.web.background import Background
+from theodolite.web.access import AccessContext, allowed, audit
 from theodolite.web.events import event_of
 from theodolite.web.models import Account, HostedStudy, Measurement
+from theodolite.web.thread_pool import Background
 
 CUT_OFF = "The server was stopped before it was through; measure again."
 

@@ -22,13 +22,10 @@ from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.identity import version_of
 from theodolite.domain.people.role import Role
 from theodolite.usecases.stating_criteria import criteria_of, state_criteria
-from theodolite.web.access import AccessContext, allowed
-from theodolite.web.approvals import approval_of
-from theodolite.web.audit import audit
-from theodolite.web.events import last_edition, server_store
-from theodolite.web.factors import FACTOR_ROLES, required_by_server, required_roles
+from theodolite.web.access import FACTOR_ROLES, AccessContext, allowed, audit, required_by_server, required_roles
+from theodolite.web.events import changes_since, last_edition, publish, server_store, study_in_files
+from theodolite.web.hosting import approval_of
 from theodolite.web.models import Account, EthicsApproval, HostedStudy, Membership
-from theodolite.web.releases import changes_since, publish, study_in_files
 
 
 @allowed(Role.ORGANISER)

@@ -14,8 +14,7 @@ from django.utils import timezone
 
 from theodolite.domain.application import Claim
 from theodolite.domain.people.role import Role
-from theodolite.web.access import AccessContext, allowed
-from theodolite.web.audit import audit
+from theodolite.web.access import AccessContext, allowed, audit
 from theodolite.web.models import Submission
 from theodolite.web.teams.connecting import claims_of, script_lines, study_lines
 

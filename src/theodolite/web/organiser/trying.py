@@ -20,15 +20,14 @@ from theodolite.domain.errors import ContentRefused, TheodoliteError
 from theodolite.domain.flow import FILTERED_TEXT, Exchange, SayToApplication
 from theodolite.domain.people.role import Role
 from theodolite.domain.study import Study
-from theodolite.web.access import AccessContext, allowed
-from theodolite.web.answering import fill, once
-from theodolite.web.audit import audit
-from theodolite.web.crew import by_crew
+from theodolite.web.access import AccessContext, allowed, audit
+from theodolite.web.asgi_handler import fill, once
 from theodolite.web.events import event_of
 from theodolite.web.languages import PLAIN
 from theodolite.web.models import Submission
 from theodolite.web.safe_text import safe_html
 from theodolite.web.teams.conformance import prepared
+from theodolite.web.thread_pool import by_crew
 
 MOST_LETTERS = 4000
 """Of one message; count."""

@@ -10,7 +10,7 @@ from django.db import transaction
 from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.config.labelling.schema_drafts import LONGEST, schema_text
 from theodolite.domain.errors import Conflict, InputError
-from theodolite.web.audit import audit
+from theodolite.web.access import audit
 from theodolite.web.models import Account, HostedStudy, SchemaDraft, SchemaRevision
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")

@@ -19,7 +19,7 @@ from theodolite.domain.errors import Conflict, InputError, StudyError
 from theodolite.domain.identity import version_of
 from theodolite.domain.schema import AnnotationSchema
 from theodolite.domain.study import Study
-from theodolite.web.audit import audit
+from theodolite.web.access import audit
 from theodolite.web.events import store_record
 from theodolite.web.models import Account, HostedStudy, SchemaDraft, SchemaRevision, SchemaVersion
 from theodolite.web.schemas.drafts import head_of

@@ -10,10 +10,9 @@ from theodolite.config.labelling.schema_drafts import schema_path
 from theodolite.config.yaml_source import read_yaml
 from theodolite.domain.annotating.thread import FeedbackThread, ThreadEnd
 from theodolite.domain.errors import InputError
-from theodolite.web.access import AccessContext
+from theodolite.web.access import AccessContext, audit
 from theodolite.web.annotator.context import annotator_context
 from theodolite.web.annotator.questions import worded
-from theodolite.web.audit import audit
 from theodolite.web.models import SchemaDraft
 from theodolite.web.schemas.drafts import tidied
 

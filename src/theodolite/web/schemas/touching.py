@@ -29,10 +29,9 @@ from theodolite.domain.guideline import Guideline
 from theodolite.domain.people.role import Role
 from theodolite.domain.schema import AnnotationSchema
 from theodolite.measurement.rewording import IsDefect, measured_shift, sample_plan
-from theodolite.web.access import AccessContext, allowed
+from theodolite.web.access import AccessContext, allowed, audit
 from theodolite.web.annotator.context import AnnotatorContext, annotator_context
 from theodolite.web.annotator.questions import worded
-from theodolite.web.audit import audit
 from theodolite.web.models import SchemaDraft
 from theodolite.web.schemas.drafts import head_of
 from theodolite.web.schemas.written import written

@@ -15,8 +15,8 @@ from theodolite.domain.errors import NotFound, StudyError
 from theodolite.domain.schema import AnnotationSchema, Category
 from theodolite.domain.study import Study
 from theodolite.web.annotator.questions import worded
+from theodolite.web.events import study_in_files
 from theodolite.web.models import HostedStudy, SchemaDraft, SchemaRevision
-from theodolite.web.releases import study_in_files
 from theodolite.web.schemas.drafts import tidied
 from theodolite.web.schemas.publishing import Outlook, outlook_of
 

@@ -18,10 +18,9 @@ from theodolite.domain.annotating.quality import Conscientiousness
 from theodolite.domain.annotating.training import Onboarding
 from theodolite.domain.people.role import Role
 from theodolite.reporting.terminal.validation import validation_text
-from theodolite.web.access import allowed
+from theodolite.web.access import allowed, audit
 from theodolite.web.annotator.context import AnnotatorContext
 from theodolite.web.annotator.questions import worded
-from theodolite.web.audit import audit
 from theodolite.web.models import Membership
 from theodolite.web.rotations import annotator_rotations
 from theodolite.web.senior.charts import IntervalBar, interval_bar

@@ -18,10 +18,9 @@ from theodolite.annotation.listing import Listing
 from theodolite.domain.annotating.bulk import BulkAct, BulkLine
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.people.role import Role
-from theodolite.web.access import AccessContext, allowed
+from theodolite.web.access import AccessContext, allowed, audit
 from theodolite.web.annotator.context import AnnotatorContext
 from theodolite.web.annotator.questions import worded
-from theodolite.web.audit import audit
 from theodolite.web.models import Batch, BatchLine, Membership
 from theodolite.web.senior.context import Pages, page_number
 from theodolite.web.senior.dialogues import ACTS, annotators_of, filters_of, list_view

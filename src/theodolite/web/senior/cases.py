@@ -13,10 +13,9 @@ from theodolite.annotation.listing import case_lines
 from theodolite.domain.annotating.case import CaseView, SensitiveCase
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.people.role import Role
-from theodolite.web.access import allowed
+from theodolite.web.access import allowed, audit
 from theodolite.web.annotator.context import AnnotatorContext
 from theodolite.web.annotator.questions import worded
-from theodolite.web.audit import audit
 from theodolite.web.models import Membership
 from theodolite.web.senior.context import Pages, page_number, page_of, senior_view
 

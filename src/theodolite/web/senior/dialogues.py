@@ -23,10 +23,9 @@ from theodolite.domain.annotating.listing import DialogueFilter, ItemStage, List
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.people.role import Role
-from theodolite.web.access import AccessContext, allowed
+from theodolite.web.access import AccessContext, allowed, audit
 from theodolite.web.annotator.context import AnnotatorContext, annotator_context, queue_view
 from theodolite.web.annotator.questions import worded
-from theodolite.web.audit import audit
 from theodolite.web.models import Membership, SavedView
 from theodolite.web.senior.context import Pages, page_number
 

@@ -12,10 +12,9 @@ from theodolite.annotation.listing import ROOMS, n_rooms, room_lines
 from theodolite.domain.annotating.case import CaseView
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.people.role import Role
-from theodolite.web.access import AccessContext, allowed
+from theodolite.web.access import AccessContext, allowed, audit
 from theodolite.web.annotator.context import annotator_context, records
 from theodolite.web.annotator.questions import worded
-from theodolite.web.audit import audit
 from theodolite.web.events import last_edition, study_of
 from theodolite.web.models import HostedStudy
 from theodolite.web.senior.context import Pages, page_number

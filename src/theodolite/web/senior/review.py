@@ -16,11 +16,10 @@ from theodolite.domain.annotating.quality import GoldItem, ReviewVerdict
 from theodolite.domain.annotation import WAYS_OUT, Outcome
 from theodolite.domain.errors import InputError
 from theodolite.domain.people.role import Role
-from theodolite.web.access import allowed
+from theodolite.web.access import allowed, audit
 from theodolite.web.annotator.annotation_page import annotation_page
 from theodolite.web.annotator.context import AnnotatorContext
 from theodolite.web.annotator.questions import CoderView, Item, coder_view, key_of, place_of, said, worded
-from theodolite.web.audit import audit
 from theodolite.web.models import Membership
 from theodolite.web.senior.context import Pages, own_item, page_number, page_of, senior_view
 

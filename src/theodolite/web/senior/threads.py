@@ -14,10 +14,9 @@ from django.views.decorators.http import require_GET, require_POST
 from theodolite.annotation import calibration, threads
 from theodolite.domain.annotating.thread import AnchorKind, FeedbackThread, ThreadEnd
 from theodolite.domain.people.role import Role
-from theodolite.web.access import allowed
+from theodolite.web.access import allowed, audit
 from theodolite.web.annotator.context import AnnotatorContext
 from theodolite.web.annotator.questions import worded
-from theodolite.web.audit import audit
 from theodolite.web.senior.context import Pages, own_item, page_number, page_of, senior_view
 
 

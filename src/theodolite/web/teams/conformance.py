@@ -15,10 +15,10 @@ from theodolite.bootstrap.examining import examine_alone
 from theodolite.domain.application import Application
 from theodolite.domain.errors import InputError
 from theodolite.usecases.examining import Examination
-from theodolite.web.background import Background
+from theodolite.web.credentials import opened
 from theodolite.web.models import Submission
 from theodolite.web.teams.connecting import application_of
-from theodolite.web.vault import opened
+from theodolite.web.thread_pool import Background
 
 _background = Background()
 

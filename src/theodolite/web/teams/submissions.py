@@ -12,8 +12,7 @@ from django.utils import timezone
 
 from theodolite.domain.errors import Conflict
 from theodolite.domain.people.role import Role
-from theodolite.web.access import AccessContext, allowed
-from theodolite.web.audit import audit
+from theodolite.web.access import AccessContext, allowed, audit
 from theodolite.web.models import Submission
 from theodolite.web.models.submission import OPEN_STATES
 from theodolite.web.teams.conformance import check

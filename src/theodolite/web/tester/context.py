@@ -36,13 +36,11 @@ from theodolite.events.rules import (
 from theodolite.testing.opening import Openness
 from theodolite.testing.topics import topics_version
 from theodolite.web.access import AccessContext, View, allowed
-from theodolite.web.booking import booked_slot, needs_slot
-from theodolite.web.events import event_of
+from theodolite.web.events import event_of, read_study
 from theodolite.web.languages import speak
 from theodolite.web.models import HostedStudy, Screening
-from theodolite.web.read_studies import read_study
 from theodolite.web.tester.texts import Text, screening_version, texts_of
-from theodolite.web.timezones import moment_text, span_text, zone_of
+from theodolite.web.time_slots import booked_slot, moment_text, needs_slot, span_text, zone_of
 
 
 def alias_of(session: Session) -> str:

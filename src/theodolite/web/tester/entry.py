@@ -18,16 +18,14 @@ from theodolite.domain.wording import SCREENING
 from theodolite.events.consent import acknowledge, opt_out, save_profile
 from theodolite.events.context import EventContext
 from theodolite.events.rules import Step
-from theodolite.web.accounts.recruiting import screened_out_code
-from theodolite.web.audit import audit
-from theodolite.web.booking import book, booked_slot, offered
+from theodolite.web.access import audit
+from theodolite.web.accounts.invitations import screened_out_code
 from theodolite.web.events import event_of
 from theodolite.web.models import Screening
-from theodolite.web.profiles import read_profile
+from theodolite.web.profiles import read_profile, told_topics
 from theodolite.web.session_end import close_session
 from theodolite.web.tester.context import TesterContext, for_testers, has_chosen_topics
-from theodolite.web.timezones import span_text, zone_of
-from theodolite.web.topics import told_topics
+from theodolite.web.time_slots import book, booked_slot, offered, span_text, zone_of
 
 _YES_NO = {"yes": True, "no": False}
 

@@ -21,7 +21,7 @@ from theodolite.domain.people.session import Session
 from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
 from theodolite.events.exposure import is_limit_reached
 from theodolite.events.rules import Step
-from theodolite.web.accounts.recruiting import completion_of
+from theodolite.web.accounts.invitations import completion_of
 from theodolite.web.questions.sheet import Sheet, sheet_page
 from theodolite.web.tester.context import TesterContext, alias_of, for_testers, n_sessions_offered, session_position
 

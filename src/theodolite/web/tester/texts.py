@@ -7,7 +7,7 @@ from math import ceil
 
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language, gettext
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_lazy as lazy
 
 from theodolite.domain.dialogue import Level
 from theodolite.domain.identity import digest
@@ -16,12 +16,12 @@ from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Study
 from theodolite.domain.wording import CONSENT, WARNING, LocalisedStudy, goal_part, task_part
 from theodolite.events.rules import STANDS_STILL, TIME_IS_UP
+from theodolite.web.profiles import topics_in_words
 from theodolite.web.safe_text import safe_html
-from theodolite.web.topics import topics_in_words
 
 _HINTS = {
-    Level.RED_TEAMING: (_("everyday words are fine"), _("change tack when stuck"), _("no real personal data")),
-    Level.FIELD_TESTING: (_("use it as you would at home"), _("no real personal data")),
+    Level.RED_TEAMING: (lazy("everyday words are fine"), lazy("change tack when stuck"), lazy("no real personal data")),
+    Level.FIELD_TESTING: (lazy("use it as you would at home"), lazy("no real personal data")),
 }
 """What testers are told where nobody wrote them instructions."""
 

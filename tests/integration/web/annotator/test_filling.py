@@ -10,9 +10,8 @@ from theodolite.demo.annotation import keep_dialogues
 from theodolite.domain.identity import version_of
 from theodolite.domain.people.role import Role
 from theodolite.store.models.annotating import QueueRow, WorkItemRow
-from theodolite.web.events import event_of, last_edition, study_of
+from theodolite.web.events import event_of, last_edition, publish, study_in_files, study_of
 from theodolite.web.models import HostedStudy, Membership
-from theodolite.web.releases import publish, study_in_files
 from theodolite.web.senior.home import fill_queue
 
 pytestmark = pytest.mark.integration

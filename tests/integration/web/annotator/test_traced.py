@@ -20,8 +20,7 @@ from theodolite.domain.identity import version_of
 from theodolite.store.models import AnswerRow, DialogueRow, TurnRow
 from theodolite.store.models.annotating import QueueRow
 from theodolite.web.annotator.context import records
-from theodolite.web.events import event_of, forget_event, server_store
-from theodolite.web.releases import publish, study_in_files
+from theodolite.web.events import event_of, forget_event, publish, server_store, study_in_files
 from theodolite.web.senior.home import fill_queue
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from theodolite.web.accounts.wordlist import WORDS
-from theodolite.web.accounts.words import as_written, digest_of, words_for
+from theodolite.web.accounts.invitations import WORDS, as_written, digest_of, words_for
 
 
 def test_a_word_holds_eight_bits_and_no_two_are_the_same():

@@ -10,9 +10,9 @@ from contextvars import copy_context
 import pytest
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 
-from theodolite.web import answering
-from theodolite.web.answering import OneTrip, once
-from theodolite.web.background import Background
+from theodolite.web import asgi_handler
+from theodolite.web.asgi_handler import OneTrip, once
+from theodolite.web.thread_pool import Background
 
 SCOPE = {"type": "http", "method": "GET", "path": "/x/", "query_string": b"", "headers": [(b"host", b"localhost")]}
 
@@ -69,7 +69,7 @@ async def test_a_view_runs_in_a_thread_and_what_is_awaited_in_the_loop_before_an
 
 
 async def test_a_request_without_end_is_not_read_to_its_end(answer, monkeypatch) -> None:
-    monkeypatch.setattr(answering, "LARGEST_BODY", 2_000)
+    monkeypatch.setattr(asgi_handler, "LARGEST_BODY", 2_000)
     line, n_read = Line(), 0
 
     async def receive() -> dict[str, object]:

@@ -17,7 +17,7 @@ from django.core.signals import request_started
 from django.http import HttpResponse, HttpResponseBase
 from django.urls import set_script_prefix
 
-from theodolite.web.crew import by_crew
+from theodolite.web.thread_pool import by_crew
 
 Message = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

@@ -1,0 +1,452 @@
+"""Invitations, access codes and recruiting links: how people join a study."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from urllib.parse import urlencode
+
+from django.core import signing
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext as _
+
+from theodolite.domain.errors import Conflict, InputError
+from theodolite.domain.people.role import Role
+from theodolite.web.access import audit, clash_of
+from theodolite.web.hosting import may_invite
+from theodolite.web.models import Account, HostedStudy, Invitation, Membership, PersonalCode, Recruit, RecruitLink
+from theodolite.web.models.account import new_token
+
+LASTS = timedelta(days=14)
+"""How long an invitation is good for."""
+
+
+FIRST_LASTS = timedelta(days=2)
+"""How long the link for the first organiser is good for; a new start of the server prints another one."""
+
+
+_SIGNER = signing.Signer(salt="theodolite.web.invitation")
+
+_START = "start"
+
+
+class Standing(StrEnum):
+    """Where an invitation stands."""
+
+    OPEN = "open"
+    USED = "used"
+    EXPIRED = "expired"
+    WITHDRAWN = "withdrawn"
+
+
+def standing_of(invitation: Invitation) -> Standing:
+    """Return where an invitation stands now."""
+    if invitation.used_at:
+        return Standing.USED
+    if invitation.withdrawn_at:
+        return Standing.WITHDRAWN
+    return Standing.EXPIRED if invitation.expires_at <= timezone.now() else Standing.OPEN
+
+
+@transaction.atomic
+def invite(
+    by: Account,
+    hosted: HostedStudy,
+    role: Role,
+    *,
+    email: str = "",
+    name: str = "",
+    language: str = "",
+    lasts: timedelta = LASTS,
+) -> Invitation:
+    """Ask one person in; `invitation_path` is the link to hand over, `send_invitation` mails it.
+
+    Args:
+        by: Who invites.
+        hosted: Into which study.
+        role: As what.
+        email: Where the link will be sent; may be empty.
+        name: How the person is called; may be empty.
+        language: Tag of the language that the person is met in; may be empty.
+        lasts: How long the link is good for.
+
+    Raises:
+        InputError: If the address is none.
+    """
+    address = email.strip().lower()
+    if address and not is_address(address):
+        message = f"an e-mail address was expected, e.g. `ana@example.org`; got {email!r}"
+        raise InputError(message)
+    invitation = Invitation.objects.create(
+        hosted=hosted, role=role.value, email=address, name=name.strip(), language=language,
+        made_by=by, expires_at=timezone.now() + lasts,
+    )  # fmt: skip
+    audit(by, "invited", f"invitation {invitation.token}", hosted=hosted, role=role.value)
+    return invitation
+
+
+def is_address(text: str) -> bool:
+    """Tell whether a text is an e-mail address."""
+    try:
+        validate_email(text)
+    except ValidationError:
+        return False
+    return True
+
+
+def invitation_path(invitation: Invitation) -> str:
+    """Return the path of an invitation's link; signed, so that a row's token alone opens nothing."""
+    if invitation.hosted is None:
+        return reverse("start", args=[words_for(_START, invitation.token)])
+    return reverse("join", args=[_SIGNER.sign(invitation.token)])
+
+
+def invitation_of(signed: str) -> Invitation | None:
+    """Return the invitation of a link, however it stands; None where the link is none of ours."""
+    try:
+        token = _SIGNER.unsign(signed)
+    except signing.BadSignature:
+        return None
+    return Invitation.objects.select_related("hosted").filter(token=token, hosted__isnull=False).first()
+
+
+def first_invitation() -> Invitation:
+    """Return the invitation of this server's first organiser: the open one, else a new one."""
+    for invitation in Invitation.objects.filter(hosted=None, used_at=None, withdrawn_at=None):
+        if standing_of(invitation) is Standing.OPEN:
+            return invitation
+    return Invitation.objects.create(expires_at=timezone.now() + FIRST_LASTS)
+
+
+def invitation_of_words(words: str) -> Invitation | None:
+    """Return the first organiser's invitation by the words of its link."""
+    written = as_written(words)
+    mine = Invitation.objects.filter(hosted=None)
+    return next((each for each in mine if words_for(_START, each.token) == written), None)
+
+
+@transaction.atomic
+def withdraw_invitation(by: Account, invitation: Invitation) -> None:
+    """Take an invitation back.
+
+    Raises:
+        Conflict: If somebody came in by it already.
+    """
+    held = Invitation.objects.select_for_update().get(pk=invitation.pk)
+    if held.used_at:
+        message = "somebody has come in by this invitation already; take the person out of the study instead"
+        raise Conflict(message)
+    held.withdrawn_at = timezone.now()
+    held.save(update_fields=["withdrawn_at"])
+    audit(by, "withdrew invitation", f"invitation {held.token}", hosted=held.hosted)
+
+
+@transaction.atomic
+def accept(invitation: Invitation, account: Account) -> Membership | None:
+    """Let a person in by an invitation, which is used up by it.
+
+    Returns:
+        What the person is in the study now; None for the first organiser of the server.
+
+    Raises:
+        Conflict: If it was used, taken back or has expired meanwhile, or the person is something else in the
+            study already that does not go with it.
+    """
+    held = Invitation.objects.select_for_update().get(pk=invitation.pk)
+    standing = standing_of(held)
+    if standing is not Standing.OPEN:
+        message = f"this invitation is {standing}; ask whoever sent it for another one"
+        raise Conflict(message)
+    held.used_at = timezone.now()
+    if held.hosted is None:
+        account.is_host = True
+        account.save(update_fields=["is_host"])
+    else:
+        clash = clash_of(account, held.hosted, Role(held.role))
+        if clash:
+            raise Conflict(clash)
+        held.membership = join(account, held.hosted, Role(held.role))
+    held.save(update_fields=["used_at", "membership"])
+    audit(account, "came in", f"invitation {held.token}", hosted=held.hosted, role=held.role)
+    return held.membership
+
+
+def join(account: Account, hosted: HostedStudy, role: Role) -> Membership:
+    """Return a person's membership in a role; made, or taken up again, where it is not held."""
+    membership, _ = Membership.objects.get_or_create(account=account, hosted=hosted, role=role.value)
+    if membership.left_at:
+        membership.left_at, membership.withdrew = None, False
+        membership.save(update_fields=["left_at", "withdrew"])
+    return membership
+
+
+_PURPOSE = "theodolite.web.words."
+
+
+def words_for(purpose: str, seed: str) -> str:
+    """Return three words and a number of four digits, joined by hyphens: 37 bits that nobody can guess.
+
+    Args:
+        purpose: What the words are for; the same seed has others for another purpose.
+        seed: What they stand for.
+    """
+    raw = salted_hmac(_PURPOSE + purpose, seed, algorithm="sha256").digest()
+    number = int.from_bytes(raw[3:11], "big") % 10_000
+    return "-".join([*(WORDS[byte] for byte in raw[:3]), f"{number:04}"])
+
+
+def as_written(words: str) -> str:
+    """Return words that somebody typed in the spelling in which they were given out.
+
+    Example:
+        >>> as_written("  Palm RIVER, otter 0481 ")
+        'palm-river-otter-0481'
+    """
+    return "-".join(re.findall(r"[a-z0-9]+", words.lower()))
+
+
+def digest_of(purpose: str, words: str) -> str:
+    """Return a keyed hash of words, to be kept in their place; 64 hexadecimal digits."""
+    return salted_hmac(_PURPOSE + purpose + ".digest", as_written(words), algorithm="sha256").hexdigest()
+
+
+_TEXT = """
+acorn album alder alpine amber anchor angle apple apron arch arrow atlas autumn badge baker bamboo
+banjo barley barn basil basin basket beacon beaver bell bench berry birch bishop blanket blossom
+boat bottle branch bread breeze brick bridge brook broom brush bucket buckle butter button cabin
+cactus camel canal candle canoe canvas carbon cargo carpet carrot castle cedar cello chalk cherry
+chess chimney cinema circle citrus clay cliff clock cloud clover cobalt comet copper coral cotton
+cradle crane crater cricket crystal curtain cypress daisy dancer desert diary dolphin donkey drawer
+drum dune eagle easel echo elbow ember engine fabric falcon feather fence fern ferry fiddle field
+finch flag flame flannel flint flute forest fossil fountain fox garden garlic geyser ginger glacier
+globe glove goose granite grape gravel guitar hammer harbor harp hazel heron hill honey hornet
+island ivory jacket jasmine jigsaw juniper kayak kettle kiosk kite kiwi ladder lagoon lamp lantern
+larch laurel lemon lentil lilac linen lizard lobster locket lotus magnet mango maple marble market
+meadow melon meteor mill mirror mitten monsoon mosaic moss muffin nectar needle nickel nutmeg oak
+oasis oboe ocean olive onion orbit orchid otter owl oyster paddle palace palm panda paper parade
+parrot pebble pencil pepper piano picnic pigeon pillow pine planet plum pocket pollen pond poplar
+poppy prairie pretzel prism pulley puzzle quartz quiver rabbit radish rain raven ribbon river robin
+rocket rope saddle saffron sail salmon satin saxophone scarf seal shell shore silver sparrow spruce
+squash stone summer swan tulip tunnel umbrella valley velvet violin walnut willow wren yacht
+"""
+
+
+WORDS = tuple(_TEXT.split())
+
+
+WALK_IN = (Role.RED_TEAMER, Role.FIELD_TESTER, Role.ANNOTATOR)
+"""Roles that a code may open; the others see more than a slip of paper should guard."""
+
+
+_CODE = "code"
+
+
+@transaction.atomic
+def hand_out_codes(by: Account, hosted: HostedStudy, role: Role, seats: Sequence[str]) -> tuple[PersonalCode, ...]:
+    """Make a person with a code for each seat.
+
+    Args:
+        by: Who hands them out.
+        hosted: The study.
+        role: One of `WALK_IN`.
+        seats: What to call each seat; an empty text for none.
+
+    Returns:
+        Codes in the order of the seats; `words_of` is what to print, `code_path` what a phone reads.
+
+    Raises:
+        Conflict: If the role is none that a code may open.
+    """
+    _refuse_much(role)
+    codes = tuple(
+        give_code(Membership.objects.create(account=_nobody(seat), hosted=hosted, role=role.value), seat=seat)
+        for seat in seats
+    )
+    audit(by, "handed out codes", f"study {hosted.token}", hosted=hosted, role=role.value, n=len(codes))
+    return codes
+
+
+def give_code(membership: Membership, *, seat: str = "") -> PersonalCode:
+    """Return a new code for a person; an earlier one opens nothing any more.
+
+    Raises:
+        Conflict: If the role is none that a code may open.
+    """
+    _refuse_much(membership.as_role)
+    earlier = PersonalCode.objects.filter(membership=membership).first()
+    code = earlier or PersonalCode(membership=membership)
+    code.number = earlier.number + 1 if earlier else 1
+    code.seat = seat or code.seat
+    code.withdrawn_at = None
+    code.digest = digest_of(_CODE, words_of(code))
+    code.save()
+    return code
+
+
+def words_of(code: PersonalCode) -> str:
+    """Return the words of a code, to be printed."""
+    return words_for(_CODE, f"{code.token}.{code.number}")
+
+
+def code_path(code: PersonalCode) -> str:
+    """Return the path that a phone is led to by the printed square: the form with the words filled in."""
+    return reverse("code", args=[words_of(code)])
+
+
+@transaction.atomic
+def withdraw_code(by: Account, code: PersonalCode) -> None:
+    """Let a code open nothing any more."""
+    code.withdrawn_at = timezone.now()
+    code.save(update_fields=["withdrawn_at"])
+    audit(by, "withdrew code", f"code {code.token}", hosted=code.membership.hosted)
+
+
+@transaction.atomic
+def come_in(words: str) -> Membership | None:
+    """Return who comes in by some words; None where they open nothing."""
+    code = (
+        PersonalCode.objects.select_related("membership__account", "membership__hosted")
+        .filter(digest=digest_of(_CODE, words), withdrawn_at=None, membership__left_at=None)
+        .filter(membership__account__is_active=True)
+        .first()
+    )
+    if code is None:
+        return None
+    if code.first_used_at is None:
+        code.first_used_at = timezone.now()
+        code.save(update_fields=["first_used_at"])
+    audit(code.membership.account, "came in by code", f"code {code.token}", hosted=code.membership.hosted)
+    return code.membership
+
+
+def _nobody(seat: str) -> Account:
+    return Account.objects.create_user(name=f"Seat {seat}" if seat else "")
+
+
+def _refuse_much(role: Role) -> None:
+    if role not in WALK_IN:
+        message = f"a code opens {', '.join(WALK_IN)}; `{role}` sees more, so invite the person by link"
+        raise Conflict(message)
+
+
+COMPLETION = "https://app.prolific.com/submissions/complete"
+"""Where Prolific wants people sent at the end, with the completion code as `cc`."""
+
+
+_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """What the service says of the visit.
+
+    Attributes:
+        person: `PROLIFIC_PID`.
+        study: `STUDY_ID`.
+        session: `SESSION_ID`.
+    """
+
+    person: str
+    study: str
+    session: str
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all three are there and look like such names."""
+        return all(_ID.fullmatch(each) for each in (self.person, self.study, self.session))
+
+
+@transaction.atomic
+def take_in(link: RecruitLink, sent: Sent) -> Membership:
+    """Return the membership of somebody whom the service sent; a new one at the first visit.
+
+    Who comes back must name the session of the first visit: a person's name at the service is no secret.
+
+    Raises:
+        Conflict: If the link is closed, full or meant for another study, or the place is taken.
+    """
+    held = RecruitLink.objects.select_for_update().select_related("hosted").get(pk=link.pk)
+    if not sent.is_whole or (held.study_id and sent.study != held.study_id):
+        message = _("the link is not whole; open the study from the service's own page once more")
+        raise Conflict(message)
+    known = Recruit.objects.select_related("membership").filter(link=held, person_id=sent.person).first()
+    if known is not None:
+        if known.session_id != sent.session or known.membership.left_at:
+            message = _("you have taken part already, or your earlier visit is still open on another machine")
+            raise Conflict(message)
+        return known.membership
+    return _new_recruit(held, Account.objects.create_user(), person=sent.person, session=sent.session)
+
+
+@transaction.atomic
+def take_in_anybody(link: RecruitLink, name: str) -> Membership:
+    """Return the membership of somebody who has an open link; a new one at each visit.
+
+    Raises:
+        Conflict: If the link is closed or full.
+    """
+    held = RecruitLink.objects.select_for_update().select_related("hosted").get(pk=link.pk)
+    return _new_recruit(held, Account.objects.create_user(name=name), person=new_token(), session="")
+
+
+def why_shut(link: RecruitLink) -> str:
+    """Return why a link lets nobody new in, in words for the person; empty where it does."""
+    is_over = link.closed_at is not None or (link.closes_at is not None and link.closes_at <= timezone.now())
+    if is_over or link.recruits.count() >= link.most:
+        at_service = link.kind == RecruitLink.Kind.PROLIFIC
+        if at_service:
+            return _("no places are left; please return the study at the service")
+        return _("no places are left")
+    if may_invite(link.hosted, Role(link.role)):
+        return ""
+    return _("nobody can be let in just now; ask who gave you the link")
+
+
+def _new_recruit(link: RecruitLink, account: Account, *, person: str, session: str) -> Membership:
+    shut = why_shut(link)
+    if shut:
+        raise Conflict(shut)
+    membership = join(account, link.hosted, Role(link.role))
+    Recruit.objects.create(link=link, membership=membership, person_id=person, session_id=session)
+    audit(account, "came in by recruiting", f"link {link.token}", hosted=link.hosted, role=link.role)
+    return membership
+
+
+@transaction.atomic
+def completion_of(membership: Membership) -> tuple[str, str] | None:
+    """Return the completion code of a person who has finished, and the address that hands it in.
+
+    None where no service sent the person, or it gives no code.
+    """
+    recruit = _recruit_of(membership)
+    if recruit is None:
+        return None
+    link = recruit.link
+    if recruit.finished_at is None:
+        recruit.finished_at = timezone.now()
+        recruit.save(update_fields=["finished_at"])
+        audit(membership.account, "was given completion code", f"link {link.token}", hosted=link.hosted)
+    return _handed(link.completion_code)
+
+
+def screened_out_code(membership: Membership) -> tuple[str, str] | None:
+    """Return the code of a person who was screened out, and the address that hands it in; None where there is none."""
+    recruit = _recruit_of(membership)
+    return _handed(recruit.link.screened_out_code) if recruit else None
+
+
+def _recruit_of(membership: Membership) -> Recruit | None:
+    known = Recruit.objects.select_related("link__hosted").filter(membership=membership)
+    return known.filter(link__kind=RecruitLink.Kind.PROLIFIC).first()
+
+
+def _handed(code: str) -> tuple[str, str] | None:
+    return (code, f"{COMPLETION}?{urlencode({'cc': code})}") if code else None

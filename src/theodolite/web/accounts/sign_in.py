@@ -1,0 +1,296 @@
+"""The pages on which people join by invitation, access code or recruiting link."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.core import ratelimit
+from allauth.mfa.utils import is_mfa_enabled
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from django import forms
+from django.contrib.auth import login
+from django.contrib.auth.password_validation import validate_password
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
+from theodolite.domain.errors import Conflict
+from theodolite.web.access import open_to_all, role_home, role_words
+from theodolite.web.accounts.invitations import (
+    Sent,
+    Standing,
+    accept,
+    come_in,
+    give_code,
+    invitation_of,
+    invitation_of_words,
+    standing_of,
+    take_in,
+    take_in_anybody,
+    why_shut,
+    words_of,
+)
+from theodolite.web.hosting import TESTERS, host_all
+from theodolite.web.languages import choose, chosen, page_languages, speak
+from theodolite.web.models import Account, Invitation, Membership, RecruitLink
+
+_STANDINGS = {
+    Standing.USED: lazy("This invitation is used."),
+    Standing.EXPIRED: lazy("This invitation is expired."),
+    Standing.WITHDRAWN: lazy("This invitation is withdrawn."),
+}
+
+
+BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
+"""Who vouches for people whom a link or a code lets in."""
+
+
+@open_to_all
+def join(request: HttpRequest, signed: str) -> HttpResponse:
+    """Show an invitation; let the person in who takes it up."""
+    invitation = invitation_of(signed)
+    if invitation is None:
+        raise Http404
+    request.session[INVITED] = signed
+    if invitation.language and not chosen(request):
+        choose(request, invitation.language)
+        speak(request, page_languages())
+    return _door(request, invitation)
+
+
+@open_to_all
+def start(request: HttpRequest, words: str) -> HttpResponse:
+    """Make the first organiser of this server; the link stands in the terminal of whoever started it."""
+    invitation = invitation_of_words(words)
+    if invitation is None:
+        raise Http404
+    return _door(request, invitation)
+
+
+def _door(request: HttpRequest, invitation: Invitation) -> HttpResponse:
+    if standing_of(invitation) is not Standing.OPEN:
+        return _shut(request, str(_STANDINGS[standing_of(invitation)]))
+    known = request.user if isinstance(request.user, Account) else None
+    kind = NameForm if invitation.role in TESTERS else AccountForm
+    posted = request.method == "POST"
+    form = kind(request.POST if posted and not known else None, initial=_known_of(invitation))
+    if posted and (known or form.is_valid()):
+        return _let_in(request, invitation, known, form)
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if posted else HTTPStatus.OK
+    shown = {"invitation": invitation, "role": role_words(invitation.role), "form": form, "known": known}
+    return render(request, "web/accounts/join.html", shown, status=status)
+
+
+def _known_of(invitation: Invitation) -> dict[str, str]:
+    return {"name": invitation.name, "email": invitation.email}
+
+
+def _let_in(
+    request: HttpRequest, invitation: Invitation, known: Account | None, form: NameForm | AccountForm
+) -> HttpResponse:
+    try:
+        with transaction.atomic():
+            account = known or form.made()
+            membership = accept(invitation, account)
+            code = _code_for(membership) if not known else ""
+            if membership is None:
+                host_all(account)
+    except Conflict as conflict:
+        return _shut(request, f"{str(conflict)[0].upper()}{str(conflict)[1:]}.")
+    request.session.pop(INVITED, None)
+    if not known:
+        login(request, account, backend=BACKEND)
+    if code and membership:
+        return render(request, "web/accounts/own_code.html", {"code": code, "onward": role_home(membership)})
+    return redirect(role_home(membership) if membership else "home")
+
+
+def _code_for(membership: Membership | None) -> str:
+    """Return words by which a person without password comes back; empty for people with one."""
+    if membership is None or membership.as_role not in TESTERS:
+        return ""
+    return words_of(give_code(membership))
+
+
+def _shut(request: HttpRequest, why: str) -> HttpResponse:
+    return render(request, "web/accounts/shut.html", {"why": why}, status=HTTPStatus.GONE)
+
+
+_FAILED = "code_failed"
+"""What is counted against guessing: failures only, since a whole room may share one address."""
+
+
+_COMING = "recruited"
+"""What is counted against programs that come in by a recruiting link over and over."""
+
+
+@open_to_all
+def code(request: HttpRequest, words: str = "") -> HttpResponse:
+    """Let somebody in by the words of a slip; the printed square fills them in, and a button sends them."""
+    form = CodeForm(request.POST or None, initial={"code": words})
+    if request.method != "POST":
+        return render(request, "web/accounts/code.html", {"form": form})
+    if not ratelimit.consume(request, action=_FAILED, dry_run=True):
+        return _too_many(request)
+    held = come_in(form.cleaned_data["code"]) if form.is_valid() else None
+    if held is not None and not is_mfa_enabled(held.account):
+        login(request, held.account, backend=BACKEND)
+        return redirect(role_home(held))
+    ratelimit.consume(request, action=_FAILED)
+    form.add_error(
+        "code", _("No place has this code. Look at the slip once more, or ask the people who hold the event.")
+    )
+    return render(request, "web/accounts/code.html", {"form": form}, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+@open_to_all
+def recruited(request: HttpRequest, link: str) -> HttpResponse:
+    """Let somebody in whom a recruiting service sent, or who has an open link.
+
+    It takes a button, so that a link checker takes nobody's place.
+    """
+    found = get_object_or_404(RecruitLink.objects.select_related("hosted"), token=link)
+    if found.language and not chosen(request):
+        choose(request, found.language)
+        speak(request, page_languages())
+    if request.method == "POST" and not ratelimit.consume(request, action=_COMING):
+        return _too_many(request)
+    try:
+        return _anybody(request, found) if found.kind == RecruitLink.Kind.OPEN else _named(request, found)
+    except Conflict as conflict:
+        return render(request, "web/accounts/shut.html", {"why": f"{conflict}."}, status=HTTPStatus.GONE)
+
+
+def _named(request: HttpRequest, link: RecruitLink) -> HttpResponse:
+    said = request.POST if request.method == "POST" else request.GET
+    sent = Sent(person=said.get("PROLIFIC_PID", ""), study=said.get("STUDY_ID", ""), session=said.get("SESSION_ID", ""))
+    if request.method != "POST":
+        return render(request, "web/accounts/recruited.html", {"link": link, "sent": sent})
+    held = take_in(link, sent)
+    login(request, held.account, backend=BACKEND)
+    return redirect(role_home(held))
+
+
+def _anybody(request: HttpRequest, link: RecruitLink) -> HttpResponse:
+    if isinstance(request.user, Account):
+        membership = Membership.objects.filter(account=request.user, recruit__link=link, left_at=None).first()
+        if membership is not None:
+            return redirect(role_home(membership))
+    shut = why_shut(link)
+    if shut:
+        raise Conflict(shut)
+    form = NameForm(request.POST or None)
+    if request.method != "POST" or not form.is_valid():
+        return render(request, "web/accounts/recruited.html", {"link": link, "form": form})
+    with transaction.atomic():
+        held = take_in_anybody(link, form.cleaned_data["name"])
+        code = words_of(give_code(held))
+    login(request, held.account, backend=BACKEND)
+    return render(request, "web/accounts/own_code.html", {"code": code, "onward": role_home(held)})
+
+
+def _too_many(request: HttpRequest) -> HttpResponse:
+    return render(request, "429.html", status=HTTPStatus.TOO_MANY_REQUESTS)
+
+
+_WHAT_NAME = lazy("How shall we call you?")
+
+
+class NameForm(forms.Form):
+    """For testers: a name is all, and even that may be left out."""
+
+    name = forms.CharField(
+        label=_WHAT_NAME,
+        max_length=120,
+        required=False,
+        help_text=lazy("A first name or a made-up one will do; you may leave it empty."),
+        widget=forms.TextInput(attrs={"autocomplete": "nickname"}),
+    )
+
+    def made(self) -> Account:
+        """Return a new account without address or password."""
+        return Account.objects.create_user(name=self.cleaned_data["name"])
+
+
+class AccountForm(forms.Form):
+    """For everybody who comes back by password."""
+
+    name = forms.CharField(label=_WHAT_NAME, max_length=120, widget=forms.TextInput(attrs={"autocomplete": "name"}))
+    email = forms.EmailField(label=lazy("E-mail address"), widget=forms.EmailInput(attrs={"autocomplete": "email"}))
+    password = forms.CharField(
+        label=lazy("Password"),
+        help_text=lazy("Ten characters at least; a sentence is easy to keep in mind. Password managers are welcome."),
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+    )
+
+    def clean_email(self) -> str:
+        """Return an address that nobody has yet.
+
+        Raises:
+            ValidationError: If somebody has it.
+        """
+        email = str(self.cleaned_data["email"]).lower()
+        if Account.objects.filter(email=email).exists():
+            message = lazy("This address has an account already. Sign in first, then open the invitation again.")
+            raise forms.ValidationError(message)
+        return email
+
+    def clean(self) -> dict[str, Any]:
+        """Return what was filled in, once the password is good enough for this person."""
+        filled = super().clean() or {}
+        if "password" in filled:
+            person = Account(email=filled.get("email"), name=filled.get("name", ""))
+            try:
+                validate_password(filled["password"], person)
+            except forms.ValidationError as error:
+                self.add_error("password", error)
+        return filled
+
+    def made(self) -> Account:
+        """Return a new account."""
+        filled = self.cleaned_data
+        return Account.objects.create_user(filled["email"], filled["password"], name=filled["name"])
+
+
+class CodeForm(forms.Form):
+    """For people with a printed slip."""
+
+    code = forms.CharField(
+        label=lazy("Your code"),
+        max_length=80,
+        help_text=lazy("Three words and a number, as on your slip. Capitals and hyphens do not matter."),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
+    )
+
+
+INVITED = "invitation"
+"""Where a browser session keeps the link on which somebody came, while signing in elsewhere."""
+
+
+class ClosedDoor(DefaultAccountAdapter):  # type: ignore[misc] # the library has no types
+    """Nobody registers by password; the pages of invitations make accounts."""
+
+    def is_open_for_signup(self, _request: HttpRequest) -> bool:
+        """Return False."""
+        return False
+
+
+class InvitedOnly(DefaultSocialAccountAdapter):  # type: ignore[misc] # the library has no types
+    """Who signs in by an identity provider for the first time must be on the way from an open invitation."""
+
+    def is_open_for_signup(self, request: HttpRequest, _sociallogin: Any) -> bool:
+        """Tell whether the browser came by an invitation that is still open."""
+        invitation = invitation_of(str(request.session.get(INVITED, "")))
+        return invitation is not None and standing_of(invitation) is Standing.OPEN
+
+    def populate_user(self, request: HttpRequest, sociallogin: Any, data: dict[str, Any]) -> Any:
+        """Return the account with the name that the provider says."""
+        account = super().populate_user(request, sociallogin, data)
+        account.email = (account.email or "").lower() or None
+        account.name = str(data.get("name") or " ".join(filter(None, [data.get("first_name"), data.get("last_name")])))
+        return account
