@@ -23,8 +23,8 @@ from theodolite.bootstrap.clock import SystemClock  # noqa: E402
 from theodolite.domain.failure import Party  # noqa: E402
 from theodolite.domain.flow import AskModel, Message, Speaker  # noqa: E402
 from theodolite.domain.model import ModelEndpoint  # noqa: E402
-from theodolite.gateways.limits.account import Account  # noqa: E402
-from theodolite.gateways.limits.adaptive_limit import START  # noqa: E402
+from theodolite.gateways.limits.rate_limiter import Account  # noqa: E402
+from theodolite.gateways.limits.rate_limiter import START  # noqa: E402
 from theodolite.gateways.models.chat_model import ChatModel  # noqa: E402
 from theodolite.gateways.limits.rate_limiter import RateLimiter  # noqa: E402
 from theodolite.gateways.limits.window import Window  # noqa: E402

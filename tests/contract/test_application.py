@@ -18,8 +18,7 @@ from theodolite.domain.recording import RecordedDialogue, RecordedTurn
 from theodolite.gateways.applications.aria_application import AriaApplication
 from theodolite.gateways.applications.callable_application import CallableApplication
 from theodolite.gateways.applications.http_application import HttpApplication
-from theodolite.gateways.applications.prompted import PromptedModelApplication
-from theodolite.gateways.applications.recorded import RecordedApplication
+from theodolite.gateways.applications.stand_ins import PromptedModelApplication, RecordedApplication
 from theodolite.gateways.secret_redaction import Credentials
 
 PROMPTS = tuple(f"prompt {number}" for number in range(20))

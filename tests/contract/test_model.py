@@ -11,10 +11,10 @@ from tests.fakes.model import FakeModel, in_turn
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import AskModel, Message, Speaker
 from theodolite.domain.model import ModelEndpoint
+from theodolite.gateways.applications.stand_ins import ScriptedModel
 from theodolite.gateways.models.anthropic_messages import MESSAGES
 from theodolite.gateways.models.chat_format import CHAT_COMPLETIONS
 from theodolite.gateways.models.chat_model import ChatModel
-from theodolite.gateways.scripted import ScriptedModel
 
 LINES = ("first", "second", "third")
 

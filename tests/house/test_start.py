@@ -95,9 +95,9 @@ UNUSED = {
     "measurement": ["trees.construction"],
     "gateways": [
         "applications.aria_application",
+        "applications.stand_ins",
         "limits.window",
         "models.cached_model",
-        "scripted",
         "applications.http_application",
         "models.anthropic_messages",
         "models.inspect_model",

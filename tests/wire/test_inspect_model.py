@@ -26,7 +26,7 @@ from theodolite.domain.failure import Party
 from theodolite.domain.flow import AskModel, Message, SchemaUse, Speaker
 from theodolite.domain.model import CacheUse, ModelEndpoint, ModelKind, Price
 from theodolite.gateways.factory import Caching, open_model
-from theodolite.gateways.limits.retry_policy import REFUSALS
+from theodolite.gateways.limits.retry import REFUSALS
 
 ASK = AskModel(
     model="app",

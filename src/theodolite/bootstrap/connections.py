@@ -13,7 +13,7 @@ from theodolite.execution.clients import Clients
 from theodolite.execution.cost_estimator import CostEstimator
 from theodolite.execution.stop_conditions import StopConditions
 from theodolite.gateways.factory import Caching, open_application, open_labeller, open_model
-from theodolite.gateways.limits.account import Accounts
+from theodolite.gateways.limits.rate_limiter import Accounts
 from theodolite.ports.application import Application
 from theodolite.ports.clock import Clock
 from theodolite.ports.labeller import Labeller

@@ -21,7 +21,7 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.guideline import Guideline
-from theodolite.gateways.parquet import has_parquet, parquet_bytes, require_parquet
+from theodolite.gateways.tables import has_parquet, parquet_bytes, require_parquet
 from theodolite.reporting.exporting.dialogue_rows import dialogue_columns, dialogue_rows
 from theodolite.reporting.exporting.tables import (
     WHOLE_NUMBERS,

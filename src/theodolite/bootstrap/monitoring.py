@@ -18,7 +18,7 @@ from theodolite.config.tables import read_table
 from theodolite.domain.errors import InputError
 from theodolite.domain.monitoring.history import History
 from theodolite.domain.monitoring.watch import Alert, Watch, WatchRules
-from theodolite.gateways.score_query import is_database, query_rows
+from theodolite.gateways.tables import is_database, query_rows
 from theodolite.reporting.monitoring.document import watch_document
 from theodolite.reporting.monitoring.page import watch_html
 from theodolite.reporting.monitoring.text import watch_text

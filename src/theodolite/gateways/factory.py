@@ -19,14 +19,11 @@ from theodolite.domain.application import (
 )
 from theodolite.domain.errors import InputError
 from theodolite.domain.model import CacheUse, ModelEndpoint, ModelKind
-from theodolite.gateways.applications.prompted import PromptedModelApplication
 from theodolite.gateways.http.client import checked_address, host_of
 from theodolite.gateways.http.proxies import NetworkContext, route_of
-from theodolite.gateways.limits.account import Accounts
-from theodolite.gateways.limits.rate_limiter import RateLimiter
-from theodolite.gateways.models.chat_format import CHAT_COMPLETIONS
+from theodolite.gateways.limits.rate_limiter import Accounts, RateLimiter
+from theodolite.gateways.models.chat_format import CHAT_COMPLETIONS, Dialect
 from theodolite.gateways.models.chat_model import ChatModel
-from theodolite.gateways.models.dialect import Dialect
 from theodolite.gateways.secret_redaction import ARIA_AUTH, Credentials
 from theodolite.ports.clock import Clock
 from theodolite.ports.model import Model
@@ -34,14 +31,12 @@ from theodolite.ports.model import Model
 if TYPE_CHECKING:  # a study reaches its models and applications in one or two ways, and loads these
     from theodolite.domain.recording import RecordedDialogue
     from theodolite.gateways.applications.aria_application import AriaApplication
-    from theodolite.gateways.applications.callable_application import CallableApplication
+    from theodolite.gateways.applications.callable_application import CallableApplication, CallableLabeller
     from theodolite.gateways.applications.http_application import HttpApplication
-    from theodolite.gateways.applications.recorded import RecordedApplication
     from theodolite.gateways.applications.runtime import Surroundings
-    from theodolite.gateways.callable_labeller import CallableLabeller
+    from theodolite.gateways.applications.stand_ins import PromptedModelApplication, RecordedApplication, ScriptedModel
     from theodolite.gateways.models.cached_model import CachedModel
     from theodolite.gateways.models.inspect_model import InspectModel
-    from theodolite.gateways.scripted import ScriptedModel
     from theodolite.ports.cache import Cache
 
 LiveApplication: TypeAlias = "PromptedModelApplication | HttpApplication | CallableApplication | AriaApplication"
@@ -91,7 +86,7 @@ def open_model(
         InputError: If address, key, proxy or certificates cannot be used.
     """
     if endpoint.is_scripted or not (endpoint.url or endpoint.kind is ModelKind.INSPECT):
-        from theodolite.gateways.scripted import ScriptedModel
+        from theodolite.gateways.applications.stand_ins import ScriptedModel
 
         return ScriptedModel(endpoint)
     model = _live(endpoint, NetworkContext(environ=environ, folder=folder), clock, accounts or Accounts(clock), starts)
@@ -141,8 +136,7 @@ def _rate_limiter(endpoint: ModelEndpoint, accounts: Accounts, clock: Clock, sta
     account = accounts.of(host, endpoint.key, parallel=endpoint.parallel, is_priced=is_priced)
     if endpoint.rpm is None and endpoint.tpm is None:
         return RateLimiter(account, clock)
-    from theodolite.gateways.limits.start_log import start_log
-    from theodolite.gateways.limits.window import Window
+    from theodolite.gateways.limits.window import Window, start_log
 
     model = host, endpoint.key, endpoint.model
     log = start_log(starts, clock, *model) if starts is not None else None
@@ -184,10 +178,12 @@ def open_application(
     what = f"application `{name}`"
     match connection:
         case RecordedFile():
-            from theodolite.gateways.applications.recorded import RecordedApplication
+            from theodolite.gateways.applications.stand_ins import RecordedApplication
 
             return RecordedApplication(name, recordings)
         case PromptedModel():
+            from theodolite.gateways.applications.stand_ins import PromptedModelApplication
+
             return PromptedModelApplication(name, connection, model=_model(connection.model, models, what))
         case HttpEndpoint():
             return _http(name, connection, NetworkContext(environ=environ, folder=folder), clock, accounts)
@@ -223,9 +219,9 @@ def open_labeller(
     labelling = annotator.labelling
     if not isinstance(labelling, PythonLabeller):
         return None
+    from theodolite.gateways.applications.callable_application import OFFERED, CallableLabeller
     from theodolite.gateways.applications.runtime import Surroundings, labeller_code
     from theodolite.gateways.applications.workers import Workers
-    from theodolite.gateways.callable_labeller import OFFERED, CallableLabeller
 
     around = Surroundings(study=folder, environ=environ, workspace=workspace)
     code = labeller_code(annotator.name, labelling, around, offered=OFFERED)
@@ -269,8 +265,7 @@ def _credentials(connection: AriaClass, environ: Mapping[str, str]) -> Credentia
 def _http(
     name: str, connection: HttpEndpoint, context: NetworkContext, clock: Clock, accounts: Accounts | None
 ) -> HttpApplication:
-    from theodolite.gateways.applications.http_application import HttpApplication
-    from theodolite.gateways.applications.http_form import checked_template
+    from theodolite.gateways.applications.http_application import HttpApplication, checked_template
 
     checked_template(connection.url, what=f"application `{name}`")
     account = (accounts or Accounts(clock)).of(

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
-from theodolite.gateways.attempt_error import LARGEST_ANSWER, BrokenOff, CutShort, NotHttp, PackedOtherwise, TooLarge
+from theodolite.gateways.errors import LARGEST_ANSWER, BrokenOff, CutShort, NotHttp, PackedOtherwise, TooLarge
 from theodolite.gateways.http.transport import HttpTransport
 
 OK = b"HTTP/1.1 200 OK\r\n"

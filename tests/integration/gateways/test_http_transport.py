@@ -12,7 +12,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from theodolite.gateways.attempt_error import BrokenOff, NoConnection
+from theodolite.gateways.errors import BrokenOff, NoConnection
 from theodolite.gateways.http import transport as http_transport
 from theodolite.gateways.http.proxies import CallRoute
 from theodolite.gateways.http.transport import HttpTransport

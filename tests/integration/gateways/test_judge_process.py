@@ -10,7 +10,7 @@ from theodolite.bootstrap.clock import SystemClock
 from theodolite.domain.annotator import Annotator, AnnotatorKind, PythonLabeller
 from theodolite.domain.errors import InputError, ServerFault
 from theodolite.domain.flow import AskFunction, Exchange
-from theodolite.gateways.callable_labeller import CallableLabeller
+from theodolite.gateways.applications.callable_application import CallableLabeller
 from theodolite.gateways.factory import open_labeller
 
 ASK = AskFunction(annotator="j", turns=(Exchange(prompt="a", response="b"),), guideline="g", questions=("label",))

@@ -10,10 +10,9 @@ from theodolite.domain.application import HttpEndpoint
 from theodolite.domain.model import ModelEndpoint, Price
 from theodolite.domain.run import Spending
 from theodolite.gateways.applications.http_application import HttpApplication
-from theodolite.gateways.limits.account import Account
-from theodolite.gateways.limits.rate_limiter import RateLimiter
+from theodolite.gateways.limits.rate_limiter import Account, RateLimiter
 from theodolite.gateways.limits.window import Window
-from theodolite.gateways.models import chat_knock
+from theodolite.gateways.models import chat_model
 from theodolite.gateways.models.chat_model import ChatModel
 from theodolite.ports.endpoint import Knock
 
@@ -51,7 +50,7 @@ async def knock_application(url: str, *, key: str = "", knock_s: float = 4.0, **
 
 
 def test_the_loopback_server_knows_a_knock_when_it_hears_one() -> None:
-    assert KNOCK_WORDS == chat_knock.KNOCK_WORDS
+    assert KNOCK_WORDS == chat_model.KNOCK_WORDS
 
 
 async def test_a_model_that_is_there_tells_its_name_and_what_asking_cost() -> None:

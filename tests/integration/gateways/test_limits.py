@@ -14,10 +14,8 @@ from theodolite.domain.failure import Party
 from theodolite.domain.flow import AskModel, Message, Speaker
 from theodolite.domain.model import ModelEndpoint
 from theodolite.gateways.factory import open_model
-from theodolite.gateways.limits.account import Account, Accounts
-from theodolite.gateways.limits.rate_limiter import RateLimiter
-from theodolite.gateways.limits.start_log import StartLog
-from theodolite.gateways.limits.window import Window
+from theodolite.gateways.limits.rate_limiter import Account, Accounts, RateLimiter
+from theodolite.gateways.limits.window import StartLog, Window
 from theodolite.gateways.models.chat_model import ChatModel
 
 pytestmark = pytest.mark.integration

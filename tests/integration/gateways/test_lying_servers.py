@@ -11,7 +11,7 @@ import pytest
 from aiohttp.abc import AbstractResolver
 
 from tests.integration.gateways.test_http_transport import ANSWER, ask, certified
-from theodolite.gateways.attempt_error import BrokenOff, CutShort, NoConnection, translate
+from theodolite.gateways.errors import BrokenOff, CutShort, NoConnection, translate
 from theodolite.gateways.http.proxies import CallRoute
 from theodolite.gateways.http.transport import HttpTransport
 

@@ -15,7 +15,7 @@ from theodolite.domain.errors import GatewayError, MalformedReply, RateLimited
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import AskModel, Message, SayToApplication, Speaker
 from theodolite.domain.model import ModelEndpoint, ModelKind, Price
-from theodolite.gateways.applications.prompted import PromptedModelApplication
+from theodolite.gateways.applications.stand_ins import PromptedModelApplication
 from theodolite.gateways.factory import open_model
 from theodolite.gateways.models.chat_model import ChatModel
 

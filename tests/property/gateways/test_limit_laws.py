@@ -8,10 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.fakes.clock import FakeClock
-from theodolite.gateways.limits.account import Account
-from theodolite.gateways.limits.rate_limiter import RateLimiter
-from theodolite.gateways.limits.start_log import StartLog
-from theodolite.gateways.limits.window import Window
+from theodolite.gateways.limits.rate_limiter import Account, RateLimiter
+from theodolite.gateways.limits.window import StartLog, Window
 
 GAPS = st.lists(st.floats(0.0, 40.0), min_size=1, max_size=60)
 

@@ -25,13 +25,11 @@ from theodolite.domain.model import CacheUse, ModelEndpoint, ModelKind
 from theodolite.gateways.applications.aria_application import AriaApplication
 from theodolite.gateways.applications.callable_application import CallableApplication
 from theodolite.gateways.applications.http_application import HttpApplication
-from theodolite.gateways.applications.prompted import PromptedModelApplication
-from theodolite.gateways.applications.recorded import RecordedApplication
+from theodolite.gateways.applications.stand_ins import PromptedModelApplication, RecordedApplication, ScriptedModel
 from theodolite.gateways.factory import Caching, open_application, open_model
-from theodolite.gateways.models import inspect_line
+from theodolite.gateways.models import inspect_model
 from theodolite.gateways.models.cached_model import CachedModel
 from theodolite.gateways.models.chat_model import ChatModel
-from theodolite.gateways.scripted import ScriptedModel
 
 TEAM = """import json
 from aria_dialog_api_base import AriaDialogAPI
@@ -88,7 +86,7 @@ def test_an_application_is_opened_by_its_connection(connection: Connection, kind
 
 
 def test_a_model_through_inspect_says_how_the_extra_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inspect_line, "find_spec", lambda name: None)
+    monkeypatch.setattr(inspect_model, "find_spec", lambda name: None)
     endpoint = ModelEndpoint(name="gemini", model="google/gemini-x", kind=ModelKind.INSPECT)
 
     with pytest.raises(InputError, match=r"`gemini`.*pip install 'theodolite\[inspect\]'"):

@@ -3,25 +3,416 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, TypeVar
 
-from theodolite.domain.application import AriaClass
-from theodolite.domain.errors import Rejected
+from theodolite.domain.application import ARIA_SLOTS, AriaClass
+from theodolite.domain.errors import GatewayError, InputError, Rejected, ServerFault, TemplateError, TimedOut
+from theodolite.domain.fault import did_you_mean
 from theodolite.domain.flow import Reply, SayToApplication
 from theodolite.domain.network import NetworkUse
-from theodolite.gateways.applications.aria_contract import check_class
-from theodolite.gateways.applications.aria_form import init_arguments, prompt_template
-from theodolite.gateways.applications.aria_instance import AriaClassOf, AriaInstance
 from theodolite.gateways.applications.connections import Connections
 from theodolite.gateways.applications.open_sessions import OpenSessions
-from theodolite.gateways.applications.template_variables import Slots
-from theodolite.gateways.applications.workers import Workers
-from theodolite.gateways.attempt_error import empty
-from theodolite.gateways.markup import readable
-from theodolite.gateways.sanitize import repaired
-from theodolite.gateways.secret_redaction import Credentials
+from theodolite.gateways.applications.worker_process import ForeignObject, WorkerChannel, decode, type_of
+from theodolite.gateways.applications.workers import Slots, Workers
+from theodolite.gateways.errors import AttemptError, empty, malformed
+from theodolite.gateways.sanitize import readable, repaired
+from theodolite.gateways.secret_redaction import ARIA_AUTH, Credentials
+from theodolite.gateways.templates import text_template
 from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock
 from theodolite.ports.endpoint import Knock
+
+PromptForm: TypeAlias = Callable[[str, int, str], str]
+
+"""From a prompt, the number of its turn and the source material to what `GetResponse` is given."""
+
+
+def prompt_template(source: str, name: str) -> PromptForm:
+    """Return how an application is told a prompt.
+
+    The interface has no place for source material, so a study says where in the
+    text it is to stand; without a template the prompt goes through as it is.
+
+    Args:
+        source: The template; empty for the prompt alone.
+        name: Name of the application in the study.
+
+    Raises:
+        InputError: If it is no template, or names what nothing fills.
+    """
+    if not source:
+        return lambda prompt, _turn, _context: prompt
+    fill = text_template(source, what=f"`prompt` of application `{name}`", slots=ARIA_SLOTS)
+    return lambda prompt, turn, context: fill({"prompt": prompt, "turn": turn, "context": context})
+
+
+INIT_SLOTS = ("auth",)
+
+"""What the templates of a constructor's arguments may name."""
+
+
+_WHOLE = re.compile(r"\s*\{\{\s*auth((?:\.\w+)*)\s*\}\}\s*")
+
+
+def init_arguments(source: str, credentials: Credentials, *, what: str) -> dict[str, Any]:
+    """Return the arguments of a class's constructor, with credentials where the study has `{{ auth... }}`.
+
+    A text that is such a slot and nothing else keeps the type of the credential.
+
+    Args:
+        source: JSON object of arguments, as the study gives them.
+        credentials: Credentials of the application; while they are missing, slots stay empty.
+        what: What messages call the arguments.
+
+    Raises:
+        InputError: If a slot names a credential that is not there.
+    """
+    auth = credentials.auth
+    arguments: dict[str, Any] = json.loads(source)
+    if auth is None and credentials.is_missing:
+        return arguments  # nothing is called without them
+    return {name: _filled(value, auth or {}, what) for name, value in arguments.items()}
+
+
+def _filled(value: Any, auth: Mapping[str, Any], what: str) -> Any:
+    if isinstance(value, dict):
+        return {key: _filled(member, auth, what) for key, member in value.items()}
+    if isinstance(value, list):
+        return [_filled(item, auth, what) for item in value]
+    if not isinstance(value, str) or "{" not in value:
+        return value
+    whole = _WHOLE.fullmatch(value)
+    try:
+        return (
+            _credential(auth, whole[1], what)
+            if whole
+            else text_template(value, what=what, slots=INIT_SLOTS)({"auth": dict(auth)})
+        )
+    except TemplateError as error:
+        raise InputError(str(error)) from None
+
+
+def _credential(auth: Mapping[str, Any], path: str, what: str) -> Any:
+    found: Any = dict(auth)
+    for part in path.split(".")[1:]:
+        if not isinstance(found, Mapping) or part not in found:
+            there = ", ".join(f"`{name}`" for name in auth) or "none"
+            message = f"{what} names the credential `auth{path}`, which is not set; the credentials are: {there}"
+            if not auth:
+                message += ". Put a JSON object into the environment variable `ARIA_AUTH_JSON`, or name another one:"
+                message += " `auth: NAME`"
+            raise InputError(message)
+        found = found[part]
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerated:
+    """A value that breaks the contract in a way whose meaning is plain all the same.
+
+    Attributes:
+        value: What is meant.
+        remark: What is wrong with how it was said.
+    """
+
+    value: Any
+    remark: str
+
+
+def check_class(described: Mapping[str, Any], *, what: str) -> None:
+    """Refuse a class that cannot hold a dialogue, and say everything that it lacks.
+
+    Args:
+        described: The worker's description of the class.
+        what: What messages call the application.
+
+    Raises:
+        InputError: If a needed method is missing or still abstract, or the study does not give what the
+            constructor takes.
+    """
+    kind = f"{what}: class `{described['name']}`"
+    if described["lacking"]:
+        message = f"{kind} does not define {_listed(described['lacking'])}, which ARIA's dialogue interface asks for"
+        raise InputError(message)
+    if described["wanted"]:
+        first = described["wanted"][0]
+        message = (
+            f"{kind} cannot be made without {_listed(described['wanted'])}; ARIA's dialogue interface makes instances"
+            f' without arguments. Give them in the study: `init: {{{first}: "{{{{ auth.{first} }}}}"}}`, where `auth`'
+            " is the JSON object in the environment variable `ARIA_AUTH_JSON`, or in the one that `auth: NAME` names"
+        )
+        raise InputError(message)
+    if described["unknown"]:
+        message = f"{kind} takes no {_listed(described['unknown'])}, which `init` gives" + did_you_mean(
+            described["unknown"][0], described["takes"]
+        )
+        raise InputError(message)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def read_truth(returned: Any, method: str, credentials: Credentials) -> bool | Tolerated | AttemptError:
+    """Return what a method says about its success.
+
+    A pair such as `(False, "no key")` is true to Python whatever it holds, so its
+    first member is read; that is how real classes meant it. NIST's own programs
+    took any other true value for success.
+    """
+    if isinstance(returned, bool):
+        return returned
+    if isinstance(returned, tuple | list) and returned and isinstance(returned[0], bool):
+        kind = type_of(returned)
+        remark = f"`{method}` returned a {kind} that begins with {returned[0]}; expected {returned[0]} alone"
+        if returned[0]:
+            return Tolerated(True, remark)
+        words = credentials.scrub(" ".join(str(item) for item in returned[1:]))
+        return AttemptError(kind=ServerFault, words=f"`{method}` returned False: {words}".removesuffix(": "))
+    is_true = returned.is_true if isinstance(returned, ForeignObject) else bool(returned)
+    if is_true and not (isinstance(returned, ForeignObject) and returned.type_name == "coroutine"):
+        return Tolerated(True, f"`{method}` returned {_named(returned)}, taken as True; expected True or False")
+    return malformed(f"`{method}` returned {_named(returned)}; expected True or False: return True where it succeeded")
+
+
+def read_response(returned: Any, credentials: Credentials) -> str | Tolerated | AttemptError:
+    """Return the words of a response, or what is wrong with it."""
+    if not isinstance(returned, Mapping):
+        return malformed(f'`GetResponse` returned {_named(returned)}; expected {{"success": ..., "response": ...}}')
+    lacking = [key for key in ("success", "response") if key not in returned]
+    if lacking:
+        keys = ", ".join(f"`{key}`" for key in lacking)
+        there = ", ".join(sorted(map(str, returned))[:6]) or "nothing"
+        return malformed(f"`GetResponse` returned no {keys}; there is {credentials.scrub(there)}")
+    success = read_truth(returned["success"], "success` of `GetResponse", credentials)
+    if isinstance(success, AttemptError):
+        return success
+    if success is False:
+        words = credentials.scrub(str(returned["response"] or ""))
+        return AttemptError(kind=ServerFault, words=f"it says that it failed: {words}".removesuffix(": "))
+    text = _text_in(returned["response"])
+    return Tolerated(text, success.remark) if isinstance(success, Tolerated) and isinstance(text, str) else text
+
+
+def _text_in(response: Any) -> str | AttemptError:
+    if response is None or (isinstance(response, str) and not response.strip()):
+        return empty("`response` of `GetResponse` holds no text")
+    return response if isinstance(response, str) else malformed(f"`response` is {_named(response)}; expected text")
+
+
+def read_version(returned: Any) -> str | Tolerated:
+    """Return the version that an application states."""
+    if isinstance(returned, str) and returned.strip():
+        return returned.strip()
+    text = returned.text if isinstance(returned, ForeignObject) else str(returned)
+    version = "" if returned is None else text.strip()
+    return Tolerated(version, f"`GetVersion` returned {_named(returned)}; expected text")
+
+
+def _named(value: Any) -> str:
+    """Return what a value is, never what it holds: it may hold a key."""
+    if value is None or isinstance(value, bool):
+        return str(value)
+    if isinstance(value, str):
+        return "a text" if value else "an empty text"
+    kind = type_of(value)
+    return f"{'an' if kind[:1].lower() in 'aeiou' else 'a'} {kind}"
+
+
+T = TypeVar("T")
+
+
+CLOSE_S = 5.0
+
+"""Time for `CloseConnection`; seconds."""
+
+
+ON_CLASS = "on class"
+
+"""First member of a version that the worker could ask for on the class alone."""
+
+
+_numbers = itertools.count(1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AriaClassOf:
+    """What all instances of one application have in common.
+
+    Attributes:
+        name: Name of the application in the study.
+        kind: Name of the class.
+        workers: Processes that run it.
+        init: Arguments of the constructor.
+        credentials: What `OpenConnection` is given.
+        timeout_s: Time limit of each call; seconds.
+        remarks: Takes what was let pass although the interface asks for something else.
+        in_use: The instances of open sessions, by process and identity.
+    """
+
+    name: str
+    kind: str
+    workers: Workers
+    init: Mapping[str, Any]
+    credentials: Credentials
+    timeout_s: float
+    remarks: dict[str, None] = field(default_factory=dict)
+    in_use: dict[tuple[WorkerChannel, int], AriaInstance] = field(default_factory=dict)
+
+
+class AriaInstance:
+    """An instance, the process and the thread that it lives on, and how far its dialogue has come.
+
+    All calls come from one thread of the process: what `OpenConnection` makes may be bound to it.
+    """
+
+    def __init__(self, of: AriaClassOf, channel: WorkerChannel) -> None:
+        """Remember the class and the process; nothing is made yet."""
+        self._of = of
+        self._channel = channel
+        self._number = next(_numbers)
+        self._identity: int | None = None
+        self._is_stuck = False
+        self.is_shared = False
+        self.turns = 0
+        self.version = ""
+
+    async def begin(self) -> None:
+        """Make the instance, open its connection and start a dialogue.
+
+        Raises:
+            GatewayError: If one of these fails.
+        """
+        answer = await self._ask("new", f"`{self._of.kind}()`", init=dict(self._of.init))
+        self._own(answer["identity"])
+        await self._open_connection()
+        self.version = self._tolerated(await self._stated())
+        await self.restart()
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether there is an instance at all."""
+        return self._identity is not None
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether its process still runs."""
+        return not self._channel.ended
+
+    async def restart(self) -> None:
+        """Start a dialogue that should know nothing of the one before.
+
+        Raises:
+            GatewayError: If the instance does not do it.
+        """
+        await self._must("StartSession")
+        self.turns = 0
+
+    def _own(self, identity: int) -> None:
+        """Remember what the class has made; refuse what another open session has, which is spoilt by that, too."""
+        self._identity = identity
+        holder = self._of.in_use.setdefault((self._channel, identity), self)
+        if holder is not self:
+            holder.is_shared = True
+            raise self._mixed()
+
+    def _mixed(self) -> ServerFault:
+        message = (
+            f"`{self._of.kind}()` gave two open sessions one and the same instance; each needs one of its own, or words"
+            " of one get into the other. Set `isolation: session` for this application: each session then has a"
+            " process of its own; or `sessions: 1`: sessions then take turns"
+        )
+        return ServerFault(message, endpoint=self._of.name)
+
+    async def _open_connection(self) -> None:
+        auth = self._of.credentials.auth
+        try:
+            await self._must("OpenConnection", auth or {})
+        except ServerFault as error:
+            if auth is not None or not self.is_alive:
+                raise
+            message = f"{error}; it was given no credentials, since the environment variable `{ARIA_AUTH}` is not set"
+            raise ServerFault(message, endpoint=self._of.name) from None
+
+    async def say(self, prompt: str) -> str:
+        """Return the response to a prompt.
+
+        Raises:
+            GatewayError: If there is none.
+        """
+        returned = await self._call("GetResponse", prompt)
+        if self.is_shared:
+            raise self._mixed()
+        text = self._tolerated(read_response(returned, self._of.credentials))
+        self.turns += 1
+        return text
+
+    async def close(self) -> None:
+        """Close the connection; what goes wrong with that is a remark, and a stuck thread is left alone."""
+        try:
+            if self.has_begun and self.is_alive and not self._is_stuck:
+                await self._must("CloseConnection", limit_s=min(CLOSE_S, self._of.timeout_s))
+        except TimedOut:
+            self._of.remarks[f"`CloseConnection` took longer than {CLOSE_S:g} s"] = None
+        except GatewayError as error:
+            self._of.remarks[f"closing the connection failed: {error}"] = None
+        finally:
+            self._channel.tell("forget", instance=self._number)
+            if not self._is_stuck and self._identity is not None:
+                self._of.in_use.pop((self._channel, self._identity), None)
+
+    async def _must(self, method: str, *arguments: Any, limit_s: float | None = None) -> None:
+        returned = await self._call(method, *arguments, limit_s=limit_s)
+        if not self._tolerated(read_truth(returned, method, self._of.credentials)):
+            message = f"`{method}` returned False"
+            raise ServerFault(message, endpoint=self._of.name)
+
+    async def _stated(self) -> str | Tolerated:
+        """Return the version that the class states, whichever way it lets itself be asked."""
+        try:
+            returned = await self._call("GetVersion")
+        except TimedOut:
+            raise
+        except ServerFault as error:
+            if not self.is_alive:
+                raise
+            return Tolerated("", str(error))
+        if isinstance(returned, tuple) and len(returned) == 2 and returned[0] == ON_CLASS:
+            version = read_version(returned[1])
+            text = version.value if isinstance(version, Tolerated) else version
+            return Tolerated(text, "`GetVersion` takes no `self` and is no `@staticmethod`")
+        return "" if returned == "" else read_version(returned)
+
+    def _tolerated(self, read: T | Tolerated | AttemptError) -> T:
+        if isinstance(read, AttemptError):
+            raise read.error(endpoint=self._of.name)
+        if isinstance(read, Tolerated):
+            self._of.remarks[read.remark] = None
+            value: T = read.value
+            return value
+        return read
+
+    async def _call(self, method: str, *arguments: Any, limit_s: float | None = None) -> Any:
+        answer = await self._ask("method", f"`{method}`", limit_s=limit_s, method=method, arguments=list(arguments))
+        return decode(answer["returned"])
+
+    async def _ask(self, operation: str, what: str, *, limit_s: float | None = None, **fields: Any) -> dict[str, Any]:
+        self._is_stuck = True  # until it answers: whoever stops waiting leaves the thread in the call
+        limit = self._of.timeout_s if limit_s is None else limit_s
+        try:
+            answer = await self._of.workers.ask(
+                self._channel, operation, what=what, limit_s=limit, instance=self._number, **fields
+            )
+        except GatewayError as error:
+            self._is_stuck = isinstance(error, TimedOut)
+            raise
+        self._is_stuck = False
+        return answer
 
 
 class AriaApplication:

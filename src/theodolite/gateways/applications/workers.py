@@ -10,15 +10,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from theodolite.domain.errors import ContentRefused, GatewayError, InputError, ServerFault, TimedOut
-from theodolite.gateways.applications.worker_answers import raised_text, unusable_text
-from theodolite.gateways.applications.worker_process import CallTimedOut, ProcessEnded, WorkerChannel
+from theodolite.gateways.applications.worker_process import (
+    CallTimedOut,
+    ProcessEnded,
+    WorkerChannel,
+    raised_text,
+    unusable_text,
+)
 from theodolite.gateways.secret_redaction import Credentials
 from theodolite.ports.application import OnChunk
 
 MOST_STUCK = 8
+
 """Calls without an answer that one process may hold before new calls go to a fresh one; count."""
 
+
 Start = Callable[[], WorkerChannel]
+
 """Starts a process of the application; the code is not loaded yet."""
 
 
@@ -243,3 +251,19 @@ def _remedy(raised: Mapping[str, Any], target: str, noun: str) -> str:
         f"; put `{raised['missing']}` into a file that `requirements` names, install it for the interpreter that"
         " `python` names, or put it beside the application"
     )
+
+
+class Slots:
+    """A semaphore for whichever event loop asks."""
+
+    def __init__(self, n: int) -> None:
+        """Say how many there are; count."""
+        self._n = n
+        self._taken: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
+
+    def take(self) -> asyncio.Semaphore:
+        """Return what to enter: `async with slots.take()`."""
+        loop = asyncio.get_running_loop()
+        if self._taken is None or self._taken[0] is not loop:
+            self._taken = (loop, asyncio.Semaphore(self._n))
+        return self._taken[1]

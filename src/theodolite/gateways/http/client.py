@@ -11,12 +11,18 @@ from typing import TYPE_CHECKING
 
 from theodolite.domain.address import refuse_userinfo
 from theodolite.domain.errors import InputError, Rejected, TimedOut
-from theodolite.gateways.api_error import read_api_error
-from theodolite.gateways.attempt_error import FOREIGN, Again, AttemptError, of_status, translate, withheld
+from theodolite.gateways.errors import (
+    FOREIGN,
+    Again,
+    AttemptError,
+    of_status,
+    read_api_error,
+    translate,
+    withheld,
+)
 from theodolite.gateways.http.proxies import CallRoute
 from theodolite.gateways.limits.rate_limiter import RateLimiter
-from theodolite.gateways.limits.retry import RetriesExhausted, retry
-from theodolite.gateways.limits.retry_policy import RetryPolicy, asked_wait_s
+from theodolite.gateways.limits.retry import RetriesExhausted, RetryPolicy, asked_wait_s, retry
 from theodolite.gateways.secret_redaction import Secret
 from theodolite.gateways.web_address import NoAddress, web_address
 from theodolite.ports.clock import Clock

@@ -23,7 +23,7 @@ from aiohttp.abc import AbstractResolver
 from yarl import URL
 
 from theodolite.domain.address import HEADER_NAME
-from theodolite.gateways.attempt_error import (
+from theodolite.gateways.errors import (
     LARGEST_ANSWER,
     BrokenOff,
     CutShort,
@@ -34,8 +34,7 @@ from theodolite.gateways.attempt_error import (
     ProxyRefused,
     TooLarge,
 )
-from theodolite.gateways.http.proxies import CallRoute, HttpProxy
-from theodolite.gateways.http.public_network import is_public
+from theodolite.gateways.http.proxies import CallRoute, HttpProxy, is_public
 from theodolite.gateways.web_address import NoAddress, WebAddress, web_address
 
 IDLE_S = 15.0

@@ -3,23 +3,361 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import math
+from collections import deque
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from theodolite.domain.errors import RateLimited
-from theodolite.gateways.attempt_error import AttemptError
-from theodolite.gateways.limits.account import Account
+from theodolite.domain.identity import digest
+from theodolite.gateways.errors import AttemptError
 from theodolite.ports.clock import Clock
 
-if TYPE_CHECKING:  # endpoints without a limit per minute wait for neither
-    from theodolite.gateways.limits.start_log import StartLog
-    from theodolite.gateways.limits.window import Start, Window
+if TYPE_CHECKING:
+    from theodolite.gateways.limits.window import Start, StartLog, Window
+
+
+START = 8
+
+"""Calls in flight before anything is known of an account; count."""
+
+
+COOLDOWN_S = 1.0
+
+"""Time after a cut in which there is no other one; seconds."""
+
+
+LONGEST_COOLDOWN_S = 60.0
+
+"""Longest cooldown that an endpoint may ask for; seconds."""
+
+
+SATURATED = 0.8
+
+"""Share of the limit that must have been in use before it may grow: an idle limit proves nothing."""
+
+
+_FIRST_CUT = 0.5  # back to what it was a round trip ago
+
+_CUT = 0.8
+
+_STEP = 0.05
+
+
+class AdaptiveLimit:
+    """The number of calls that may be in flight, and how it changes.
+
+    Attributes:
+        limit: Calls that may be in flight now; count.
+        ceiling: Calls that may ever be in flight; count.
+    """
+
+    __slots__ = (
+        "_clean",
+        "_counted_from",
+        "_cut_to",
+        "_in_flight_at_most",
+        "_next_cut_s",
+        "_refused_at",
+        "_round",
+        "_size",
+        "_start",
+        "ceiling",
+        "limit",
+    )
+
+    def __init__(self, ceiling: int, *, start: int = START) -> None:
+        """Begin low.
+
+        Args:
+            ceiling: Calls that may ever be in flight; count.
+            start: Calls that may be in flight at first; count.
+        """
+        self.ceiling = ceiling
+        self.limit = min(start, ceiling)
+        self._start = start
+        self._round = 0
+        self._counted_from = 0
+        self._size = self.limit
+        self._clean = 0
+        self._in_flight_at_most = 0
+        self._refused_at = 0
+        self._cut_to = 0
+        self._next_cut_s = float("-inf")
+
+    def raise_ceiling(self, ceiling: int) -> None:
+        """Allow at least so many calls; one account may serve several models."""
+        self.ceiling = max(self.ceiling, ceiling)
+        if not self._round and not self._clean:  # nothing is known yet but where to begin
+            self.limit = self._size = min(self._start, self.ceiling)
+
+    def began(self, in_flight: int) -> int:
+        """Take note of a call that begins, and return the number of the round that it belongs to.
+
+        Args:
+            in_flight: Calls in flight, this one among them; count.
+        """
+        self._in_flight_at_most = max(self._in_flight_at_most, in_flight)
+        return self._round
+
+    def answered(self, begun_in: int, in_flight: int, *, now_s: float) -> None:
+        """Take note of an answer, by which the limit may grow; after a first refusal, of a round of them.
+
+        Args:
+            begun_in: What `began` returned.
+            in_flight: Calls in flight, this one among them; count.
+            now_s: The present moment; seconds.
+        """
+        if begun_in < self._counted_from:
+            return
+        self._clean += 1
+        is_used_up = self._in_flight_at_most >= SATURATED * self._size
+        if is_used_up and not self._refused_at:
+            self.limit = min(self.ceiling, self.limit + 1)
+        if self._clean < self._size:
+            return
+        if is_used_up and self._refused_at:
+            self.limit = max(self.limit, self._grown(now_s))
+        self._new_round(in_flight)
+
+    def refused(self, begun_in: int, in_flight: int, *, now_s: float, asked_wait_s: float | None = None) -> None:
+        """Take note of a refusal; it ends the round, and mostly cuts the limit.
+
+        Calls that began before the last cut were let out by a limit that is gone,
+        so their refusals say nothing about the present one.
+
+        Args:
+            begun_in: What `began` returned.
+            in_flight: Calls in flight, this one among them; count.
+            now_s: The present moment; seconds.
+            asked_wait_s: How long the endpoint asks to wait; seconds.
+        """
+        if begun_in < self._counted_from:
+            return
+        factor = _CUT if self._refused_at else _FIRST_CUT
+        self._refused_at = max(1, min(self.limit, self._in_flight_at_most))
+        if now_s >= self._next_cut_s:
+            self._cut_to = max(1, int(factor * self._refused_at))
+            self._next_cut_s = now_s + min(LONGEST_COOLDOWN_S, max(COOLDOWN_S, asked_wait_s or 0.0))
+        self.limit = min(self.limit, self._cut_to)
+        self._new_round(in_flight)
+
+    def _grown(self, now_s: float) -> int:
+        below = self._refused_at - 1  # so many were borne before the one that was refused
+        grown = max(self.limit + max(1, round(_STEP * self.limit)), (self.limit + below) // 2)
+        return min(self.ceiling, grown if now_s >= self._next_cut_s else min(grown, below))
+
+    def _new_round(self, in_flight: int) -> None:
+        """Begin to count anew; once the limit was found, what the former one let out is not counted."""
+        self._round += 1
+        self._size = self.limit
+        self._clean = 0
+        if self._refused_at:
+            self._counted_from = self._round
+        self._in_flight_at_most = min(in_flight, self.limit)
+
+
+REMEMBERED_S = 24 * 3600.0
+
+"""How long what an account bore is taken for a hint; seconds."""
+
+
+PAUSE_S = 1.0
+
+"""Shortest time between two notes; seconds."""
+
+
+class LimitLog:
+    """One small file: a moment in seconds since 1970 and a count of calls.
+
+    Attributes:
+        noted: What stands there; 0 where nothing does.
+    """
+
+    def __init__(self, path: Path, clock: Clock) -> None:
+        """Keep the path; the file is made with the first note."""
+        self._path = path
+        self._clock = clock
+        self.noted = 0
+        self._next_s = float("-inf")
+
+    def recall(self) -> int | None:
+        """Return how many calls the account bore; None where nobody knows or it was long ago."""
+        try:
+            moment_s, limit = self._path.read_text(encoding="ascii", errors="replace").split()
+            age_s = self._clock.now().timestamp() - float(moment_s)
+            self.noted = max(0, int(limit))
+        except (OSError, ValueError):  # a kill may leave half a line
+            return None
+        return self.noted if self.noted and age_s <= REMEMBERED_S else None
+
+    def note(self, limit: int) -> None:
+        """Write down what an account bears, unless something was written a moment ago.
+
+        A log that cannot be written is done without.
+        """
+        now_s = self._clock.monotonic_s()
+        if now_s < self._next_s:
+            return
+        self.noted, self._next_s = limit, now_s + PAUSE_S
+        with contextlib.suppress(OSError):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._path.write_text(f"{self._clock.now().timestamp():.0f} {limit}\n", encoding="ascii")
+
+
+def limit_log(folder: Path, clock: Clock, *parts: str) -> LimitLog:
+    """Return the log of an account; its name is a hash, since hosts hold any letters."""
+    return LimitLog(folder / f"{digest(*parts)[:16]}.limit", clock)
+
+
+PARALLEL = 256
+
+"""Calls in flight at most where nobody says otherwise; count."""
+
+
+START_PRICED = 4
+
+"""Calls in flight before anything is known of an account whose calls cost money; count."""
+
+
+MOST_AT_FIRST_PRICED = 32
+
+"""Calls in flight at first where an earlier run knows that such an account bears more; count."""
+
+
+class Account:
+    """Hands out slots, first come first served, as many as the adaptive limit allows."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        *,
+        parallel: int = PARALLEL,
+        start: int = START,
+        most_at_first: int | None = None,
+        log: LimitLog | None = None,
+    ) -> None:
+        """Have all slots free.
+
+        Args:
+            clock: Tells the time.
+            parallel: Calls in flight at most; count.
+            start: Calls in flight at most at first, where no log knows better; count.
+            most_at_first: Calls in flight at most at first, whatever the log knows; count, None for no bound.
+            log: Remembers for the next process what the account bears; None to forget it.
+        """
+        self._clock = clock
+        self._log = log
+        start = (log.recall() if log is not None else None) or start
+        start = start if most_at_first is None else min(start, most_at_first)
+        self._limit = AdaptiveLimit(parallel, start=start)
+        self._in_flight = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    @property
+    def limit(self) -> int:
+        """Calls that may be in flight now; count."""
+        return self._limit.limit
+
+    def share(self, parallel: int) -> None:
+        """Let one more model use the account; the largest wish is the bound for all."""
+        self._limit.raise_ceiling(parallel)
+
+    async def enter(self) -> int:
+        """Wait for a slot and return what `leave` has to be told."""
+        if self._waiting or self._in_flight >= self._limit.limit:
+            await self._wait()
+        else:
+            self._in_flight += 1
+        return self._limit.began(self._in_flight)
+
+    def answered(self, ticket: int) -> None:
+        """Give a slot back after an answer."""
+        self._limit.answered(ticket, self._in_flight, now_s=self._clock.monotonic_s())
+        self._remember()
+        self.leave()
+
+    def refused(self, ticket: int, asked_wait_s: float | None) -> None:
+        """Give a slot back after "too many requests"."""
+        now_s = self._clock.monotonic_s()
+        self._limit.refused(ticket, self._in_flight, now_s=now_s, asked_wait_s=asked_wait_s)
+        self._remember()
+        self.leave()
+
+    def leave(self) -> None:
+        """Give a slot back after something that says nothing about the limit."""
+        self._in_flight -= 1
+        self._wake()
+
+    def _remember(self) -> None:
+        if self._log is not None and self._log.noted != self._limit.limit:
+            self._log.note(self._limit.limit)
+
+    async def _wait(self) -> None:
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():  # the slot came at the very moment of the cancellation
+                self.leave()
+            raise
+
+    def _wake(self) -> None:
+        while self._waiting and self._in_flight < self._limit.limit:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                self._in_flight += 1
+                turn.set_result(None)
+
+
+class Accounts:
+    """All accounts of a run: models with one host and one key share one.
+
+    Attributes:
+        windows: Limits per minute by host, name of the key and model; whoever makes one enters it.
+    """
+
+    def __init__(self, clock: Clock, *, folder: Path | None = None) -> None:
+        """Know of none yet.
+
+        Args:
+            clock: Tells the time.
+            folder: Where what each account bears is remembered; None to forget it.
+        """
+        self._clock = clock
+        self._folder = folder
+        self._accounts: dict[tuple[str, str], Account] = {}
+        self.windows: dict[tuple[str, str, str], Window] = {}
+
+    def of(self, host: str, variable: str, *, parallel: int = PARALLEL, is_priced: bool = False) -> Account:
+        """Return the account of a host and the name of a key.
+
+        Args:
+            host: Host, with the port where the address names one.
+            variable: Environment variable that holds the key; empty for none.
+            parallel: Calls in flight at most that the study allows; count.
+            is_priced: Whether calls cost money: few are in flight at first, so that an early kill repeats few.
+        """
+        account = self._accounts.get((host, variable))
+        if account is None:
+            log = limit_log(self._folder, self._clock, host, variable) if self._folder is not None else None
+            start, most = (START_PRICED, MOST_AT_FIRST_PRICED) if is_priced else (START, None)
+            account = Account(self._clock, parallel=parallel, start=start, most_at_first=most, log=log)
+            self._accounts[host, variable] = account
+        account.share(parallel)
+        return account
+
 
 _PATIENT = 0.3
+
 _RECALLED = 1.1  # a little more than a window: what began before it may have arrived within it
 
+
 _BUSY = frozenset({503})
+
 """Statuses beside "too many requests" by which servers say that they have too much to do."""
 
 

@@ -2,31 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from theodolite.domain.errors import ServerFault
 from theodolite.domain.flow import AskModel, Reply, Speaker
 from theodolite.domain.model import ModelEndpoint, Param, Price
-from theodolite.gateways.api_error import api_error_in
-from theodolite.gateways.attempt_error import AttemptError, malformed, withheld
+from theodolite.gateways.errors import AttemptError, api_error_in, malformed, withheld
 from theodolite.gateways.http.client import HttpResponse
-from theodolite.gateways.models.anthropic_stream import STREAMED_MESSAGES
-from theodolite.gateways.models.chat_format import CHAT_FIELD, NOTHING, body_bytes
-from theodolite.gateways.models.dialect import Dialect
-from theodolite.gateways.models.model_answer import SaidByModel, parsed_object, reply_of, token_count, words_in
+from theodolite.gateways.models.chat_format import CHAT_FIELD, NOTHING, Dialect, body_bytes
+from theodolite.gateways.models.model_answer import (
+    EventBody,
+    SaidByModel,
+    StreamForm,
+    latest_usage,
+    member,
+    parsed_object,
+    reply_of,
+    text_at,
+    token_count,
+    words_in,
+)
 from theodolite.gateways.secret_redaction import Secret
 
+
+def piece(event: EventBody) -> str:
+    """Return the words that an event adds; thinking is none."""
+    return text_at(event, "content_block", "text") + text_at(event, "delta", "text")
+
+
+def whole(events: Sequence[EventBody]) -> Mapping[str, Any] | None:
+    """Return the message that all events amount to; None where no event says why it ended."""
+    api_error = next((event for event in events if event.get("type") == "error"), None)
+    if api_error is not None:
+        return api_error
+    stops = [reason for event in events if (reason := member(event, "delta", "stop_reason")) is not None]
+    if not stops:
+        return None
+    models = (text_at(event, "message", "model") for event in events)
+    return {
+        "model": next(filter(None, models), ""),
+        "content": _blocks(events),
+        "stop_reason": stops[-1],
+        "usage": latest_usage(events),
+    }
+
+
+STREAMED_MESSAGES = StreamForm(fields={"stream": True}, piece=piece, whole=whole)
+
+"""Usage comes unasked: what was read with the first event, what was written with the last but one."""
+
+
+def _blocks(events: Sequence[EventBody]) -> list[dict[str, Any]]:
+    kinds: dict[Any, str] = {}
+    texts: dict[Any, list[str]] = defaultdict(list)
+    for event in events:
+        place = event.get("index")
+        if event.get("type") == "content_block_start":
+            kinds[place] = text_at(event, "content_block", "type")
+        texts[place].append(piece(event))
+    return [{"type": kind, "text": "".join(texts[place])} for place, kind in kinds.items()]
+
+
 TOKENS_AT_MOST = 4096
+
 """Length of a reply at most, where the study's `params` do not say; this API demands a number."""
 
+
 FORM_FIELD = "output_config"
+
 """Field of a request that says, among other things, which form the answer has."""
+
 
 _FORM = "format"
 
+
 REFUSAL = "refusal"
+
 """Why a reply stopped when the endpoint's own classifier stepped in."""
+
 
 _TOKENS_READ = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
@@ -82,6 +137,7 @@ MESSAGES = Dialect(
     headers={"anthropic-version": "2023-06-01"},
     sets_form=sets_form,
 )
+
 """Anthropic's Messages in the version that this form was written for."""
 
 

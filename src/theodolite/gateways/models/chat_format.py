@@ -3,38 +3,180 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from json.encoder import encode_basestring_ascii
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
 from theodolite.domain.errors import ServerFault
 from theodolite.domain.flow import AskModel, Reply, Speaker
 from theodolite.domain.identity import FixedJson
 from theodolite.domain.model import ModelEndpoint, Param, Price
-from theodolite.gateways.api_error import FILTER_CODES, api_error_in
-from theodolite.gateways.attempt_error import AttemptError, malformed, withheld
-from theodolite.gateways.http.client import HttpResponse
-from theodolite.gateways.models.chat_stream import STREAMED_CHAT
-from theodolite.gateways.models.dialect import Dialect
-from theodolite.gateways.models.model_answer import SaidByModel, parsed_object, reply_of, token_count, word, words_in
-from theodolite.gateways.secret_redaction import Secret
+from theodolite.gateways.errors import FILTER_CODES, AttemptError, api_error_in, malformed, withheld
+from theodolite.gateways.http.client import HttpRequest, HttpResponse
+from theodolite.gateways.models.model_answer import (
+    EventBody,
+    SaidByModel,
+    StreamForm,
+    member,
+    parsed_object,
+    reply_of,
+    text_at,
+    token_count,
+    word,
+    words_in,
+)
+from theodolite.gateways.secret_redaction import BEARER_HEADER, Secret
+from theodolite.gateways.web_address import below
+
+_LISTING = "/models"
+
+
+class WriteBody(Protocol):
+    """Writes the JSON body of a request."""
+
+    def __call__(self, endpoint: ModelEndpoint, request: AskModel, *, more: Mapping[str, object] = ...) -> bytes:
+        """Return the body, with further fields in it."""
+        ...
+
+
+class ReadReply(Protocol):
+    """Reads the reply that an answer holds, or what is wrong with it."""
+
+    def __call__(self, answer: HttpResponse, *, price: Price | None, secret: Secret) -> Reply | AttemptError:
+        """Return the reply or the failed attempt."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """One maker's form of a chat call; connections, retries and keys are the same for all.
+
+    Attributes:
+        path: What follows the base address.
+        write: From endpoint, request and further fields to the body; the same request has the same bytes.
+        read: From the answer to the reply.
+        key_header: Header that carries the key, where the study names no other.
+        headers: Further headers of every call.
+        streaming: How it sends answers piece by piece.
+        form_field: Field of a request that says which form the answer has.
+        sets_form: Tells whether a study's own `params` already say which form an answer has.
+    """
+
+    path: str
+    write: WriteBody
+    read: ReadReply
+    streaming: StreamForm
+    form_field: str
+    key_header: str = BEARER_HEADER
+    headers: Mapping[str, str] = field(default_factory=dict)
+    sets_form: Callable[[Mapping[str, Param]], bool] = bool
+
+    def call(
+        self, endpoint: ModelEndpoint, request: AskModel, *, url: str, stream: Mapping[str, object] | None = None
+    ) -> HttpRequest:
+        """Return the call that asks a model.
+
+        Args:
+            endpoint: What the study says about the model.
+            request: What it is asked.
+            url: Base address.
+            stream: What is wished for beside an answer in pieces; None for an answer in one piece.
+        """
+        return HttpRequest(
+            url=below(url, self.path),
+            body=self.write(endpoint, request, more={} if stream is None else {**self.streaming.fields, **stream}),
+            headers={"Content-Type": "application/json", **self.headers},
+            doubtful=(*(() if request.answer_schema is None else (self.form_field,)), *(stream or ())),
+        )
+
+    def listing(self, url: str) -> HttpRequest:
+        """Return the call that asks which models an address offers."""
+        return HttpRequest(url=below(url, _LISTING), method="GET", headers=self.headers)
+
+    def curl(self, url: str, secret: Secret) -> str:
+        """Return the command with which a person asks the same; the key stands there by its variable's name."""
+        shown = [secret.in_words] if secret.variable else []
+        shown += [f"{name}: {text}" for name, text in self.headers.items()]
+        listing = below(url, _LISTING)
+        return " ".join(
+            ["curl", *(f'-H "{header}"' for header in shown), f'"{listing}"' if "?" in listing else listing]
+        )
+
+
+def piece(event: EventBody) -> str:
+    """Return the words that an event adds."""
+    return "".join(text_at(choice, "delta", "content") for choice in _choices(event))
+
+
+def whole(events: Sequence[EventBody]) -> Mapping[str, Any] | None:
+    """Return the answer that all events amount to; None where no event says why it ended."""
+    api_error = next((event for event in events if event.get("error")), None)
+    if api_error is not None:
+        return api_error
+    choices = [choice for event in events for choice in _choices(event)]
+    finish = _last(choices, "finish_reason")
+    if finish is None:
+        return None
+    message = {
+        "content": "".join(text_at(choice, "delta", "content") for choice in choices),
+        "refusal": "".join(text_at(choice, "delta", "refusal") for choice in choices) or None,
+        "tool_calls": any(member(choice, "delta", "tool_calls") for choice in choices),
+    }
+    return {
+        "model": _last(events, "model"),
+        "choices": [{"message": message, "finish_reason": finish}],
+        "usage": _last(events, "usage"),
+    }
+
+
+STREAMED_CHAT = StreamForm(
+    fields={"stream": True},
+    piece=piece,
+    whole=whole,
+    end={"choices": [{"delta": {}, "finish_reason": ""}]},
+    wishes={"stream_options": {"include_usage": True}},
+)
+
+"""Without `stream_options` the events tell no tokens; servers that do not know it ignore it, or refuse the request."""
+
+
+def _choices(event: EventBody) -> list[Any]:
+    """Return the first choice; some servers send events without any, e.g. for usage."""
+    choices = event.get("choices")
+    return choices[:1] if isinstance(choices, list) else []
+
+
+def _last(found: Sequence[Any], name: str) -> Any:
+    values = [value for one in found if (value := member(one, name)) is not None]
+    return values[-1] if values else None
+
 
 FORM_FIELD = "response_format"
+
 """Field of a request that says which form the answer has."""
 
+
 NOTHING: Mapping[str, object] = MappingProxyType({})
+
 """No further fields."""
 
+
 SCHEMA_NAME = "answer"
+
 """Name that Chat Completions demand for a schema."""
 
 
 CHAT_FIELD = "messages"
+
 """Field of a request that holds the chat."""
 
+
 _WRITE = json.JSONEncoder(separators=(",", ":")).encode
+
 _TEXT = encode_basestring_ascii  # what the encoder does with a text
+
 _ROLES = {speaker: _TEXT(speaker.value) for speaker in Speaker}
 
 
@@ -121,6 +263,7 @@ CHAT_COMPLETIONS = Dialect(
     form_field=FORM_FIELD,
     sets_form=sets_form,
 )
+
 """OpenAI's Chat Completions, which most other servers speak too."""
 
 

@@ -2,21 +2,276 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import math
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
-from theodolite.domain.flow import AskModel, Reply
+from theodolite.domain.errors import ContentRefused, EmptyReply, RateLimited, Rejected, TimedOut, Unreachable
+from theodolite.domain.failure import Party
+from theodolite.domain.fault import did_you_mean
+from theodolite.domain.flow import AskModel, Message, Reply, SchemaUse, Speaker
+from theodolite.domain.identity import canonical_json
 from theodolite.domain.model import ModelEndpoint
-from theodolite.gateways.http.client import host_of
+from theodolite.domain.run import Spending
+from theodolite.gateways.http.client import HttpResponse, host_of
 from theodolite.gateways.http.proxies import CallRoute
 from theodolite.gateways.limits.rate_limiter import RateLimiter
-from theodolite.gateways.models.chat_format import CHAT_COMPLETIONS
-from theodolite.gateways.models.chat_knock import KNOCK_S, ChatKnock
-from theodolite.gateways.models.chat_line import open_line
-from theodolite.gateways.models.dialect import Dialect
-from theodolite.gateways.models.structured_output import StructuredOutput
+from theodolite.gateways.limits.retry import RetriesExhausted, RetryPolicy
+from theodolite.gateways.models.chat_client import ChatLine, open_line
+from theodolite.gateways.models.chat_format import CHAT_COMPLETIONS, Dialect
 from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock
 from theodolite.ports.endpoint import Knock
+
+_UNSUPPORTED = frozenset({400, 422, 500, 501})
+
+"""Statuses with which servers refuse a field that they do not know or cannot follow.
+
+A 500 comes here only where its words name the field, as those of llama-cpp-python's server do:
+https://github.com/abetlen/llama-cpp-python/blob/main/llama_cpp/server/errors.py
+"""
+
+
+class StructuredOutput:
+    """Offers answer schemas to an endpoint, and remembers which it has refused.
+
+    Servers do not say beforehand what they take, and their words about it are all
+    different. So the same request is made once without the schema: if that brings
+    an answer, the schema was the cause, and it is not offered again.
+    """
+
+    def __init__(self, endpoint: ModelEndpoint, *, is_set: bool) -> None:
+        """Begin with nothing refused.
+
+        Args:
+            endpoint: What the study says about the model.
+            is_set: Whether the study's own `params` already say which form an answer has.
+        """
+        self._structured = endpoint.structured
+        self._is_off = endpoint.structured is False or is_set
+        self._refused: set[str] = set()
+
+    def intended(self, request: AskModel) -> AskModel:
+        """Return a request as the study means it, whatever the endpoint takes."""
+        return words_alone(request) if self._is_off else request
+
+    async def reply(self, request: AskModel, ask: Callable[[AskModel], Awaitable[Reply]]) -> Reply:
+        """Return what an endpoint answers, asked with the schema where it takes it.
+
+        Args:
+            request: What it is asked.
+            ask: Asks the endpoint.
+
+        Raises:
+            GatewayError: If no reply came; the subclass says why.
+        """
+        use = self._use_of(request)
+        try:
+            reply = await ask(request if use is SchemaUse.SENT else words_alone(request))
+        except Rejected as error:
+            if not self._may_be_the_cause(use, error):
+                raise
+            reply = await ask(words_alone(request))
+            self._refused.add(canonical_json(request.answer_schema))
+            return replace(reply, schema_use=SchemaUse.REFUSED, attempts=error.tries + reply.attempts)
+        return reply if use is SchemaUse.NONE else replace(reply, schema_use=use)
+
+    def _use_of(self, request: AskModel) -> SchemaUse:
+        if request.answer_schema is None:
+            return SchemaUse.NONE
+        if self._is_off:
+            return SchemaUse.OFF
+        return SchemaUse.REFUSED if canonical_json(request.answer_schema) in self._refused else SchemaUse.SENT
+
+    def _may_be_the_cause(self, use: SchemaUse, error: Rejected) -> bool:
+        """Tell whether an endpoint may have rejected a request for its schema, and may do without."""
+        return use is SchemaUse.SENT and self._structured is None and error.status in _UNSUPPORTED
+
+
+def words_alone(request: AskModel) -> AskModel:
+    """Return a request without its schema."""
+    return request if request.answer_schema is None else replace(request, answer_schema=None)
+
+
+KNOCK_WORDS = "Reply with the word ok."
+
+"""What an endpoint is asked before the first paid unit; the smallest real call."""
+
+
+KNOCK_S = 4.0
+
+"""Deadline of a knock, everything included; seconds."""
+
+
+_CHAT_SHARE = 0.75
+
+_LIST_S = 0.6
+
+_BESIDE_S = 0.9  # waiting for the minute of the limits included
+
+
+KNOCK_PATIENCE = RetryPolicy(connect_s=2.5, attempts=3, attempts_once=1, first_wait_s=0.4, longest_asked_s=0.0)
+
+
+_SHOWN_NAMES = 8
+
+
+class ChatKnock:
+    """One question and what its answer, or the lack of it, tells people to do."""
+
+    def __init__(self, line: ChatLine, *, knock_s: float = KNOCK_S) -> None:
+        """Keep the line.
+
+        Args:
+            line: To the endpoint.
+            knock_s: Deadline of a knock; seconds.
+        """
+        self._line = line
+        self._knock_s = knock_s
+        self._curl = line.dialect.curl(line.url, line.client.secret)
+
+    async def ask(self) -> Knock:
+        """Ask once, within the deadline; never raises a `GatewayError`.
+
+        Nothing is asked where the endpoint's limits a minute are used up, as after a run that was stopped just now.
+        """
+        greeting = Message(speaker=Speaker.USER, text=KNOCK_WORDS)
+        ask = AskModel(model=self._line.endpoint.name, messages=(greeting,), party=Party.MACHINERY)
+        if (
+            wait_s := self._line.client.wait_s(self._line.http_request(ask))
+        ) > 0 and not self._line.client.secret.is_missing:
+            return self._knocked(used_up(wait_s), attempts=0)
+        try:
+            async with asyncio.timeout(_CHAT_SHARE * self._knock_s):
+                outcome = await self._line.send(ask, KNOCK_PATIENCE, in_pieces=self._line.endpoint.stream)
+        except TimeoutError:
+            return await self._knocked_without_answer()
+        return (
+            await self._knocked_in_vain(outcome) if isinstance(outcome, RetriesExhausted) else self._answered(outcome)
+        )
+
+    def _answered(self, answer: HttpResponse) -> Knock:
+        reply = self._line.read(answer, in_pieces=self._line.endpoint.stream)
+        took = f"ok, {answer.latency_s:.1f} s" + (
+            ", tells no tokens of streams" if self._line.wishes.are_refused else ""
+        )
+        if isinstance(reply, Reply):
+            name = f", answers as {reply.answered_as}" if reply.answered_as else ""
+            return self._knocked(took + name, attempts=reply.attempts, reply=reply)
+        if reply.kind in {EmptyReply, ContentRefused}:
+            return self._knocked(f"{took}, but {reply.words}", attempts=answer.attempts)
+        return self._knocked(reply.words, alive=False, hint=self._curl, attempts=answer.attempts)
+
+    async def _knocked_without_answer(self) -> Knock:
+        """Tell a model that thinks from a port that takes connections and says nothing.
+
+        A server that thinks about one call still answers others, be it with a 404.
+        """
+        retry_policy = RetryPolicy(connect_s=_LIST_S, timeout_s=_LIST_S, attempts=1)
+        try:
+            async with asyncio.timeout(_BESIDE_S):
+                listed = await self._line.models(retry_policy)
+        except TimeoutError:  # the limits a minute bear no second question
+            return self._knocked(f"no answer within {self._knock_s:g} s yet", attempts=1)
+        if isinstance(listed, HttpResponse) or listed.attempt_error.status:
+            return self._knocked(f"connected, no answer within {self._knock_s:g} s yet", attempts=1)
+        words = f"takes connections but says nothing within {self._knock_s:g} s"
+        return self._knocked(words, alive=False, reached=False, hint=self._curl, attempts=1)
+
+    async def _knocked_in_vain(self, outcome: RetriesExhausted) -> Knock:
+        attempt_error, tries = outcome.attempt_error, outcome.tries
+        words = str(outcome.error(endpoint=self._line.endpoint.name))
+        if attempt_error.kind is RateLimited:
+            return self._knocked(f"there, but busy: {words}", attempts=tries)
+        if attempt_error.kind is not Rejected:
+            reached = attempt_error.kind not in {Unreachable, TimedOut}
+            return self._knocked(words, alive=False, reached=reached, hint=self._curl, attempts=tries)
+        if attempt_error.status in {401, 403} or not tries:
+            return self._knocked(words, alive=False, hint=_key_hint(self._line.endpoint), attempts=tries)
+        if hint := _fields_hint(words, self._line):
+            return self._knocked(words, alive=False, hint=hint, attempts=tries)
+        words += await self._offered(attempt_error.status)
+        return self._knocked(words, alive=False, hint=self._curl, attempts=tries)
+
+    async def _offered(self, status: int) -> str:
+        """Return the names that the endpoint offers, where ours is not among them."""
+        try:
+            async with asyncio.timeout(_BESIDE_S):
+                names = sorted(await self._line.model_names())
+        except TimeoutError:  # as above
+            names = []
+        if not names and status == 404 and not self._line.url.endswith("/v1") and "?" not in self._line.url:
+            return "; such addresses mostly end in `/v1`"
+        if not names or self._line.endpoint.model in names:
+            return ""
+        more = f" and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else ""
+        known = self._line.client.secret.scrub(", ".join(names[:_SHOWN_NAMES])) + more
+        return f"; `{self._line.endpoint.model}` is not among {known}{did_you_mean(self._line.endpoint.model, names)}"
+
+    def _knocked(
+        self,
+        answer: str,
+        *,
+        attempts: int,
+        alive: bool = True,
+        reached: bool = True,
+        hint: str = "",
+        reply: Reply | None = None,
+    ) -> Knock:
+        return Knock(
+            name=self._line.endpoint.name,
+            host=host_of(self._line.url),
+            alive=alive,
+            answer=answer,
+            hint=hint,
+            spent=_spent(attempts, reply),
+            reached=reached,
+        )
+
+
+def used_up(wait_s: float) -> str:
+    """Return what is said of an endpoint that may not be asked now.
+
+    Args:
+        wait_s: Time until its limits a minute bear a call; seconds.
+    """
+    return f"not asked, its limits a minute are used up for {math.ceil(wait_s)} s yet"
+
+
+def _spent(attempts: int, reply: Reply | None) -> Spending:
+    """Return what a knock has cost."""
+    priced = reply is not None and reply.cost_microusd is not None
+    return Spending(
+        calls=min(1, attempts),
+        attempts=attempts,
+        tokens_in=reply.tokens_in if reply else 0,
+        tokens_out=reply.tokens_out if reply else 0,
+        cost_microusd=(reply.cost_microusd or 0) if reply else 0,
+        unpriced_calls=0 if priced or reply is None else 1,
+    )
+
+
+def _key_hint(endpoint: ModelEndpoint) -> str:
+    if not endpoint.key:
+        return "write `key: NAME` at the model, NAME being the environment variable that holds the key"
+    return f"put the right key into the environment variable {endpoint.key}"
+
+
+def _fields_hint(words: str, line: ChatLine) -> str:
+    """Return what to do where an endpoint speaks of a field that the study can change; empty where it does not."""
+    own, where = line.endpoint.params, f"under `params` of model `{line.endpoint.name}`"
+    named = [name for name in own if _speaks_of(words, name)]
+    if named:
+        return f"change {' and '.join(f'`{name}`' for name in named)} {where}, or leave it out"
+    streamed = [name for name in line.dialect.streaming.fields if name not in own and _speaks_of(words, name)]
+    return f"write `{streamed[-1]}: null` {where}, so that it is not sent" if streamed else ""
+
+
+def _speaks_of(words: str, name: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", words) is not None
 
 
 class ChatModel:

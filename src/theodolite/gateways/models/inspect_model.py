@@ -6,27 +6,283 @@ time and only tells what became of it.
 
 from __future__ import annotations
 
-from dataclasses import replace
+import asyncio
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
+from typing import Any
 
-from theodolite.domain.errors import RateLimited, Rejected, TimedOut
+from theodolite.domain.errors import InputError, MalformedReply, RateLimited, Rejected, ServerFault, TimedOut
 from theodolite.domain.failure import Party
+from theodolite.domain.fault import did_you_mean
 from theodolite.domain.flow import AskModel, Message, Reply, Speaker
 from theodolite.domain.identity import canonical_json
-from theodolite.domain.model import ModelEndpoint
+from theodolite.domain.model import ModelEndpoint, Price
 from theodolite.domain.run import Spending
-from theodolite.gateways.attempt_error import AttemptError
-from theodolite.gateways.http.client import host_of
+from theodolite.gateways.errors import Again, AttemptError, of_status, withheld
+from theodolite.gateways.http.client import HttpResponse, host_of
 from theodolite.gateways.limits.rate_limiter import RateLimiter
-from theodolite.gateways.limits.retry import RetriesExhausted, retry
-from theodolite.gateways.limits.retry_policy import RetryPolicy, retry_policy_of
-from theodolite.gateways.models.chat_knock import used_up
-from theodolite.gateways.models.inspect_line import InspectLine
-from theodolite.gateways.models.structured_output import StructuredOutput
+from theodolite.gateways.limits.retry import RetriesExhausted, RetryPolicy, retry, retry_policy_of
+from theodolite.gateways.models.chat_model import StructuredOutput, used_up
+from theodolite.gateways.models.model_answer import SaidByModel, reply_of, words_in
+from theodolite.gateways.secret_redaction import Secret
 from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock
 from theodolite.ports.endpoint import Knock
 
+OURS = frozenset(
+    {"max_retries", "timeout", "attempt_timeout", "max_connections", "adaptive_connections", "cache", "batch"}
+)
+
+"""Fields that other keys of a model stand for: `attempts`, `timeout`, `parallel`, `cache`."""
+
+
+_MILLION = 1_000_000
+
+
+def config_fields(endpoint: ModelEndpoint) -> dict[str, Any]:
+    """Return a study's `params` as fields of Inspect's `GenerateConfig`.
+
+    Raises:
+        InputError: If one is no such field, belongs to another key, or has a value that does not fit.
+    """
+    from inspect_ai.model import GenerateConfig
+
+    known = sorted(set(GenerateConfig.model_fields) - OURS)
+    wrong = [name for name in endpoint.params if name not in known]
+    if wrong:
+        meant = did_you_mean(wrong[0], known)
+        message = f"`params` of model `{endpoint.name}`: `{wrong[0]}` is none that Inspect takes here{meant}"
+        raise InputError(message)
+    fields = {name: value for name, value in endpoint.params.items() if value is not None}
+    try:
+        GenerateConfig(**fields)
+    except ValueError as error:
+        message = f"`params` of model `{endpoint.name}` do not fit Inspect's `GenerateConfig`: {error}"
+        raise InputError(message) from error
+    return fields
+
+
+def read_output(output: Any, *, latency_s: float, price: Price | None, secret: Secret) -> Reply | AttemptError:
+    """Return the reply that one of Inspect's outputs holds, or what is wrong with it."""
+    finish = output.stop_reason if output.choices else "unknown"
+    usage = output.usage
+    read = (usage.input_tokens, usage.input_tokens_cache_read, usage.input_tokens_cache_write) if usage else ()
+    said = SaidByModel(
+        text=_text(output, finish, secret),
+        model=output.model,
+        finish=finish,
+        tokens_in=sum(n or 0 for n in read),
+        tokens_out=usage.output_tokens if usage else 0,
+    )
+    outcome = reply_of(said, HttpResponse(body=b"", latency_s=latency_s), price)
+    return outcome if price is not None else _priced(outcome, getattr(usage, "total_cost", None))
+
+
+def _text(output: Any, finish: str, secret: Secret) -> str | AttemptError:
+    if finish == "content_filter":
+        return withheld(secret.scrub(output.error or "") or "the endpoint's content filter withheld the reply")
+    is_cut = finish in {"max_tokens", "model_length"}
+    return words_in(output.completion, is_cut=is_cut, asks_for_tool=finish == "tool_calls")
+
+
+def _priced(outcome: Reply | AttemptError, cost_usd: float | None) -> Reply | AttemptError:
+    """Return an outcome at the price that Inspect knows for it."""
+    if cost_usd is None:
+        return outcome
+    cost = math.ceil(round(cost_usd * _MILLION, 6))
+    if isinstance(outcome, AttemptError):
+        return replace(outcome, spent=replace(outcome.spent, cost_microusd=cost, unpriced_calls=0))
+    return replace(outcome, cost_microusd=cost)
+
+
+EXTRA = "pip install 'theodolite[inspect]'"
+
+"""How the extra is installed."""
+
+
+_MARKUP = re.compile(r"\[/?(?:bold|italic|dim|underline|red|green|blue|yellow)\]")
+
+"""What makes Inspect's own messages look well in its terminal."""
+
+
+_NOT_MEANT = (TypeError, AttributeError, LookupError)
+
+"""What providers' code trips over where an answer has another form than it expects."""
+
+
+@dataclass(slots=True)
+class _Opened:
+    """Inspect's model, which belongs to one event loop, or what is making it."""
+
+    loop: asyncio.AbstractEventLoop
+    making: asyncio.Future[Any]
+
+    def model(self) -> Any:
+        """Return the model; None while there is none."""
+        is_made = self.making.done() and not self.making.cancelled() and self.making.exception() is None
+        return self.making.result() if is_made else None
+
+
+@dataclass(slots=True)
+class _Listener:
+    """Hands words on and remembers whether there were any."""
+
+    on_chunk: OnChunk
+    heard: list[str] = field(default_factory=list)
+
+    async def hear(self, event: Any) -> None:
+        if getattr(event, "type", "") == "text":
+            self.heard.append(event.text)
+            self.on_chunk(event.text)
+
+    async def end(self, text: str) -> None:
+        if not self.heard:
+            self.on_chunk(text)
+
+
+class InspectLine:
+    """Makes one attempt at a time; limits, the retry policy and further attempts are not its business."""
+
+    def __init__(self, endpoint: ModelEndpoint, *, key: str, clock: Clock) -> None:
+        """Keep what is needed; nothing is opened before the first call.
+
+        Args:
+            endpoint: What the study says; its `params` are fields of Inspect's `GenerateConfig`.
+            key: The key itself, where the study names its variable; else Inspect looks for its provider's own.
+            clock: Tells the time.
+
+        Raises:
+            InputError: If the extra is missing, or the parameters are none of Inspect's.
+        """
+        _require_extra(endpoint)
+        self._endpoint = endpoint
+        self._key = key
+        self.secret = Secret(key, variable=endpoint.key)
+        self._clock = clock
+        self._fields = config_fields(endpoint)
+        self._opened: _Opened | None = None
+
+    def __repr__(self) -> str:
+        return f"InspectLine({self._endpoint.name!r}, {self._endpoint.model!r})"
+
+    async def attempt(self, request: AskModel, *, on_chunk: OnChunk | None, timeout_s: float) -> Reply | AttemptError:
+        """Ask once and return what came.
+
+        Args:
+            request: What the model is asked.
+            on_chunk: Receives pieces as they arrive.
+            timeout_s: Time limit, once the provider's code is loaded; seconds.
+        """
+        listener = _Listener(on_chunk) if on_chunk is not None else None
+        try:
+            model = await self._open()
+            begun = self._clock.monotonic_s()
+            async with asyncio.timeout(timeout_s):
+                output = await self._generate(model, request, listener)
+        except TimeoutError:
+            return AttemptError(kind=TimedOut, words=f"no answer within {timeout_s:.3g} s", again=Again.ONCE)
+        except Exception as error:  # noqa: BLE001 - providers raise what they like; this is the boundary
+            attempt_error = self._trouble_of(error)
+            return (
+                replace(attempt_error, again=Again.NEVER) if listener is not None and listener.heard else attempt_error
+            )
+        latency_s = self._clock.monotonic_s() - begun
+        outcome = read_output(output, latency_s=latency_s, price=self._endpoint.price, secret=self.secret)
+        if listener is not None and isinstance(outcome, Reply):
+            await listener.end(outcome.text)
+        return outcome
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        opened, self._opened = self._opened, None
+        model = opened.model() if opened is not None and not opened.loop.is_closed() else None
+        if model is not None:
+            await model.api.aclose()
+
+    async def _generate(self, model: Any, request: AskModel, listener: _Listener | None) -> Any:
+        from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser, GenerateConfig
+
+        kinds = {
+            Speaker.SYSTEM: ChatMessageSystem,
+            Speaker.USER: ChatMessageUser,
+            Speaker.ASSISTANT: ChatMessageAssistant,
+        }
+        messages = [kinds[message.speaker](content=message.text) for message in request.messages]
+        config = GenerateConfig(**_schema_fields(request.answer_schema))
+        return await model.generate(messages, config=config, on_stream=listener.hear if listener else None)
+
+    async def _open(self) -> Any:
+        """Return the model; the first time, what a provider's code imports takes seconds, in which others go on."""
+        loop = asyncio.get_running_loop()
+        opened = self._opened
+        if opened is None or opened.loop is not loop or (opened.making.done() and opened.model() is None):
+            opened = self._opened = _Opened(loop, asyncio.ensure_future(asyncio.to_thread(self._made)))
+        return await asyncio.shield(opened.making)
+
+    def _made(self) -> Any:
+        from inspect_ai.model import GenerateConfig, get_model
+
+        own = {"max_retries": 0, "max_connections": self._endpoint.parallel, "adaptive_connections": False}
+        model = get_model(
+            self._endpoint.model,
+            config=GenerateConfig(**{**self._fields, **own}),
+            base_url=self._endpoint.url or None,
+            api_key=self._key or None,
+            memoize=False,
+        )
+        _leave_retries_to_us(model)
+        return model
+
+    def _trouble_of(self, error: Exception) -> AttemptError:
+        """Return what a provider's error means; Inspect knows which of them pass."""
+        last = getattr(error, "last_attempt", None)
+        cause = (last.exception() if last is not None else None) or error
+        words = self.secret.scrub(str(getattr(cause, "message", "") or cause) or type(cause).__name__)
+        status = getattr(cause, "status_code", None)
+        words = _MARKUP.sub("", words).removeprefix("ERROR: ").removeprefix(f"Error code: {status} - ")
+        model = self._opened.model() if self._opened is not None else None
+        decision = model.api.should_retry(cause) if model is not None else False
+        if isinstance(status, int):
+            return of_status(status, words, asked_wait_s=getattr(decision, "retry_after", None))
+        if isinstance(cause, _NOT_MEANT):
+            return AttemptError(
+                kind=MalformedReply, words=f"Inspect could not read the answer: {words}", again=Again.ONCE
+            )
+        if not decision:
+            return AttemptError(kind=Rejected, words=words)
+        is_limit = getattr(decision, "kind", "") == "rate_limit"
+        return AttemptError(kind=RateLimited if is_limit else ServerFault, words=words, again=Again.UNTIL_SPENT)
+
+
+def _require_extra(endpoint: ModelEndpoint) -> None:
+    if find_spec("inspect_ai") is None:
+        message = (
+            f"model `{endpoint.name}` (`kind: inspect`) is reached through Inspect, which is not installed; "
+            f"try  {EXTRA}"
+        )
+        raise InputError(message)
+
+
+def _leave_retries_to_us(model: Any) -> None:
+    """Switch off what a maker's own client tries again: it would hide refusals, and attempts that cost."""
+    client: Any = getattr(model.api, "client", None)
+    if isinstance(getattr(client, "max_retries", None), int):
+        client.max_retries = 0
+
+
+def _schema_fields(schema: Mapping[str, object] | None) -> dict[str, Any]:
+    if schema is None:
+        return {}
+    from inspect_ai.model import ResponseSchema
+
+    return {"response_schema": ResponseSchema(name="answer", json_schema=schema, strict=True)}
+
+
 KNOCK_S = 4.0
+
 """Deadline of a knock; seconds."""
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from theodolite.domain.flow import Reply
-from theodolite.domain.model import Price
+from theodolite.domain.model import ModelEndpoint, Price
 from theodolite.domain.run import Spending
-from theodolite.gateways.attempt_error import AttemptError, empty, malformed, unreadable
+from theodolite.gateways.errors import Again, AttemptError, api_error_in, empty, malformed, of_status, unreadable
 from theodolite.gateways.http.client import HttpResponse
-from theodolite.gateways.models.reasoning import spoken
+from theodolite.gateways.http.reply_reading import EventReader
 from theodolite.gateways.sanitize import repaired
+from theodolite.gateways.secret_redaction import Secret
+from theodolite.ports.application import OnChunk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,3 +125,273 @@ def token_count(found: Mapping[str, Any], key: str) -> int:
     count = usage.get(key) if isinstance(usage, Mapping) else None
     plausible = isinstance(count, int) and not isinstance(count, bool) and 0 <= count < 2**31
     return count if plausible and isinstance(count, int) else 0
+
+
+MARKS = {"<think>": "</think>", "[THINK]": "[/THINK]"}
+
+"""What thoughts begin with, to what they end with."""
+
+
+_END_ALONE = re.compile(r"^[ \t]*(?:</think>|\[/THINK\])[ \t]*$", re.MULTILINE)
+
+
+def spoken(text: str) -> str:
+    r"""Return what a reply says without the thoughts before it; nothing where it does not come to speak.
+
+    Some prompts end with the mark that opens thoughts, so that a reply holds the closing one alone,
+    on a line of its own.
+
+    Example:
+        >>> spoken("<think>\nThey greet me.\n</think>\n\nHello!")
+        'Hello!'
+        >>> spoken("Write <think> and </think> around it.")
+        'Write <think> and </think> around it.'
+    """
+    start = text.lstrip()
+    for opens, closes in MARKS.items():
+        if start.startswith(opens):
+            return start.partition(closes)[2].lstrip()
+    if not any(closes in text for closes in MARKS.values()):  # known without looking at each line; most texts are so
+        return text
+    end = _END_ALONE.search(text)
+    return text[end.end() :].lstrip() if end is not None and not _opens(text[: end.start()]) else text
+
+
+def _opens(text: str) -> bool:
+    return any(opens in text for opens in MARKS)
+
+
+class Speech:
+    """Lets through what a reply says and holds thoughts back, piece by piece as they come."""
+
+    def __init__(self) -> None:
+        """Begin before the first word."""
+        self._blank: list[str] = []
+        self._held = ""
+        self._closes = ""
+        self._has_thought = self._speaks = False
+
+    def feed(self, piece: str) -> str:
+        """Take the next piece and return what may be said now; empty where that is not known yet."""
+        if self._speaks:
+            return piece
+        if not self._held and not piece.strip():  # a reply may begin with ever so much of it
+            self._blank.append(piece)
+            return ""
+        self._held += piece
+        if not self._closes and not self._has_thought:
+            self._begin()
+        if self._closes:
+            self._think()
+        return self._said() if not self._closes else ""
+
+    def _begin(self) -> None:
+        start = self._held.lstrip()
+        for opens, closes in MARKS.items():
+            if start.startswith(opens):
+                self._held, self._closes, self._has_thought = start, closes, True
+
+    def _think(self) -> None:
+        _, closed, rest = self._held.partition(self._closes)
+        if closed:
+            self._held, self._closes = rest.lstrip(), ""
+        else:  # a mark may be cut in two; what lies before it need not be looked at again
+            self._held = self._held[-len(self._closes) :]
+
+    def _said(self) -> str:
+        start = self._held.lstrip()
+        if not start or (not self._has_thought and any(opens.startswith(start) for opens in MARKS)):
+            return ""
+        self._speaks = True
+        return start if self._has_thought else "".join((*self._blank, self._held))
+
+
+EventBody = Mapping[str, Any]
+
+"""One event's JSON object."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamForm:
+    """One dialect's way to send pieces.
+
+    Attributes:
+        fields: What a request says to get its answer so.
+        piece: The words that an event adds; empty where it adds none.
+        whole: The answer that all events amount to, in the form that the dialect has for
+            answers in one piece; None where they end before the answer does.
+        end: The event that a server's word "nothing follows" stands for; None where only an
+            event of the answer itself can end it.
+        wishes: Further fields, which ask for more than the pieces and which some servers refuse.
+    """
+
+    fields: Mapping[str, object]
+    piece: Callable[[EventBody], str]
+    whole: Callable[[Sequence[EventBody]], Mapping[str, Any] | None]
+    end: EventBody | None = None
+    wishes: Mapping[str, object] = field(default_factory=dict)
+
+
+class StreamListener:
+    """Hears an answer as its bytes come and hands the words on, but for thoughts before them."""
+
+    def __init__(self, form: StreamForm, on_chunk: OnChunk) -> None:
+        """Begin with nothing heard."""
+        self._form = form
+        self._on_chunk = on_chunk
+        self._reader = EventReader()
+        self._speech = Speech()
+        self._heard = False
+
+    @property
+    def has_received(self) -> bool:
+        """Whether words were handed on, which cannot be taken back."""
+        return self._heard
+
+    def feed(self, piece: bytes) -> None:
+        """Take the next bytes; what cannot be read is left for the end, where it becomes a failed attempt."""
+        for data in self._reader.feed(piece):
+            event = _event(data)
+            if event is not None and (text := self._speech.feed(self._form.piece(event))):
+                self._heard = True
+                self._on_chunk(text)
+
+    def end(self, text: str) -> None:
+        """Hand on a whole reply that came in one piece all the same."""
+        if not self._heard:
+            self._on_chunk(text)
+
+
+def in_one_piece(answer: HttpResponse, form: StreamForm) -> HttpResponse | AttemptError:
+    """Return a streamed answer as if it had come in one piece; one that did come so is left as it is."""
+    reader = EventReader()
+    texts = [*reader.feed(answer.body), *reader.end()]
+    if not texts:
+        return answer
+    events = [_event(text) for text in texts]
+    read = [event for event in events if event is not None]
+    if len(read) < len(events):
+        return unreadable("an event of the answer is no JSON object")
+    whole = form.whole(read)
+    if whole is None and reader.has_ended and form.end is not None:
+        whole = form.whole([*read, form.end])
+    if whole is None:
+        return unreadable("the events end before the reply does")
+    return replace(answer, body=json.dumps(whole).encode())
+
+
+def _event(text: str) -> EventBody | None:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, Mapping) else None
+
+
+def member(found: Any, *names: str) -> Any:
+    """Return what stands at a path of names; None where it leads nowhere."""
+    for name in names:
+        found = found.get(name) if isinstance(found, Mapping) else None
+    return found
+
+
+def text_at(found: Any, *names: str) -> str:
+    """Return the text at a path of names; empty where there is none."""
+    text = member(found, *names)
+    return text if isinstance(text, str) else ""
+
+
+def latest_usage(events: Iterable[EventBody]) -> dict[str, Any]:
+    """Return the latest word on each kind of tokens, whichever event and whichever dialect it stands in."""
+    usage: dict[str, Any] = {}
+    for event in events:
+        for said in (member(event, "message", "usage"), event.get("usage")):
+            usage |= {name: n for name, n in said.items() if n is not None} if isinstance(said, Mapping) else {}
+    return usage
+
+
+_TAKEN = (
+    ("prompt_tokens", "completion_tokens"),
+    ("input_tokens", "cache_creation_input_tokens", "output_tokens"),
+)
+
+
+def expected_tokens(endpoint: ModelEndpoint, body: bytes) -> int:
+    """Return how many tokens a request is expected to take, rather too many than too few.
+
+    Three bytes a token is less than English has; of the reply only `params` may say
+    how long it can become.
+    """
+    return len(body) // 3 + endpoint.longest_reply
+
+
+def tokens_taken(body: bytes) -> int | None:
+    """Return how many tokens an answer says that its call took, or None where it does not say.
+
+    Whichever dialect the answer is in: the names differ, and an answer uses one set of them.
+    """
+    found = _loaded(body)
+    if not isinstance(found, Mapping):
+        found = {"usage": _streamed_usage(body)}
+    return max(sum(token_count(found, name) for name in names) for names in _TAKEN) or None
+
+
+def _streamed_usage(body: bytes) -> dict[str, Any]:
+    """Return what an answer that was sent piece by piece says."""
+    lines = (line for line in body.splitlines() if line.startswith(b"data:") and b'"usage"' in line)
+    events = (_loaded(line.removeprefix(b"data:")) for line in lines)
+    return latest_usage(event for event in events if isinstance(event, Mapping))
+
+
+def _loaded(text: bytes) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def passing_error(body: bytes, secret: Secret) -> AttemptError | None:
+    """Return what a good answer complains about, where another try may do better; None otherwise.
+
+    Args:
+        body: The answer, in one piece or as events.
+        secret: What must not be repeated.
+    """
+    if b'"error"' not in body:  # no key of JSON and no value of it, since quotes inside of texts are escaped
+        return None
+    for found in _objects(body):
+        api_error = api_error_in(found) if found.get("error") else None
+        if api_error is None or not api_error.status or api_error.is_filter or api_error.is_quota:
+            continue
+        attempt_error = of_status(api_error.status, "")
+        if attempt_error.again is not Again.NEVER:
+            return replace(attempt_error, words=f"200 with an error: {secret.scrub(api_error.words)}")
+    return None
+
+
+def late_words(body: bytes) -> str:
+    """Return what a good answer complains about, whatever it is; empty where it does not complain."""
+    if b'"error"' not in body:
+        return ""
+    complaints = (api_error_in(found) for found in _objects(body) if found.get("error"))
+    return "; ".join(api_error.words for api_error in complaints if api_error is not None)
+
+
+def _objects(body: bytes) -> Iterator[Mapping[str, Any]]:
+    whole = _object(body)
+    if whole is not None:
+        yield whole
+        return
+    reader = EventReader()
+    for data in (*reader.feed(body), *reader.end()):
+        event = _object(data)
+        if event is not None:
+            yield event
+
+
+def _object(text: str | bytes) -> Mapping[str, Any] | None:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, Mapping) else None

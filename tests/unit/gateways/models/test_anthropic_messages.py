@@ -10,7 +10,7 @@ from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError, M
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import AskModel, Message, Reply, Speaker
 from theodolite.domain.model import ModelEndpoint, Price
-from theodolite.gateways.attempt_error import AttemptError
+from theodolite.gateways.errors import AttemptError
 from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.models.anthropic_messages import TOKENS_AT_MOST, read_reply, request_body
 from theodolite.gateways.secret_redaction import Secret

@@ -13,7 +13,7 @@ from theodolite.domain.failure import Party
 from theodolite.domain.flow import AskModel, Message, Reply, Speaker
 from theodolite.domain.model import ModelEndpoint, Price
 from theodolite.domain.run import Spending
-from theodolite.gateways.attempt_error import AttemptError
+from theodolite.gateways.errors import AttemptError
 from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.models.chat_format import read_model_names, read_reply, request_body
 from theodolite.gateways.secret_redaction import Secret

@@ -2,7 +2,7 @@
 
 import pytest
 
-from theodolite.gateways.markup import text_of_html
+from theodolite.gateways.sanitize import text_of_html
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError
 from theodolite.domain.flow import Reply
 from theodolite.domain.model import Price
-from theodolite.gateways.attempt_error import AttemptError
-from theodolite.gateways.models.inspect_answer import read_output
+from theodolite.gateways.errors import AttemptError
+from theodolite.gateways.models.inspect_model import read_output
 from theodolite.gateways.secret_redaction import Secret
 
 USAGE = SimpleNamespace(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from theodolite.domain.errors import InputError
-from theodolite.gateways.http.public_network import is_public, require_public_host
+from theodolite.gateways.http.proxies import is_public, require_public_host
 
 INSIDE = [
     "127.0.0.1", "0.0.0.0", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "224.0.0.1",
