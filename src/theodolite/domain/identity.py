@@ -62,6 +62,19 @@ class Record(Protocol):
 TYPE_TAG = "is"
 """Key under which a record inside another one says what type it is."""
 
+STORED_AS = "stored_as"
+"""Key in the metadata of a renamed field with its name in stored records."""
+
+
+def type_name(kind: type) -> str:
+    """Return the name of a type in stored records; a class that is renamed later keeps it as `STORED_AS`."""
+    return str(vars(kind).get("STORED_AS", kind.__name__))
+
+
+def stored_name(field: dataclasses.Field[Any]) -> str:
+    """Return the name of a field in stored records; a field that is renamed later keeps it in its metadata."""
+    return str(field.metadata.get(STORED_AS, field.name))
+
 
 def canonical_json(value: object) -> str:
     """Return the one JSON text of a value: sorted keys, no spaces, no NaN.
@@ -106,9 +119,9 @@ def _shape_of(kind: type) -> _Shape | None:
     """Return how the records of a type are written; None for what is no record."""
     if not dataclasses.is_dataclass(kind):
         return None
-    found = sorted((field for field in dataclasses.fields(kind) if field.compare), key=lambda field: field.name)
-    members = tuple((f'"{field.name}":', _default(field)) for field in found)
-    tag = f'"{TYPE_TAG}":"{kind.__name__}"'
+    found = sorted((field for field in dataclasses.fields(kind) if field.compare), key=stored_name)
+    members = tuple((f'"{stored_name(field)}":', _default(field)) for field in found)
+    tag = f'"{TYPE_TAG}":"{type_name(kind)}"'
     has_all = found and all(default is dataclasses.MISSING for _, default in members)
     return _Shape(
         members=members,
@@ -222,7 +235,7 @@ def version_and_text(record: Record) -> tuple[str, str]:
 @cache
 def _beginning(kind: type) -> bytes:
     """Return what stands before the content of a record where its hash is taken, as `digest` would put it."""
-    return _apart(kind.__name__, str(FORMAT))
+    return _apart(type_name(kind), str(FORMAT))
 
 
 def digest(*parts: str) -> str:

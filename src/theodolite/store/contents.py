@@ -22,7 +22,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from theodolite.domain.errors import NotFound, StorageUnavailable, WrongSchema
-from theodolite.domain.identity import TYPE_TAG, Record, digest, version_and_text
+from theodolite.domain.identity import TYPE_TAG, Record, digest, stored_name, type_name, version_and_text
 from theodolite.domain.study import Study
 from theodolite.store.models import ContentRow, FiledRow
 from theodolite.store.statements import Row, insert, rows_of
@@ -73,7 +73,7 @@ class Content:
 def content_of(record: Record, *, kin: str = "") -> Content:
     """Return a record as content."""
     version, text = version_and_text(record)
-    return Content(version=version, tag=type(record).__name__, text=storable_json(text), kin=kin)
+    return Content(version=version, tag=type_name(type(record)), text=storable_json(text), kin=kin)
 
 
 def context_content(context: str) -> Content:
@@ -307,14 +307,17 @@ def _as_it_is(part: Any) -> Any:
 
 def _record(kind: type) -> _Read:
     hints = _hints(kind)
+    fields = dataclasses.fields(kind)
+    names = {stored_name(field): field.name for field in fields if stored_name(field) != field.name}
     readers: dict[str, _Read] = {}
 
     def read(members: Mapping[str, Any] | None) -> Any:
         if members is None:
             return None
         if not readers:  # not before the first one is read: a record may hold others of its own kind
-            readers.update({name: _reader(hint) for name, hint in hints.items()})
-        return kind(**{name: readers[name](part) for name, part in members.items() if name != TYPE_TAG})
+            readers.update({field.name: _reader(hints[field.name]) for field in fields})
+        present = {names.get(key, key): part for key, part in members.items() if key != TYPE_TAG}
+        return kind(**{name: readers[name](part) for name, part in present.items()})
 
     return read
 
@@ -335,7 +338,7 @@ def _member(members: tuple[Any, ...]) -> _Read:
         if part is None:
             return None
         tag = part.get(TYPE_TAG) if isinstance(part, Mapping) else None
-        meant = candidates if tag is None else [member for member in candidates if member.__name__ == tag]
+        meant = candidates if tag is None else [member for member in candidates if type_name(member) == tag]
         return _reader(meant[0])(part) if len(meant) == 1 else part
 
     return read
@@ -357,7 +360,7 @@ def file_record(contents: Contents, subject: str, record: Record) -> str:
 
 def filed_records(contents: Contents, kind: type[Filed], subject: str) -> list[Filed]:
     """Return the records of one kind that lie under a subject, the oldest first."""
-    rows = FiledRow.objects.filter(subject=subject, content__tag=kind.__name__).order_by("id")
+    rows = FiledRow.objects.filter(subject=subject, content__tag=type_name(kind)).order_by("id")
     versions = list(rows.values_list("content_id", flat=True))
     texts = contents.texts(versions)
     in_present_shape = getattr(kind, "in_present_shape", str)  # of records that older programs wrote in another shape

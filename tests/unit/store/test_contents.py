@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -189,3 +189,38 @@ def test_kin_take_a_fraction_of_their_size(times: int) -> None:
 )
 def test_what_would_not_become_smaller_is_left_alone(text: bytes) -> None:
     assert packed(text) is None
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class _OldName:
+    other: str
+    held: int = 0
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class _NewName:
+    STORED_AS: ClassVar[str] = "_OldName"
+
+    other: str
+    completed: int = dataclasses.field(default=0, metadata={"stored_as": "held"})
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class _Holder:
+    part: _NewName | HttpEndpoint
+
+
+def test_renamed_classes_and_fields_keep_their_stored_names_and_versions():
+    old, new = content_of(_OldName(other="a", held=2)), content_of(_NewName(other="a", completed=2))
+
+    assert (new.version, new.tag, new.text) == (old.version, old.tag, old.text)
+    assert record_of(_NewName, old.text) == _NewName(other="a", completed=2)
+
+
+def test_a_renamed_class_is_found_among_the_members_of_a_union():
+    holder = _Holder(part=_NewName(other="a", completed=2))
+
+    text = content_of(holder).text
+
+    assert text == '{"part":{"held":2,"is":"_OldName","other":"a"}}'
+    assert record_of(_Holder, text) == holder

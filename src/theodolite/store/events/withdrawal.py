@@ -15,7 +15,7 @@ from django.db.models import Model, Q, QuerySet
 from theodolite.domain.annotating.work import ItemState
 from theodolite.domain.dialogue import Ending
 from theodolite.domain.findings.risks import CombinedReview
-from theodolite.domain.identity import digest
+from theodolite.domain.identity import digest, type_name
 from theodolite.domain.people.session import SessionState
 from theodolite.domain.people.withdrawal import Tombstone, Withdrawal
 from theodolite.domain.run import UnitState
@@ -273,7 +273,7 @@ def _forget_reviews(contents: Contents, study: str, sessions: Sequence[int]) -> 
         sessions: Ids of the sessions' rows.
     """
     keys = set(SessionRow.objects.filter(id__in=sessions).values_list("key", flat=True))
-    filed = FiledRow.objects.filter(subject=CombinedReview.subject(study), content__tag=CombinedReview.__name__)
+    filed = FiledRow.objects.filter(subject=CombinedReview.subject(study), content__tag=type_name(CombinedReview))
     texts = contents.texts(filed.values_list("content_id", flat=True))
     gone = [version for version, text in texts.items() if record_of(CombinedReview, text).session in keys]
     filed.filter(content__in=gone).delete()
