@@ -16,7 +16,7 @@ from theodolite.domain.annotation import (
     Vote,
 )
 from theodolite.domain.application import Application, AriaClass
-from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, Turn
+from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn
 from theodolite.domain.failure import Failure, FailureKind, Party
 from theodolite.domain.flow import Reply
 from theodolite.domain.identity import digest
@@ -102,7 +102,7 @@ def a_dialogue(unit: Unit, **changes: object) -> Dialogue:
         "scenario": "returns",
         "scenario_version": digest("scenario"),
         "level": Level.MODEL_TESTING,
-        "held_by": HeldBy.SIMULATED_USER,
+        "held_by": TesterType.SIMULATED_USER,
         "pair_key": digest("pair", unit.label),
         "cluster": "customers-1",
         "turns": (

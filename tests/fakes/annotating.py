@@ -13,7 +13,7 @@ from theodolite.bootstrap.database import database_settings
 from theodolite.domain.annotating.work import QueueCategory, QueueDesign
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.application import Application, AriaClass
-from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, Turn
+from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn
 from theodolite.domain.guideline import DefectRule, Guideline, Violation
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.instrument import (
@@ -125,7 +125,7 @@ def a_dialogue(unit: Unit, **changes: object) -> Dialogue:
         "scenario": "series",
         "scenario_version": digest("series"),
         "level": Level.RED_TEAMING,
-        "held_by": HeldBy.SIMULATED_USER,
+        "held_by": TesterType.SIMULATED_USER,
         "pair_key": digest("pair", unit.label),
         "cluster": "ana",
         "turns": (

@@ -9,7 +9,7 @@ from theodolite.assessment.annotating import AnnotationTask
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import Annotator, HandLabels, ModelJudge, RecordedLabels, WordRule
 from theodolite.domain.application import Application, PythonCallable, RecordedFile
-from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, Turn
+from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.flow import Reply
 from theodolite.domain.guideline import DefectRule, Guideline
@@ -61,7 +61,7 @@ def dialogue(*turns: Turn, key: str = "unit-1", label: str = "d001", **more) -> 
         "scenario": "shop",
         "scenario_version": "s",
         "level": Level.MODEL_TESTING,
-        "held_by": HeldBy.SCRIPT,
+        "held_by": TesterType.SCRIPT,
         "pair_key": "p",
         "cluster": "c",
         "ending": Ending.SCRIPT_END,

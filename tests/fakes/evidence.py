@@ -22,7 +22,7 @@ from theodolite.domain.annotation import (
 )
 from theodolite.domain.annotator import Annotator, ModelJudge, RecordedLabels
 from theodolite.domain.application import Application, PromptedModel, RecordedFile
-from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, Turn
+from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn
 from theodolite.domain.evidence import Evidence, listed_evidence
 from theodolite.domain.failure import Failure, FailureKind, Party
 from theodolite.domain.guideline import DefectRule, Guideline, Origin, Violation
@@ -192,7 +192,7 @@ def _recorded_session(row: dict[str, str]) -> PlannedSession:
         scenario="recorded",
         tester=Script(key=row["id"], prompts=(row["prompt"],), withheld=row["withheld"]),
         level=Level.MODEL_TESTING,
-        held_by=HeldBy.RECORDED,
+        held_by=TesterType.RECORDED,
         pair_key=digest(row["id"]),
         cluster=row["id"],
         groups={"prompt_kind": row["prompt_kind"], "type": row["type"]},
@@ -355,7 +355,7 @@ def _live_session(place: int) -> PlannedSession:
         scenario="returns",
         tester=persona,
         level=Level.MODEL_TESTING,
-        held_by=HeldBy.SIMULATED_USER,
+        held_by=TesterType.SIMULATED_USER,
         pair_key=digest(persona.key, str(place)),
         cluster=persona.key,
         repeat=place // 6 + 1,

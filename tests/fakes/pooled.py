@@ -9,7 +9,7 @@ from tests.fakes.builders import NUMBERS, by_hand, guideline, live, question, ru
 from tests.fakes.evidence import annotation_of, dialogue_of, run_of
 from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, AnnotatorKind, Answer, Outcome
 from theodolite.domain.annotator import Annotator, HandLabels, WordRule
-from theodolite.domain.dialogue import Ending, HeldBy, Level, Turn
+from theodolite.domain.dialogue import Ending, Level, TesterType, Turn
 from theodolite.domain.evidence import Evidence, listed_evidence
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import digest
@@ -85,7 +85,7 @@ def pooled_evidence(
             scenario="shop",
             tester=Script(key=label, prompts=("Hello",)),
             level=Level.MODEL_TESTING,
-            held_by=HeldBy.SCRIPT,
+            held_by=TesterType.SCRIPT,
             pair_key=digest(label),
             cluster="",
         )

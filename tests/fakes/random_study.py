@@ -11,7 +11,7 @@ from theodolite.assessment.judge.voting import majority
 from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, AnnotatorKind, Answer, Outcome, Vote
 from theodolite.domain.annotator import Annotator, ModelJudge, RecordedLabels, StopRule, Voting
 from theodolite.domain.application import Application, PythonCallable, RecordedFile
-from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, Turn
+from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn
 from theodolite.domain.evidence import Evidence, listed_evidence
 from theodolite.domain.failure import Failure, FailureKind, Party
 from theodolite.domain.guideline import DefectRule, Guideline
@@ -121,7 +121,7 @@ class _Draw:
 
     def __init__(self, rng: Random, study: Study, *, is_recorded: bool) -> None:
         self._rng, self._study = rng, study
-        self._tester = HeldBy.RECORDED if is_recorded else HeldBy.SCRIPT
+        self._tester = TesterType.RECORDED if is_recorded else TesterType.SCRIPT
         self._is_recorded = is_recorded
         self._rows: list[Row] = []
         self._finals: list[Row] = []

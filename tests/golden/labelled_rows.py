@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, Turn
+from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn
 from theodolite.domain.persona import Script
 from theodolite.domain.plan import PlannedSession
 from theodolite.domain.run import Run, RunState
@@ -19,7 +19,7 @@ def session_of(row, **groups):
         scenario="recorded",
         tester=Script(key=row["id"], prompts=("",)),
         level=Level.MODEL_TESTING,
-        held_by=HeldBy.RECORDED,
+        held_by=TesterType.RECORDED,
         pair_key=row["id"],
         cluster=row["id"],
         groups=groups,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from theodolite.bootstrap.study_context import StudyContext, dialogue_summaries
-from theodolite.domain.dialogue import HeldBy
+from theodolite.domain.dialogue import TesterType
 from theodolite.domain.errors import InputError
 from theodolite.domain.identity import version_of
 from theodolite.domain.live import LiveDialogueSummary
@@ -54,6 +54,6 @@ def _held_by_then(store: DjangoStore, run: Run) -> list[LiveDialogueSummary]:
     held = dialogue_summaries(store, run.study)
     if not held:
         return []
-    theirs = {dialogue.key for dialogue in store.dialogues(run) if dialogue.held_by is HeldBy.PERSON}
+    theirs = {dialogue.key for dialogue in store.dialogues(run) if dialogue.held_by is TesterType.PERSON}
     last = max((one.ordinal for one in held if one.unit in theirs), default=-1)
     return [one for one in held if one.ordinal <= last]

@@ -21,7 +21,7 @@ from theodolite.config.brought.label_imports import ImportColumns, spelling_of
 from theodolite.config.brought.threads import Ways
 from theodolite.config.brought.voices import Voices
 from theodolite.domain.annotating.label_sample import KeptLabels
-from theodolite.domain.dialogue import HeldBy
+from theodolite.domain.dialogue import TesterType
 from theodolite.reporting.terminal.labels import kept_text
 from theodolite.usecases.certifying import has_judge
 
@@ -59,7 +59,7 @@ def import_() -> None:
     "--tester-type",
     "held_by",
     type=click.Choice([one.value for one in HOLDERS]),
-    default=HeldBy.RECORDED.value,
+    default=TesterType.RECORDED.value,
     help="Who played the user.",
 )
 @click.option("--replies", multiple=True, metavar="FIELD=VALUE", help="Speaker of the application; repeatable.")

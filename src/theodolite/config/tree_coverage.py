@@ -10,7 +10,7 @@ from theodolite.config.lookup import Entry, LoadContext
 from theodolite.config.specs.study import StudySpec
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.application import RecordedFile
-from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.fault import Severity, did_you_mean
 from theodolite.domain.study import Study
 from theodolite.domain.trees.leaf import TESTER
@@ -72,7 +72,7 @@ def note_unreached(study: Study, entry: Entry[StudySpec], context: LoadContext) 
 def _planned(study: Study) -> _PlannedAnswers:
     people = {plan.level for plan in study.levels if plan.people}
     return _PlannedAnswers(
-        settings=frozenset(_settings(study)) | {(level.value, HeldBy.PERSON.value) for level in people},
+        settings=frozenset(_settings(study)) | {(level.value, TesterType.PERSON.value) for level in people},
         annotators=_annotators(study),
         testers=_testers(study, frozenset(people)),
     )
@@ -82,7 +82,7 @@ def _settings(study: Study) -> Iterator[tuple[str, str]]:
     """Yield level and holder of the dialogues that a run holds or reads."""
     recorded = [one for one in study.applications if isinstance(one.connection, RecordedFile)]
     if recorded:
-        yield Level.MODEL_TESTING.value, HeldBy.RECORDED.value
+        yield Level.MODEL_TESTING.value, TesterType.RECORDED.value
     if len(recorded) == len(study.applications):
         return
     for stretch in stretches_of(study):
@@ -133,7 +133,7 @@ def _messages(design: TreeDesign, planned: _PlannedAnswers) -> Iterator[str]:
     waste = {leaf for one in dead for leaf in design.leaves_below(one.node)}
     # A tree with a crosswalk asks every questionnaire of the packs; a study of models alone has nobody to answer them.
     has_crosswalk = any(one.crosswalk for one in design.dimensions)
-    skips_testers = has_crosswalk and HeldBy.PERSON.value not in {holder for _, holder in planned.settings}
+    skips_testers = has_crosswalk and TesterType.PERSON.value not in {holder for _, holder in planned.settings}
     unanswered = [
         node
         for node in design.nodes
@@ -175,7 +175,7 @@ def _questions_message(nodes: Sequence[AnswersNode], planned: _PlannedAnswers) -
 
 def _level_messages(design: TreeDesign, planned: _PlannedAnswers, is_dead: Callable[[str], bool]) -> Iterator[str]:
     """Yield the levels of testing that people were to hold and nobody plans."""
-    if HeldBy.PERSON.value not in {holder for _, holder in planned.settings}:
+    if TesterType.PERSON.value not in {holder for _, holder in planned.settings}:
         return  # a study of models alone holds one level, and its author knows it
     for level in Level:
         leaves = [
@@ -194,7 +194,7 @@ def _level_messages(design: TreeDesign, planned: _PlannedAnswers, is_dead: Calla
 
 
 def _is_simulated(node: AnswersNode) -> bool:
-    return node.held_by == (HeldBy.SIMULATED_USER.value,)
+    return node.held_by == (TesterType.SIMULATED_USER.value,)
 
 
 def _named(names: Sequence[str]) -> str:

@@ -26,7 +26,7 @@ from theodolite.domain.annotating.case import Flag, FlagKind
 from theodolite.domain.annotating.thread import Anchor, AnchorKind
 from theodolite.domain.annotating.work import QueueDesign
 from theodolite.domain.annotation import Answer, Outcome
-from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, Turn
+from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn
 from theodolite.domain.errors import InputError
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.instrument import OpenQuestion
@@ -140,7 +140,7 @@ def _dialogue(run: Run, study: Study, number: int, told: dict[str, Any]) -> Dial
         scenario=scenario.name,
         scenario_version=version_of(scenario),
         level=Level(str(told["level"])),
-        held_by=HeldBy.SCRIPT,
+        held_by=TesterType.SCRIPT,
         pair_key=digest("demo", str(number)),
         cluster=f"demo {number}",
         turns=(),

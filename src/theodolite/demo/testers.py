@@ -25,7 +25,7 @@ from theodolite.config.yaml_source import read_yaml, typed
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.choices import Impact, UserType
 from theodolite.domain.codings.coding import Code, Codebook, OpenAnswer
-from theodolite.domain.dialogue import Dialogue, HeldBy, Level, TurnState
+from theodolite.domain.dialogue import Dialogue, Level, TesterType, TurnState
 from theodolite.domain.findings.risks import CombinedReview
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.instrument import Question
@@ -309,7 +309,7 @@ def _labelled(context: StudyContext) -> None:
 
 def _rows(told: Told, dialogue: Dialogue) -> Iterator[tuple[str, ...]]:
     """Yield what both said of a dialogue that people held."""
-    if dialogue.held_by is not HeldBy.PERSON:
+    if dialogue.held_by is not TesterType.PERSON:
         return
     heard = {name for turn in dialogue.turns for name, (_, text) in told["replies"].items() if text == turn.response}
     for annotator, seen in told["labels"].items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from theodolite.domain.dialogue import Dialogue, HeldBy, Level
+from theodolite.domain.dialogue import Dialogue, Level, TesterType
 from theodolite.domain.live import LiveDialogueSummary
 from theodolite.domain.recording import RecordedTurn
 from theodolite.domain.run import Unit
@@ -30,7 +30,7 @@ class BroughtDialogue:
     application: str
     scenario: str
     level: Level
-    held_by: HeldBy
+    held_by: TesterType
     turns: tuple[RecordedTurn, ...]
     tester: str = ""
     repeat: int = 1

@@ -20,7 +20,7 @@ class Level(StrEnum):
     FIELD_TESTING = "field testing"
 
 
-class HeldBy(StrEnum):
+class TesterType(StrEnum):
     """Who held the tester's side of a dialogue."""
 
     SCRIPT = "script"
@@ -110,7 +110,7 @@ class Dialogue:
     scenario: str
     scenario_version: str
     level: Level
-    held_by: HeldBy
+    held_by: TesterType
     pair_key: str
     cluster: str
     turns: tuple[Turn, ...]

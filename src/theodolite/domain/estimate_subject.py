@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.guideline import Violation
 
 ALL_APPLICATIONS = "all applications"
@@ -130,7 +130,7 @@ class EstimateSubject:
     corrected_by: str = ""
     calibrated_on: str = ""
     level: Level | None = None
-    tester_type: HeldBy | None = None
+    tester_type: TesterType | None = None
     among: tuple[GroupValue, ...] = ()
     group: GroupValue | None = None
     scenario: str = ""

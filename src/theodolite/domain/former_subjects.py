@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.estimate_subject import (
     ALL_APPLICATIONS,
     EstimateSubject,
@@ -47,7 +47,7 @@ def former_subject(measure: Measure, application: str, about: Mapping[str, str])
         corrected_by="" if transported else by,
         calibrated_on=by if transported else "",
         level=Level(about["level"]) if "level" in about else None,
-        tester_type=HeldBy(about["held_by"]) if "held_by" in about else None,
+        tester_type=TesterType(about["held_by"]) if "held_by" in about else None,
         among=_groups(about, "among."),
         group=next(iter(_groups(about, "group.")), None),
         scenario=about.get("scenario", ""),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from theodolite.domain.dialogue import Ending, HeldBy, Turn, TurnState
+from theodolite.domain.dialogue import Ending, TesterType, Turn, TurnState
 from theodolite.domain.failure import FailureKind
 from theodolite.domain.flow import Exchange, Reply
 from theodolite.domain.people.session import Session
@@ -235,4 +235,4 @@ class LiveDialogueSummary:
     kind: FailureKind | None = None
     groups: Mapping[str, str] = field(default_factory=dict)
     strategies: tuple[Strategy, ...] = ()
-    held_by: HeldBy = HeldBy.PERSON
+    held_by: TesterType = TesterType.PERSON

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol, TypeAlias
 
-from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.people.seat import Seat
 from theodolite.domain.persona import Persona, Script
 from theodolite.domain.strategy import Attack
@@ -54,7 +54,7 @@ class Setting:
     application: str
     scenario: str
     level: Level
-    held_by: HeldBy
+    held_by: TesterType
     cluster: str
     groups: Mapping[str, str]
     kind: TesterKind
@@ -86,7 +86,7 @@ class PlannedSession:
     scenario: str
     tester: Tester
     level: Level
-    held_by: HeldBy
+    held_by: TesterType
     pair_key: str
     cluster: str
     repeat: int = 1

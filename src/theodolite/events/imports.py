@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from theodolite.domain.brought import BroughtDialogue, BroughtIn, BroughtResult
-from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Turn
+from theodolite.domain.dialogue import Dialogue, Ending, TesterType, Turn
 from theodolite.domain.identity import canonical_json, digest, version_of
 from theodolite.domain.live import LiveDialogueSummary
 from theodolite.domain.passage import material_with
@@ -80,7 +80,7 @@ class _Entry:
             session=self._session(key, one),
             number=1,
             ordinal=self.ordinal,
-            ending=Ending.TESTER_LEFT if one.held_by is HeldBy.PERSON else Ending.SCRIPT_END,
+            ending=Ending.TESTER_LEFT if one.held_by is TesterType.PERSON else Ending.SCRIPT_END,
             turns=len(one.turns),
             held_by=one.held_by,
         )

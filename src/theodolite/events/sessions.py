@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from dataclasses import replace
 
-from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, Turn, TurnState
+from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn, TurnState
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.identity import keyed_draw, version_of
 from theodolite.domain.live import LiveDialogue, LiveDialogueSummary, turns_of
@@ -164,7 +164,7 @@ def _result(event: EventContext, session: Session, live: LiveDialogue, ending: E
         scenario=session.scenario,
         scenario_version=version_of(scenario),
         level=session.level,
-        held_by=HeldBy.PERSON,
+        held_by=TesterType.PERSON,
         pair_key=pair_key_of(session, visit, live.number),
         cluster=session.participant,
         turns=tuple(_with_response(turn) for turn in turns_of(live)),

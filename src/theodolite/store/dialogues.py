@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias, cast
 
-from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, Turn, TurnState
+from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn, TurnState
 from theodolite.domain.errors import StoreError
 from theodolite.domain.flow import Reply, SchemaUse
 from theodolite.domain.persona import Persona
@@ -274,7 +274,7 @@ def _dialogue(row: DialogueRow, parts: _Parts) -> Dialogue:
         scenario=row.scenario,
         scenario_version=row.scenario_version,
         level=Level(row.level),
-        held_by=HeldBy(row.held_by),
+        held_by=TesterType(row.held_by),
         pair_key=row.pair_key,
         cluster=row.cluster,
         turns=tuple(_turn(row.unit_id, turn, parts) for turn in parts.turns.get(row.id, [])),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, repeat
 
-from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.identity import canonical_json, digest, version_of
 from theodolite.domain.persona import Persona, Script
 from theodolite.domain.plan import KINDS, Setting, Tester, TesterKind
@@ -43,9 +43,9 @@ class TesterStretch:
         return Level.RED_TEAMING if self._kind is TesterKind.ATTACK else Level.MODEL_TESTING
 
     @property
-    def held_by(self) -> HeldBy:
+    def held_by(self) -> TesterType:
         """Who holds the tester's side of their sessions."""
-        return HeldBy.SCRIPT if self._kind is TesterKind.SCRIPT else HeldBy.SIMULATED_USER
+        return TesterType.SCRIPT if self._kind is TesterKind.SCRIPT else TesterType.SIMULATED_USER
 
     @property
     def _kind(self) -> TesterKind:

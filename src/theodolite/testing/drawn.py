@@ -17,7 +17,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from theodolite.domain.application import Application
-from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.identity import canonical_json, digest, keyed_draw
 from theodolite.domain.joined_sessions import JoinedSessions
 from theodolite.domain.persona import Script
@@ -195,7 +195,7 @@ class RecordedSessions:
             application=recording.application,
             scenario=self._scenario,
             level=Level.MODEL_TESTING,
-            held_by=HeldBy.RECORDED,
+            held_by=TesterType.RECORDED,
             cluster=recording.key,
             groups=groups_of(self._grouped_by, recording.columns),
             kind=TesterKind.SCRIPT,

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from theodolite.domain.dialogue import HeldBy
+from theodolite.domain.dialogue import TesterType
 from theodolite.domain.event_sessions import EventSessions, held_by_runs
 from theodolite.domain.failure import Failure, FailureKind, Party
 from theodolite.domain.identity import SHORT, canonical_json, digest, version_of
@@ -159,7 +159,7 @@ def _empty_session(study: Study, at: int, seat: Seat, place: int, cell: Cell) ->
         scenario=cell.scenario,
         tester=seat,
         level=seat.level,
-        held_by=HeldBy.PERSON,
+        held_by=TesterType.PERSON,
         pair_key=digest("empty cell", seat.key, str(place)),
         cluster=seat.key,
         groups=groups_of(grouping_of(study), {"scenario": cell.scenario}),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from theodolite.assessment.annotating import AnnotationTask, adjudication, annotate
 from theodolite.domain.annotation import Adjudication, Annotation
-from theodolite.domain.dialogue import Dialogue, HeldBy
+from theodolite.domain.dialogue import Dialogue, TesterType
 from theodolite.domain.flow import Flow
 from theodolite.domain.identity import version_of
 from theodolite.domain.passage import Search
@@ -64,7 +64,7 @@ class StudyFlows:
             application_version=self._application_versions[session.application],
             scenario_version=self._scenario_versions.get(scenario.name) or version_of(scenario),
             # Whoever answered a recorded prompt searched elsewhere, or not at all.
-            search=None if session.held_by is HeldBy.RECORDED else self._searches.get(scenario.name),
+            search=None if session.held_by is TesterType.RECORDED else self._searches.get(scenario.name),
             approaches=self._approaches,
         )
         return hold_session(task)
@@ -99,7 +99,7 @@ class StudyFlows:
     def _rows_of(self, position: int) -> Sequence[Mapping[str, str]]:
         """Return the rows of a recorded dialogue, by turn; none for one that a run or another file brings."""
         setting = self._sessions.setting(position)
-        if setting.held_by is not HeldBy.RECORDED:
+        if setting.held_by is not TesterType.RECORDED:
             return ()
         return self._rows.get((setting.application, setting.tester, self._sessions[position].repeat), ())
 

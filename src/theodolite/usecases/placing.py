@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
-from theodolite.domain.dialogue import Dialogue, HeldBy
+from theodolite.domain.dialogue import Dialogue, TesterType
 from theodolite.domain.errors import InputError, NotFound, StoreError
 from theodolite.domain.event_sessions import EventSessions
 from theodolite.domain.identity import version_of
@@ -65,7 +65,7 @@ def as_planned(
         if event is not None and (place := event.units.get(dialogue.key)) is not None:
             yield place, _as_planned(dialogue, sessions, place)
             continue
-        if event is not None and (dialogue.held_by is HeldBy.PERSON or dialogue.key in event.left_out):
+        if event is not None and (dialogue.held_by is TesterType.PERSON or dialogue.key in event.left_out):
             continue  # one that ended since the sessions were listed is counted next time
         position = next((place for place in positions if _is_of(dialogue, sessions, place)), None)
         if position is None:

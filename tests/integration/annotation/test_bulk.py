@@ -15,7 +15,7 @@ from theodolite.annotation.quality import review, to_review
 from theodolite.annotation.review import open_review
 from theodolite.annotation.submission import save_answer, submit
 from theodolite.domain.annotating.quality import ReviewVerdict
-from theodolite.domain.dialogue import HeldBy
+from theodolite.domain.dialogue import TesterType
 from theodolite.domain.errors import InputError
 from theodolite.domain.people.event import AnnotationProcess
 from theodolite.store.annotating.queues import queue_of
@@ -41,7 +41,7 @@ def submitted(venue: Venue, queue: str, who: str) -> str:
 
 
 def test_offers_keep_every_rule_and_say_of_each_why_not(venue: Venue) -> None:
-    venue.hold(1, held_by=HeldBy.PERSON, cluster="p-1")
+    venue.hold(1, held_by=TesterType.PERSON, cluster="p-1")
     queue = venue.queue(process=AnnotationProcess(passes=1, pass_mark=0.0, most_share=0.5))
     offer(queue, [(venue.keys[0], "risk")], "p-1")
     skipped = next_work(venue.records, queue, "p-1")

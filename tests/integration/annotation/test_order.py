@@ -15,7 +15,7 @@ from theodolite.annotation.queues import add_dialogues
 from theodolite.annotation.submission import save_answer, submit
 from theodolite.domain.annotating.work import AnnotatorState, ItemState, WorkItem
 from theodolite.domain.choices import TopicWeight
-from theodolite.domain.dialogue import HeldBy
+from theodolite.domain.dialogue import TesterType
 from theodolite.domain.people.event import AnnotationProcess
 from theodolite.domain.people.topic import SensitiveTopic
 from theodolite.domain.shown_order import OrderPlan
@@ -93,7 +93,7 @@ def test_the_query_chooses_what_the_rules_say(venue: Venue, seed: int, process: 
     venue.study = replace(venue.study, topics=(GRIM,))
     venue.store.events.participants.set_avoided_topics("spoilers", "p-3", ["grim"])
     venue.hold(2, scenario="forum")
-    venue.hold(1, held_by=HeldBy.PERSON, cluster="p-1")
+    venue.hold(1, held_by=TesterType.PERSON, cluster="p-1")
     queue = venue.queue(process=process, first="")
     add_dialogues(venue.records, queue, venue.keys)
     offer(queue, [(venue.keys[1], "style")], "p-2")

@@ -12,7 +12,7 @@ from tests.fakes.annotating import OPEN_TO_ALL, Venue, how_bad, no, yes
 from theodolite.annotation.assignment import last_ones, next_work, offer, release, resume, skip, void
 from theodolite.annotation.submission import clear_answer, save_answer, submit, task, undo
 from theodolite.domain.annotating.work import ReservationState
-from theodolite.domain.dialogue import HeldBy
+from theodolite.domain.dialogue import TesterType
 from theodolite.domain.errors import Conflict, InputError, NotFound
 from theodolite.domain.instrument import OpenQuestion
 from theodolite.domain.people.event import AnnotationProcess
@@ -180,7 +180,7 @@ def test_a_skip_needs_a_reason_and_goes_to_somebody_else(venue: Venue) -> None:
 
 
 def test_nobody_annotates_what_they_held_themselves(venue: Venue) -> None:
-    (own,) = venue.hold(1, held_by=HeldBy.PERSON, cluster="p-1")
+    (own,) = venue.hold(1, held_by=TesterType.PERSON, cluster="p-1")
     queue = venue.queue()
     had = []
     while found := next_work(venue.records, queue, "p-1"):

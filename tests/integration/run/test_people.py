@@ -13,7 +13,7 @@ from theodolite.bootstrap.database import open_store
 from theodolite.bootstrap.events import open_event
 from theodolite.bootstrap.run_history import context_of_run
 from theodolite.bootstrap.study_context import open_study
-from theodolite.domain.dialogue import HeldBy
+from theodolite.domain.dialogue import TesterType
 from theodolite.domain.errors import InputError
 from theodolite.domain.people.withdrawal import Withdrawal
 from theodolite.events.chat import finish_turn, send_prompt
@@ -169,7 +169,7 @@ def test_an_earlier_run_holds_the_people_of_its_day_alone(held):
 
     past = context_of_run(open_study(str(held.folder)), first["run"]["number"])
     try:
-        people = [one.held_by is HeldBy.PERSON for one in past.evidence().archive.dialogues()]
+        people = [one.held_by is TesterType.PERSON for one in past.evidence().archive.dialogues()]
     finally:
         past.close()
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from tests.fakes.event import RED, a_session, an_event, an_open_event, exchange, measured
 
 from theodolite.domain.brought import BroughtDialogue
-from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.identity import canonical_json
 from theodolite.domain.recording import RecordedTurn
 from theodolite.domain.scenario import Scenario
@@ -21,7 +21,7 @@ def elsewhere(item="a", **more):
         "application": "blue",
         "scenario": "shop",
         "level": RED,
-        "held_by": HeldBy.RECORDED,
+        "held_by": TesterType.RECORDED,
         "turns": (RecordedTurn(prompt="May I?", response="No."), RecordedTurn(prompt="Please.", response="Yes.")),
     }
     return BroughtDialogue(**(known | more))
@@ -35,16 +35,16 @@ def evidence(event):
 def test_what_was_held_elsewhere_is_a_dialogue_of_the_run_at_its_level():
     event = an_open_event()
 
-    found = import_dialogues(event, [elsewhere(), elsewhere("b", level=Level.FIELD_TESTING, held_by=HeldBy.PERSON)])
+    found = import_dialogues(event, [elsewhere(), elsewhere("b", level=Level.FIELD_TESTING, held_by=TesterType.PERSON)])
     first, second = evidence(event).archive.dialogues()
 
     assert (found.new, found.known) == (("p001", "p002"), 0)
     assert [turn.response for turn in first.turns] == ["No.", "Yes."]
     assert (first.level, first.held_by, second.level, second.held_by) == (
         RED,
-        HeldBy.RECORDED,
+        TesterType.RECORDED,
         Level.FIELD_TESTING,
-        HeldBy.PERSON,
+        TesterType.PERSON,
     )
     assert first.cluster != second.cluster
 
@@ -70,7 +70,7 @@ def test_people_before_and_after_keep_their_places():
 
     told = [(one.label, one.held_by) for one in evidence(event).archive.dialogues()]
 
-    assert told == [("p001", HeldBy.PERSON), ("p002", HeldBy.RECORDED), ("p003", HeldBy.PERSON)]
+    assert told == [("p001", TesterType.PERSON), ("p002", TesterType.RECORDED), ("p003", TesterType.PERSON)]
 
 
 def test_it_fills_no_cell_and_is_no_sitting_of_the_event():

@@ -6,7 +6,7 @@ import pytest
 from tests.fakes.event import FIELD, RED, a_session, all_sessions, an_event, an_open_event, answered, exchange, failed
 
 from theodolite.domain.choices import UserType
-from theodolite.domain.dialogue import Ending, HeldBy, TurnState
+from theodolite.domain.dialogue import Ending, TesterType, TurnState
 from theodolite.domain.errors import InputError
 from theodolite.domain.people.event import Event, LevelPlan
 from theodolite.domain.people.participant import PersonProfile
@@ -67,7 +67,7 @@ def test_an_ended_dialogue_is_a_dialogue_of_the_run():
 
     (dialogue,) = held_dialogues(event)
     assert (ended.state, ended.task_done) == (SessionState.COMPLETE, True)
-    assert (dialogue.label, dialogue.held_by, dialogue.level) == ("p001", HeldBy.PERSON, RED)
+    assert (dialogue.label, dialogue.held_by, dialogue.level) == ("p001", TesterType.PERSON, RED)
     assert (dialogue.cluster, dialogue.ending) == ("p1", Ending.TESTER_LEFT)
     assert [(turn.prompt, turn.response, turn.latency_s) for turn in dialogue.turns] == [("May I?", "You may.", 0.5)]
 

@@ -8,7 +8,7 @@ import pytest
 from tests.fakes.builders import reply, scripts, session_task, sessions_of, study
 from tests.fakes.clients import held_by_hand
 
-from theodolite.domain.dialogue import Ending, HeldBy, Level
+from theodolite.domain.dialogue import Ending, Level, TesterType
 from theodolite.domain.errors import ContentRefused, EmptyReply, PlanError
 from theodolite.domain.flow import CONTENT_FILTER, AskModel, SayToApplication
 from theodolite.domain.people.event import LevelPlan
@@ -47,7 +47,7 @@ def test_an_attack_ends_once_something_was_released():
 
     assert outcomes(held) == ["withheld", "unclear", "released"]
     assert held.result.ending is Ending.STOP_RULE
-    assert (held.result.level, held.result.held_by) == (Level.RED_TEAMING, HeldBy.SIMULATED_USER)
+    assert (held.result.level, held.result.held_by) == (Level.RED_TEAMING, TesterType.SIMULATED_USER)
 
 
 def test_an_attack_that_gets_nothing_tries_all_it_has():

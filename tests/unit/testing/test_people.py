@@ -5,7 +5,7 @@ from dataclasses import replace
 from tests.fakes.event import a_session, an_event, an_open_event, exchange, failed
 
 from theodolite.domain import plan
-from theodolite.domain.dialogue import HeldBy
+from theodolite.domain.dialogue import TesterType
 from theodolite.domain.failure import FailureKind, Party
 from theodolite.domain.people.participant import PersonProfile
 from theodolite.domain.people.withdrawal import Withdrawal
@@ -25,7 +25,7 @@ def test_cells_in_which_nothing_was_said_are_sessions_that_are_missing():
     sessions = sessions_of(an_open_event())
 
     assert [sessions.label(place) for place in range(len(sessions))] == ["p001", "p002", "p003", "p004"]
-    assert {sessions.setting(place).held_by for place in range(len(sessions))} == {HeldBy.PERSON}
+    assert {sessions.setting(place).held_by for place in range(len(sessions))} == {TesterType.PERSON}
     assert {sessions.setting(place).kind for place in range(len(sessions))} == {plan.TesterKind.SEAT}
 
 

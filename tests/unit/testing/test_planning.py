@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from tests.fakes.builders import group, guideline, live, recorded, recording, rule, scripts, sessions_of, study
 
-from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.errors import PlanError, TemplateError
 from theodolite.domain.passage import Passage
 from theodolite.domain.people.event import LevelPlan
@@ -44,8 +44,8 @@ def test_personas_are_simulated_users_and_scripts_are_scripts():
 
     ana, script = sessions_of(study(scenarios=(scene,), personas=(group("Ana"),)))
 
-    assert (ana.held_by, ana.cluster) == (HeldBy.SIMULATED_USER, "people-1")
-    assert (script.held_by, script.cluster) == (HeldBy.SCRIPT, "s")
+    assert (ana.held_by, ana.cluster) == (TesterType.SIMULATED_USER, "people-1")
+    assert (script.held_by, script.cluster) == (TesterType.SCRIPT, "s")
     assert ana.level is Level.MODEL_TESTING
 
 
@@ -90,7 +90,7 @@ def test_recorded_dialogues_follow_in_the_order_of_their_file():
     sessions = sessions_of(OLD, *rows)
 
     assert [session.label for session in sessions] == ["old/b", "old/a", "old/b#2"]
-    assert {session.held_by for session in sessions} == {HeldBy.RECORDED}
+    assert {session.held_by for session in sessions} == {TesterType.RECORDED}
     assert {session.scenario for session in sessions} == {"recorded"}
 
 

@@ -14,7 +14,7 @@ from theodolite.assessment.judge.verdict import Verdict, read_verdict, unread
 from theodolite.assessment.judge.voting import BelowHalf, is_settled, majority, races
 from theodolite.domain.annotation import Answer, Control, Outcome, Vote
 from theodolite.domain.annotator import ModelJudge
-from theodolite.domain.dialogue import Dialogue, HeldBy
+from theodolite.domain.dialogue import Dialogue, TesterType
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import CONTENT_FILTER, AskModel, Flow, Reply
 from theodolite.domain.guideline import Guideline
@@ -88,7 +88,7 @@ def _reading(
         party=Party.JUDGE,
         replicate=replicate,
         answer_schema=answer_schema(guideline, arrangement),
-        may_be_cached=dialogue.held_by is not HeldBy.PERSON,
+        may_be_cached=dialogue.held_by is not TesterType.PERSON,
     )
     reply = yield asked
     replies = [reply]

@@ -13,14 +13,14 @@ from theodolite.config.header import guess_columns
 from theodolite.config.recordings import recorded_dialogues
 from theodolite.config.tables import Table
 from theodolite.domain.brought import BroughtDialogue
-from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.recording import RecordedDialogue
 from theodolite.domain.study import Study
 
 W = TypeVar("W", bound=StrEnum)
 
-HOLDERS = (HeldBy.PERSON, HeldBy.RECORDED)
+HOLDERS = (TesterType.PERSON, TesterType.RECORDED)
 """Who may have held the tester's side of a dialogue that is brought."""
 
 _SPOKEN = ("id", "turn", "prompt", "response", "context", "withheld")
@@ -61,7 +61,7 @@ class BringColumns:
     of_application: str = ""
     of_scenario: str = ""
     of_level: str = ""
-    held_by: str = HeldBy.RECORDED.value
+    held_by: str = TesterType.RECORDED.value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +156,7 @@ class _Reader:
         application = self._known(one, "application", one.application, [each.name for each in applications])
         scenario = self._known(one, "scenario", self._said(one.columns, "scenario"), [each.name for each in scenarios])
         level = self._word(one, "level", self._said(one.columns, "level"), Level)
-        held_by = self._word(one, "held by", self.means.held_by, HeldBy, HOLDERS)
+        held_by = self._word(one, "held by", self.means.held_by, TesterType, HOLDERS)
         is_said = all(turn.prompt.strip() or turn.response.strip() or turn.withheld for turn in one.turns)
         if not is_said:
             self._complain(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.estimate_subject import EstimateSubject
 from theodolite.domain.findings.number import Estimate, Undefined
 
@@ -47,7 +47,7 @@ class SpokenSide:
 
     scenario: str
     level: Level
-    held_by: HeldBy
+    held_by: TesterType
     marks: Mapping[StyleMark, Sequence[float]]
     clusters: Sequence[str]
     applications: tuple[str, ...]

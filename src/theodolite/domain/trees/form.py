@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from theodolite.domain.choices import ImpactSide, Per, TransformForm, Weighing
-from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import Fault, did_you_mean
 from theodolite.domain.identity import Json
@@ -217,7 +217,7 @@ def _answers(reader: _Reader, name: str, plain: Mapping[str, Any]) -> TreeNode:
         name=name,
         question=reader.text(plain["answers"], "answers"),
         levels=reader.choices(plain.get("levels"), Level, "levels"),
-        held_by=reader.choices(plain.get("held_by"), HeldBy, "held_by"),
+        held_by=reader.choices(plain.get("held_by"), TesterType, "held_by"),
         by=reader.texts(plain.get("by"), "by"),
         among={
             str(group): reader.text(part, f"among {group}")

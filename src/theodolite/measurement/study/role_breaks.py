@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Turn
+from theodolite.domain.dialogue import Dialogue, Ending, TesterType, Turn
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.findings.role_break import (
     RoleBreak,
@@ -84,7 +84,7 @@ class RoleBreakBook:
         A simulated red teamer insists and plays parts on purpose; that is its strategy and no role break.
         Where a model writes its words, it may decline to, or say what it is, as any other.
         """
-        if dialogue.held_by is not HeldBy.SIMULATED_USER:
+        if dialogue.held_by is not TesterType.SIMULATED_USER:
             return
         turns = _model_turns(dialogue) if dialogue.strategies else written_turns(dialogue)
         if dialogue.strategies and not turns:

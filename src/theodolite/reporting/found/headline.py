@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.application import RecordedFile
-from theodolite.domain.dialogue import HeldBy
+from theodolite.domain.dialogue import TesterType
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.plan import Setting, TesterKind
 from theodolite.domain.study import Study
@@ -35,8 +35,8 @@ def _applications(study: Study) -> str:
 def _testers(evidence: Evidence) -> str:
     """Return who spoke, and how many; people by the sessions that they held."""
     settings, held = evidence.answers.settings, evidence.answers.dialogues
-    people = {s.cluster for s, one in zip(settings, held, strict=True) if s.held_by is HeldBy.PERSON and one}
-    rest = [place for place, setting in enumerate(settings) if setting.held_by is not HeldBy.PERSON]
+    people = {s.cluster for s, one in zip(settings, held, strict=True) if s.held_by is TesterType.PERSON and one}
+    rest = [place for place, setting in enumerate(settings) if setting.held_by is not TesterType.PERSON]
     told = _tested_without_people(evidence, rest) if rest else ""
     return ", ".join(part for part in (told, figures.number_of(len(people), "tester") if people else "") if part)
 
@@ -49,8 +49,8 @@ def _tested_without_people(evidence: Evidence, places: Sequence[int]) -> str:
         by_kind.setdefault(settings[place].kind, []).append(place)
     played, attacks = by_kind.pop(TesterKind.PERSONA, []), by_kind.pop(TesterKind.ATTACK, [])
     fixed = [place for own in by_kind.values() for place in own]
-    recorded = [place for place in fixed if played and settings[place].held_by is HeldBy.RECORDED]
-    scripted = [place for place in fixed if played and settings[place].held_by is not HeldBy.RECORDED]
+    recorded = [place for place in fixed if played and settings[place].held_by is TesterType.RECORDED]
+    scripted = [place for place in fixed if played and settings[place].held_by is not TesterType.RECORDED]
     example = "example " if any(group.example for group in evidence.study.personas) else ""
     parts = [
         figures.number_of(len({settings[place].tester for place in played}), f"{example}persona") if played else "",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.annotator import REFERENCE
 from theodolite.domain.certificate import Certificate
-from theodolite.domain.dialogue import HeldBy
+from theodolite.domain.dialogue import TesterType
 from theodolite.domain.estimate import Estimate
 from theodolite.domain.estimate_subject import Measure
 from theodolite.domain.guideline import DefectRule, Guideline
@@ -195,7 +195,7 @@ def _aids(subject: Subject, rates: Sequence[Rate]) -> tuple[str, ...]:
         for judge in judges_of(subject.study, guideline.name)
     )
     held_by = {setting.held_by for setting in settings}
-    simulated = HeldBy.SIMULATED_USER in held_by and HeldBy.PERSON not in held_by
+    simulated = TesterType.SIMULATED_USER in held_by and TesterType.PERSON not in held_by
     aids = [
         _zero_aid(subject, rates),
         words.aid("pool_share") if any(rate.has_shares for rate in rates) else "",

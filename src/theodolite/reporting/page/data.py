@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from theodolite.domain.annotation import Annotation, Answer
-from theodolite.domain.dialogue import Dialogue, Ending, HeldBy
+from theodolite.domain.dialogue import Dialogue, Ending, TesterType
 from theodolite.domain.estimate import Estimate, Measurement, Undefined
 from theodolite.domain.failure import Failure
 from theodolite.domain.identity import SHORT, Json
@@ -179,7 +179,7 @@ def _dialogue(dialogue: Dialogue, kept: _Kept) -> dict[str, Json]:
 
 def _ending(dialogue: Dialogue) -> str:
     """Return why a dialogue ended; a simulated red teamer follows no script, and what stops it is a release."""
-    by_program = dialogue.strategies and dialogue.held_by is HeldBy.SIMULATED_USER
+    by_program = dialogue.strategies and dialogue.held_by is TesterType.SIMULATED_USER
     return _ENDINGS_OF_ATTACKS.get(dialogue.ending, dialogue.ending.value) if by_program else dialogue.ending.value
 
 

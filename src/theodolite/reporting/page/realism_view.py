@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from theodolite.domain.dialogue import HeldBy
+from theodolite.domain.dialogue import TesterType
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.realism import GroupCover, RateContrast, Realism, SpokenSide, StyleContrast, StyleSpread
 from theodolite.reporting.found.cases import title_of
@@ -69,7 +69,7 @@ def _table(subject: Subject, realism: Realism) -> RealismTable:
         styles=tuple(_style(contrast) for contrast in realism.styles),
         rates=tuple(_rate(subject, contrast) for contrast in realism.rates),
         groups=tuple(_cover(cover) for cover in realism.groups),
-        is_recorded=realism.people.held_by is HeldBy.RECORDED,
+        is_recorded=realism.people.held_by is TesterType.RECORDED,
     )
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from theodolite.domain.annotating.label_sample import LabelSample
 from theodolite.domain.annotation import Outcome
-from theodolite.domain.dialogue import HeldBy
+from theodolite.domain.dialogue import TesterType
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.failure import Failure, Party
@@ -200,7 +200,7 @@ def _simulated_users(evidence: Evidence, findings: Findings) -> dict[str, Flowin
     completed = zip(table.settings, table.dialogues, strict=True)
     return {
         "dialogues": sum(
-            setting.held_by is HeldBy.SIMULATED_USER and dialogue is not None and not dialogue.strategies
+            setting.held_by is TesterType.SIMULATED_USER and dialogue is not None and not dialogue.strategies
             for setting, dialogue in completed
         ),
         "failures": sum(f.party is Party.SIMULATED_USER for failed in table.failures.values() for f in failed),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.estimate_subject import ALL_APPLICATIONS, EstimateSubject, GroupValue
 from theodolite.domain.guideline import Violation
 from theodolite.domain.identity import Json
@@ -65,7 +65,7 @@ def subject_from(entry: Mapping[str, Any]) -> EstimateSubject:
         corrected_by=entry.get("corrected_by", ""),
         calibrated_on=entry.get("calibrated_on", ""),
         level=Level(entry["level"]) if "level" in entry else None,
-        tester_type=HeldBy(entry["tester_type"]) if "tester_type" in entry else None,
+        tester_type=TesterType(entry["tester_type"]) if "tester_type" in entry else None,
         among=tuple(_group_from(group) for group in entry.get("among", ())),
         group=_group_from(entry["group"]) if "group" in entry else None,
         scenario=entry.get("scenario", ""),

@@ -8,7 +8,7 @@ from dataclasses import replace
 from theodolite.domain.annotation import SOURCE_MATERIAL, Adjudication, Annotation, Answer, Quote
 from theodolite.domain.answer_rules import label_of
 from theodolite.domain.call import Call
-from theodolite.domain.dialogue import Dialogue, HeldBy
+from theodolite.domain.dialogue import Dialogue, TesterType
 from theodolite.domain.failure import Failure
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.passage import found_in
@@ -134,7 +134,7 @@ def _turns(study: Study, dialogue: Dialogue) -> list[tuple[str, str]]:
     user = dialogue.persona.name if dialogue.persona is not None else "user"
     material, searches = found_in(dialogue.context, [turn.prompt for turn in dialogue.turns])
     found = {search.turn: "; ".join(passage.name for passage in search.passages) or "nothing" for search in searches}
-    said = [("source", material)] if material and dialogue.held_by is HeldBy.RECORDED else []
+    said = [("source", material)] if material and dialogue.held_by is TesterType.RECORDED else []
     for turn in dialogue.turns:
         said += [(user, turn.prompt), *([("found", found[turn.number])] if turn.number in found else [])]
         said += [("source", turn.context)] if turn.context else []

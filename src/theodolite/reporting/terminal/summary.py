@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from theodolite.domain.dialogue import HeldBy
+from theodolite.domain.dialogue import TesterType
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.money import cost_text
@@ -231,9 +231,9 @@ def _read_this(summary: _Summary) -> str:
         aid = "zero_defects_clustered" if clustered else "zero_defects"
         texts.append(words.short(aid, zero=0, n=figures.count(zero.estimate.n), bound=bound, tester=tester))
     held_by = {setting.held_by for setting in summary.evidence.answers.settings}
-    if HeldBy.SIMULATED_USER in held_by and HeldBy.PERSON not in held_by:
+    if TesterType.SIMULATED_USER in held_by and TesterType.PERSON not in held_by:
         texts.append(words.short("simulated_users"))
-    spoken = bool(held_by & {HeldBy.SIMULATED_USER, HeldBy.PERSON})
+    spoken = bool(held_by & {TesterType.SIMULATED_USER, TesterType.PERSON})
     texts.append(words.short("any_rate", units="dialogues" if spoken else "prompts"))
     return " ".join(texts[:2])
 

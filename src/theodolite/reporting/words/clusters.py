@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from theodolite.domain.dialogue import HeldBy
+from theodolite.domain.dialogue import TesterType
 from theodolite.domain.estimate_subject import EstimateSubject
 from theodolite.domain.plan import Setting, TesterKind
 
@@ -30,7 +30,7 @@ def cluster_words(settings: Iterable[Setting], subject: EstimateSubject) -> tupl
         subject: Of the estimate; level and tester type count where it has them.
     """
     meant = [setting for setting in settings if _is_meant(setting, subject)]
-    met = {(setting.kind, setting.held_by is HeldBy.RECORDED) for setting in meant}
+    met = {(setting.kind, setting.held_by is TesterType.RECORDED) for setting in meant}
     if len(met) != 1:
         return "cluster", "clusters"
     kind, is_recorded = met.pop()

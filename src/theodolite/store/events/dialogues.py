@@ -12,7 +12,7 @@ from itertools import chain
 from django.db.models import Count, Max, Q, QuerySet, Sum
 
 from theodolite.domain.brought import BroughtResult
-from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, TurnState
+from theodolite.domain.dialogue import Dialogue, Ending, TesterType, TurnState
 from theodolite.domain.errors import Conflict, NotFound
 from theodolite.domain.failure import FailureKind
 from theodolite.domain.live import (
@@ -484,7 +484,7 @@ def _summaries(study: str) -> list[LiveDialogueSummary]:
     counts = dict(turns.values_list("dialogue_id").annotate(n=Count("id")))
     completed = DialogueRow.objects.filter(unit_id__in=[row.unit_id for row in rows])
     pairs = {
-        unit: (pair_key, HeldBy(held_by))
+        unit: (pair_key, TesterType(held_by))
         for unit, pair_key, held_by in completed.values_list("unit_id", "pair_key", "held_by")
     }
     kinds = dict(turns.exclude(kind="").order_by("number").values_list("dialogue_id", "kind"))
@@ -497,7 +497,7 @@ def _summaries(study: str) -> list[LiveDialogueSummary]:
             strategies.get(row.id, ()),
             turns=counts.get(row.id, 0),
             kind=kinds.get(row.id, ""),
-            pair=pairs.get(row.unit_id or 0, ("", HeldBy.PERSON)),
+            pair=pairs.get(row.unit_id or 0, ("", TesterType.PERSON)),
         )
         for row in rows
     ]
@@ -510,7 +510,7 @@ def _summary(
     *,
     turns: int,
     kind: str,
-    pair: tuple[str, HeldBy],
+    pair: tuple[str, TesterType],
 ) -> LiveDialogueSummary:
     session = session_from(row.session)
     profile = people.get(session.participant)

@@ -20,7 +20,7 @@ from tests.contract.given import (
 )
 from theodolite.domain.brought import BroughtResult
 from theodolite.domain.choices import UserType
-from theodolite.domain.dialogue import Ending, HeldBy, Level, TurnState
+from theodolite.domain.dialogue import Ending, Level, TesterType, TurnState
 from theodolite.domain.errors import Conflict, NotFound
 from theodolite.domain.failure import FailureKind
 from theodolite.domain.identity import digest
@@ -395,7 +395,7 @@ async def an_annotated_dialogue(store: Store, run: Run) -> Unit:
     store.events.dialogues.end_turn(turn.key, replace(ENDED, reply=HTML))
     (live,) = store.events.dialogues.of_session(session.key)
     unit, judged = a_session(run, 3), an_annotation_unit(run, a_session(run, 3))
-    dialogue = a_dialogue(unit, held_by=HeldBy.PERSON, cluster="p1", turns=turns_of(live))
+    dialogue = a_dialogue(unit, held_by=TesterType.PERSON, cluster="p1", turns=turns_of(live))
     store.events.dialogues.end(run, live.key, Ending.TESTER_LEFT, (unit, dialogue), now=LATER)
     store.add_units(run, [judged])
     await store.keep_annotation(judged, an_annotation(judged, unit.key, answers=ANSWERS[:2]))
@@ -472,8 +472,8 @@ class TestBrought:
         held = store.events.dialogues.summaries("support")
         assert store.events.dialogues.dialogue_counts("support") == {}
         assert [(one.ordinal, one.held_by, one.session.brought) for one in held] == [
-            (0, HeldBy.RECORDED, True),
-            (1, HeldBy.RECORDED, True),
+            (0, TesterType.RECORDED, True),
+            (1, TesterType.RECORDED, True),
         ]
         assert [one.key for one in store.dialogues(run)] == [one.unit for one in held]
         assert store.events.sessions.in_study("support") == []
@@ -505,6 +505,6 @@ def a_brought(run: Run, name: str, ordinal: int) -> BroughtResult:
         ordinal=ordinal,
         ending=Ending.SCRIPT_END,
         unit=unit.key,
-        held_by=HeldBy.RECORDED,
+        held_by=TesterType.RECORDED,
     )
-    return BroughtResult(held=held, unit=unit, dialogue=replace(a_dialogue(unit), held_by=HeldBy.RECORDED))
+    return BroughtResult(held=held, unit=unit, dialogue=replace(a_dialogue(unit), held_by=TesterType.RECORDED))

@@ -10,7 +10,7 @@ from theodolite.assessment.annotating import annotate
 from theodolite.assessment.judge.control import control_question
 from theodolite.domain.annotation import Control, Outcome
 from theodolite.domain.annotator import ModelJudge, StopRule, Voting
-from theodolite.domain.dialogue import HeldBy
+from theodolite.domain.dialogue import TesterType
 from theodolite.domain.flow import CONTENT_FILTER, Speaker
 from theodolite.domain.identity import version_of
 
@@ -152,14 +152,14 @@ def test_one_reading_is_no_vote():
     assert annotated(verdict(label="yes")).result.votes == ()
 
 
-@pytest.mark.parametrize("held_by", HeldBy)
+@pytest.mark.parametrize("held_by", TesterType)
 def test_what_a_person_said_is_kept_by_no_cache(held_by):
     held = annotated("Well.", verdict(label="yes"), about=replace(SAID, held_by=held_by))
 
-    assert [one.may_be_cached for one in held.requests] == [held_by is not HeldBy.PERSON] * 2
+    assert [one.may_be_cached for one in held.requests] == [held_by is not TesterType.PERSON] * 2
 
 
 def test_whether_a_reply_may_be_cached_makes_no_other_request():
-    first = annotated(verdict(label="yes"), about=replace(SAID, held_by=HeldBy.PERSON)).requests[0]
+    first = annotated(verdict(label="yes"), about=replace(SAID, held_by=TesterType.PERSON)).requests[0]
 
     assert version_of(first) == version_of(replace(first, may_be_cached=True))

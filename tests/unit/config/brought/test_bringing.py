@@ -5,7 +5,7 @@ import pytest
 from tests.fakes.event import an_event
 from theodolite.config.brought.bringing import BringColumns, guessed_columns, read_brought
 from theodolite.config.tables import table_of
-from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.recording import RecordedTurn
 
 PLACED = {"of_application": "blue", "of_scenario": "shop", "of_level": "red_teaming"}
@@ -26,7 +26,7 @@ def test_rows_become_dialogues_in_order_of_the_table():
     assert [(one.item, one.tester, one.line) for one in found] == [("a", "x", 2), ("b", "y", 3)]
     assert found[0].turns == (RecordedTurn(prompt="A", response="B"), RecordedTurn(prompt="C", response="D"))
     assert {(one.application, one.scenario, one.level, one.held_by) for one in found} == {
-        ("blue", "shop", Level.RED_TEAMING, HeldBy.RECORDED)
+        ("blue", "shop", Level.RED_TEAMING, TesterType.RECORDED)
     }
 
 
@@ -40,7 +40,7 @@ def test_columns_say_row_by_row_what_is_not_said_for_all():
         "green",
         "shop",
         Level.FIELD_TESTING,
-        HeldBy.PERSON,
+        TesterType.PERSON,
     )
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, Annotation, AnnotatorKind, Answer, Outcome
 from theodolite.domain.annotator import Annotator, ModelJudge, RecordedLabels, WordRule
 from theodolite.domain.application import Application, PythonCallable, RecordedFile
-from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, Turn
+from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn
 from theodolite.domain.evidence import listed_evidence
 from theodolite.domain.failure import Failure, FailureKind, Party
 from theodolite.domain.guideline import DefectRule, Guideline
@@ -62,7 +62,7 @@ class SmallStudy:
             "application": "bot",
             "scenario": "chat",
             "level": Level.MODEL_TESTING,
-            "held_by": HeldBy.SCRIPT,
+            "held_by": TesterType.SCRIPT,
             "pair_key": label,
             "cluster": cluster or label,
             "groups": groups or {},

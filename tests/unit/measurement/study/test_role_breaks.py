@@ -8,7 +8,7 @@ import pytest
 from tests.fakes.builders import dialogue, study, turn
 from tests.unit.measurement.study.role_break_words import INNOCENT, LAPSES
 from theodolite.config.role_break_rules import role_break_rules
-from theodolite.domain.dialogue import Ending, HeldBy
+from theodolite.domain.dialogue import Ending, TesterType
 from theodolite.domain.evidence import listed_evidence
 from theodolite.domain.findings.role_break import RoleBreak, RoleBreakKind
 from theodolite.domain.persona import Persona
@@ -32,7 +32,7 @@ RUN = Run(
 def said(*prompts, label="d001", **more):
     """Return a dialogue in which a simulated user says some texts."""
     turns = (turn(number, prompt) for number, prompt in enumerate(prompts, start=1))
-    return dialogue(*turns, label=label, **{"held_by": HeldBy.SIMULATED_USER, "ending": Ending.TURN_LIMIT, **more})
+    return dialogue(*turns, label=label, **{"held_by": TesterType.SIMULATED_USER, "ending": Ending.TURN_LIMIT, **more})
 
 
 def checks(*dialogues, limit=4):
@@ -195,7 +195,7 @@ def test_a_fixed_first_prompt_is_the_studys_own():
 
 
 def test_only_simulated_users_are_looked_at():
-    assert checks(said("As an AI", "b", held_by=HeldBy.PERSON)) == {}
+    assert checks(said("As an AI", "b", held_by=TesterType.PERSON)) == {}
 
 
 def test_a_rule_without_a_finding_is_reported_with_what_it_looked_at():

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.fakes.builders import dialogue, turn
-from theodolite.domain.dialogue import Ending, HeldBy
+from theodolite.domain.dialogue import Ending, TesterType
 from theodolite.domain.strategy import Strategy
 from theodolite.reporting.page.calls_view import CallTexts
 from theodolite.reporting.page.data import _dialogue, _ending, _Kept
@@ -14,11 +14,11 @@ NOTED = (Strategy(name="role_play", dialogue="unit-1"),)
 @pytest.mark.parametrize(
     ("ending", "held_by", "strategies", "words"),
     [
-        (Ending.SCRIPT_END, HeldBy.SIMULATED_USER, NOTED, "nothing left to try"),
-        (Ending.STOP_RULE, HeldBy.SIMULATED_USER, NOTED, "something was released"),
-        (Ending.TURN_LIMIT, HeldBy.SIMULATED_USER, NOTED, "turn limit"),
-        (Ending.STOP_RULE, HeldBy.SIMULATED_USER, (), "stop rule"),
-        (Ending.TESTER_LEFT, HeldBy.PERSON, NOTED, "tester left"),
+        (Ending.SCRIPT_END, TesterType.SIMULATED_USER, NOTED, "nothing left to try"),
+        (Ending.STOP_RULE, TesterType.SIMULATED_USER, NOTED, "something was released"),
+        (Ending.TURN_LIMIT, TesterType.SIMULATED_USER, NOTED, "turn limit"),
+        (Ending.STOP_RULE, TesterType.SIMULATED_USER, (), "stop rule"),
+        (Ending.TESTER_LEFT, TesterType.PERSON, NOTED, "tester left"),
     ],
 )
 def test_an_attack_ends_by_what_its_strategy_found(ending, held_by, strategies, words):

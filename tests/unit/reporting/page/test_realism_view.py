@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tests.fakes.evidence import facts
 from tests.fakes.report import evidence_named, findings_named, words
-from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.estimate_subject import EstimateSubject
 from theodolite.domain.findings.realism import (
@@ -45,10 +45,10 @@ def side(held_by, n):
     return SpokenSide(held_by=held_by, clusters=clusters, **parts)
 
 
-def table(held_by=HeldBy.RECORDED, rate=RATE, capital=CAPITAL):
+def table(held_by=TesterType.RECORDED, rate=RATE, capital=CAPITAL):
     realism = Realism(
         people=side(held_by, 1),
-        simulated=side(HeldBy.SIMULATED_USER, 1200),
+        simulated=side(TesterType.SIMULATED_USER, 1200),
         styles=(WORDS, capital),
         rates=(rate,),
         groups=(GroupCover(name="age", both=("young",), people_only=("old", "teen")),),
@@ -97,4 +97,4 @@ def test_sides_and_groups_are_named():
     assert (found.people, found.is_recorded) == ("recorded, model testing: 1 dialogue", True)
     assert found.simulated == "simulated user, model testing: 1,200 dialogues"
     assert found.groups == ("age: met by both: young; by people only: old, teen; by simulated users only: none",)
-    assert not table(HeldBy.PERSON).is_recorded
+    assert not table(TesterType.PERSON).is_recorded

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 from tests.fakes.builders import guideline
 from tests.unit.reporting.found.test_matrix import AREAS, STUDY, rate, rates
-from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.dialogue import Level, TesterType
 from theodolite.reporting.found.matrix import matrix_of
 from theodolite.reporting.terminal.matrix import matrix_lines
 
 
 def test_levels_of_testing_stand_apart():
-    levels = [(Level.RED_TEAMING, HeldBy.PERSON), (Level.MODEL_TESTING, HeldBy.SCRIPT)]
+    levels = [(Level.RED_TEAMING, TesterType.PERSON), (Level.MODEL_TESTING, TesterType.SCRIPT)]
     found = tuple(one for level, tester_type in levels for one in rates(level=level, tester_type=tester_type))
 
     lines = matrix_lines(STUDY, matrix_of(STUDY, found), width=80)

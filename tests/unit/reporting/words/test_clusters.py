@@ -2,14 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.estimate_subject import EstimateSubject
 from theodolite.domain.plan import Setting
 from theodolite.domain.plan import TesterKind as Kind
 from theodolite.reporting.words.clusters import cluster_words
 
 
-def setting(kind, level=Level.MODEL_TESTING, held_by=HeldBy.SIMULATED_USER):
+def setting(kind, level=Level.MODEL_TESTING, held_by=TesterType.SIMULATED_USER):
     return Setting(
         application="bot", scenario="s", level=level, held_by=held_by, cluster="c", groups={}, kind=kind, tester="t"
     )
@@ -17,9 +17,9 @@ def setting(kind, level=Level.MODEL_TESTING, held_by=HeldBy.SIMULATED_USER):
 
 PERSONA = setting(Kind.PERSONA)
 ATTACK = setting(Kind.ATTACK, Level.RED_TEAMING)
-REPEAT = setting(Kind.SCRIPT, held_by=HeldBy.RECORDED)
-IMPORTED = setting(Kind.SEAT, Level.FIELD_TESTING, HeldBy.RECORDED)
-SEAT = setting(Kind.SEAT, Level.RED_TEAMING, HeldBy.PERSON)
+REPEAT = setting(Kind.SCRIPT, held_by=TesterType.RECORDED)
+IMPORTED = setting(Kind.SEAT, Level.FIELD_TESTING, TesterType.RECORDED)
+SEAT = setting(Kind.SEAT, Level.RED_TEAMING, TesterType.PERSON)
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ SEAT = setting(Kind.SEAT, Level.RED_TEAMING, HeldBy.PERSON)
     [
         ([PERSONA, PERSONA], {}, ("persona", "personas")),
         ([PERSONA, ATTACK], {"level": Level.RED_TEAMING}, ("strategy", "strategies")),
-        ([ATTACK, SEAT], {"level": Level.RED_TEAMING, "tester_type": HeldBy.PERSON}, ("person", "people")),
+        ([ATTACK, SEAT], {"level": Level.RED_TEAMING, "tester_type": TesterType.PERSON}, ("person", "people")),
         ([PERSONA, ATTACK], {}, ("cluster", "clusters")),
         ([REPEAT, REPEAT], {}, ("prompt", "prompts")),
         ([IMPORTED], {}, ("tester", "testers")),

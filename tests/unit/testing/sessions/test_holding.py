@@ -3,7 +3,7 @@ from __future__ import annotations
 from tests.fakes.builders import reply, scripts, session_task, study
 from tests.fakes.clients import held_by_hand, usual_answer
 
-from theodolite.domain.dialogue import Ending, HeldBy
+from theodolite.domain.dialogue import Ending, TesterType
 from theodolite.domain.flow import CONTENT_FILTER, FILTERED_TEXT
 from theodolite.domain.persona import Script
 from theodolite.domain.scenario import Scenario
@@ -28,7 +28,7 @@ def test_a_script_is_followed_to_its_end():
 
     assert [turn.prompt for turn in held.result.turns] == ["s 1", "s 2"]
     assert held.result.ending is Ending.SCRIPT_END
-    assert held.result.held_by is HeldBy.SCRIPT
+    assert held.result.held_by is TesterType.SCRIPT
     assert held.result.persona is None
 
 

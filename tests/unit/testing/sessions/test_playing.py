@@ -6,7 +6,7 @@ import pytest
 from tests.fakes.builders import group, reply, session_task, study
 from tests.fakes.clients import held_by_hand
 
-from theodolite.domain.dialogue import Ending, HeldBy
+from theodolite.domain.dialogue import Ending, TesterType
 from theodolite.domain.errors import ContentRefused, EmptyReply
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import CONTENT_FILTER, AskModel, SayToApplication, Speaker
@@ -39,7 +39,7 @@ def test_a_simulated_user_and_an_application_take_turns():
         (3, "c", "on c"),
     ]
     assert held.result.ending is Ending.TURN_LIMIT
-    assert held.result.held_by is HeldBy.SIMULATED_USER
+    assert held.result.held_by is TesterType.SIMULATED_USER
 
 
 def test_the_simulated_user_sees_the_dialogue_from_its_own_side():
