@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_type
 
 from theodolite.domain.annotation import Annotation
-from theodolite.domain.failure import Failure, Party
+from theodolite.domain.failure import Failure, FailureSource
 from theodolite.domain.flow import AskModel, Flow, Message, Reply, SayToApplication, Speaker
 from theodolite.domain.replay import Returned, Waiting, begin
 from theodolite.ports.application import Application, OnChunk
@@ -44,7 +44,7 @@ application: Application = Parrot()
 
 def ask_once(text: str) -> Flow[str]:
     """Ask a model one thing: a flow yields requests and returns what it found."""
-    request = AskModel(model="judge", messages=(Message(speaker=Speaker.USER, text=text),), party=Party.JUDGE)
+    request = AskModel(model="judge", messages=(Message(speaker=Speaker.USER, text=text),), party=FailureSource.JUDGE)
     reply = yield request
     assert_type(reply, Reply)
     return reply.text

@@ -20,7 +20,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from tests.fakes.loopback import LoopbackProcess  # noqa: E402
 from theodolite.bootstrap.clock import SystemClock  # noqa: E402
-from theodolite.domain.failure import Party  # noqa: E402
+from theodolite.domain.failure import FailureSource  # noqa: E402
 from theodolite.domain.flow import AskModel, Message, Speaker  # noqa: E402
 from theodolite.domain.model import ModelEndpoint  # noqa: E402
 from theodolite.gateways.limits.rate_limiter import Account  # noqa: E402
@@ -49,7 +49,7 @@ async def seconds(
     async def work() -> None:
         for number in numbers:
             message = Message(speaker=Speaker.USER, text=f"call {number}")
-            await model.reply(AskModel(model="m", messages=(message,), party=Party.JUDGE))
+            await model.reply(AskModel(model="m", messages=(message,), party=FailureSource.JUDGE))
 
     started = time.perf_counter()
     try:

@@ -17,7 +17,7 @@ from theodolite.domain.annotation import (
 )
 from theodolite.domain.application import Application, AriaClass
 from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn
-from theodolite.domain.failure import Failure, FailureKind, Party
+from theodolite.domain.failure import Failure, FailureKind, FailureSource
 from theodolite.domain.flow import Reply
 from theodolite.domain.identity import digest
 from theodolite.domain.people.session import Session
@@ -174,7 +174,7 @@ def a_failure(unit: Unit, **changes: object) -> Failure:
         "unit": unit.key,
         "label": unit.label,
         "application": unit.application,
-        "party": Party.APPLICATION,
+        "party": FailureSource.APPLICATION,
         "kind": FailureKind.TIMED_OUT,
         "message": "no answer within 60 s",
         "turn": 2,

@@ -8,7 +8,7 @@ import pytest
 from tests.fakes.gateway_clock import HastyClock
 from tests.fakes.loopback import Loopback
 from tests.fakes.model import FakeModel, in_turn
-from theodolite.domain.failure import Party
+from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import AskModel, Message, Speaker
 from theodolite.domain.model import ModelEndpoint
 from theodolite.gateways.applications.stand_ins import ScriptedModel
@@ -26,7 +26,7 @@ def ask(n_said: int = 0, *, replicate: int = 1) -> AskModel:
     turns = [Message(speaker=Speaker.USER, text="hello")]
     for number in range(n_said):
         turns += [Message(speaker=Speaker.ASSISTANT, text=f"a{number}"), Message(speaker=Speaker.USER, text="and?")]
-    return AskModel(model="m", messages=tuple(turns), party=Party.SIMULATED_USER, replicate=replicate)
+    return AskModel(model="m", messages=tuple(turns), party=FailureSource.SIMULATED_USER, replicate=replicate)
 
 
 @pytest.fixture(params=["fake", "scripted", "chat completions", "messages"])

@@ -24,7 +24,7 @@ from theodolite.domain.annotator import Annotator, ModelJudge, RecordedLabels
 from theodolite.domain.application import Application, PromptedModel, RecordedFile
 from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn
 from theodolite.domain.evidence import Evidence, listed_evidence
-from theodolite.domain.failure import Failure, FailureKind, Party
+from theodolite.domain.failure import Failure, FailureKind, FailureSource
 from theodolite.domain.guideline import DefectRule, Guideline, Origin, Violation
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.instrument import Instrument, Label, Operator, Orientation, Question, Scale, ScaleKind
@@ -424,7 +424,7 @@ def _timed_out(session: PlannedSession) -> Failure:
         unit=digest("unit", session.label),
         label=session.label,
         application=session.application,
-        party=Party.APPLICATION,
+        party=FailureSource.APPLICATION,
         kind=FailureKind.TIMED_OUT,
         message="no answer within 30 s",
         turn=2,

@@ -13,7 +13,7 @@ from theodolite.domain.annotator import Annotator, ModelJudge, RecordedLabels, S
 from theodolite.domain.application import Application, PythonCallable, RecordedFile
 from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn
 from theodolite.domain.evidence import Evidence, listed_evidence
-from theodolite.domain.failure import Failure, FailureKind, Party
+from theodolite.domain.failure import Failure, FailureKind, FailureSource
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.identity import digest
 from theodolite.domain.instrument import YES_NO, Instrument, Operator, Question, QuestionLevel, Scale, ScaleKind
@@ -250,7 +250,7 @@ class _Draw:
             unit=digest("failure", label, annotator),
             label=label,
             application=label.split("/", maxsplit=1)[0],
-            party=Party.JUDGE if annotator else Party.APPLICATION,
+            party=FailureSource.JUDGE if annotator else FailureSource.APPLICATION,
             kind=FailureKind.TIMED_OUT,
             message="no reply in time",
             annotator=annotator,

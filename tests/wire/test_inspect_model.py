@@ -22,7 +22,7 @@ from theodolite.domain.errors import (
     ServerFault,
     TimedOut,
 )
-from theodolite.domain.failure import Party
+from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import AskModel, Message, SchemaUse, Speaker
 from theodolite.domain.model import CacheUse, ModelEndpoint, ModelKind, Price
 from theodolite.gateways.factory import Caching, open_model
@@ -31,7 +31,7 @@ from theodolite.gateways.limits.retry import REFUSALS
 ASK = AskModel(
     model="app",
     messages=(Message(speaker=Speaker.SYSTEM, text="Be kind."), Message(speaker=Speaker.USER, text="Hi")),
-    party=Party.APPLICATION,
+    party=FailureSource.APPLICATION,
 )
 PROVIDERS = pytest.mark.parametrize("provider", ["openai-api/loop", "anthropic"])
 
@@ -195,7 +195,7 @@ async def test_whoever_listens_hears_the_whole_reply(provider: str) -> None:
 async def test_equal_requests_are_answered_from_the_cache() -> None:
     with Loopback() as server:
         async with opened(server, cache=CacheUse.YES) as model:
-            judged = AskModel(model="app", messages=ASK.messages, party=Party.JUDGE)
+            judged = AskModel(model="app", messages=ASK.messages, party=FailureSource.JUDGE)
             first, second = await model.reply(judged), await model.reply(judged)
 
     assert (first.cached, second.cached, first.text == second.text) == (False, True, True)

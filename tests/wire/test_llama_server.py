@@ -14,7 +14,7 @@ from tests.fakes.gateway_clock import HastyClock
 from tests.wire.servers import free_port, serving
 from tests.wire.tiny_llama import CONTEXT, write_model
 from theodolite.domain.errors import Rejected, TimedOut
-from theodolite.domain.failure import Party
+from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import AskModel, Message, SchemaUse, Speaker
 from theodolite.domain.model import ModelEndpoint, Price
 from theodolite.gateways.models.chat_model import ChatModel
@@ -55,7 +55,7 @@ async def opened(url: str, *, key: str = KEY, max_tokens: int = 24, **settings: 
 
 def ask(words: str = "Hello.", schema: Any = None) -> AskModel:
     messages = (Message(speaker=Speaker.SYSTEM, text="Be kind."), Message(speaker=Speaker.USER, text=words))
-    return AskModel(model="tiny", messages=messages, party=Party.JUDGE, answer_schema=schema)
+    return AskModel(model="tiny", messages=messages, party=FailureSource.JUDGE, answer_schema=schema)
 
 
 async def test_a_reply_brings_words_tokens_cost_and_why_it_ended(url: str) -> None:

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple, TypeAlias, overload
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.dialogue import Ending
-from theodolite.domain.failure import FailureKind, Party
+from theodolite.domain.failure import FailureKind, FailureSource
 from theodolite.domain.findings.number import Outcomes
 from theodolite.domain.plan import Sessions, Setting
 
@@ -268,7 +268,7 @@ class UnitFailure:
         annotator: The annotator that failed; empty for the session itself.
     """
 
-    party: Party
+    party: FailureSource
     kind: FailureKind
     annotator: str = ""
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from theodolite.domain.run import Spending
 
 
-class Party(StrEnum):
+class FailureSource(StrEnum):
     """Whose fault a failure is; every failure names one of the five."""
 
     APPLICATION = "application"
@@ -55,7 +55,7 @@ class Failure:
     unit: str
     label: str
     application: str
-    party: Party
+    party: FailureSource
     kind: FailureKind
     message: str
     turn: int | None = None

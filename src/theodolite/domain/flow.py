@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TypeAlias, TypeVar
 
-from theodolite.domain.failure import Party
+from theodolite.domain.failure import FailureSource
 
 
 class Speaker(StrEnum):
@@ -57,7 +57,7 @@ class AskModel:
 
     model: str
     messages: tuple[Message, ...]
-    party: Party
+    party: FailureSource
     replicate: int = 1
     answer_schema: Mapping[str, object] | None = None
     may_be_cached: bool = field(default=True, compare=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from theodolite.domain.failure import Party
+from theodolite.domain.failure import FailureSource
 from theodolite.domain.run import Run, Spending, UnitKind, UnitState
 
 PACE_S = 60.0
@@ -70,7 +70,7 @@ class Status:
     run: Run
     sessions: Mapping[str, int]
     annotations: Mapping[str, int]
-    failed: Mapping[Party, int] = field(default_factory=dict)
+    failed: Mapping[FailureSource, int] = field(default_factory=dict)
     spent: Spending = field(default_factory=Spending)
     pace: RunPace = field(default_factory=RunPace)
     calls: Mapping[UnitKind, CallsSoFar] = field(default_factory=dict)

@@ -15,7 +15,7 @@ from theodolite.domain.errors import (
     TimedOut,
     Unreachable,
 )
-from theodolite.domain.failure import Failure, FailureKind, Party
+from theodolite.domain.failure import Failure, FailureKind, FailureSource
 from theodolite.domain.flow import AskFunction, AskModel, Reply, Request, SayToApplication
 from theodolite.domain.run import Spending, Unit
 
@@ -49,7 +49,7 @@ def failure_of(unit: Unit, error: UnitError, request: Request | None) -> Failure
         unit=unit.key,
         label=unit.label,
         application=unit.application,
-        party=_party(request) if at_call else Party.MACHINERY,
+        party=_party(request) if at_call else FailureSource.MACHINERY,
         kind=kind_of(error),
         message=str(error),
         turn=request.turn if isinstance(request, SayToApplication) else None,
@@ -86,9 +86,9 @@ def kind_of(error: UnitError) -> FailureKind:
     return next(known, FailureKind.SERVER_FAULT)
 
 
-def _party(request: Request | None) -> Party:
+def _party(request: Request | None) -> FailureSource:
     if isinstance(request, AskModel):
         return request.party
     if isinstance(request, AskFunction):
-        return Party.JUDGE
-    return Party.APPLICATION if isinstance(request, SayToApplication) else Party.MACHINERY
+        return FailureSource.JUDGE
+    return FailureSource.APPLICATION if isinstance(request, SayToApplication) else FailureSource.MACHINERY

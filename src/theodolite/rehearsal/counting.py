@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from theodolite.bootstrap.study_context import StudyContext
 from theodolite.domain.dialogue import TurnState
-from theodolite.domain.failure import Party
+from theodolite.domain.failure import FailureSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +48,7 @@ class Trouble:
         n: How often; count.
     """
 
-    party: Party
+    party: FailureSource
     who: str
     what: str
     n: int = 1
@@ -84,4 +84,4 @@ def troubles_of(context: StudyContext) -> Iterator[Trouble]:
                     kind = turn.kind.value if turn.kind else "no reply"
                     found[session.application, f"{kind}: {turn.cause}" if turn.cause else kind] += 1
     for (application, what), n in sorted(found.items()):
-        yield Trouble(party=Party.APPLICATION, who=application, what=what, n=n)
+        yield Trouble(party=FailureSource.APPLICATION, who=application, what=what, n=n)

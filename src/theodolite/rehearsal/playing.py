@@ -22,7 +22,7 @@ from theodolite.config.loading import load_study
 from theodolite.domain.choices import UserType
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import InputError, NotFound
-from theodolite.domain.failure import Party
+from theodolite.domain.failure import FailureSource
 from theodolite.domain.people.event import AnnotationProcess, LevelPlan
 from theodolite.domain.study import Study
 from theodolite.rehearsal.annotating import Annotated, let_annotate
@@ -184,7 +184,7 @@ def _play(scratch: Scratch, seats: Sequence[tuple[LevelPlan, int]], gallery: Gal
             annotated = _annotated(organiser, server.base, gallery, study, troubles)
             organiser.close_event()
         except LOST as stuck:
-            troubles.append(Trouble(party=Party.MACHINERY, who="organiser", what=str(stuck)))
+            troubles.append(Trouble(party=FailureSource.MACHINERY, who="organiser", what=str(stuck)))
         took_s = time.monotonic() - began
         reader = HttpVisitor(server.base)
         files = gallery.hang(scratch.pages, lambda address: reader.get(address).text)
@@ -200,7 +200,7 @@ def _annotated(
     passes = (study.annotation or AnnotationProcess()).passes
 
     def tell(why: str) -> None:
-        troubles.append(Trouble(party=Party.MACHINERY, who="annotator", what=why))
+        troubles.append(Trouble(party=FailureSource.MACHINERY, who="annotator", what=why))
 
     return let_annotate(organiser, lambda who: HttpVisitor(base, gallery.seen_by(who)), passes, tell)
 
@@ -215,7 +215,7 @@ def _unblinding(lookouts: Iterable[Lookout]) -> Iterator[Trouble]:
     for leak in (leak for lookout in lookouts for leak in lookout.leaks):
         told = leak.told
         what = f"tells {told.secret.what}, `{told.secret.words}`: {told.excerpt}"
-        yield Trouble(party=Party.MACHINERY, who=f"page {leak.page} of a {leak.role}", what=what)
+        yield Trouble(party=FailureSource.MACHINERY, who=f"page {leak.page} of a {leak.role}", what=what)
 
 
 def _walked(bot: TesterBot, door: str) -> Trouble | None:
@@ -230,7 +230,7 @@ def _walked(bot: TesterBot, door: str) -> Trouble | None:
         visitor.get("/")
         bot.walk()
     except LOST as stuck:
-        return Trouble(party=Party.MACHINERY, who=who, what=str(stuck))
+        return Trouble(party=FailureSource.MACHINERY, who=who, what=str(stuck))
     return None
 
 

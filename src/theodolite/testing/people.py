@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from theodolite.domain.dialogue import TesterType
 from theodolite.domain.event_sessions import EventSessions, held_by_runs
-from theodolite.domain.failure import Failure, FailureKind, Party
+from theodolite.domain.failure import Failure, FailureKind, FailureSource
 from theodolite.domain.identity import SHORT, canonical_json, digest, version_of
 from theodolite.domain.people.seat import Cell, Seat
 from theodolite.domain.people.session import Session, SessionState
@@ -91,7 +91,7 @@ def failures_of(study: Study, held: Iterable[LiveDialogueSummary]) -> tuple[Fail
                 unit=one.unit or one.key,
                 label=label_of(place),
                 application=one.session.application,
-                party=Party.PERSON if is_withdrawn else Party.APPLICATION,
+                party=FailureSource.PERSON if is_withdrawn else FailureSource.APPLICATION,
                 kind=kind,
                 message="the person withdrew; nothing is left but this count"
                 if is_withdrawn

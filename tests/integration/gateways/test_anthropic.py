@@ -9,7 +9,7 @@ import pytest
 from tests.fakes.gateway_clock import HastyClock
 from tests.fakes.loopback import Loopback
 from theodolite.domain.errors import ContentRefused, RateLimited, Rejected
-from theodolite.domain.failure import Party
+from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import AskModel, Message, Speaker
 from theodolite.domain.model import ModelEndpoint, ModelKind
 from theodolite.gateways.factory import open_model
@@ -18,7 +18,7 @@ from theodolite.gateways.models.chat_model import ChatModel
 pytestmark = pytest.mark.integration
 
 KEY = "sk-ant-very-secret-0042"
-ASK = AskModel(model="app", messages=(Message(speaker=Speaker.USER, text="Hi"),), party=Party.APPLICATION)
+ASK = AskModel(model="app", messages=(Message(speaker=Speaker.USER, text="Hi"),), party=FailureSource.APPLICATION)
 
 
 @asynccontextmanager

@@ -12,13 +12,13 @@ from tests.fakes.cache import FakeCache
 from tests.fakes.gateway_clock import HastyClock
 from tests.fakes.loopback import Loopback
 from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError, ServerFault
-from theodolite.domain.failure import Party
+from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import AskModel, Message, Speaker
 from theodolite.domain.model import CacheUse, ModelEndpoint, Price
 from theodolite.gateways.factory import Caching, open_model
 from theodolite.gateways.models.cached_model import CachedModel
 
-ASK = AskModel(model="m", messages=(Message(speaker=Speaker.USER, text="Is it so? \ud800"),), party=Party.JUDGE)
+ASK = AskModel(model="m", messages=(Message(speaker=Speaker.USER, text="Is it so? \ud800"),), party=FailureSource.JUDGE)
 
 
 async def arrived(server: Loopback) -> None:
@@ -122,7 +122,7 @@ async def test_a_failure_and_a_withheld_reply_are_never_kept(fault: str, error: 
 
 @pytest.mark.parametrize(("use", "n_calls"), [(CacheUse.YES, 2), (CacheUse.ALL, 1)])
 async def test_the_application_under_test_is_cached_only_on_demand(use: CacheUse, n_calls: int) -> None:
-    ask = replace(ASK, party=Party.APPLICATION)
+    ask = replace(ASK, party=FailureSource.APPLICATION)
     with Loopback() as server:
         async with opened(server, FakeCache(), use=use) as model:
             await model.reply(ask)

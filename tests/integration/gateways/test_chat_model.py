@@ -23,7 +23,7 @@ from theodolite.domain.errors import (
     TimedOut,
     Unreachable,
 )
-from theodolite.domain.failure import Party
+from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import AskModel, Message, Speaker
 from theodolite.domain.model import ModelEndpoint
 from theodolite.gateways.http.transport import HttpTransport
@@ -32,7 +32,7 @@ from theodolite.gateways.models.chat_model import ChatModel
 pytestmark = pytest.mark.integration
 
 KEY = "sk-very-secret-0042"
-ASK = AskModel(model="app", messages=(Message(speaker=Speaker.USER, text="Hi"),), party=Party.APPLICATION)
+ASK = AskModel(model="app", messages=(Message(speaker=Speaker.USER, text="Hi"),), party=FailureSource.APPLICATION)
 
 
 @asynccontextmanager

@@ -12,14 +12,14 @@ from tests.fakes.loopback import Loopback
 from tests.fakes.proxy import LoopbackProxy
 from theodolite.domain.application import Application, HttpEndpoint
 from theodolite.domain.errors import GatewayError, InputError, Unreachable
-from theodolite.domain.failure import Party
+from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import AskModel, Message, SayToApplication, Speaker
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.network_settings import NetworkSettings
 from theodolite.gateways.factory import open_application, open_model
 
 NAME = "model.test"
-ASK = AskModel(model="m", messages=(Message(speaker=Speaker.USER, text="Hello?"),), party=Party.APPLICATION)
+ASK = AskModel(model="m", messages=(Message(speaker=Speaker.USER, text="Hello?"),), party=FailureSource.APPLICATION)
 
 
 @pytest.fixture

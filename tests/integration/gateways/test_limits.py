@@ -10,7 +10,7 @@ import pytest
 from tests.fakes.gateway_clock import HastyClock, RealClock
 from tests.fakes.loopback import Loopback
 from theodolite.domain.errors import TimedOut
-from theodolite.domain.failure import Party
+from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import AskModel, Message, Speaker
 from theodolite.domain.model import ModelEndpoint
 from theodolite.gateways.factory import open_model
@@ -20,7 +20,7 @@ from theodolite.gateways.models.chat_model import ChatModel
 
 pytestmark = pytest.mark.integration
 
-ASK = AskModel(model="m", messages=(Message(speaker=Speaker.USER, text="hello"),), party=Party.JUDGE)
+ASK = AskModel(model="m", messages=(Message(speaker=Speaker.USER, text="hello"),), party=FailureSource.JUDGE)
 CLOCK = RealClock()
 
 

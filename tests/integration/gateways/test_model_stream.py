@@ -12,7 +12,7 @@ from tests.fakes.loopback import Loopback
 from tests.fakes.streams import BROKEN, COMPLAINING, CUT, ODD
 from theodolite.domain.application import PromptedModel
 from theodolite.domain.errors import GatewayError, MalformedReply, RateLimited
-from theodolite.domain.failure import Party
+from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import AskModel, Message, SayToApplication, Speaker
 from theodolite.domain.model import ModelEndpoint, ModelKind, Price
 from theodolite.gateways.applications.stand_ins import PromptedModelApplication
@@ -21,7 +21,7 @@ from theodolite.gateways.models.chat_model import ChatModel
 
 pytestmark = [pytest.mark.integration, pytest.mark.parametrize("kind", [ModelKind.OPENAI, ModelKind.ANTHROPIC])]
 
-ASK = AskModel(model="app", messages=(Message(speaker=Speaker.USER, text="Hi"),), party=Party.APPLICATION)
+ASK = AskModel(model="app", messages=(Message(speaker=Speaker.USER, text="Hi"),), party=FailureSource.APPLICATION)
 WORDS = "Grüße aus dem Süden, and a good deal more than one piece holds."
 
 

@@ -10,14 +10,14 @@ import pytest
 from tests.fakes.gateway_clock import HastyClock
 from tests.fakes.loopback import Loopback
 from theodolite.domain.errors import Rejected
-from theodolite.domain.failure import Party
+from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import AskModel, Message, SchemaUse, Speaker
 from theodolite.domain.model import ModelEndpoint, Price
 from theodolite.gateways.models.chat_model import ChatModel
 
 pytestmark = pytest.mark.integration
 
-ASK = AskModel(model="app", messages=(Message(speaker=Speaker.USER, text="Hi"),), party=Party.APPLICATION)
+ASK = AskModel(model="app", messages=(Message(speaker=Speaker.USER, text="Hi"),), party=FailureSource.APPLICATION)
 WORDS = "A good deal more than one piece holds."
 
 

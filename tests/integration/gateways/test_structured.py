@@ -11,7 +11,7 @@ from tests.fakes.cache import FakeCache
 from tests.fakes.gateway_clock import HastyClock
 from tests.fakes.loopback import Loopback
 from theodolite.domain.errors import Rejected
-from theodolite.domain.failure import Party
+from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import AskModel, Message, SchemaUse, Speaker
 from theodolite.domain.model import CacheUse, ModelEndpoint, ModelKind
 from theodolite.gateways.factory import Caching, open_model
@@ -28,7 +28,7 @@ SCHEMA = {
 ASK = AskModel(
     model="judge",
     messages=(Message(speaker=Speaker.USER, text="Is it?"),),
-    party=Party.JUDGE,
+    party=FailureSource.JUDGE,
     answer_schema=SCHEMA,
 )
 KINDS = pytest.mark.parametrize("kind", [ModelKind.OPENAI, ModelKind.ANTHROPIC])

@@ -21,7 +21,7 @@ from tests.fakes.clients import held_by_hand
 from theodolite.assessment.annotating import adjudication, annotate, task_version
 from theodolite.domain.annotation import AdjudicationOrigin, AnnotatorKind, Outcome
 from theodolite.domain.annotator import Annotator, ModelJudge, PacketRule, Voting
-from theodolite.domain.failure import Party
+from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import CONTENT_FILTER
 from theodolite.domain.instrument import QuestionLevel
 from theodolite.domain.scenario import TestPacket as Packet
@@ -46,7 +46,7 @@ def test_a_judge_is_asked_once_and_its_verdict_read():
     held = annotated(judge(), said=verdict(label="partly"))
 
     (asked,) = held.requests
-    assert (asked.model, asked.party) == ("large", Party.JUDGE)
+    assert (asked.model, asked.party) == ("large", FailureSource.JUDGE)
     assert answer_of(held).value == "partly"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from theodolite.cli.dry_run import summary_of
-from theodolite.domain.failure import Party
+from theodolite.domain.failure import FailureSource
 from theodolite.rehearsal.counting import CellTally, Trouble
 from theodolite.rehearsal.playing import Rehearsed
 
@@ -38,7 +38,7 @@ def test_all_that_was_held_is_told_within_80_columns() -> None:
 
 def test_a_dead_application_is_named() -> None:
     cell = CellTally(level="red teaming", application="green", sessions=1, turns=2, failed=2)
-    trouble = Trouble(party=Party.APPLICATION, who="green", what="unreachable: " + "x" * 99, n=2)
+    trouble = Trouble(party=FailureSource.APPLICATION, who="green", what="unreachable: " + "x" * 99, n=2)
 
     lines = summary_of(replace(WELL, cells=(cell,), troubles=(trouble,), results=""), "spoilers").splitlines()
 

@@ -8,7 +8,7 @@ from theodolite.cli.endings import BY_USER, failures_text, nothing_text, spent_t
 from theodolite.domain.annotation import Annotation, AnnotatorKind, Answer, Outcome
 from theodolite.domain.annotator import Annotator, HandLabels, RecordedLabels
 from theodolite.domain.evidence import listed_evidence
-from theodolite.domain.failure import Failure, FailureKind, Party
+from theodolite.domain.failure import Failure, FailureKind, FailureSource
 from theodolite.domain.run import Run, RunState, Spending
 from theodolite.domain.study import Budget
 from theodolite.usecases.running import RunStatus
@@ -50,7 +50,13 @@ def evidence(failures=(), annotations=()):
 
 def failure(label, message="30 s", kind=FailureKind.TIMED_OUT):
     return Failure(
-        unit=label, label=label, application="bot", party=Party.APPLICATION, kind=kind, message=message, endpoint="bot"
+        unit=label,
+        label=label,
+        application="bot",
+        party=FailureSource.APPLICATION,
+        kind=kind,
+        message=message,
+        endpoint="bot",
     )
 
 

@@ -5,12 +5,12 @@ from tests.fakes.builders import reply
 from tests.fakes.clients import Switchboard, clients_for
 
 from theodolite.domain.errors import ContentRefused, RunStopped, TimedOut
-from theodolite.domain.failure import Party
+from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import CONTENT_FILTER, FILTERED_TEXT, AskModel, SayToApplication
 from theodolite.domain.run import Spending
 
 SAID = SayToApplication(application="bot", prompt="p", turn=1)
-ASKED = AskModel(model="large", messages=(), party=Party.JUDGE)
+ASKED = AskModel(model="large", messages=(), party=FailureSource.JUDGE)
 
 
 @pytest.mark.parametrize("request_", [SAID, ASKED])

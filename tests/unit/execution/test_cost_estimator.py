@@ -8,7 +8,7 @@ import pytest
 from tests.fakes.builders import reply
 
 from theodolite.domain.application import Application, PromptedModel, PythonCallable, RecordedFile
-from theodolite.domain.failure import Party
+from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import CONTENT_FILTER, AskModel, Exchange, Message, SayToApplication, Speaker
 from theodolite.domain.model import ModelEndpoint, Price
 from theodolite.domain.run import Spending
@@ -17,7 +17,7 @@ from theodolite.execution.cost_estimator import CostEstimator
 
 PRICE = Price(input_usd=2, output_usd=8)
 LARGE = ModelEndpoint(name="large", url="http://h/v1", price=PRICE, params={"max_tokens": 100})
-ASKED = AskModel(model="large", messages=(Message(speaker=Speaker.USER, text="x" * 30),), party=Party.JUDGE)
+ASKED = AskModel(model="large", messages=(Message(speaker=Speaker.USER, text="x" * 30),), party=FailureSource.JUDGE)
 SAID = SayToApplication(
     application="bot",
     prompt="x" * 6,

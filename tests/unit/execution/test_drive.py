@@ -14,7 +14,7 @@ from theodolite.domain.errors import (
     TemplateError,
     TimedOut,
 )
-from theodolite.domain.failure import Failure, FailureKind, Party
+from theodolite.domain.failure import Failure, FailureKind, FailureSource
 from theodolite.domain.flow import FILTERED_TEXT, SayToApplication
 from theodolite.domain.scenario import Scenario
 from theodolite.execution.drive import drive
@@ -85,20 +85,20 @@ async def test_a_failing_application_is_the_applications_fault_and_names_the_tur
     result, _, journal = await driven(failing_at(3, TimedOut("30 s")))
 
     assert isinstance(result, Failure)
-    assert (result.party, result.kind, result.turn) == (Party.APPLICATION, FailureKind.TIMED_OUT, 2)
+    assert (result.party, result.kind, result.turn) == (FailureSource.APPLICATION, FailureKind.TIMED_OUT, 2)
     assert len(journal.entries) == 3
 
 
 async def test_a_failing_model_behind_an_application_is_named_beside_the_application():
     result, _, _ = await driven(failing_at(3, TimedOut("30 s", endpoint="large")))
 
-    assert (result.party, result.application, result.endpoint) == (Party.APPLICATION, "bot", "large")
+    assert (result.party, result.application, result.endpoint) == (FailureSource.APPLICATION, "bot", "large")
 
 
 async def test_a_failing_simulated_user_is_not_the_applications_fault():
     result, _, _ = await driven(failing_at(2, ServerFault("500")))
 
-    assert (result.party, result.turn, result.endpoint) == (Party.SIMULATED_USER, None, "user")
+    assert (result.party, result.turn, result.endpoint) == (FailureSource.SIMULATED_USER, None, "user")
 
 
 async def test_a_failing_judge_is_the_judges_fault():
@@ -106,7 +106,7 @@ async def test_a_failing_judge_is_the_judges_fault():
 
     result, _, _ = await driven(failing_at(0, EmptyReply("nothing")), flow=flow)
 
-    assert (result.party, result.kind) == (Party.JUDGE, FailureKind.EMPTY_REPLY)
+    assert (result.party, result.kind) == (FailureSource.JUDGE, FailureKind.EMPTY_REPLY)
 
 
 @pytest.mark.parametrize("is_stored", [False, True])
@@ -120,7 +120,11 @@ async def test_a_user_who_never_begins_is_the_simulated_users_fault_resumed_or_n
 
     result, _, _ = await driven(leave, stored=stored)
 
-    assert (result.party, result.kind, result.endpoint) == (Party.SIMULATED_USER, FailureKind.EMPTY_REPLY, "user")
+    assert (result.party, result.kind, result.endpoint) == (
+        FailureSource.SIMULATED_USER,
+        FailureKind.EMPTY_REPLY,
+        "user",
+    )
 
 
 async def test_a_refusal_of_the_applications_filter_is_a_turn():
@@ -132,7 +136,7 @@ async def test_a_refusal_of_the_applications_filter_is_a_turn():
 async def test_a_journal_of_another_flow_is_an_explicit_failure():
     result, board, _ = await driven(stored=WHOLE.journal[1:])
 
-    assert (result.party, result.kind) == (Party.MACHINERY, FailureKind.REPLAY)
+    assert (result.party, result.kind) == (FailureSource.MACHINERY, FailureKind.REPLAY)
     assert board.asked == []
 
 
@@ -144,7 +148,7 @@ async def test_a_template_that_cannot_be_filled_is_an_explicit_failure():
 
     result, _, _ = await driven(answer)
 
-    assert (result.party, result.kind) == (Party.MACHINERY, FailureKind.TEMPLATE)
+    assert (result.party, result.kind) == (FailureSource.MACHINERY, FailureKind.TEMPLATE)
 
 
 async def test_a_database_that_fails_ends_the_run_and_not_the_unit():

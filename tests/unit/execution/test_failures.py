@@ -5,7 +5,7 @@ from tests.fakes.builders import unit
 
 from theodolite.domain import errors
 from theodolite.domain.errors import GatewayError, ReplayError, TemplateError, TimedOut, Unreachable
-from theodolite.domain.failure import FailureKind, Party
+from theodolite.domain.failure import FailureKind, FailureSource
 from theodolite.domain.flow import AskModel, SayToApplication
 from theodolite.execution.failures import _KINDS, failure_of
 
@@ -29,10 +29,10 @@ def test_every_kind_of_failure_comes_from_an_error_but_the_one_that_people_decid
 @pytest.mark.parametrize(
     ("request_", "party", "turn"),
     [
-        (SAID, Party.APPLICATION, 2),
-        (asked(Party.JUDGE), Party.JUDGE, None),
-        (asked(Party.SIMULATED_USER), Party.SIMULATED_USER, None),
-        (None, Party.MACHINERY, None),
+        (SAID, FailureSource.APPLICATION, 2),
+        (asked(FailureSource.JUDGE), FailureSource.JUDGE, None),
+        (asked(FailureSource.SIMULATED_USER), FailureSource.SIMULATED_USER, None),
+        (None, FailureSource.MACHINERY, None),
     ],
 )
 def test_a_failure_is_the_fault_of_who_was_asked(request_, party, turn):
@@ -50,7 +50,7 @@ def test_a_failure_is_the_fault_of_who_was_asked(request_, party, turn):
 def test_what_is_wrong_with_us_is_the_machinerys_fault(error, kind):
     failure = failure_of(unit(), error, SAID)
 
-    assert (failure.party, failure.kind) == (Party.MACHINERY, kind)
+    assert (failure.party, failure.kind) == (FailureSource.MACHINERY, kind)
 
 
 def test_an_error_of_a_plugin_counts_as_what_it_refines():

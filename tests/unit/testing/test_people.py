@@ -6,7 +6,7 @@ from tests.fakes.event import a_session, an_event, an_open_event, exchange, fail
 
 from theodolite.domain import plan
 from theodolite.domain.dialogue import TesterType
-from theodolite.domain.failure import FailureKind, Party
+from theodolite.domain.failure import FailureKind, FailureSource
 from theodolite.domain.people.participant import PersonProfile
 from theodolite.domain.people.withdrawal import Withdrawal
 from theodolite.events.chat import finish_turn, send_prompt
@@ -77,7 +77,7 @@ def test_an_application_that_never_answered_is_a_failure_and_a_withdrawal_is_nam
     found = failures_of(event.study, event.dialogues.summaries("small"))
 
     assert [(one.label, one.party, one.kind) for one in found] == [
-        ("p001", Party.APPLICATION, FailureKind.TIMED_OUT),
-        ("p002", Party.PERSON, FailureKind.WITHDRAWN),
+        ("p001", FailureSource.APPLICATION, FailureKind.TIMED_OUT),
+        ("p002", FailureSource.PERSON, FailureKind.WITHDRAWN),
     ]
     assert "10.0.0.7" not in found[0].message

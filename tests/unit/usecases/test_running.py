@@ -20,7 +20,7 @@ from tests.fakes.clients import Switchboard, Watcher, clients_for, to_model, usu
 from tests.fakes.store import FakeStore
 
 from theodolite.domain.errors import ContentRefused, PlanError, StorageUnavailable, TimedOut
-from theodolite.domain.failure import FailureKind, Party
+from theodolite.domain.failure import FailureKind, FailureSource
 from theodolite.domain.flow import FILTERED_TEXT, SayToApplication
 from theodolite.domain.run import RunState, UnitKind
 from theodolite.domain.scenario import Scenario
@@ -178,7 +178,7 @@ async def test_one_failing_call_in_ten_gives_nine_dialogues_and_one_failure(lab)
 
     assert (standing.dialogues, standing.annotated, standing.is_complete) == (9, 9, True)
     (failure,) = lab.failures(one_turn(10))
-    assert (failure.label, failure.party, failure.kind) == ("d004", Party.APPLICATION, FailureKind.TIMED_OUT)
+    assert (failure.label, failure.party, failure.kind) == ("d004", FailureSource.APPLICATION, FailureKind.TIMED_OUT)
     assert (failure.turn, failure.endpoint) == (1, "bot")
 
 
@@ -189,7 +189,7 @@ async def test_a_failing_judge_is_a_failure_of_its_annotation_alone(lab):
     standing = await lab.run(people(), answer=answer)
 
     assert (standing.dialogues, standing.annotations["failed"], standing.is_complete) == (3, 3, True)
-    assert {failure.party for failure in lab.failures(people())} == {Party.JUDGE}
+    assert {failure.party for failure in lab.failures(people())} == {FailureSource.JUDGE}
 
 
 async def test_a_failure_is_final_until_somebody_says_otherwise(lab):

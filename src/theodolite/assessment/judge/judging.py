@@ -15,7 +15,7 @@ from theodolite.assessment.judge.voting import BelowHalf, is_settled, majority, 
 from theodolite.domain.annotation import Answer, Control, Outcome, Vote
 from theodolite.domain.annotator import ModelJudge
 from theodolite.domain.dialogue import Dialogue, TesterType
-from theodolite.domain.failure import Party
+from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import CONTENT_FILTER, AskModel, Flow, Reply
 from theodolite.domain.guideline import Guideline
 
@@ -85,7 +85,7 @@ def _reading(
     asked = AskModel(
         model=judge.model,
         messages=messages,
-        party=Party.JUDGE,
+        party=FailureSource.JUDGE,
         replicate=replicate,
         answer_schema=answer_schema(guideline, arrangement),
         may_be_cached=dialogue.held_by is not TesterType.PERSON,

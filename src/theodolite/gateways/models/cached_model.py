@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 from typing import Protocol
 
-from theodolite.domain.failure import Party
+from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import CONTENT_FILTER, AskModel, Reply
 from theodolite.domain.identity import digest
 from theodolite.ports.application import OnChunk
@@ -66,7 +66,7 @@ class CachedModel:
         Raises:
             GatewayError: If no reply came; the subclass says why.
         """
-        if not request.may_be_cached or (request.party is Party.APPLICATION and not self._applications):
+        if not request.may_be_cached or (request.party is FailureSource.APPLICATION and not self._applications):
             return await self._model.reply(request, on_chunk=on_chunk)
         sent = self._model.sent(request)
         key = digest("reply", FORMAT, sent, str(request.replicate))

@@ -10,13 +10,13 @@ from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.annotator import PEOPLE, REFERENCE
 from theodolite.domain.answer_rules import annotators_of, reference_names
 from theodolite.domain.answers import WORST_FIRST
-from theodolite.domain.failure import Party
+from theodolite.domain.failure import FailureSource
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.study import Study
 from theodolite.reporting.found.cases import Case
 from theodolite.reporting.words import figures
 
-_LABELLED: tuple[Outcome, Party | None, str] = (Outcome.ANSWERED, None, "labelled")
+_LABELLED: tuple[Outcome, FailureSource | None, str] = (Outcome.ANSWERED, None, "labelled")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class Part:
     outcome: Outcome
     words: str
     cases: tuple[int, ...]
-    party: Party | None = None
+    party: FailureSource | None = None
 
     @property
     def n(self) -> int:
@@ -83,7 +83,7 @@ def accounts_of_guideline(study: Study, guideline: Guideline, cases: Sequence[Ca
 def _account(
     study: Study, guideline: Guideline, cases: Sequence[Case], by_application: Mapping[str, tuple[str, ...]]
 ) -> Account:
-    parts: dict[tuple[Outcome, Party | None, str], list[int]] = defaultdict(list)
+    parts: dict[tuple[Outcome, FailureSource | None, str], list[int]] = defaultdict(list)
     scenarios = {scenario for scenario in _scenarios(cases) if study.asks(guideline.name, scenario)}
     asked = [case for case in cases if case.setting.scenario in scenarios]
     for case in asked:
@@ -119,12 +119,12 @@ def _counted(study: Study, guideline: Guideline, application: str) -> tuple[str,
     return people + pool if people else reference_names(study, guideline, application)
 
 
-def _order(entry: tuple[tuple[Outcome, Party | None, str], list[int]]) -> tuple[int, int]:
+def _order(entry: tuple[tuple[Outcome, FailureSource | None, str], list[int]]) -> tuple[int, int]:
     (outcome, _, _), places = entry
     return WORST_FIRST.index(outcome), -len(places)
 
 
-def _fate(case: Case, guideline: Guideline, annotators: Sequence[str]) -> tuple[Outcome, Party | None, str]:
+def _fate(case: Case, guideline: Guideline, annotators: Sequence[str]) -> tuple[Outcome, FailureSource | None, str]:
     failure = case.failure_of(annotators)
     if failure is not None:
         return Outcome.FAILED, failure.party, f"{failure.party.value} {failure.kind.value}"

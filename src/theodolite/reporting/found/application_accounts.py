@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from theodolite.domain.application import Application
-from theodolite.domain.failure import FailureKind, Party
+from theodolite.domain.failure import FailureKind, FailureSource
 from theodolite.domain.study import Study
 from theodolite.reporting.found.cases import Case
 from theodolite.reporting.words import figures
@@ -60,7 +60,7 @@ def _account(application: Application, cases: Sequence[Case]) -> ApplicationAcco
     for case in cases:
         failure = next((failure for failure in case.failures if not failure.annotator), None)
         if case.dialogue is None and failure is not None:
-            (failed[failure.kind] if failure.party is Party.APPLICATION else otherwise).append(case.index)
+            (failed[failure.kind] if failure.party is FailureSource.APPLICATION else otherwise).append(case.index)
     return ApplicationAccount(
         application=application,
         planned=len(cases),

@@ -10,7 +10,7 @@ from theodolite.domain.annotation import Outcome
 from theodolite.domain.dialogue import TesterType
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.failure import Failure, Party
+from theodolite.domain.failure import Failure, FailureSource
 from theodolite.domain.identity import Json, version_of
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.found.accounts import Account, accounts_of
@@ -203,7 +203,7 @@ def _simulated_users(evidence: Evidence, findings: Findings) -> dict[str, Flowin
             setting.held_by is TesterType.SIMULATED_USER and dialogue is not None and not dialogue.strategies
             for setting, dialogue in completed
         ),
-        "failures": sum(f.party is Party.SIMULATED_USER for failed in table.failures.values() for f in failed),
+        "failures": sum(f.party is FailureSource.SIMULATED_USER for failed in table.failures.values() for f in failed),
         "role_breaks": [
             {
                 "kind": check.kind.value,

@@ -6,7 +6,7 @@ import re
 
 from theodolite.domain.dialogue import Ending
 from theodolite.domain.errors import EmptyReply
-from theodolite.domain.failure import Party
+from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import AskModel, Flow, Message, Speaker
 from theodolite.domain.persona import Persona
 from theodolite.testing.sessions.talk import Talk
@@ -34,7 +34,7 @@ def play(task: SessionTask, persona: Persona) -> Flow[Talk]:
         reply = yield AskModel(
             model=persona.model,
             messages=_player_view(rules, persona, talk),
-            party=Party.SIMULATED_USER,
+            party=FailureSource.SIMULATED_USER,
             replicate=task.session.repeat,
         )
         at = talk.hear(reply, persona.model, persona.name)

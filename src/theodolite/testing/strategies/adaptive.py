@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from theodolite.domain.failure import Party
+from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import AskModel, Message, Speaker
 from theodolite.domain.strategy import TITLES, Attack, AttemptOutcome
 from theodolite.testing.strategies.line import Approach, Heard, Line, Try
@@ -75,7 +75,7 @@ def _asked(attack: Attack, kept: list[tuple[int, Try, Heard]], declined: Sequenc
     if declined:
         incoming = f"{incoming}\n\n{_BACK.format(declined=_listed(declined))}"
     messages.append(Message(speaker=Speaker.USER, text=incoming))
-    return AskModel(model=attack.model, messages=tuple(messages), party=Party.SIMULATED_USER)
+    return AskModel(model=attack.model, messages=tuple(messages), party=FailureSource.SIMULATED_USER)
 
 
 def _listed(tries: Iterable[Try]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from theodolite.domain.failure import Party
+from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import AskModel, Message, Speaker
 from theodolite.domain.strategy import TITLES, Attack
 from theodolite.testing.strategies.line import Approach, Line, Try
@@ -43,7 +43,7 @@ def _written(attack: Attack, ways: tuple[tuple[str, str], ...]) -> Line:
                 Message(speaker=Speaker.SYSTEM, text=_RULES.format(way=way)),
                 Message(speaker=Speaker.USER, text=attack.aim.ask),
             ),
-            party=Party.SIMULATED_USER,
+            party=FailureSource.SIMULATED_USER,
         )
         if not written.text.strip():
             return

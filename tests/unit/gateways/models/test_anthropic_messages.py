@@ -7,7 +7,7 @@ import pytest
 
 from tests.fakes.misbehaviour import messages_answer
 from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError, MalformedReply, ServerFault
-from theodolite.domain.failure import Party
+from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import AskModel, Message, Reply, Speaker
 from theodolite.domain.model import ModelEndpoint, Price
 from theodolite.gateways.errors import AttemptError
@@ -26,7 +26,9 @@ CHAT = (
 def written(*messages: Message, **params: Any) -> dict[str, Any]:
     """Return the body of a request."""
     endpoint = ModelEndpoint(name="m", url="http://h/v1", model="claude-x", params=params)
-    body: dict[str, Any] = json.loads(request_body(endpoint, AskModel(model="m", messages=messages, party=Party.JUDGE)))
+    body: dict[str, Any] = json.loads(
+        request_body(endpoint, AskModel(model="m", messages=messages, party=FailureSource.JUDGE))
+    )
     return body
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.fakes.misbehaviour import chat_answer
 from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError, MalformedReply, ServerFault
-from theodolite.domain.failure import Party
+from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import AskModel, Message, Reply, Speaker
 from theodolite.domain.model import ModelEndpoint, Price
 from theodolite.domain.run import Spending
@@ -37,7 +37,7 @@ def test_a_request_holds_model_messages_and_parameters() -> None:
     endpoint = ModelEndpoint(name="m", url="http://h/v1", model="gpt-x", params={"temperature": 0, "seed": 7})
     messages = (Message(speaker=Speaker.SYSTEM, text="Be kind."), Message(speaker=Speaker.USER, text='"Hi" é'))
 
-    body = json.loads(request_body(endpoint, AskModel(model="m", messages=messages, party=Party.JUDGE)))
+    body = json.loads(request_body(endpoint, AskModel(model="m", messages=messages, party=FailureSource.JUDGE)))
 
     assert body == {
         "model": "gpt-x",

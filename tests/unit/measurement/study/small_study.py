@@ -10,7 +10,7 @@ from theodolite.domain.annotator import Annotator, ModelJudge, RecordedLabels, W
 from theodolite.domain.application import Application, PythonCallable, RecordedFile
 from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn
 from theodolite.domain.evidence import listed_evidence
-from theodolite.domain.failure import Failure, FailureKind, Party
+from theodolite.domain.failure import Failure, FailureKind, FailureSource
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import YES_NO, Instrument, Operator, Question, QuestionLevel, Scale, ScaleKind
 from theodolite.domain.model import ModelEndpoint
@@ -116,7 +116,7 @@ class SmallStudy:
                 unit=f"{annotator} {label}",
                 label=label,
                 application="bot",
-                party=Party.JUDGE if annotator else Party.APPLICATION,
+                party=FailureSource.JUDGE if annotator else FailureSource.APPLICATION,
                 kind=FailureKind.TIMED_OUT,
                 message="no answer in 30 s",
                 annotator=annotator,

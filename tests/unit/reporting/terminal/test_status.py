@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from theodolite.domain.failure import Party
+from theodolite.domain.failure import FailureSource
 from theodolite.domain.run import Run, RunState, Spending, UnitKind
 from theodolite.domain.status import CallsSoFar, RunPace, Status
 from theodolite.reporting.terminal.status import status_document, status_text
@@ -20,7 +20,7 @@ STATUS = Status(
     ),
     sessions={"waiting": 6, "leased": 4, "done": 9, "failed": 1},
     annotations={"waiting": 14, "leased": 1, "done": 5, "failed": 0},
-    failed={Party.JUDGE: 1},
+    failed={FailureSource.JUDGE: 1},
     spent=Spending(calls=70, tokens_in=8000, tokens_out=400, cost_microusd=1_230_000, unpriced_calls=3),
     pace=RunPace(calls=60, units=10, over_s=30),
     calls={

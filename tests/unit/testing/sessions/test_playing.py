@@ -8,7 +8,7 @@ from tests.fakes.clients import held_by_hand
 
 from theodolite.domain.dialogue import Ending, TesterType
 from theodolite.domain.errors import ContentRefused, EmptyReply
-from theodolite.domain.failure import Party
+from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import CONTENT_FILTER, AskModel, SayToApplication, Speaker
 from theodolite.domain.persona import ParameterRow
 from theodolite.domain.scenario import Scenario, SourceText, Task
@@ -49,7 +49,7 @@ def test_the_simulated_user_sees_the_dialogue_from_its_own_side():
     assert [message.text for message in asked.messages[2:]] == ["a", "on a"]
     assert "You are Ana." in asked.messages[0].text
     assert "Buy" in asked.messages[0].text
-    assert asked.party is Party.SIMULATED_USER
+    assert asked.party is FailureSource.SIMULATED_USER
 
 
 def test_the_application_is_told_what_was_said_before():

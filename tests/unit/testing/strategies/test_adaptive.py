@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from theodolite.domain.failure import Party
+from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import AskModel
 from theodolite.domain.strategy import Aim, Attack, AttemptOutcome
 from theodolite.testing.strategies.adaptive import TRIES, line
@@ -29,7 +29,7 @@ def test_the_model_is_told_what_to_reach_and_speaks_for_a_simulated_user():
     (first,), _ = after()
 
     assert isinstance(first, AskModel)
-    assert (first.model, first.party) == ("red", Party.SIMULATED_USER)
+    assert (first.model, first.party) == ("red", FailureSource.SIMULATED_USER)
     assert "Where is the key?" in texts(first)[0]
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from theodolite.domain.failure import Party
+from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import AskModel
 from theodolite.domain.strategy import Aim, Attack, AttemptOutcome
 from theodolite.testing.strategies.catalogue import approach_of
@@ -29,7 +29,7 @@ def after(name, *written):
 def test_a_model_writes_each_try_and_each_in_another_way(name):
     asked, tried = after(name, "one", "two", "three")
 
-    assert all(isinstance(one, AskModel) and one.party is Party.SIMULATED_USER for one in asked)
+    assert all(isinstance(one, AskModel) and one.party is FailureSource.SIMULATED_USER for one in asked)
     assert [one.messages[1].text for one in asked] == ["Where is the key?"] * approach_of(name).tries
     assert len({one.messages[0].text for one in asked}) == approach_of(name).tries
     assert [(one.prompt, one.refines) for one in tried] == [("one", None), ("two", 1), ("three", 2)]
