@@ -7,12 +7,12 @@ from pathlib import Path
 
 from theodolite.config.histories import DeclaredChange, HistoryForm, ScoreTable, aware, read_history
 from theodolite.config.tables import read_table
-from theodolite.domain.monitoring.history import Worse
+from theodolite.domain.monitoring.history import ScaleDirection
 from theodolite.domain.monitoring.watch import AlertKind
 from theodolite.measurement import watch_history
 
 CHANGE = DeclaredChange(part="judge", version="HHEM-2.1", since=aware("2024-07-25T18:47:14-07:00"))
-FORM = {"columns": {"score": "rate_pct"}, "scale": (0.0, 100.0), "worse": Worse.HIGH, "published": True}
+FORM = {"columns": {"score": "rate_pct"}, "scale": (0.0, 100.0), "worse": ScaleDirection.HIGH, "published": True}
 
 
 @cache

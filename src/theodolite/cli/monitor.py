@@ -15,7 +15,7 @@ from theodolite.config.histories import DeclaredChange, HistoryForm, aware
 from theodolite.config.labelling.defect_text import parse_condition
 from theodolite.domain.errors import InputError
 from theodolite.domain.instrument import Condition
-from theodolite.domain.monitoring.history import Worse
+from theodolite.domain.monitoring.history import ScaleDirection
 from theodolite.domain.monitoring.watch import WatchRules
 from theodolite.reporting.monitoring.document import alert_entry
 from theodolite.usecases.monitoring import Watched
@@ -31,7 +31,7 @@ _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 @click.option("--columns", default="", metavar="ROLE=NAME,...", help="Which column is what, e.g. score=stars,at=day.")
 @click.option("--scale", default="", metavar="LOW..HIGH", help="Ends of the scale; told from the scores if left out.")
 @click.option("--defect", default="", metavar="RULE", help='When a score is a defect, e.g. "<= 3".')
-@click.option("--worse", type=click.Choice([end.value for end in Worse]), help="Which end of the scale is the bad one.")
+@click.option("--worse", type=click.Choice([end.value for end in ScaleDirection]), help="Which end of the scale is the bad one.")
 @click.option("--changed", multiple=True, metavar="PART=VERSION@TIME", help="A change of judge, data or schema.")
 @click.option("--published", is_flag=True, help="Equal scores in a row are one measurement, published again.")
 @click.option("--guideline", default="", help="Of a study: the guideline whose scores are watched.")
@@ -83,7 +83,7 @@ def _request(history: str, options: dict[str, Any]) -> Request:
         columns=_columns(options["columns"], problems),
         scale=_scale(options["scale"], problems),
         defect=_defect(options["defect"], problems),
-        worse=Worse(options["worse"]) if options["worse"] else None,
+        worse=ScaleDirection(options["worse"]) if options["worse"] else None,
         changes=tuple(change for text in options["changed"] for change in _changes(text, problems)),
         published=options["published"],
     )

@@ -14,7 +14,7 @@ from theodolite.config.stored_rows import OnRows, counted
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.instrument import Condition, Operator
-from theodolite.domain.monitoring.history import History, Score, Worse
+from theodolite.domain.monitoring.history import History, ScaleDirection, Score
 from theodolite.domain.monitoring.score_columns import ScoreColumns, in_order_of_time
 
 ROLES: Mapping[str, tuple[str, ...]] = {
@@ -79,7 +79,7 @@ class HistoryForm:
     columns: Mapping[str, str] = field(default_factory=dict)
     scale: tuple[float, float] | None = None
     defect: Condition | None = None
-    worse: Worse | None = None
+    worse: ScaleDirection | None = None
     changes: tuple[DeclaredChange, ...] = ()
     published: bool = False
 
@@ -194,8 +194,10 @@ def _marked(scores: Sequence[Score]) -> Iterator[Score]:
         known[key] = now
 
 
-def _worse(defect: Condition | None) -> Worse:
-    return Worse.HIGH if defect and defect.operator in {Operator.ABOVE, Operator.AT_LEAST} else Worse.LOW
+def _worse(defect: Condition | None) -> ScaleDirection:
+    return (
+        ScaleDirection.HIGH if defect and defect.operator in {Operator.ABOVE, Operator.AT_LEAST} else ScaleDirection.LOW
+    )
 
 
 @dataclass(slots=True)

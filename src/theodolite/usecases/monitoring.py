@@ -15,7 +15,7 @@ from theodolite.domain.fault import did_you_mean
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import Record, digest, version_of
 from theodolite.domain.instrument import Operator, Orientation, Scale
-from theodolite.domain.monitoring.history import History, Score, Worse
+from theodolite.domain.monitoring.history import History, ScaleDirection, Score
 from theodolite.domain.run import Run, RunState
 from theodolite.domain.study import Study
 from theodolite.ports.store import Store
@@ -98,13 +98,13 @@ def _chosen(study: Study, watched: Watched) -> tuple[Guideline, Annotator]:
     return guidelines[name], annotators[chosen]
 
 
-def _range(guideline: Guideline, scale: Scale) -> tuple[float, float, Worse]:
+def _range(guideline: Guideline, scale: Scale) -> tuple[float, float, ScaleDirection]:
     """Return the ends of the scale as numbers, and the bad end by the first rule, or by the scale itself."""
     if scale.is_numeric and scale.lowest is not None and scale.highest is not None:
         operator = guideline.defect_rules[0].operator
         is_high = operator in {Operator.ABOVE, Operator.AT_LEAST} or scale.orientation is Orientation.HIGHER_IS_WORSE
-        return float(scale.lowest), float(scale.highest), Worse.HIGH if is_high else Worse.LOW
-    return 0.0, 1.0, Worse.HIGH
+        return float(scale.lowest), float(scale.highest), ScaleDirection.HIGH if is_high else ScaleDirection.LOW
+    return 0.0, 1.0, ScaleDirection.HIGH
 
 
 def _scores(

@@ -9,7 +9,7 @@ from theodolite.config.labelling.defect_text import parse_condition
 from theodolite.config.loading import InvalidStudyError
 from theodolite.config.stored_rows import EVERY
 from theodolite.domain.annotation import Outcome
-from theodolite.domain.monitoring.history import Worse
+from theodolite.domain.monitoring.history import ScaleDirection
 
 
 def table(*rows, columns=("stars", "at", "model", "anchor", "human")):
@@ -68,7 +68,7 @@ def test_a_rule_tells_defects_and_the_bad_end():
     high = read(("3",), ("4",), defect=parse_condition("> 3"))
 
     assert [score.defect for score in low.scores] == [True, False]
-    assert (low.worse, high.worse) == (Worse.LOW, Worse.HIGH)
+    assert (low.worse, high.worse) == (ScaleDirection.LOW, ScaleDirection.HIGH)
 
 
 def test_declared_changes_become_instruments():

@@ -14,7 +14,7 @@ from theodolite.domain.monitoring.score_columns import ScoreColumns
 __all__ = ["History", "InstrumentChange", "Score", "Worse"]
 
 
-class Worse(StrEnum):
+class ScaleDirection(StrEnum):
     """Which end of a scale is the bad one."""
 
     LOW = "low"
@@ -38,7 +38,7 @@ class History:
     scores: Sequence[Score]
     lowest: float
     highest: float
-    worse: Worse = Worse.LOW
+    worse: ScaleDirection = ScaleDirection.LOW
     source: str = ""
 
     def __post_init__(self) -> None:
@@ -63,7 +63,7 @@ class History:
     def badness(self, value: float) -> float:
         """Return a value as a fraction of the scale, 0 the good end and 1 the bad one."""
         share = (value - self.lowest) / (self.highest - self.lowest)
-        return share if self.worse is Worse.HIGH else 1.0 - share
+        return share if self.worse is ScaleDirection.HIGH else 1.0 - share
 
 
 def _columns(scores: Sequence[Score]) -> ScoreColumns:

@@ -14,7 +14,7 @@ from theodolite.domain.annotation import Outcome
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.order import OrderProfile, RankingAgreement, RollingWindows
 from theodolite.domain.findings.order_metrics import WorstScore
-from theodolite.domain.monitoring.history import History, Worse
+from theodolite.domain.monitoring.history import History, ScaleDirection
 from theodolite.domain.monitoring.score_columns import DEFECT_UNKNOWN, IS_DEFECT, ScoreColumns
 from theodolite.domain.monitoring.watch import Alert, AlertKind, Cause, Stretch, WatchRules
 from theodolite.measurement.interval import student_quantile
@@ -94,7 +94,7 @@ def row_of(history: History, placed: Sequence[int] | Whole) -> Row:
     n_in = np.bincount(group, minlength=len(last))
     span = history.highest - history.lowest
     low = (values - history.lowest) / span
-    badness = np.bincount(group, low if history.worse is Worse.HIGH else 1.0 - low, minlength=len(last))
+    badness = np.bincount(group, low if history.worse is ScaleDirection.HIGH else 1.0 - low, minlength=len(last))
     codes = np.frombuffer(columns.defect, dtype=np.uint8)[positions] if len(positions) else np.empty(0, dtype=np.uint8)
     known = bool(len(positions)) and not (codes == DEFECT_UNKNOWN).any()
     outcomes = np.frombuffer(columns.outcome, dtype=np.uint8)[all_places[~scored]] if not scored.all() else ()
@@ -372,9 +372,9 @@ def _ewma(row: Row, rules: WatchRules) -> Sequence[float]:
 def _worst(history: History, row: Row) -> Iterator[WorstScore]:
     """Yield the worst of the latest scores, the latest first among equals; the best point of the scale is none."""
     recent = row.values[-_RECENT:]
-    badness = recent if history.worse is Worse.HIGH else -recent
+    badness = recent if history.worse is ScaleDirection.HIGH else -recent
     order = np.lexsort((-np.arange(len(recent)), -badness))
-    best = history.lowest if history.worse is Worse.HIGH else history.highest
+    best = history.lowest if history.worse is ScaleDirection.HIGH else history.highest
     for index in order[:_MOST_WORST].tolist():
         if recent[index] != best:
             place = int(row.positions[-len(recent) + index])

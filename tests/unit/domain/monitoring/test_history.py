@@ -4,7 +4,7 @@ import pytest
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.errors import InputError
-from theodolite.domain.monitoring.history import History, Score, Worse
+from theodolite.domain.monitoring.history import History, ScaleDirection, Score
 
 
 def test_only_an_answer_has_a_value():
@@ -21,6 +21,6 @@ def test_a_scale_has_a_length_and_holds_its_scores():
         History(name="h", scores=(Score(value=7), Score(value=2)), lowest=1, highest=5)
 
 
-@pytest.mark.parametrize(("worse", "badness"), [(Worse.LOW, 0.25), (Worse.HIGH, 0.75)])
+@pytest.mark.parametrize(("worse", "badness"), [(ScaleDirection.LOW, 0.25), (ScaleDirection.HIGH, 0.75)])
 def test_badness_runs_from_the_good_end(worse, badness):
     assert History(name="h", scores=(), lowest=1, highest=5, worse=worse).badness(4) == badness

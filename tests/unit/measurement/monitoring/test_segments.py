@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.estimate import Undefined
-from theodolite.domain.monitoring.history import History, Score, Worse
+from theodolite.domain.monitoring.history import History, ScaleDirection, Score
 from theodolite.domain.monitoring.watch import AlertKind, WatchRules
 from theodolite.measurement.monitoring.segments import row_of, watch_stretch
 
@@ -30,7 +30,7 @@ def test_scores_of_one_session_count_once():
 
 
 def test_where_high_is_bad_badness_turns_round():
-    made = history([Score(value=4)], worse=Worse.HIGH)
+    made = history([Score(value=4)], worse=ScaleDirection.HIGH)
 
     assert row_of(made, [0]).badness.tolist() == [0.75]
 
