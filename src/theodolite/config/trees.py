@@ -14,7 +14,7 @@ from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import Annotator, RecordedLabels
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import InputError
-from theodolite.domain.fault import Fault, Severity, did_you_mean
+from theodolite.domain.fault import Diagnostic, Severity, did_you_mean
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Orientation, Question, ScaleKind
 from theodolite.domain.questionnaire import Questionnaire
@@ -101,7 +101,7 @@ def _design(entry: Entry[TreeSpec], soil: Soil, context: LoadContext) -> TreeDes
     try:
         design = grown(outline_of(plain), soil) if entry.spec.topology else design_of(plain)
     except InputError as error:
-        _complain(entry, error.faults or (Fault(path=(), message=str(error)),), context)
+        _complain(entry, error.faults or (Diagnostic(path=(), message=str(error)),), context)
         return None
     _note_left_out(entry, soil, context)
     bound = _bound(entry, design, soil, context)
@@ -139,7 +139,7 @@ def _plain(entry: Entry[TreeSpec]) -> dict[str, Any]:
     return plain
 
 
-def _complain(entry: Entry[TreeSpec], faults: Iterable[Fault], context: LoadContext) -> None:
+def _complain(entry: Entry[TreeSpec], faults: Iterable[Diagnostic], context: LoadContext) -> None:
     for fault in faults:
         path = fault.path if not entry.spec.topology else fault.path[:1]
         placed = entry.fault(*path, message=fault.message, words=fault.words, at_key=fault.at_key)

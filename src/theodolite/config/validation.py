@@ -17,7 +17,7 @@ from theodolite.config.spec_walk import keys_of, sections_with, spec_at
 from theodolite.config.specs.applications import KINDS
 from theodolite.config.specs.base import KIND, Spec
 from theodolite.config.yaml_source import Path, Scalar, YamlSource
-from theodolite.domain.fault import Fault, did_you_mean
+from theodolite.domain.fault import Diagnostic, did_you_mean
 
 S = TypeVar("S", bound=Spec)
 
@@ -158,7 +158,7 @@ class _Mender:
             self._wrong_value(path, misfit)
 
     def _say(self, path: Path, message: str, *, at_key: bool = False) -> None:
-        self._source.faults.append(self._source.place(Fault(path=path, message=message, at_key=at_key)))
+        self._source.faults.append(self._source.place(Diagnostic(path=path, message=message, at_key=at_key)))
 
     def _unknown_key(self, path: Path, loc: tuple[str | int, ...]) -> None:
         key = str(path[-1])

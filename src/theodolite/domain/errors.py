@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from theodolite.domain.fault import Fault
+from theodolite.domain.fault import Diagnostic
 from theodolite.domain.run import Spending
 
 
@@ -38,7 +38,7 @@ class TheodoliteError(Exception):
 class InputError(TheodoliteError):
     """What the user gave cannot be used; `faults` says everything at once."""
 
-    def __init__(self, message: str, *, faults: Iterable[Fault] = ()) -> None:
+    def __init__(self, message: str, *, faults: Iterable[Diagnostic] = ()) -> None:
         """Keep the message and the faults that it sums up."""
         super().__init__(message)
         self.faults = tuple(faults)

@@ -20,7 +20,7 @@ class Severity(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
+class Diagnostic:
     """One thing that is wrong with a study, and where.
 
     Attributes:

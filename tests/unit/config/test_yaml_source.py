@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from theodolite.config.yaml_source import read_yaml, typed
-from theodolite.domain.fault import Fault
+from theodolite.domain.fault import Diagnostic
 
 
 def content(text):
@@ -43,12 +43,12 @@ def test_an_anchor_may_be_used_twice():
 @pytest.mark.parametrize(
     ("fault", "place"),
     [
-        (Fault(path=("a", "b"), message="m"), (2, 6, 5)),
-        (Fault(path=("a", "b"), message="m", at_key=True), (2, 3, 1)),
-        (Fault(path=("a", "b", "c"), message="m"), (2, 3, 1)),
-        (Fault(path=("a", "d", 1), message="m"), (3, 10, 3)),
-        (Fault(path=("a", "e"), message="m", words="{{ x }}"), (4, 12, 7)),
-        (Fault(path=("a", "f"), message="m", words="{{ y }}"), (6, 9, 7)),
+        (Diagnostic(path=("a", "b"), message="m"), (2, 6, 5)),
+        (Diagnostic(path=("a", "b"), message="m", at_key=True), (2, 3, 1)),
+        (Diagnostic(path=("a", "b", "c"), message="m"), (2, 3, 1)),
+        (Diagnostic(path=("a", "d", 1), message="m"), (3, 10, 3)),
+        (Diagnostic(path=("a", "e"), message="m", words="{{ x }}"), (4, 12, 7)),
+        (Diagnostic(path=("a", "f"), message="m", words="{{ y }}"), (6, 9, 7)),
     ],
 )
 def test_a_path_becomes_line_column_and_width(fault, place):
@@ -63,7 +63,7 @@ def test_a_path_becomes_line_column_and_width(fault, place):
 def test_lines_are_counted_alike_on_all_systems(mark):
     source = read_yaml(f"a: 1{mark}b: x\u2028y{mark}c: 2{mark}".encode(), "study.yaml")
 
-    placed = source.place(Fault(path=("c",), message="m"))
+    placed = source.place(Diagnostic(path=("c",), message="m"))
 
     assert (placed.line, placed.excerpt) == (3, "c: 2")
 

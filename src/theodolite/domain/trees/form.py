@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from theodolite.domain.choices import ImpactSide, Per, TransformForm, Weighing
 from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.errors import InputError
-from theodolite.domain.fault import Fault, did_you_mean
+from theodolite.domain.fault import Diagnostic, did_you_mean
 from theodolite.domain.identity import Json
 from theodolite.domain.instrument import Orientation
 from theodolite.domain.trees.tree import (
@@ -95,7 +95,7 @@ def outline_of(plain: Mapping[str, Any]) -> TreeOutline:
     return TreeOutline(name=named[0], topology=named[1], dimensions=dimensions, edition=named[2], about=named[3])
 
 
-def _all_words(faults: Sequence[Fault]) -> str:
+def _all_words(faults: Sequence[Diagnostic]) -> str:
     return "; ".join(
         f"{'.'.join(map(str, each.path))}: {each.message}" if each.path else each.message for each in faults
     )
@@ -126,7 +126,7 @@ def range_of(text: str) -> ValueRange | None:
 class _Reader:
     """Reads plain values and keeps every misfit with its path."""
 
-    faults: list[Fault] = field(default_factory=list)
+    faults: list[Diagnostic] = field(default_factory=list)
 
     def each(self, plain: Mapping[str, Any], section: str, make: Callable[[_Reader, str, Any], T]) -> tuple[T, ...]:
         """Return what the entries of a section describe; those that describe nothing are complained of."""
@@ -141,7 +141,7 @@ class _Reader:
         try:
             return make()
         except InputError as error:
-            self.faults.append(Fault(path=path, message=str(error), at_key=True))
+            self.faults.append(Diagnostic(path=path, message=str(error), at_key=True))
             return None
 
     def known(self, plain: Mapping[str, Any], keys: Sequence[str], path: tuple[str | int, ...]) -> None:
@@ -149,7 +149,7 @@ class _Reader:
         for key in plain:
             if key not in keys:
                 tail = did_you_mean(str(key), keys) or f"; known here: {', '.join(keys)}"
-                self.faults.append(Fault(path=(*path, key), message=f"unknown key `{key}`{tail}", at_key=True))
+                self.faults.append(Diagnostic(path=(*path, key), message=f"unknown key `{key}`{tail}", at_key=True))
 
     def mapping(self, value: Any, what: str) -> Mapping[str, Any]:
         if value is None or isinstance(value, Mapping):

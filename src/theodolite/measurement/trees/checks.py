@@ -8,7 +8,7 @@ from typing import assert_never
 
 from theodolite.domain.choices import ImpactSide, TransformForm
 from theodolite.domain.errors import InputError
-from theodolite.domain.fault import Fault, did_you_mean
+from theodolite.domain.fault import Diagnostic, did_you_mean
 from theodolite.domain.instrument import Orientation
 from theodolite.domain.trees.tree import (
     AnswersNode,
@@ -56,12 +56,12 @@ Kinds = Mapping[str, NodeKind]
 """Name of a node to what it holds."""
 
 
-def design_faults(design: TreeDesign, methods: Methods = BUILT_IN) -> tuple[Fault, ...]:
+def design_faults(design: TreeDesign, methods: Methods = BUILT_IN) -> tuple[Diagnostic, ...]:
     """Return everything that is wrong with a design, each fault once and with its path from the design's root."""
     shape = tuple(_shape_faults(design, methods))
     if shape:
         return shape
-    faults: list[Fault] = []
+    faults: list[Diagnostic] = []
     _kinds(design, methods, faults)
     return tuple(faults)
 
@@ -81,7 +81,7 @@ def kinds_of(design: TreeDesign, methods: Methods = BUILT_IN) -> Kinds:
     return kinds
 
 
-def _shape_faults(design: TreeDesign, methods: Methods) -> Iterator[Fault]:
+def _shape_faults(design: TreeDesign, methods: Methods) -> Iterator[Diagnostic]:
     """Yield names that nothing has, and cycles."""
     known = tuple(design.by_name)
     for node in design.nodes:
@@ -91,23 +91,23 @@ def _shape_faults(design: TreeDesign, methods: Methods) -> Iterator[Fault]:
                 message = (
                     f"node `{node.name}` sums up `{child}`, which the tree does not have{did_you_mean(child, known)}"
                 )
-                yield Fault(path=(NODES, node.name, key), message=message, words=child)
+                yield Diagnostic(path=(NODES, node.name, key), message=message, words=child)
         if isinstance(node, SummaryNode | CollapseNode) and node.summary not in methods:
             near = did_you_mean(node.summary, methods) or f"; summaries are {', '.join(methods)}"
             message = f"node `{node.name}` has an unknown summary `{node.summary}`{near}"
-            yield Fault(path=(NODES, node.name, "summary"), message=message)
+            yield Diagnostic(path=(NODES, node.name, "summary"), message=message)
     for dimension in design.dimensions:
         if dimension.node not in design.by_name:
             near = did_you_mean(dimension.node, known)
             message = f"dimension `{dimension.node}` is about a node that the tree does not have{near}"
-            yield Fault(path=("dimensions", dimension.node), message=message, at_key=True)
+            yield Diagnostic(path=("dimensions", dimension.node), message=message, at_key=True)
     try:
         design.upwards()
     except InputError as error:
-        yield Fault(path=(NODES,), message=str(error), at_key=True)
+        yield Diagnostic(path=(NODES,), message=str(error), at_key=True)
 
 
-def _kinds(design: TreeDesign, methods: Methods, faults: list[Fault]) -> dict[str, NodeKind]:
+def _kinds(design: TreeDesign, methods: Methods, faults: list[Diagnostic]) -> dict[str, NodeKind]:
     kinds: dict[str, NodeKind] = {}
     for node in design.upwards():
         below = {child: kinds[child] for child in node.children if child in kinds}
@@ -118,7 +118,7 @@ def _kinds(design: TreeDesign, methods: Methods, faults: list[Fault]) -> dict[st
     return kinds
 
 
-def _kind(node: TreeNode, below: Kinds, methods: Methods, faults: list[Fault]) -> NodeKind | None:
+def _kind(node: TreeNode, below: Kinds, methods: Methods, faults: list[Diagnostic]) -> NodeKind | None:
     before = len(faults)
     match node:
         case AnswersNode():
@@ -134,17 +134,17 @@ def _kind(node: TreeNode, below: Kinds, methods: Methods, faults: list[Fault]) -
     return kind if len(faults) == before else None
 
 
-def _answers_kind(node: AnswersNode, faults: list[Fault]) -> NodeKind:
+def _answers_kind(node: AnswersNode, faults: list[Diagnostic]) -> NodeKind:
     if not node.has_scale:
         message = f"node `{node.name}` needs `scale`: nothing tells what may answer `{node.question}`"
-        faults.append(Fault(path=(NODES, node.name), message=message, at_key=True))
+        faults.append(Diagnostic(path=(NODES, node.name), message=message, at_key=True))
     if node.free_text:
         return NodeKind(holds=Holds.TEXTS, many=True)
     holds = Holds.LABELS if node.labels else Holds.NUMBERS
     return NodeKind(holds=holds, many=True, range=node.range, labels=node.labels, orientation=node.orientation)
 
 
-def _transform_kind(node: TransformNode, child: NodeKind, faults: list[Fault]) -> NodeKind:
+def _transform_kind(node: TransformNode, child: NodeKind, faults: list[Diagnostic]) -> NodeKind:
     if node.form is TransformForm.RECODE:
         return _recoded_kind(node, child, faults)
     if child.holds is not Holds.NUMBERS:
@@ -159,7 +159,7 @@ def _transform_kind(node: TransformNode, child: NodeKind, faults: list[Fault]) -
     return replace(child, range=node.range)
 
 
-def _recoded_kind(node: TransformNode, child: NodeKind, faults: list[Fault]) -> NodeKind:
+def _recoded_kind(node: TransformNode, child: NodeKind, faults: list[Diagnostic]) -> NodeKind:
     numbers = [number for number in node.recoded.values() if number is not None]
     if child.holds is Holds.LABELS:
         faults += _label_faults(node, child)
@@ -175,7 +175,7 @@ def _recoded_kind(node: TransformNode, child: NodeKind, faults: list[Fault]) -> 
     return replace(child, holds=Holds.NUMBERS, range=after, labels=(), orientation=node.orientation)
 
 
-def _label_faults(node: TransformNode, child: NodeKind) -> Iterator[Fault]:
+def _label_faults(node: TransformNode, child: NodeKind) -> Iterator[Diagnostic]:
     for label in child.labels:
         if label not in node.recoded:
             words = f"does not say what becomes of `{label}`; give it a number, or null to leave it out"
@@ -186,19 +186,21 @@ def _label_faults(node: TransformNode, child: NodeKind) -> Iterator[Fault]:
             yield _fault(node, f"recodes `{label}`, which is no answer of `{node.of}`{near}", "values")
 
 
-def _collapsed_kind(node: CollapseNode, child: NodeKind, method: SummaryMethod, faults: list[Fault]) -> NodeKind:
+def _collapsed_kind(node: CollapseNode, child: NodeKind, method: SummaryMethod, faults: list[Diagnostic]) -> NodeKind:
     if not child.many:
         faults.append(_fault(node, f"collapses `{node.of}`, which holds one number already"))
     return replace(_summed(node, method, {node.of: child}, faults), many=True)
 
 
-def _summary_kind(node: SummaryNode, below: Kinds, method: SummaryMethod, faults: list[Fault]) -> NodeKind:
+def _summary_kind(node: SummaryNode, below: Kinds, method: SummaryMethod, faults: list[Diagnostic]) -> NodeKind:
     summed = {edge.child: below[edge.child] for edge in node.edges}
     kind = _summed(node, method, summed, faults)
     return replace(kind, sides=kind.sides | ({node.side} if node.side else set()))
 
 
-def _summed(node: SummaryNode | CollapseNode, method: SummaryMethod, below: Kinds, faults: list[Fault]) -> NodeKind:
+def _summed(
+    node: SummaryNode | CollapseNode, method: SummaryMethod, below: Kinds, faults: list[Diagnostic]
+) -> NodeKind:
     sides = frozenset(side for kind in below.values() for side in kind.sides)
     if method.takes is Holds.MEMBERS:
         return NodeKind(holds=Holds.MEMBERS, sides=sides)
@@ -222,7 +224,7 @@ def _summed(node: SummaryNode | CollapseNode, method: SummaryMethod, below: Kind
     return NodeKind(holds=method.gives, range=_range_after(method, ranges), orientation=orientation, sides=sides)
 
 
-def _order_faults(node: TreeNode, method: SummaryMethod, below: Kinds) -> Iterator[Fault]:
+def _order_faults(node: TreeNode, method: SummaryMethod, below: Kinds) -> Iterator[Diagnostic]:
     for name, kind in below.items():
         if not method.needs_order or kind.range is None:  # a node without any leaf has neither range nor direction
             continue
@@ -234,7 +236,7 @@ def _order_faults(node: TreeNode, method: SummaryMethod, below: Kinds) -> Iterat
             yield _fault(node, f"{words}; turn it round with a `reverse` node", child=name)
 
 
-def _range_faults(node: TreeNode, method: SummaryMethod, below: Kinds) -> Iterator[Fault]:
+def _range_faults(node: TreeNode, method: SummaryMethod, below: Kinds) -> Iterator[Diagnostic]:
     ranges = {name: kind for name, kind in below.items() if kind.range is not None}
     first = next(iter(ranges.items()), None)
     for name, kind in ranges.items():
@@ -272,6 +274,6 @@ def _range_after(method: SummaryMethod, ranges: Sequence[ValueRange]) -> ValueRa
     return ValueRange(lowest=0, highest=highest) if highest > 0 else None
 
 
-def _fault(node: TreeNode, words: str, key: str = "", *, child: str = "") -> Fault:
+def _fault(node: TreeNode, words: str, key: str = "", *, child: str = "") -> Diagnostic:
     path = (NODES, node.name, key) if key else (NODES, node.name, "of") if child else (NODES, node.name)
-    return Fault(path=path, message=f"node `{node.name}` {words}", words=child, at_key=len(path) == 2)
+    return Diagnostic(path=path, message=f"node `{node.name}` {words}", words=child, at_key=len(path) == 2)
