@@ -9,7 +9,7 @@ from theodolite.domain.application import PromptedModel
 from theodolite.domain.evidence import EventEvidence
 from theodolite.domain.live import LiveDialogueSummary
 from theodolite.domain.people.event_record import EventRecord
-from theodolite.domain.people.leak import Leak
+from theodolite.domain.people.leak import BlindingAssessment
 from theodolite.domain.people.session import Session
 from theodolite.domain.questionnaire import QuestionnaireResponse
 from theodolite.domain.study import Study
@@ -83,7 +83,7 @@ def sessions_about(study: Study, dialogues: Sequence[LiveDialogueSummary]) -> tu
     return tuple({session.key: session for session in here}.values())
 
 
-def leaks(event: EventContext) -> tuple[Leak, ...]:
+def leaks(event: EventContext) -> tuple[BlindingAssessment, ...]:
     """Return how far testers saw through the blinding: in all, and by level."""
     from theodolite.measurement.probes import leaks_of  # numpy and scipy are loaded by this page alone
 

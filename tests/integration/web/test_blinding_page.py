@@ -10,7 +10,7 @@ import pytest
 from theodolite.domain.dialogue import Level, TurnState
 from theodolite.domain.live import LiveEnding
 from theodolite.domain.people.blinding import BlindingGuess, GuessedThing
-from theodolite.domain.people.leak import Leak
+from theodolite.domain.people.leak import BlindingAssessment
 from theodolite.domain.people.role import Role
 from theodolite.events.chat import finish_turn, send_prompt
 from theodolite.events.sessions import prepare_session, start_session
@@ -50,7 +50,7 @@ def test_guesses_stand_beside_chance_and_names_beside_their_application(event, c
 
 def test_enough_guesses_are_drawn_as_a_share_with_its_interval_and_chance(event, client_as, monkeypatch):
     rate, p_value = leak_rate([True, False] * 5, [0.5] * 10)
-    leak = Leak(about=GuessedThing.LEVEL, level=None, rate=rate, chance=0.5, p_value=p_value)
+    leak = BlindingAssessment(about=GuessedThing.LEVEL, level=None, rate=rate, chance=0.5, p_value=p_value)
     monkeypatch.setattr(blinding_audit, "leaks", lambda _: (leak,))
 
     page = client_as(Role.ANALYST).get(f"/s/{event.token}/organise/blinding/").content.decode()

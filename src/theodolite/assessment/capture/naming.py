@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from theodolite.domain.people.giveaway import Giveaway, GiveawayKind, apart, masked
+from theodolite.domain.people.identifying_span import IdentifyingKind, IdentifyingSpan, apart, masked
 from theodolite.domain.study import Study
 
 KNOWN = (
@@ -93,7 +93,7 @@ def names_of(study: Study) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name))
 
 
-def self_identification(text: str, names: Iterable[str] = ()) -> tuple[Giveaway, ...]:
+def self_identification(text: str, names: Iterable[str] = ()) -> tuple[IdentifyingSpan, ...]:
     """Return the words by which a response tells what it is, in order of their place.
 
     A name of the study that is a plain lower-case word ("green") counts only where
@@ -115,12 +115,12 @@ def mask_naming(text: str, names: Iterable[str] = ()) -> str:
     return masked(text, self_identification(text, names))
 
 
-def _found(text: str, names: tuple[str, ...]) -> Iterator[Giveaway]:
+def _found(text: str, names: tuple[str, ...]) -> Iterator[IdentifyingSpan]:
     anywhere, of_oneself = _patterns(names)
     for pattern in (anywhere, of_oneself, _MODEL_BY):
         for match in pattern.finditer(text):
             start, end = match.span("name")
-            yield Giveaway(kind=GiveawayKind.APPLICATION, start=start, end=end, words=text[start:end])
+            yield IdentifyingSpan(kind=IdentifyingKind.APPLICATION, start=start, end=end, words=text[start:end])
 
 
 @lru_cache(maxsize=64)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from theodolite.domain.people.giveaway import Giveaway, GiveawayKind, apart, masked
+from theodolite.domain.people.identifying_span import IdentifyingKind, IdentifyingSpan, apart, masked
 
 REGIONS = ("US",)
 """Countries whose phone numbers are known without their country code; others are found with it."""
@@ -45,7 +45,7 @@ _NATIONAL: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 """Modules of `stdnum` that check a number, and how such a number is written."""
 
 
-def personal_details(text: str, regions: Sequence[str] = REGIONS) -> tuple[Giveaway, ...]:
+def personal_details(text: str, regions: Sequence[str] = REGIONS) -> tuple[IdentifyingSpan, ...]:
     """Return the personal details in a text, in order of their place: suggestions, never verdicts.
 
     Args:
@@ -64,26 +64,26 @@ def mask_personal(text: str) -> str:
     return masked(text, personal_details(text))
 
 
-def _found(text: str, regions: Sequence[str]) -> Iterator[Giveaway]:
+def _found(text: str, regions: Sequence[str]) -> Iterator[IdentifyingSpan]:
     """Yield what is found, the surest first: it wins where two overlap."""
-    yield from _matching(GiveawayKind.EMAIL, _EMAIL, text, lambda _: True)
-    yield from _matching(GiveawayKind.IP_ADDRESS, _IPV4, text, _is_address)
-    yield from _matching(GiveawayKind.IP_ADDRESS, _IPV6, text, _is_address)
+    yield from _matching(IdentifyingKind.EMAIL, _EMAIL, text, lambda _: True)
+    yield from _matching(IdentifyingKind.IP_ADDRESS, _IPV4, text, _is_address)
+    yield from _matching(IdentifyingKind.IP_ADDRESS, _IPV6, text, _is_address)
     if not any(letter.isdigit() for letter in text):
         return
-    yield from _matching(GiveawayKind.IBAN, _IBAN, text, _checks("iban"))
-    yield from _matching(GiveawayKind.CARD, _CARD, text, _checks("luhn"))
+    yield from _matching(IdentifyingKind.IBAN, _IBAN, text, _checks("iban"))
+    yield from _matching(IdentifyingKind.CARD, _CARD, text, _checks("luhn"))
     for module, pattern in _NATIONAL:
-        yield from _matching(GiveawayKind.NATIONAL_ID, pattern, text, _checks(module))
+        yield from _matching(IdentifyingKind.NATIONAL_ID, pattern, text, _checks(module))
     yield from _phones(text, regions)
 
 
 def _matching(
-    kind: GiveawayKind, pattern: re.Pattern[str], text: str, is_valid: Callable[[str], bool]
-) -> Iterator[Giveaway]:
+    kind: IdentifyingKind, pattern: re.Pattern[str], text: str, is_valid: Callable[[str], bool]
+) -> Iterator[IdentifyingSpan]:
     for match in pattern.finditer(text):
         if is_valid(match.group()):
-            yield Giveaway(kind=kind, start=match.start(), end=match.end(), words=match.group())
+            yield IdentifyingSpan(kind=kind, start=match.start(), end=match.end(), words=match.group())
 
 
 def _checks(name: str) -> Callable[[str], bool]:
@@ -110,9 +110,9 @@ def _is_address(words: str) -> bool:
         return False
 
 
-def _phones(text: str, regions: Sequence[str]) -> Iterator[Giveaway]:
+def _phones(text: str, regions: Sequence[str]) -> Iterator[IdentifyingSpan]:
     from phonenumbers import PhoneNumberMatcher
 
     for region in (None, *regions):
         for match in PhoneNumberMatcher(text, region):
-            yield Giveaway(kind=GiveawayKind.PHONE, start=match.start, end=match.end, words=match.raw_string)
+            yield IdentifyingSpan(kind=IdentifyingKind.PHONE, start=match.start, end=match.end, words=match.raw_string)

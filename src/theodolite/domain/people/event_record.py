@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from theodolite.domain.dialogue import Level
 from theodolite.domain.people.blinding import BlindingGuess
-from theodolite.domain.people.leak import Leak
+from theodolite.domain.people.leak import BlindingAssessment
 from theodolite.domain.people.session import Session
 from theodolite.domain.people.topic import TopicTally
 from theodolite.domain.people.withdrawal import Tombstone, Withdrawal
@@ -101,7 +101,7 @@ class EventFinding:
             not known comes last.
     """
 
-    leaks: tuple[Leak, ...] = ()
+    leaks: tuple[BlindingAssessment, ...] = ()
     exposures: tuple[ExposureTally, ...] = ()
     withdrawals: tuple[WithdrawalTally, ...] = ()
     topics: tuple[TopicTally, ...] = ()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class GiveawayKind(StrEnum):
+class IdentifyingKind(StrEnum):
     """What is given away."""
 
     EMAIL = "e-mail address"
@@ -24,7 +24,7 @@ MASK = "\N{BULLET}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Giveaway:
+class IdentifyingSpan:
     """Words of a text that give something away; a suggestion until a person has confirmed it.
 
     Attributes:
@@ -34,13 +34,13 @@ class Giveaway:
         words: The words.
     """
 
-    kind: GiveawayKind
+    kind: IdentifyingKind
     start: int
     end: int
     words: str
 
 
-def masked(text: str, giveaways: Iterable[Giveaway]) -> str:
+def masked(text: str, identifying_spans: Iterable[IdentifyingSpan]) -> str:
     """Return a text with the letters of giveaways replaced one by one, so that every place in it stays where it was.
 
     Example:
@@ -49,15 +49,15 @@ def masked(text: str, giveaways: Iterable[Giveaway]) -> str:
         'Call \N{BULLET}\N{BULLET}\N{BULLET}\N{BULLET} now'
     """
     letters = list(text)
-    for one in giveaways:
+    for one in identifying_spans:
         letters[one.start : one.end] = MASK * (one.end - one.start)
     return "".join(letters)
 
 
-def apart(giveaways: Iterable[Giveaway]) -> tuple[Giveaway, ...]:
+def apart(identifying_spans: Iterable[IdentifyingSpan]) -> tuple[IdentifyingSpan, ...]:
     """Return giveaways in order of their place; of two that overlap the one that was found first stays."""
-    kept: list[Giveaway] = []
-    for one in giveaways:
+    kept: list[IdentifyingSpan] = []
+    for one in identifying_spans:
         if all(one.end <= known.start or known.end <= one.start for known in kept):
             kept.append(one)
     return tuple(sorted(kept, key=lambda one: one.start))

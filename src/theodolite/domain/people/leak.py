@@ -10,7 +10,7 @@ from theodolite.domain.people.blinding import GuessedThing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Leak:
+class BlindingAssessment:
     """How far testers saw through the blinding.
 
     Attributes:

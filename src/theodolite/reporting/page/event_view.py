@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.people.event_record import ExposureTally, LanguageTally, WithdrawalTally
-from theodolite.domain.people.leak import Leak
+from theodolite.domain.people.leak import BlindingAssessment
 from theodolite.domain.people.topic import TopicTally
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.words import figures
@@ -46,7 +46,7 @@ def event_view(subject: Subject) -> EventView | None:
     )
 
 
-def _leak(leak: Leak) -> tuple[str, ...]:
+def _leak(leak: BlindingAssessment) -> tuple[str, ...]:
     what = f"{leak.about.value}, {leak.level.value if leak.level else 'all levels'}"
     right = _share(leak.rate)
     unknown = f"; {leak.n_unknown} did not know" if leak.n_unknown else ""

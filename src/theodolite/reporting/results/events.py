@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from theodolite.domain.identity import Json
 from theodolite.domain.people.event_record import EventFinding, ExposureTally, LanguageTally, WithdrawalTally
-from theodolite.domain.people.leak import Leak
+from theodolite.domain.people.leak import BlindingAssessment
 from theodolite.domain.people.topic import TopicTally
 from theodolite.reporting.results.number_entries import number_entry
 
@@ -22,7 +22,7 @@ def event_entry(finding: EventFinding | None) -> dict[str, Json] | None:
     }
 
 
-def _leak(leak: Leak) -> dict[str, Json]:
+def _leak(leak: BlindingAssessment) -> dict[str, Json]:
     return {
         "guessed": leak.about.value,
         "level": leak.level.value if leak.level else None,

@@ -20,7 +20,7 @@ from theodolite.assessment.unblinding import SecretWord, plain_names, secrets_fo
 from theodolite.bootstrap.blindness import Lookout, PageLeak
 from theodolite.bootstrap.page_reading import PageAnswer
 from theodolite.domain.estimate import Estimate
-from theodolite.domain.people.leak import Leak
+from theodolite.domain.people.leak import BlindingAssessment
 from theodolite.domain.people.role import Role
 from theodolite.events.context import EventContext
 from theodolite.events.monitoring import naming_counts
@@ -240,7 +240,7 @@ def _page(request: HttpRequest, access: AccessContext, **more: object) -> HttpRe
     return render(request, "web/organiser/blinding.html", told)
 
 
-def _leak_line(leak: Leak) -> LeakLine:
+def _leak_line(leak: BlindingAssessment) -> LeakLine:
     rate = leak.rate
     known = isinstance(rate, Estimate)
     n, n_right = (rate.n, rate.count or 0) if isinstance(rate, Estimate) else (0, 0)

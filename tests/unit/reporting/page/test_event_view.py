@@ -15,7 +15,7 @@ from theodolite.domain.dialogue import Level
 from theodolite.domain.findings.number import Undefined
 from theodolite.domain.people.blinding import GuessedThing
 from theodolite.domain.people.event_record import EventFinding, ExposureTally, LanguageTally, WithdrawalTally
-from theodolite.domain.people.leak import Leak
+from theodolite.domain.people.leak import BlindingAssessment
 from theodolite.domain.people.withdrawal import Withdrawal
 from theodolite.measurement import defect_rate, measure_study
 from theodolite.reporting.page.event_view import event_view
@@ -25,9 +25,9 @@ from theodolite.reporting.results.document import results_document
 
 EVENT = EventFinding(
     leaks=(
-        Leak(about=GuessedThing.APPLICATION, level=None, rate=defect_rate(8, 12), chance=0.5, p_value=0.194,
+        BlindingAssessment(about=GuessedThing.APPLICATION, level=None, rate=defect_rate(8, 12), chance=0.5, p_value=0.194,
              n_unknown=2),
-        Leak(about=GuessedThing.LEVEL, level=Level.RED_TEAMING, rate=Undefined(reason="No tester has guessed."),
+        BlindingAssessment(about=GuessedThing.LEVEL, level=Level.RED_TEAMING, rate=Undefined(reason="No tester has guessed."),
              chance=0.5),
     ),
     exposures=(
