@@ -123,7 +123,7 @@ def shown_order_of(text: str) -> ShownOrder:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionCard:
+class QuestionGroup:
     """A question with the follow-ups that are asked where it is; they never part.
 
     Attributes:
@@ -140,27 +140,27 @@ class QuestionCard:
         return (self.question, *self.follow_ups)
 
 
-def cards_of(instrument: Instrument) -> tuple[QuestionCard, ...]:
+def question_groups(instrument: Instrument) -> tuple[QuestionGroup, ...]:
     """Return the questions of an instrument as written, each follow-up with what opens it."""
     cards: dict[str, list[Question]] = {}
-    on_card: dict[str, str] = {}
+    in_group: dict[str, str] = {}
     for question in instrument.questions:
-        opener = on_card.get(question.when.question) if question.when else None
+        opener = in_group.get(question.when.question) if question.when else None
         if opener is None or cards[opener][0].level is not question.level:
             opener = question.name
         cards.setdefault(opener, []).append(question)
-        on_card[question.name] = opener
-    return tuple(QuestionCard(question=asked[0], follow_ups=tuple(asked[1:])) for asked in cards.values())
+        in_group[question.name] = opener
+    return tuple(QuestionGroup(question=asked[0], follow_ups=tuple(asked[1:])) for asked in cards.values())
 
 
-def cards_in_order(instrument: Instrument, order: ShownOrder) -> tuple[QuestionCard, ...]:
+def groups_in_order(instrument: Instrument, order: ShownOrder) -> tuple[QuestionGroup, ...]:
     """Return the cards of an instrument as a sitting shows them.
 
     Only neighbours that are asked about the same (the dialogue, or each turn) change places, so that
     nothing is asked before what opens it; a question that stays keeps its place.
     """
-    shown: list[QuestionCard] = []
-    for block in _blocks(cards_of(instrument)):
+    shown: list[QuestionGroup] = []
+    for block in _blocks(question_groups(instrument)):
         moved = iter(_row([card for card in block if not card.question.stays], order))
         shown += [card if card.question.stays else next(moved) for card in block]
     return tuple(shown)
@@ -168,13 +168,13 @@ def cards_in_order(instrument: Instrument, order: ShownOrder) -> tuple[QuestionC
 
 def n_orders(instrument: Instrument, plan: QuestionOrder) -> int:
     """Return how many orders of its questions a plan shows; count, 0 where there is one alone."""
-    most = max(sum(not card.question.stays for card in block) for block in _blocks(cards_of(instrument)))
+    most = max(sum(not card.question.stays for card in block) for block in _blocks(question_groups(instrument)))
     if plan is QuestionOrder.WRITTEN or most < 2:
         return 0
     return 2 if plan is QuestionOrder.REVERSED else len(williams_rows(most))
 
 
-def _blocks(cards: Sequence[QuestionCard]) -> list[list[QuestionCard]]:
+def _blocks(cards: Sequence[QuestionGroup]) -> list[list[QuestionGroup]]:
     return [list(block) for _, block in groupby(cards, key=lambda card: card.question.level)]
 
 

@@ -16,7 +16,7 @@ from theodolite.domain.findings.number import Estimate, Undefined
 from theodolite.domain.findings.order_effect import OrderEffect, OrderFactor, OrderSide
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Instrument, Question, QuestionLevel, ScaleKind, decimal_of
-from theodolite.domain.shown_order import REVERSED, WRITTEN, ShownOrder, cards_in_order, shown_order_of
+from theodolite.domain.shown_order import REVERSED, WRITTEN, ShownOrder, groups_in_order, shown_order_of
 from theodolite.measurement.answer_arrays import AnswerArrays, prevalence
 from theodolite.measurement.interval import SMALLEST_ERROR, check_confidence
 
@@ -177,7 +177,7 @@ def _is_later(instrument: Instrument, question: Question, order: ShownOrder) -> 
 
 
 def _place(instrument: Instrument, question: Question, order: ShownOrder) -> int:
-    cards = cards_in_order(instrument, order)
+    cards = groups_in_order(instrument, order)
     return next(place for place, card in enumerate(cards) if question in card.questions)
 
 

@@ -13,7 +13,7 @@ from theodolite.domain.shown_order import (
     OrderPlan,
     QuestionOrder,
     ShownOrder,
-    cards_in_order,
+    groups_in_order,
     n_orders,
     shown_order_of,
 )
@@ -27,7 +27,7 @@ def asked(name: str, *, after: str = "", turn: bool = False, stays: bool = False
 
 
 def named(instrument: Instrument, order: ShownOrder) -> list[str]:
-    return [question.name for card in cards_in_order(instrument, order) for question in card.questions]
+    return [question.name for card in groups_in_order(instrument, order) for question in card.questions]
 
 
 FOUR = Instrument(name="four", questions=tuple(map(asked, "abcd")))

@@ -16,7 +16,7 @@ from theodolite.domain.annotating.training import Marked
 from theodolite.domain.annotation import Answer
 from theodolite.domain.guideline import Example, Guideline
 from theodolite.domain.instrument import Exemplar, Instrument, Question, QuestionLevel
-from theodolite.domain.shown_order import NOT_VARIED, QuestionCard, ShownOrder, cards_in_order
+from theodolite.domain.shown_order import NOT_VARIED, QuestionGroup, ShownOrder, groups_in_order
 from theodolite.domain.study import Study
 from theodolite.web.annotator.questions import Card, Item, Key, key_of, worded
 
@@ -180,7 +180,7 @@ def annotation_page(
 
     cards = tuple(
         Card(turn=turn, items=tuple(item(question, turn) for question in card.questions))
-        for card, turn in _placed(cards_in_order(instrument, order), turns[::-1] if order.turns else turns)
+        for card, turn in _placed(groups_in_order(instrument, order), turns[::-1] if order.turns else turns)
     )
     still_open = open_questions(instrument, answers, turns)
     return AnnotationPage(
@@ -193,9 +193,9 @@ def annotation_page(
     )
 
 
-def _placed(cards: Sequence[QuestionCard], turns: Sequence[int]) -> list[tuple[QuestionCard, int | None]]:
-    placed: list[tuple[QuestionCard, int | None]] = []
-    beside: list[QuestionCard] = []
+def _placed(cards: Sequence[QuestionGroup], turns: Sequence[int]) -> list[tuple[QuestionGroup, int | None]]:
+    placed: list[tuple[QuestionGroup, int | None]] = []
+    beside: list[QuestionGroup] = []
     for card in cards:
         if card.question.level is QuestionLevel.TURN:
             beside.append(card)
