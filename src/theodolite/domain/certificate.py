@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from theodolite.domain.estimate import Confusion, Measurement
 from theodolite.domain.estimate_subject import ALL_APPLICATIONS, Measure
@@ -36,6 +36,8 @@ class Certificate:
         confusions: Who said what where another said what.
         lacking: What could not be measured, and why, in sentences.
     """
+
+    STORED_AS: ClassVar[str] = "Certificate"
 
     study: str
     run: int

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Final
+from typing import ClassVar, Final
 
 OWN_WAY: Final = "own_way"
 """Name of the strategy of people's attempts that fit none of the catalogue."""
@@ -86,6 +86,8 @@ class StrategyCard:
         edition: Number of its rules and words; raised by hand when they change.
         title: What it does, in one line; plays no part in what is planned.
     """
+
+    STORED_AS: ClassVar[str] = "StrategyCard"
 
     name: str
     tries: int
