@@ -18,8 +18,9 @@ def named(node: ast.ClassDef | FunctionNode, section: str) -> list[str]:
 
 
 def fields(record: ast.ClassDef) -> list[str]:
-    """Return the public fields of a record."""
-    found = (line.target for line in record.body if isinstance(line, ast.AnnAssign))
+    """Return the public fields of a record, without class variables."""
+    annotated = (line for line in record.body if isinstance(line, ast.AnnAssign))
+    found = (line.target for line in annotated if not ast.unparse(line.annotation).startswith("ClassVar"))
     return [target.id for target in found if isinstance(target, ast.Name) and not target.id.startswith("_")]
 
 

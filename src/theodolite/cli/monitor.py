@@ -31,7 +31,9 @@ _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 @click.option("--columns", default="", metavar="ROLE=NAME,...", help="Which column is what, e.g. score=stars,at=day.")
 @click.option("--scale", default="", metavar="LOW..HIGH", help="Ends of the scale; told from the scores if left out.")
 @click.option("--defect", default="", metavar="RULE", help='When a score is a defect, e.g. "<= 3".')
-@click.option("--worse", type=click.Choice([end.value for end in ScaleDirection]), help="Which end of the scale is the bad one.")
+@click.option(
+    "--worse", type=click.Choice([end.value for end in ScaleDirection]), help="Which end of the scale is the bad one."
+)
 @click.option("--changed", multiple=True, metavar="PART=VERSION@TIME", help="A change of judge, data or schema.")
 @click.option("--published", is_flag=True, help="Equal scores in a row are one measurement, published again.")
 @click.option("--guideline", default="", help="Of a study: the guideline whose scores are watched.")

@@ -11,7 +11,7 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.monitoring.score import Score
 from theodolite.domain.monitoring.score_columns import ScoreColumns
 
-__all__ = ["History", "InstrumentChange", "Score", "Worse"]
+__all__ = ["History", "InstrumentChange", "ScaleDirection", "Score"]
 
 
 class ScaleDirection(StrEnum):

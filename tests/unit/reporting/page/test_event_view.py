@@ -25,10 +25,10 @@ from theodolite.reporting.results.document import results_document
 
 EVENT = EventFinding(
     leaks=(
-        BlindingAssessment(about=GuessedThing.APPLICATION, level=None, rate=defect_rate(8, 12), chance=0.5, p_value=0.194,
-             n_unknown=2),
-        BlindingAssessment(about=GuessedThing.LEVEL, level=Level.RED_TEAMING, rate=Undefined(reason="No tester has guessed."),
-             chance=0.5),
+        BlindingAssessment(about=GuessedThing.APPLICATION, level=None, rate=defect_rate(8, 12), chance=0.5,
+             p_value=0.194, n_unknown=2),
+        BlindingAssessment(about=GuessedThing.LEVEL, level=Level.RED_TEAMING,
+             rate=Undefined(reason="No tester has guessed."), chance=0.5),
     ),
     exposures=(
         ExposureTally(level=Level.RED_TEAMING, n_people=2, n_sessions=3, minutes_median=12, minutes_most=18, turns=20,

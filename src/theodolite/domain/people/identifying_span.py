@@ -44,7 +44,7 @@ def masked(text: str, identifying_spans: Iterable[IdentifyingSpan]) -> str:
     """Return a text with the letters of giveaways replaced one by one, so that every place in it stays where it was.
 
     Example:
-        >>> found = Giveaway(kind=GiveawayKind.PHONE, start=5, end=9, words="0815")
+        >>> found = IdentifyingSpan(kind=IdentifyingKind.PHONE, start=5, end=9, words="0815")
         >>> masked("Call 0815 now", [found])
         'Call \N{BULLET}\N{BULLET}\N{BULLET}\N{BULLET} now'
     """
