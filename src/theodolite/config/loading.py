@@ -19,7 +19,7 @@ from theodolite.config.stored_rows import OnRows
 from theodolite.config.validation import validated
 from theodolite.config.yaml_source import YamlSource, read_yaml
 from theodolite.domain.errors import InputError, StudyError
-from theodolite.domain.fault import Fault, Severity
+from theodolite.domain.fault import Diagnostic, Severity
 from theodolite.domain.study import Study
 
 if TYPE_CHECKING:  # they are handed over by whoever has loaded them
@@ -73,7 +73,7 @@ class InvalidStudyError(StudyError):
         self, placed: tuple[LocatedDiagnostic, ...], *, ending: str = "Nothing was run, nothing was sent."
     ) -> None:
         """Keep the faults, worst first; `ending` says what did not happen because of them."""
-        faults = (Fault(path=(), message=fault.words, severity=fault.severity) for fault in placed)
+        faults = (Diagnostic(path=(), message=fault.words, severity=fault.severity) for fault in placed)
         super().__init__(render_diagnostics(placed, ending=ending), faults=faults)
         self.placed = placed
 

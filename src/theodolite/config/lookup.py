@@ -16,7 +16,7 @@ from theodolite.config.study_paths import RefusedPath, StudyPaths
 from theodolite.config.tables import Table, decoded, read_table, table_of, unreadable
 from theodolite.config.validation import validated
 from theodolite.config.yaml_source import YamlSource, read_yaml
-from theodolite.domain.fault import Fault, Severity, did_you_mean
+from theodolite.domain.fault import Diagnostic, Severity, did_you_mean
 
 S = TypeVar("S", bound=Spec)
 
@@ -66,7 +66,7 @@ class Entry(Generic[S]):
     ) -> LocatedDiagnostic:
         """Return a fault at a key of this entry."""
         return self.source.place(
-            Fault(path=(*self.path, *keys), message=message, words=words, severity=severity, at_key=at_key)
+            Diagnostic(path=(*self.path, *keys), message=message, words=words, severity=severity, at_key=at_key)
         )
 
 

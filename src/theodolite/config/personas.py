@@ -18,7 +18,7 @@ from theodolite.config.study_paths import RefusedPath
 from theodolite.config.tables import decoded
 from theodolite.config.templates import line_of_problem, place_of, syntax_problem, unfilled, variables
 from theodolite.config.yaml_source import Spot, YamlSource
-from theodolite.domain.fault import Fault, Severity, did_you_mean
+from theodolite.domain.fault import Diagnostic, Severity, did_you_mean
 from theodolite.domain.persona import ParameterRow, PersonaGroup, PersonaTemplate
 from theodolite.domain.scenario import Scenario
 from theodolite.testing.tasks import TASKS
@@ -167,7 +167,7 @@ def _inline_rows(
     if not form:
         context.diagnostics.add(entry.fault("rows", message=f"persona group `{entry.name}` has no rows"))
     lines = [
-        entry.source.place(Fault(path=(*entry.path, "rows", place), message="")).line for place in range(len(form))
+        entry.source.place(Diagnostic(path=(*entry.path, "rows", place), message="")).line for place in range(len(form))
     ]
     rows = tuple(ParameterRow(values=dict(row), line=line) for row, line in zip(form, lines, strict=True))
     return _INLINE, columns, rows
@@ -216,7 +216,7 @@ def _template_fault(entry: Entry[PersonaGroupSpec], text: _TemplateText, message
     if text.source is None or text.where == SHIPPED:
         of = "" if text.source is None else f" (persona template `{text.template.name}`, shipped)"
         return entry.fault("template", message=message + of, words=words)
-    return text.source.place(Fault(path=(), message=message, words=words))
+    return text.source.place(Diagnostic(path=(), message=message, words=words))
 
 
 def _is_example(entry: Entry[PersonaGroupSpec], context: LoadContext) -> bool:

@@ -19,7 +19,7 @@ from theodolite.config.study_paths import StudyPaths
 from theodolite.config.validation import validated
 from theodolite.config.yaml_source import YamlSource, read_yaml
 from theodolite.domain.errors import InputError
-from theodolite.domain.fault import Fault
+from theodolite.domain.fault import Diagnostic
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 """Names under which a machine calls itself."""
@@ -347,4 +347,4 @@ class _Reading:
         return self._environ.get(variable, "")
 
     def _say(self, path: tuple[str, ...], message: str) -> None:
-        self.faults.append(self._source.place(Fault(path=path, message=message)))
+        self.faults.append(self._source.place(Diagnostic(path=path, message=message)))

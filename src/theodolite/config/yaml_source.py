@@ -20,7 +20,7 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from theodolite.config.diagnostics import LocatedDiagnostic
 from theodolite.domain.address import WORDS, userinfo_of, without_userinfo
-from theodolite.domain.fault import Fault
+from theodolite.domain.fault import Diagnostic
 from theodolite.domain.secret_shapes import holds_secret, is_key_header, is_variable_name, names_secret, strike_out
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -82,7 +82,7 @@ class YamlSource:
     dropped: set[Path] = field(default_factory=set)
     faults: list[LocatedDiagnostic] = field(default_factory=list)
 
-    def place(self, fault: Fault) -> LocatedDiagnostic:
+    def place(self, fault: Diagnostic) -> LocatedDiagnostic:
         """Return the fault with file, line and column."""
         spot = self._spot(fault)
         words = f"{fault.message}; {fault.fix}" if fault.fix else fault.message
@@ -103,7 +103,7 @@ class YamlSource:
                 return old + path[len(new) :]
         return path
 
-    def _spot(self, fault: Fault) -> Spot:
+    def _spot(self, fault: Diagnostic) -> Spot:
         path = self.original(fault.path)
         if fault.at_key and path in self.keys:
             return self.keys[path]

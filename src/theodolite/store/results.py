@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from theodolite.domain.annotation import Adjudication, Annotation, Answer
 from theodolite.domain.errors import Conflict, NotFound
-from theodolite.domain.failure import Failure, FailureKind, Party
+from theodolite.domain.failure import Failure, FailureKind, FailureSource
 from theodolite.domain.run import Lease, Spending, UnitState
 from theodolite.store.annotations import annotations_in, vote_rows
 from theodolite.store.contents import Contents
@@ -340,7 +340,7 @@ def _failure(row: FailureRow) -> Failure:
         unit=row.unit.key,
         label=row.label,
         application=row.application,
-        party=Party(row.party),
+        party=FailureSource(row.party),
         kind=FailureKind(row.kind),
         message=row.message,
         turn=row.turn,

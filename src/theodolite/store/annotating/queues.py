@@ -16,7 +16,7 @@ from django.db.models.sql.compiler import SQLCompiler
 from theodolite.domain.annotating.promotion import seat_of
 from theodolite.domain.annotating.work import ItemState, QueueDesign, Reservation, ReservationState
 from theodolite.domain.annotation import Answer, Outcome, Quote
-from theodolite.domain.dialogue import HeldBy
+from theodolite.domain.dialogue import TesterType
 from theodolite.domain.errors import Conflict, NotFound
 from theodolite.domain.identity import keyed_draw
 from theodolite.domain.run import UnitState
@@ -94,7 +94,7 @@ def add_items(
                 category=name,
                 version=versions[name],
                 again=again,
-                tester=dialogue.cluster if dialogue.held_by == HeldBy.PERSON.value else "",
+                tester=dialogue.cluster if dialogue.held_by == TesterType.PERSON.value else "",
                 passes=design.process.passes,
                 draw=keyed_draw(design.process.seed, f"queue {name}", dialogue.unit.key),
                 created=now,

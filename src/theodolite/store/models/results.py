@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Q
 
 from theodolite.domain.annotation import AdjudicationOrigin, Control, Outcome
-from theodolite.domain.dialogue import Ending, HeldBy, Level, TurnState
+from theodolite.domain.dialogue import Ending, Level, TesterType, TurnState
 from theodolite.domain.strategy import AttemptOutcome
 from theodolite.store.fields import HashField, MomentField, StorableTextField
 from theodolite.store.models.runs import ContentRow, ParticipantRow, RunRow, UnitRow
@@ -39,7 +39,7 @@ class DialogueRow(models.Model):
         db_table = "store_dialogue"
         constraints: ClassVar = [
             models.CheckConstraint(name="dialogue_level", condition=Q(level__in=[v.value for v in Level])),
-            models.CheckConstraint(name="dialogue_held_by", condition=Q(held_by__in=[v.value for v in HeldBy])),
+            models.CheckConstraint(name="dialogue_held_by", condition=Q(held_by__in=[v.value for v in TesterType])),
             models.CheckConstraint(name="dialogue_ending", condition=Q(ending__in=[v.value for v in Ending])),
         ]
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 
-from theodolite.domain.failure import Party
+from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import SchemaUse
 from theodolite.domain.run import RunState, UnitKind, UnitState
 from theodolite.store.fields import HashField, MomentField, StorableTextField
@@ -194,7 +194,7 @@ class FailureRow(models.Model):
         db_table = "store_failure"
         constraints: ClassVar = [
             models.UniqueConstraint(name="failure_of_unit", fields=["unit"], condition=Q(struck=False)),
-            models.CheckConstraint(name="failure_party", condition=Q(party__in=[v.value for v in Party])),
+            models.CheckConstraint(name="failure_party", condition=Q(party__in=[v.value for v in FailureSource])),
         ]
 
 

@@ -32,7 +32,7 @@ from theodolite.config.brought.label_imports import ImportColumns, spelling_of
 from theodolite.config.brought.threads import Ways
 from theodolite.config.brought.voices import Voices, silent_among
 from theodolite.config.loading import InvalidStudyError
-from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.errors import Conflict, InputError, TheodoliteError
 from theodolite.domain.people.role import Role
 from theodolite.domain.study import Study
@@ -140,7 +140,7 @@ COLUMNS = (
 PLACES = (("application", "Application"), ("scenario", "Scenario"), ("level", "Level of testing"))
 """Fields that are either equal for all rows or read from a column."""
 
-HOLDER_WORDS = {HeldBy.PERSON: "people", HeldBy.RECORDED: "programs, or nobody knows"}
+HOLDER_WORDS = {TesterType.PERSON: "people", TesterType.RECORDED: "programs, or nobody knows"}
 """Kinds of testers, as text."""
 
 
