@@ -14,7 +14,7 @@ from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.people.blinding import BlindingGuess, GuessedThing
-from theodolite.domain.people.leak import Leak
+from theodolite.domain.people.leak import BlindingAssessment
 from theodolite.domain.people.session import Session
 from theodolite.measurement.clusters import ClusterIds, cluster_sizes, kept_clusters
 from theodolite.measurement.fraction import mean_fraction
@@ -272,7 +272,7 @@ def leak_rate(
 
 def leaks_of(
     guesses: Sequence[BlindingGuess], sessions: Sequence[Session], *, confidence: float = 0.95
-) -> tuple[Leak, ...]:
+) -> tuple[BlindingAssessment, ...]:
     """Return how far testers of a study saw through the blinding: in all, and level by level.
 
     The first guess of each tester counts; later ones and "I do not know" are counted beside it.
@@ -296,7 +296,7 @@ def leaks_of(
 
 def _leak(
     about: GuessedThing, level: Level | None, asked: Sequence[tuple[BlindingGuess, Session]], confidence: float
-) -> Leak:
+) -> BlindingAssessment:
     first: dict[str, tuple[BlindingGuess, Session]] = {}
     for guess, session in asked:
         first.setdefault(session.participant, (guess, session))
@@ -304,7 +304,7 @@ def _leak(
     right = [guess.guess == _truth(about, session) for guess, session in told]
     chances = [1.0 / max(len(guess.options), 1) for guess, _ in told]
     rate, p_value = leak_rate(right, chances, confidence=confidence)
-    return Leak(
+    return BlindingAssessment(
         about=about,
         level=level,
         rate=rate,

@@ -22,7 +22,7 @@ from theodolite.domain.answer_rules import (
 )
 from theodolite.domain.answers import WORST_FIRST, AnswerRecord, AnswerTable, outcomes_of
 from theodolite.domain.application import Application
-from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.estimate import Undefined
 from theodolite.domain.estimate_subject import EstimateSubject
 from theodolite.domain.evidence import Evidence
@@ -402,7 +402,7 @@ class TesterCondition:
     """
 
     level: Level
-    held_by: HeldBy
+    held_by: TesterType
     alone: bool
 
     def limited(self, subject: EstimateSubject) -> EstimateSubject:
@@ -422,5 +422,5 @@ def conditions(settings: Iterable[Setting]) -> tuple[TesterCondition, ...]:
     are counted apart and never added.
     """
     met = {(setting.level, setting.held_by) for setting in settings}
-    ordered = sorted(met, key=lambda at: (list(Level).index(at[0]), list(HeldBy).index(at[1])))
+    ordered = sorted(met, key=lambda at: (list(Level).index(at[0]), list(TesterType).index(at[1])))
     return tuple(TesterCondition(level=level, held_by=held_by, alone=len(met) == 1) for level, held_by in ordered)

@@ -17,7 +17,7 @@ from theodolite.domain.answer_rules import (
     versions_of,
 )
 from theodolite.domain.answers import NO_VALUE, OUTCOME_CODES, DialogueLabels, DialogueSummary, StrategySummary
-from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.estimate import Estimate, Measurement, Outcomes, StrategyTally, Undefined
 from theodolite.domain.estimate_subject import ALL_APPLICATIONS, EstimateSubject, GroupValue, Measure
 from theodolite.domain.evidence import Evidence
@@ -274,7 +274,7 @@ def _tally(evidence: Evidence, row: _Row, found: Sequence[tuple[int, StrategySum
 
 def _sees(evidence: Evidence, row: _Row) -> bool:
     """Tell whether the red teamer could see a release: people say so themselves, programs need signs of it."""
-    if row.held_by != HeldBy.SIMULATED_USER.value:
+    if row.held_by != TesterType.SIMULATED_USER.value:
         return True
     return any(one.packet.release_signs for one in evidence.study.scenarios if one.name == row.scenario)
 

@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from theodolite.domain.dialogue import Dialogue, HeldBy, Level
+from theodolite.domain.dialogue import Dialogue, Level, TesterType
 from theodolite.domain.estimate import Estimate, Measurement, Undefined
 from theodolite.domain.estimate_subject import EstimateSubject, Measure
 from theodolite.domain.evidence import Evidence
@@ -185,12 +185,12 @@ def _covers(people: SpokenSide, simulated: SpokenSide) -> Iterator[GroupCover]:
         )
 
 
-PEOPLE: Final = frozenset({HeldBy.PERSON, HeldBy.RECORDED})
+PEOPLE: Final = frozenset({TesterType.PERSON, TesterType.RECORDED})
 
 """Who stands for people; a recording does as far as its prompts are people's."""
 
 
-Condition = tuple[str, Level, HeldBy]
+Condition = tuple[str, Level, TesterType]
 
 """Scenario, level of testing and who held the tester's side."""
 
@@ -277,7 +277,7 @@ def are_comparable(people: Condition, simulated: Condition) -> bool:
     Red teamers are compared with red teamers alone: who tries to break
     something speaks differently from who only uses it.
     """
-    are_two = people[2] in PEOPLE and simulated[2] is HeldBy.SIMULATED_USER
+    are_two = people[2] in PEOPLE and simulated[2] is TesterType.SIMULATED_USER
     attack = [place[1] is Level.RED_TEAMING for place in (people, simulated)]
     return are_two and people[0] == simulated[0] and attack[0] == attack[1]
 

@@ -19,7 +19,7 @@ from theodolite.domain.answer_rules import (
 )
 from theodolite.domain.answers import OUTCOME_CODES, WHOLE_DIALOGUE, AnswerColumns, AnswerTable, DialogueLabels
 from theodolite.domain.application import Application
-from theodolite.domain.dialogue import HeldBy
+from theodolite.domain.dialogue import TesterType
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import version_of
@@ -309,7 +309,7 @@ def _leaf(evidence: Evidence, response: QuestionnaireResponse, name: str, questi
         kind=TESTER,
         cluster=response.participant,
         level=response.level.value if response.level else "",
-        held_by=HeldBy.PERSON.value,
+        held_by=TesterType.PERSON.value,
         groups=dict(response.groups),
     )
     places = [evidence.answered[key] for key in response.dialogues if key in evidence.answered]

@@ -17,9 +17,9 @@ from typing import Final
 
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.choices import Impact, ImpactSide, Per, TransformForm
-from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.errors import InputError
-from theodolite.domain.fault import Fault, did_you_mean
+from theodolite.domain.fault import Diagnostic, did_you_mean
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import Instrument, Operator, Orientation, Question, QuestionLevel, ScaleKind
 from theodolite.domain.trees.leaf import TESTER
@@ -67,23 +67,23 @@ class TestCondition:
 
     name: str
     level: Level
-    held_by: tuple[HeldBy, ...]
+    held_by: tuple[TesterType, ...]
     by_people: bool = False
 
 
 CONDITIONS = (
-    TestCondition(name="model testing", level=Level.MODEL_TESTING, held_by=(HeldBy.SCRIPT, HeldBy.RECORDED)),
-    TestCondition(name="red teaming", level=Level.RED_TEAMING, held_by=(HeldBy.PERSON,), by_people=True),
-    TestCondition(name="field testing", level=Level.FIELD_TESTING, held_by=(HeldBy.PERSON,), by_people=True),
+    TestCondition(name="model testing", level=Level.MODEL_TESTING, held_by=(TesterType.SCRIPT, TesterType.RECORDED)),
+    TestCondition(name="red teaming", level=Level.RED_TEAMING, held_by=(TesterType.PERSON,), by_people=True),
+    TestCondition(name="field testing", level=Level.FIELD_TESTING, held_by=(TesterType.PERSON,), by_people=True),
 )
 
 """ARIA's three levels of testing; the last two take people only."""
 
 
 SIMULATED_CONDITIONS = (
-    TestCondition(name="simulated users", level=Level.MODEL_TESTING, held_by=(HeldBy.SIMULATED_USER,)),
-    TestCondition(name="simulated red teaming", level=Level.RED_TEAMING, held_by=(HeldBy.SIMULATED_USER,)),
-    TestCondition(name="simulated field testing", level=Level.FIELD_TESTING, held_by=(HeldBy.SIMULATED_USER,)),
+    TestCondition(name="simulated users", level=Level.MODEL_TESTING, held_by=(TesterType.SIMULATED_USER,)),
+    TestCondition(name="simulated red teaming", level=Level.RED_TEAMING, held_by=(TesterType.SIMULATED_USER,)),
+    TestCondition(name="simulated field testing", level=Level.FIELD_TESTING, held_by=(TesterType.SIMULATED_USER,)),
 )
 
 
@@ -164,7 +164,7 @@ def grown(outline: TreeOutline, soil: Soil) -> TreeDesign:
     if topology is None:
         near = did_you_mean(outline.topology, TOPOLOGIES) or f"; topologies are {', '.join(TOPOLOGIES)}"
         message = f"tree `{outline.name}` has an unknown topology `{outline.topology}`{near}"
-        raise InputError(message, faults=[Fault(path=("topology",), message=message)])
+        raise InputError(message, faults=[Diagnostic(path=("topology",), message=message)])
     items = soil.items() | soil.named_answers(outline.dimensions)
     gardener = _Gardener(topology=topology, items=items, soil=soil)
     dimensions = outline.dimensions or tuple(
@@ -406,7 +406,7 @@ def _orientation(item: Item) -> Orientation:
             f"question `{item.source}` is to measure a risk, and nothing says which end of its scale is the bad one;"
             " state its `orientation`, or name a defect rule instead"
         )
-        raise InputError(message, faults=[Fault(path=("dimensions",), message=message)])
+        raise InputError(message, faults=[Diagnostic(path=("dimensions",), message=message)])
     return stated
 
 

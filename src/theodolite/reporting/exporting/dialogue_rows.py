@@ -9,7 +9,7 @@ from theodolite.domain.annotating.label_sample import item_of
 from theodolite.domain.annotation import Adjudication, Annotation, Answer, Outcome
 from theodolite.domain.annotator import REFERENCE
 from theodolite.domain.call import Call, spent_on
-from theodolite.domain.dialogue import Dialogue, HeldBy, Turn
+from theodolite.domain.dialogue import Dialogue, TesterType, Turn
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.failure import Failure
 from theodolite.domain.guideline import Guideline
@@ -146,7 +146,7 @@ def _session_rows(
         "scenario": setting.scenario,
         "level": setting.level.value,
         "tester_type": setting.held_by.value,
-        "persona": None if setting.held_by is HeldBy.PERSON else setting.tester,
+        "persona": None if setting.held_by is TesterType.PERSON else setting.tester,
         "repeat": session.repeat,
     }
     base |= {f"group_{name}": setting.groups.get(name) for name in groups}
@@ -187,7 +187,7 @@ def _dialogue_rows(
 
 
 def _without_words_of_people(row: dict[str, object]) -> dict[str, object]:
-    if row["tester_type"] != HeldBy.PERSON.value or row["prompt"] is None:
+    if row["tester_type"] != TesterType.PERSON.value or row["prompt"] is None:
         return row
     hidden = dict.fromkeys(("prompt", "response", "context", "quote", "reason"))
     return row | hidden | {"withheld": "session of a person; exported with --include-text"}
@@ -201,7 +201,7 @@ def _turn_cells(dialogue: Dialogue, turn: Turn, calls: Sequence[Call]) -> dict[s
         "response": None if turn.withheld else turn.response,
         "context": (turn.context or dialogue.context or None) if not turn.withheld else None,
         "withheld": turn.withheld or None,
-        "latency_s": None if dialogue.held_by is HeldBy.RECORDED else turn.latency_s,
+        "latency_s": None if dialogue.held_by is TesterType.RECORDED else turn.latency_s,
         "cost_usd": _cost_usd([calls[place] for place in places]),
     }
 

@@ -13,7 +13,7 @@ from tests.fakes.labelled import labelled_evidence
 from tests.unit.measurement.study.small_study import NUMBERS, SmallStudy, polite
 from tests.unit.measurement.study.test_judge_diagnostics import cast, judged, mark
 from theodolite.domain.annotation import AnnotatorKind, Outcome
-from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.findings.order_effect import OrderFactor
@@ -231,11 +231,11 @@ def looked_at(groups=(), **places):
     return changed(evidence, sessions=tuple(moved))
 
 
-SCRIPT = (Level.MODEL_TESTING, HeldBy.SCRIPT)
+SCRIPT = (Level.MODEL_TESTING, TesterType.SCRIPT)
 
-SIMULATED = (Level.RED_TEAMING, HeldBy.SIMULATED_USER)
+SIMULATED = (Level.RED_TEAMING, TesterType.SIMULATED_USER)
 
-PERSON = (Level.RED_TEAMING, HeldBy.PERSON)
+PERSON = (Level.RED_TEAMING, TesterType.PERSON)
 
 
 def rates(evidence):

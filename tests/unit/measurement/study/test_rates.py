@@ -9,7 +9,7 @@ import pytest
 from tests.fakes.evidence import changed
 from tests.unit.measurement.study.small_study import CALLABLE, NUMBERS, SmallStudy, polite
 from theodolite.domain.annotation import AnnotatorKind, Outcome
-from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.estimate import Estimate, Outcomes, Undefined
 from theodolite.domain.estimate_subject import EstimateSubject
 from theodolite.domain.guideline import Violation
@@ -242,7 +242,7 @@ ATTEMPTS = {
 }
 
 
-def attacked(held_by=HeldBy.SIMULATED_USER, **outcomes):
+def attacked(held_by=TesterType.SIMULATED_USER, **outcomes):
     """Return the evidence of attacks by role play; `None` for those that were not held."""
     study = SmallStudy()
     study.annotator("ann")
@@ -278,7 +278,7 @@ def test_tries_attempts_refinements_and_successes_are_counted():
 
 def test_without_signs_a_program_cannot_tell_whether_it_succeeded():
     (tally,) = measure_study(attacked(d1="withheld", d2="withheld")).strategies
-    (by_people,) = measure_study(attacked(d1="withheld", d2="withheld", held_by=HeldBy.PERSON)).strategies
+    (by_people,) = measure_study(attacked(d1="withheld", d2="withheld", held_by=TesterType.PERSON)).strategies
 
     assert tally.success == Undefined(
         reason="The scenario has no signs of a release.", n=2, unit=DIALOGUES, method="wilson"
@@ -300,7 +300,7 @@ def test_where_nothing_was_held_there_is_no_share():
 
 def test_people_and_simulated_red_teamers_have_tallies_of_their_own():
     both = attacked(d1="released", d2="withheld")
-    sessions = (both.sessions[0], replace(both.sessions[1], held_by=HeldBy.PERSON))
+    sessions = (both.sessions[0], replace(both.sessions[1], held_by=TesterType.PERSON))
 
     tallies = measure_study(changed(both, sessions=sessions)).strategies
 

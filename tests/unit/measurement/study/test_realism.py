@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.fakes.builders import dialogue, live, recorded, recording, sessions_of, study, turn
-from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.estimate import Estimate, Measurement, Outcomes, Undefined
 from theodolite.domain.estimate_subject import EstimateSubject, GroupValue, Measure
 from theodolite.domain.evidence import listed_evidence
@@ -56,7 +56,7 @@ def style(people, simulated, mark=StyleMark.WORDS):
 
 
 def test_means_quartiles_and_their_difference():
-    words = style(side(HeldBy.RECORDED, [2.0, 4.0, 6.0]), side(HeldBy.SIMULATED_USER, [10.0, 12.0, 14.0, 16.0]))
+    words = style(side(TesterType.RECORDED, [2.0, 4.0, 6.0]), side(TesterType.SIMULATED_USER, [10.0, 12.0, 14.0, 16.0]))
 
     # t(2) = 4.3027, error 2 / sqrt(3); t(3) = 3.1824, error sqrt(20 / 3) / 2.
     reach, other = 4.302653 * 2 / 3**0.5, 3.182446 * (20 / 3) ** 0.5 / 2
@@ -69,7 +69,10 @@ def test_means_quartiles_and_their_difference():
 
 
 def test_dialogues_of_one_persona_are_one_cluster():
-    people, simulated = side(HeldBy.RECORDED, [1.0, 2.0]), side(HeldBy.SIMULATED_USER, [1.0] * 3, clusters=["a"] * 3)
+    people, simulated = (
+        side(TesterType.RECORDED, [1.0, 2.0]),
+        side(TesterType.SIMULATED_USER, [1.0] * 3, clusters=["a"] * 3),
+    )
 
     words = style(people, simulated)
 
@@ -80,13 +83,13 @@ def test_dialogues_of_one_persona_are_one_cluster():
 
 
 def test_what_no_dialogue_tells_has_neither_mean_nor_quartiles():
-    nothing = style(side(HeldBy.RECORDED, [float("nan")] * 2), side(HeldBy.SIMULATED_USER, [1.0, 2.0])).people
+    nothing = style(side(TesterType.RECORDED, [float("nan")] * 2), side(TesterType.SIMULATED_USER, [1.0, 2.0])).people
 
     assert (nothing.mean.n, nothing.quartiles) == (0, None)
 
 
 def test_equal_values_have_no_interval_and_shares_stay_within_0_and_1():
-    people, simulated = side(HeldBy.RECORDED, [1.0, 1.0]), side(HeldBy.SIMULATED_USER, [0.0, 1.0])
+    people, simulated = side(TesterType.RECORDED, [1.0, 1.0]), side(TesterType.SIMULATED_USER, [0.0, 1.0])
 
     capital = style(people, simulated, StyleMark.CAPITAL)
 
@@ -95,8 +98,8 @@ def test_equal_values_have_no_interval_and_shares_stay_within_0_and_1():
 
 
 def test_groups_met_by_one_side_only():
-    people = side(HeldBy.RECORDED, [1.0], groups={"age": ("old", "young")})
-    simulated = side(HeldBy.SIMULATED_USER, [1.0], groups={"age": ("young", "teen"), "city": ("Ulm",)})
+    people = side(TesterType.RECORDED, [1.0], groups={"age": ("old", "young")})
+    simulated = side(TesterType.SIMULATED_USER, [1.0], groups={"age": ("young", "teen"), "city": ("Ulm",)})
 
     assert compared(people, simulated).groups == (
         GroupCover(name="age", both=("young",), people_only=("old",), simulated_only=("teen",)),
@@ -123,15 +126,15 @@ def labels(held_by):
 
 
 def test_rates_of_different_applications_stand_side_by_side():
-    old, new = labels(HeldBy.RECORDED), labels(HeldBy.SIMULATED_USER)
+    old, new = labels(TesterType.RECORDED), labels(TesterType.SIMULATED_USER)
     given = (
         rate("old", old[:1], old[1:]),
         rate("bot", new[:1], new[1:]),
         rate("bot", new, [], group=GroupValue(name="x", value="y")),
     )
-    people = side(HeldBy.RECORDED, [1.0, 2.0], applications=("old",))
+    people = side(TesterType.RECORDED, [1.0, 2.0], applications=("old",))
 
-    first, second = compared(people, side(HeldBy.SIMULATED_USER, [1.0, 2.0]), given).rates
+    first, second = compared(people, side(TesterType.SIMULATED_USER, [1.0, 2.0]), given).rates
 
     assert (first.subject.application, first.people) == ("old", given[0].result)
     assert (second.subject.application, second.simulated) == ("bot", given[1].result)
@@ -139,8 +142,8 @@ def test_rates_of_different_applications_stand_side_by_side():
 
 
 def test_a_rate_over_both_sides_is_taken_apart():
-    old, new = labels(HeldBy.RECORDED), labels(HeldBy.SIMULATED_USER)
-    sides = (side(held_by, [1.0, 2.0]) for held_by in (HeldBy.RECORDED, HeldBy.SIMULATED_USER))
+    old, new = labels(TesterType.RECORDED), labels(TesterType.SIMULATED_USER)
+    sides = (side(held_by, [1.0, 2.0]) for held_by in (TesterType.RECORDED, TesterType.SIMULATED_USER))
 
     (found,) = compared(*sides, [rate("bot", [old[0], new[0]], [*old[1:], *new[1:]])]).rates
 
@@ -179,7 +182,7 @@ def test_marks_of_one_prompt(mark, prompt, value):
 
 def test_a_dialogue_is_averaged_over_its_prompts():
     looked = book()
-    looked.look(dialogue(turn(1, "Hi?"), turn(2, "you two there"), held_by=HeldBy.RECORDED, groups={"kind": "a"}))
+    looked.look(dialogue(turn(1, "Hi?"), turn(2, "you two there"), held_by=TesterType.RECORDED, groups={"kind": "a"}))
     (side,) = looked.sides()
 
     assert {mark: list(values) for mark, values in side.marks.items()} == {
@@ -195,7 +198,7 @@ def test_a_dialogue_is_averaged_over_its_prompts():
 
 def test_a_first_prompt_that_the_study_fixes_tells_nothing_of_style():
     looked, played = book(), Persona(key="p", name="Ana", group="g", text="", goal="", model="user", starter="Hello.")
-    looked.look(dialogue(turn(1, "Hello."), held_by=HeldBy.SIMULATED_USER, persona=played))
+    looked.look(dialogue(turn(1, "Hello."), held_by=TesterType.SIMULATED_USER, persona=played))
     (side,) = looked.sides()
 
     assert list(side.marks[StyleMark.TURNS]) == [1]
@@ -204,25 +207,25 @@ def test_a_first_prompt_that_the_study_fixes_tells_nothing_of_style():
 
 def test_withheld_words_and_scripts_are_not_looked_at():
     looked = book()
-    looked.look(dialogue(turn(1, "", "", withheld="harmful"), held_by=HeldBy.RECORDED))
-    looked.look(dialogue(held_by=HeldBy.SCRIPT))
+    looked.look(dialogue(turn(1, "", "", withheld="harmful"), held_by=TesterType.RECORDED))
+    looked.look(dialogue(held_by=TesterType.SCRIPT))
 
     assert looked.sides() == ()
 
 
 def test_nothing_is_kept_where_only_one_side_is_planned():
     looked = RealismBook(sessions_of(study()))
-    looked.look(dialogue(held_by=HeldBy.SIMULATED_USER))
+    looked.look(dialogue(held_by=TesterType.SIMULATED_USER))
 
     assert looked.sides() == ()
 
 
 def test_red_teamers_are_compared_with_red_teamers():
-    user = ("shop", Level.MODEL_TESTING, HeldBy.SIMULATED_USER)
-    attacker = ("shop", Level.RED_TEAMING, HeldBy.SIMULATED_USER)
+    user = ("shop", Level.MODEL_TESTING, TesterType.SIMULATED_USER)
+    attacker = ("shop", Level.RED_TEAMING, TesterType.SIMULATED_USER)
 
-    assert are_comparable(("shop", Level.FIELD_TESTING, HeldBy.PERSON), user)
-    assert are_comparable(("shop", Level.RED_TEAMING, HeldBy.PERSON), attacker)
-    assert not are_comparable(("shop", Level.MODEL_TESTING, HeldBy.RECORDED), attacker)
-    assert not are_comparable(("office", Level.MODEL_TESTING, HeldBy.RECORDED), user)
-    assert not are_comparable(("shop", Level.MODEL_TESTING, HeldBy.SCRIPT), user)
+    assert are_comparable(("shop", Level.FIELD_TESTING, TesterType.PERSON), user)
+    assert are_comparable(("shop", Level.RED_TEAMING, TesterType.PERSON), attacker)
+    assert not are_comparable(("shop", Level.MODEL_TESTING, TesterType.RECORDED), attacker)
+    assert not are_comparable(("office", Level.MODEL_TESTING, TesterType.RECORDED), user)
+    assert not are_comparable(("shop", Level.MODEL_TESTING, TesterType.SCRIPT), user)

@@ -10,7 +10,7 @@ from scipy import stats
 
 from tests.fakes.evidence import changed, facts, live_evidence, xstest_evidence
 from theodolite.domain.call import Call
-from theodolite.domain.dialogue import HeldBy
+from theodolite.domain.dialogue import TesterType
 from theodolite.domain.flow import Reply
 from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.exporting.dialogue_rows import COLUMNS, dialogue_columns, dialogue_rows
@@ -93,8 +93,8 @@ def test_a_price_that_is_unknown_is_not_zero():
 
 def test_texts_of_people_leave_only_on_request():
     evidence = live_evidence()
-    sessions = tuple(replace(session, held_by=HeldBy.PERSON) for session in evidence.sessions)
-    dialogues = tuple(replace(dialogue, held_by=HeldBy.PERSON) for dialogue in evidence.archive.dialogues())
+    sessions = tuple(replace(session, held_by=TesterType.PERSON) for session in evidence.sessions)
+    dialogues = tuple(replace(dialogue, held_by=TesterType.PERSON) for dialogue in evidence.archive.dialogues())
     evidence = changed(evidence, sessions=sessions, dialogues=dialogues)
 
     hidden = [row for row in dialogue_rows(evidence) if row["turn"]]
