@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from theodolite.domain.application import PromptedModel
 from theodolite.domain.errors import EmptyReply, GatewayError, InputError, ServerFault
-from theodolite.domain.failure import Party
+from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import AskModel, Message, Reply, SayToApplication, Speaker
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.recording import RecordedDialogue, RecordedTurn
@@ -119,7 +119,7 @@ class PromptedModelApplication:
         asked = AskModel(
             model=self._connection.model,
             messages=self._messages(request),
-            party=Party.APPLICATION,
+            party=FailureSource.APPLICATION,
             replicate=request.repeat,
         )
         try:

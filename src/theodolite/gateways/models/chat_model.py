@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from theodolite.domain.errors import ContentRefused, EmptyReply, RateLimited, Rejected, TimedOut, Unreachable
-from theodolite.domain.failure import Party
+from theodolite.domain.failure import FailureSource
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.flow import AskModel, Message, Reply, SchemaUse, Speaker
 from theodolite.domain.identity import canonical_json
@@ -139,7 +139,7 @@ class ChatKnock:
         Nothing is asked where the endpoint's limits a minute are used up, as after a run that was stopped just now.
         """
         greeting = Message(speaker=Speaker.USER, text=KNOCK_WORDS)
-        ask = AskModel(model=self._line.endpoint.name, messages=(greeting,), party=Party.MACHINERY)
+        ask = AskModel(model=self._line.endpoint.name, messages=(greeting,), party=FailureSource.MACHINERY)
         if (
             wait_s := self._line.client.wait_s(self._line.http_request(ask))
         ) > 0 and not self._line.client.secret.is_missing:

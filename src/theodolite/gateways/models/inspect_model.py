@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from theodolite.domain.errors import InputError, MalformedReply, RateLimited, Rejected, ServerFault, TimedOut
-from theodolite.domain.failure import Party
+from theodolite.domain.failure import FailureSource
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.flow import AskModel, Message, Reply, Speaker
 from theodolite.domain.identity import canonical_json
@@ -331,7 +331,7 @@ class InspectModel:
     async def knock(self) -> Knock:
         """Ask once, within 4 seconds; never raises a `GatewayError`."""
         greeting = Message(speaker=Speaker.USER, text="Reply with the word ok.")
-        ask = AskModel(model=self._endpoint.name, messages=(greeting,), party=Party.MACHINERY)
+        ask = AskModel(model=self._endpoint.name, messages=(greeting,), party=FailureSource.MACHINERY)
         if (wait_s := self._rate_limiter.wait_s(_foreseen(ask))) > 0 and not self._line.secret.is_missing:
             return self._knocked(used_up(wait_s), asked=False)
         outcome = await self._retry(ask, None, RetryPolicy(timeout_s=KNOCK_S, deadline_s=KNOCK_S, attempts=1))

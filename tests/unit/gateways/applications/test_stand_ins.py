@@ -7,7 +7,7 @@ import pytest
 from tests.fakes.model import FakeModel
 from theodolite.domain.application import PromptedModel
 from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError, InputError, ServerFault, TimedOut
-from theodolite.domain.failure import Party
+from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import AskModel, Exchange, Message, SayToApplication, Speaker
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.recording import RecordedDialogue, RecordedTurn
@@ -39,7 +39,7 @@ async def test_the_dialogue_so_far_becomes_a_chat() -> None:
         (Speaker.ASSISTANT, "Hello"),
         (Speaker.USER, "And now?"),
     ]
-    assert (request.model, request.party, request.replicate) == ("m", Party.APPLICATION, 3)
+    assert (request.model, request.party, request.replicate) == ("m", FailureSource.APPLICATION, 3)
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ async def test_an_empty_response_that_a_person_labelled_is_an_answer() -> None:
 
 def ask(*, replicate: int) -> AskModel:
     hello = Message(speaker=Speaker.USER, text="hello")
-    return AskModel(model="m", messages=(hello,), party=Party.JUDGE, replicate=replicate)
+    return AskModel(model="m", messages=(hello,), party=FailureSource.JUDGE, replicate=replicate)
 
 
 @pytest.mark.parametrize(("replicate", "text"), [(1, "a"), (2, "b"), (3, "a")])
