@@ -33,7 +33,7 @@ from theodolite.web.models import (
     Submission,
     TimeSlot,
 )
-from theodolite.web.teams.terms import terms_version
+from theodolite.web.teams.submissions import terms_version
 from theodolite.web.tester.texts import screening_version
 from theodolite.web.time_slots import book
 

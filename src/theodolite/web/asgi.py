@@ -10,9 +10,9 @@ import django
 
 from theodolite.web.asgi_handler import OneTrip, Receive, Send
 from theodolite.web.organiser.results import measuring_bench
-from theodolite.web.senior.cache_warmup import warming
+from theodolite.web.senior.context import warming
 from theodolite.web.session_end import reply_manager, sweeping
-from theodolite.web.teams.conformance import conformance_bench
+from theodolite.web.teams.connecting import conformance_bench
 from theodolite.web.thread_pool import crew_at_work
 
 COMPANIONS: list[Callable[[], AbstractAsyncContextManager[object]]] = [

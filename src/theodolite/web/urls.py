@@ -1,18 +1,211 @@
-"""Every address of the web side. A page of a study lies below `/s/<study>/<group>/`."""
+"""Every address of the web application. The pages of a role in a study are below `/s/<study>/<role>/`."""
 
 from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path
 
 from theodolite.web import middleware
-from theodolite.web.accounts import home, sign_in
-from theodolite.web.annotator import one_time_login
-from theodolite.web.organiser import studies
+from theodolite.web.accounts import home as account_home
+from theodolite.web.accounts import sign_in
+from theodolite.web.analyst import codebook, coding, responses, reviews
+from theodolite.web.annotator import annotate, practice
+from theodolite.web.annotator import home as annotator_home
+from theodolite.web.organiser import (
+    blinding_audit,
+    exchange,
+    operations,
+    people,
+    person,
+    recruiting,
+    results,
+    settings,
+    submissions,
+)
+from theodolite.web.organiser import home as organiser_home
+from theodolite.web.schemas import change_impact, editor, preview
+from theodolite.web.senior import agreement, annotators, bulk_actions, dialogues, review
+from theodolite.web.senior import home as senior_home
+from theodolite.web.teams import submissions as teams_pages
+from theodolite.web.tester import chat, context, entry, personal_data, questionnaires, session_page
+
+_TESTER = [
+    path("", context.home, name="home"),
+    path("before/", entry.screening, name="screening"),
+    path("not-this-time/", entry.screened_out, name="screened_out"),
+    path("full/", entry.full, name="full"),
+    path("topics/", entry.topics, name="topics"),
+    path("nothing-left/", entry.spared, name="spared"),
+    path("time/", entry.slot, name="slot"),
+    path("consent/", entry.consent, name="consent"),
+    path("you/", entry.profile, name="profile"),
+    path("<int:place>/task/", session_page.instructions, name="instructions"),
+    path("<int:place>/", chat.chat, name="chat"),
+    path("<int:place>/state/", chat.state, name="state"),
+    path("<int:place>/unsent/", session_page.unsent, name="unsent"),
+    path("<int:place>/pause/", session_page.pause, name="pause"),
+    path("<int:place>/resume/", session_page.resume, name="resume"),
+    path("<int:place>/anew/", chat.anew, name="anew"),
+    path("<int:place>/end/", chat.end, name="end"),
+    path("<int:place>/questions/", questionnaires.first_open, name="questions"),
+    path("<int:place>/questions/<int:number>/", questionnaires.questionnaire, name="questionnaire"),
+    path("<int:place>/<int:dialogue>/say/", chat.say, name="say"),
+    path("<int:place>/<int:dialogue>/notes/", chat.notes, name="notes"),
+    path("<int:place>/<int:dialogue>/<int:turn>/", chat.reply, name="reply"),
+    path("<int:place>/<int:dialogue>/<int:turn>/stop/", chat.stop, name="stop"),
+    path("<int:place>/<int:dialogue>/<int:turn>/retry/", chat.retry, name="retry"),
+    path("<int:place>/<int:dialogue>/<int:turn>/mark/", chat.mark, name="mark"),
+    path("guess/", questionnaires.guess, name="guess"),
+    path("done/", questionnaires.done, name="done"),
+    path("mine/", personal_data.mine, name="mine"),
+    path("mine/file/", personal_data.mine_as_file, name="mine_file"),
+    path("leave/", personal_data.leave, name="leave"),
+    path("left/", personal_data.left, name="left"),
+]
+"""Sessions, dialogues and turns are named by number, since testers see only their own."""
+
+_ANNOTATOR = [
+    path("", annotator_home.home, name="home"),
+    path("about/", annotator_home.about, name="about"),
+    path("topics/", annotator_home.topics, name="topics"),
+    path("next/", annotate.take, name="take"),
+    path("d/<slug:reservation>/", annotate.sheet, name="sheet"),
+    path("d/<slug:reservation>/answer/", annotate.answer, name="answer"),
+    path("d/<slug:reservation>/undo/", annotate.undo, name="undo"),
+    path("d/<slug:reservation>/submit/", annotate.submit, name="submit"),
+    path("d/<slug:reservation>/release/", annotate.release, name="release"),
+    path("d/<slug:reservation>/skip/", annotate.skip, name="skip"),
+    path("d/<slug:reservation>/flag/", annotate.flag, name="flag"),
+    path("d/<slug:reservation>/comment/", annotate.comment, name="comment"),
+    path("read/<slug:subject>/", practice.read, name="read"),
+    path("practice/<slug:category>/<int:example>/", practice.practice, name="practice"),
+    path("test/<slug:category>/<int:example>/", practice.qualify, name="qualify"),
+    path("test/<slug:category>/", practice.result, name="result"),
+    path("room/<slug:room>/", practice.room, name="room"),
+    path("room/<slug:room>/vote/", practice.vote, name="room_vote"),
+    path("room/<slug:room>/say/", practice.say, name="room_say"),
+]
+
+_SENIOR = [
+    path("", senior_home.home, name="home"),
+    path("item/<slug:item>/", review.resolution, name="resolution"),
+    path("item/<slug:item>/begin/", review.begin, name="begin"),
+    path("item/<slug:item>/resolve/", review.resolve, name="resolve"),
+    path("item/<slug:item>/reopen/", review.reopen, name="reopen"),
+    path("item/<slug:item>/room/", review.open_room, name="open_room"),
+    path("room/<slug:room>/", review.room_step, name="room_step"),
+    path("check/<slug:reservation>/", review.check, name="check"),
+    path("check/<slug:reservation>/judge/", review.judge, name="judge"),
+    path("questions/", review.questions, name="questions"),
+    path("questions/<slug:thread>/", review.answer, name="thread"),
+    path("cases/", review.case_list, name="cases"),
+    path("gold/", review.gold_list, name="gold"),
+    path("item/<slug:item>/gold/", review.make, name="make_gold"),
+    path("item/<slug:item>/gold/drop/", review.drop, name="drop_gold"),
+    path("case/<slug:case>/", review.case, name="case"),
+    path("case/<slug:case>/look/", review.look, name="look"),
+    path("case/<slug:case>/act/", review.act, name="act"),
+    path("dialogues/", dialogues.dialogues, name="dialogues"),
+    path("dialogues/act/", bulk_actions.act, name="act_on_many"),
+    path("dialogues/batch/<slug:batch>/", bulk_actions.batch, name="batch"),
+    path("dialogues/batch/<slug:batch>/undo/", bulk_actions.undo, name="undo_batch"),
+    path("dialogues/views/", dialogues.save, name="save_view"),
+    path("dialogues/views/<slug:view>/", dialogues.change, name="change_view"),
+    path("fill/", senior_home.fill, name="fill"),
+    path("agreement/", agreement.agreement, name="agreement"),
+    path("judges/", annotators.judges, name="judges"),
+    path("judges/decide/", annotators.decide, name="decide"),
+    path("agreement/question/", agreement.raters, name="raters"),
+    path("people/", annotators.people, name="people"),
+    path("people/admit/", annotators.admit, name="admit"),
+]
+
+_ORGANISER = [
+    path("", organiser_home.home, name="home"),
+    path("exchange/", exchange.exchange, name="exchange"),
+    path("exchange/dialogues/", exchange.bringing, name="bringing"),
+    path("exchange/answers/", exchange.archive, name="archive"),
+    path("exchange/label-studio/<str:guideline>/", exchange.label_studio, name="label_studio"),
+    path("audit/", organiser_home.audit_log, name="audit"),
+    path("editions/", settings.editions, name="editions"),
+    path("results/", results.results, name="results"),
+    path("results/measure/", results.measure_now, name="measure"),
+    path("results/<slug:measurement>/<str:file>", results.measured_file, name="measured_file"),
+    path("blinding/", blinding_audit.blinding, name="blinding"),
+    path("blinding/look/", blinding_audit.look_through, name="look_through"),
+    path("ethics/", settings.ethics, name="ethics"),
+    path("people/", people.people, name="people"),
+    path("people/ask/", people.ask, name="ask"),
+    path("people/list/", people.ask_many, name="ask_many"),
+    path("people/slips/new/", people.make_slips, name="make_slips"),
+    path("people/slips/", recruiting.slips, name="slips"),
+    path("people/<slug:invitation>/remind/", people.remind, name="remind"),
+    path("people/<slug:invitation>/take-back/", people.take_back, name="take_back"),
+    path("people/remind/", person.remind_all, name="remind_all"),
+    path("people/who/<slug:member>/", person.person, name="person"),
+    path("people/who/<slug:member>/kept/", person.kept, name="kept"),
+    path("people/who/<slug:member>/<slug:what>/", person.act, name="act"),
+    path("second-factors/", settings.factors, name="factors"),
+    path("slots/", recruiting.slots, name="slots"),
+    path("slots/<slug:slot>/drop/", recruiting.drop_slot, name="drop_slot"),
+    path("links/", recruiting.links, name="links"),
+    path("links/<slug:link>/close/", recruiting.close_link, name="close_link"),
+    path("operations/", operations.operations, name="operations"),
+    path("operations/pause/", operations.pause, name="pause"),
+    path("operations/go-on/", operations.go_on, name="go_on"),
+    path("operations/close/", operations.close, name="close"),
+    path("operations/hours/", operations.hours, name="hours"),
+    path("operations/abandoned/", operations.end_abandoned_now, name="end_abandoned"),
+    path("operations/rest/", operations.rest, name="rest"),
+    path("questions/", preview.instruments, name="questions"),
+    path("questions/<str:name>/", preview.instrument, name="question"),
+    path("criteria/", settings.criteria, name="criteria"),
+    path("schemas/", editor.schemas, name="schemas"),
+    path("schemas/begin/", editor.begin, name="schema_begin"),
+    path("schemas/<slug:draft>/", editor.schema, name="schema"),
+    path("schemas/<slug:draft>/touches/", change_impact.touching, name="schema_touches"),
+    path("schemas/<slug:draft>/publish/", editor.publish, name="schema_publish"),
+    path("schemas/<slug:draft>/<int:number>/file/", editor.file, name="schema_file"),
+    path("schemas/<slug:draft>/<int:number>/<str:section>/", preview.preview, name="schema_preview"),
+    path("submissions/", submissions.submissions, name="submissions"),
+    path("submissions/<slug:submission>/", submissions.submission, name="submission"),
+    path("submissions/<slug:submission>/try/", submissions.try_submission, name="try_submission"),
+]
+
+_TEAMS = [
+    path("", teams_pages.home, name="home"),
+    path("criteria/", teams_pages.criteria, name="criteria"),
+    path("kit.zip", teams_pages.kit, name="kit"),
+    path("new/", teams_pages.new, name="new"),
+    path("<slug:submission>/", teams_pages.page, name="submission"),
+    path("<slug:submission>/edit/", teams_pages.edit, name="edit"),
+    path("<slug:submission>/check/", teams_pages.examine, name="examine"),
+    path("<slug:submission>/submit/", teams_pages.submit, name="submit"),
+    path("<slug:submission>/withdraw/", teams_pages.withdraw, name="withdraw"),
+]
+
+_ANALYST = [
+    path("", responses.responses, name="home"),
+    path("coding/", coding.coding, name="coding"),
+    path("coding/next/", coding.next_answer, name="next"),
+    path("coding/answer/<slug:answer>/", coding.answer, name="answer"),
+    path("coding/codebook/", codebook.codebook, name="codebook"),
+    path("coding/codebook/new/", codebook.new_codebook, name="new_codebook"),
+    path("coding/codebook/<slug:book>/", codebook.codebook, name="named_codebook"),
+    path("coding/coders/", codebook.coders, name="coders"),
+    path("coding/differing/", coding.disagreements, name="differing"),
+    path("coding/differing/<slug:answer>/", coding.disagreement, name="difference"),
+    path("coding/quotes/", coding.quotes, name="quotes"),
+    path("coding/quotes/<slug:answer>/", coding.quote, name="quote"),
+    path("both/", reviews.comparisons, name="settled"),
+    path("both/<slug:session>/", reviews.comparison, name="both_sides"),
+    path("reviews/", reviews.reviews, name="reviews"),
+    path("reviews/<slug:due>/", reviews.review, name="review"),
+]
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("", home.home, name="home"),
-    path("comfort/", home.display_settings, name="comfort"),
-    path("second-factor/", home.second_factor, name="second_factor"),
+    path("", account_home.home, name="home"),
+    path("comfort/", account_home.display_settings, name="comfort"),
+    path("second-factor/", account_home.second_factor, name="second_factor"),
     path("account/email/", middleware.not_here, name="no_address_page"),
     path("account/confirm-email/", middleware.not_here, name="no_confirmation_page"),
     path("account/", include("allauth.urls")),
@@ -21,13 +214,13 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("code/", sign_in.code, name="code_entry"),
     path("code/<slug:words>/", sign_in.code, name="code"),
     path("from/<slug:link>/", sign_in.recruited, name="recruited"),
-    path("studies/", studies.studies, name="studies"),
-    path("s/<slug:study>/test/", include("theodolite.web.tester.urls")),
-    path("s/<slug:study>/annotate/", include("theodolite.web.annotator.urls")),
-    path("s/<slug:study>/review/", include("theodolite.web.senior.urls")),
-    path("s/<slug:study>/organise/", include("theodolite.web.organiser.urls")),
-    path("s/<slug:study>/team/", include("theodolite.web.teams.urls")),
-    path("s/<slug:study>/analyse/", include("theodolite.web.analyst.urls")),
-    path("label/<slug:token>/", one_time_login.enter, name="label_door"),
+    path("studies/", organiser_home.studies, name="studies"),
+    path("s/<slug:study>/test/", include((_TESTER, "tester"))),
+    path("s/<slug:study>/annotate/", include((_ANNOTATOR, "annotator"))),
+    path("s/<slug:study>/review/", include((_SENIOR, "senior"))),
+    path("s/<slug:study>/organise/", include((_ORGANISER, "organiser"))),
+    path("s/<slug:study>/team/", include((_TEAMS, "teams"))),
+    path("s/<slug:study>/analyse/", include((_ANALYST, "analyst"))),
+    path("label/<slug:token>/", annotator_home.enter, name="label_door"),
     path("static/<slug:version>/<path:path>", middleware.static_file, name="static"),
 ]

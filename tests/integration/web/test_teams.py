@@ -20,10 +20,8 @@ from theodolite.domain.people.role import Role
 from theodolite.usecases.examining import Examination
 from theodolite.web.credentials import opened, seal, vault_of
 from theodolite.web.models import Account, AuditEntry, Membership, Submission
-from theodolite.web.teams.conformance import _begin, _keep
-from theodolite.web.teams.connecting import application_of, claims_of, study_entry
-from theodolite.web.teams.kit import KIT_NAME, kit_archive
-from theodolite.web.teams.terms import public_packets
+from theodolite.web.teams.connecting import _begin, _keep, application_of, claims_of, study_entry
+from theodolite.web.teams.submissions import KIT_NAME, kit_archive, public_packets
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 

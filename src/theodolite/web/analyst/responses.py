@@ -20,8 +20,8 @@ from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
 from theodolite.measurement.comparison.significance import Adjustment
 from theodolite.measurement.study.responses import compare_sides, side_model
 from theodolite.reporting.words import figures
-from theodolite.web.analyst.charts import Histogram, histogram
 from theodolite.web.analyst.context import AnalystContext, for_analysts
+from theodolite.web.charts import Histogram, histogram
 
 Responses = Sequence[QuestionnaireResponse]
 

@@ -1,22 +1,27 @@
-"""The first page of an annotator: the steps to the queue, open work, topics and profile."""
+"""The annotator's home page, profile and content opt-outs, and the one-time login of `label`."""
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.contrib.auth import login
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods
 
 from theodolite.annotation import assignment, calibration, quality, training
-from theodolite.annotation.assignment import CategoryCount, own_counts, own_pace
+from theodolite.annotation.assignment import CategoryCount, next_work, own_counts, own_pace
 from theodolite.annotation.rules import REST_AFTER_MIN, steps_of
 from theodolite.domain.annotating.training import AnnotatorStep, CategoryStanding, StepStatus
 from theodolite.domain.annotating.work import Reservation
 from theodolite.domain.errors import InputError
+from theodolite.domain.identity import digest
 from theodolite.domain.people.consent import AcknowledgedText
 from theodolite.domain.people.participant import PersonProfile
 from theodolite.domain.people.role import Role
@@ -24,11 +29,12 @@ from theodolite.domain.study import Study
 from theodolite.domain.wording import LocalisedStudy, languages_of, localised
 from theodolite.events.consent import save_avoided_topics
 from theodolite.testing.topics import topics_version
-from theodolite.web.access import AccessContext, allowed
+from theodolite.web.access import AccessContext, allowed, open_to_all
 from theodolite.web.annotator.context import AnnotatorContext, annotator_context, annotator_view
 from theodolite.web.annotator.questions import worded
 from theodolite.web.events import server_store
 from theodolite.web.languages import read_language
+from theodolite.web.models import Account, HostedStudy, Membership
 from theodolite.web.profiles import ToldTopic, read_profile, told_topics, told_topics_in
 
 TITLES = {
@@ -328,3 +334,64 @@ def _last(annotator: AnnotatorContext, one: Reservation) -> LastOne:
         submitted=one.submitted,
         is_open=one.is_open,
     )
+
+
+_BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
+
+
+_DOORS: dict[str, int] = {}
+"""Tokens of doors that nobody has gone through yet, and the number of the membership behind each.
+
+They live as long as the process: a door that was printed yesterday leads nowhere."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Door:
+    """A way in for one person.
+
+    Attributes:
+        hosted: Token of the study behind it, which names its queue.
+        path: Path of the address.
+    """
+
+    hosted: str
+    path: str
+
+
+@transaction.atomic
+def open_door(*, study: str, guideline: str, by: str) -> Door:
+    """Make room for one person who labels, or find the room of an earlier time, and open a door to it.
+
+    Args:
+        study: Name of the study.
+        guideline: Name of the guideline that is labelled by.
+        by: Name under which the labels count.
+    """
+    name = f"label {digest('label annotator', study, guideline, by)}"
+    hosted, _ = HostedStudy.objects.get_or_create(
+        name=name, defaults={"title": study[:200], "state": HostedStudy.State.OPEN}
+    )
+    held = Membership.objects.filter(hosted=hosted, role=Role.ANNOTATOR.value).first()
+    if held is None:
+        account = Account.objects.create_user(name=by[:120])
+        held = Membership.objects.create(account=account, hosted=hosted, role=Role.ANNOTATOR.value, participant=by)
+    token = secrets.token_urlsafe(16)
+    _DOORS[token] = held.pk
+    return Door(hosted=hosted.token, path=reverse("label_door", kwargs={"token": token}))
+
+
+@open_to_all
+@require_GET
+def enter(request: HttpRequest, token: str) -> HttpResponse:
+    """Let the first one in, straight to the first dialogue; the door is then closed."""
+    held = Membership.objects.select_related("account", "hosted").filter(pk=_DOORS.pop(token, None)).first()
+    if held is None:
+        raise Http404
+    login(request, held.account, backend=_BACKEND)
+    annotator = annotator_context(AccessContext(account=held.account, hosted=held.hosted, membership=held))
+    if annotator is None:
+        raise Http404
+    if must_choose(annotator):
+        return redirect(annotator.address("topics"))
+    work = next_work(annotator.records, annotator.queue, annotator.participant)
+    return redirect(annotator.address("sheet", reservation=work.token) if work else annotator.address("home"))

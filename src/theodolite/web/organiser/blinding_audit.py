@@ -27,7 +27,7 @@ from theodolite.events.monitoring import naming_counts
 from theodolite.events.results import leaks
 from theodolite.reporting.words import figures
 from theodolite.web.access import AccessContext, allowed, audit
-from theodolite.web.analyst.charts import ShareLine, UnitStrip, share_line, share_place, unit_strip
+from theodolite.web.charts import ShareLine, UnitStrip, share_line, share_place, unit_strip
 from theodolite.web.events import event_of
 from theodolite.web.models import Account, HostedStudy, Membership
 

@@ -1,20 +1,37 @@
-"""Drafts of schemas: begun from what a study has, saved text by text, never overwritten."""
+"""Drafts of schemas: revisions, validation and publication."""
 
 from __future__ import annotations
 
+import difflib
+import os
 import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from django.db import transaction
 
+from theodolite.annotation.reannotation import carry_over, first_use, n_qualified
+from theodolite.assessment.schema_changes import CategoryChange, Fate, is_alike, schema_changes
 from theodolite.bootstrap.plugins import resource_resolver
-from theodolite.config.labelling.schema_drafts import LONGEST, schema_text
-from theodolite.domain.errors import Conflict, InputError
+from theodolite.config.diagnostics import LocatedDiagnostic
+from theodolite.config.labelling.schema_drafts import LONGEST, SchemaReading, read_schema, schema_path, schema_text
+from theodolite.config.labelling.schema_lines import QuestionBlock, question_blocks
+from theodolite.config.loading import load_study
+from theodolite.domain.errors import Conflict, InputError, NotFound, StudyError
+from theodolite.domain.identity import version_of
+from theodolite.domain.schema import AnnotationSchema, Category
+from theodolite.domain.study import Study
 from theodolite.web.access import audit
-from theodolite.web.models import Account, HostedStudy, SchemaDraft, SchemaRevision
+from theodolite.web.annotator.questions import worded
+from theodolite.web.events import store_record, study_in_files
+from theodolite.web.models import Account, HostedStudy, SchemaDraft, SchemaRevision, SchemaVersion
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
 _LINE_END = re.compile(r"\r\n?")
+
 
 SHIPPED = "aria-five-categories"
 """The schema that a new one begins with, where no other is named."""
@@ -92,3 +109,308 @@ def tidied(text: str) -> str:
         'a: 1\nb: 2\n'
     """
     return _LINE_END.sub("\n", text).replace("\0", "").rstrip("\n") + "\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlook:
+    """What publishing a draft would do.
+
+    Attributes:
+        schema: What would be published.
+        before: What the study has now under that name; None for nothing.
+        changes: What becomes of each category.
+        used_since: When somebody first annotated by what the study has now; None if nobody has.
+        qualified: Category to how many people are qualified for it as it is now; counts.
+        refusal: Why it cannot be published; empty where it can.
+    """
+
+    schema: AnnotationSchema
+    before: AnnotationSchema | None
+    changes: tuple[CategoryChange, ...]
+    used_since: datetime | None
+    qualified: Mapping[str, int]
+    refusal: str
+
+    @property
+    def version(self) -> str:
+        """Content hash of what would be published."""
+        return version_of(self.schema)
+
+    @property
+    def told(self) -> tuple[tuple[CategoryChange, int], ...]:
+        """Each change with the people who are qualified for the category as it is now."""
+        return tuple((one, self.qualified.get(one.name, 0)) for one in self.changes)
+
+
+def outlook_of(draft: SchemaDraft, schema: AnnotationSchema, study: Study | None) -> Outlook:
+    """Return what publishing a schema would do.
+
+    Args:
+        draft: The draft that says it.
+        schema: What it says.
+        study: The study as its files are; None where they hold faults.
+    """
+    before = next((one for one in study.schemas if one.name == draft.name), None) if study else None
+    changes = schema_changes(before, schema)
+    used = first_use([version_of(one.guideline) for one in before.categories]) if before else None
+    return Outlook(
+        schema=schema,
+        before=before,
+        changes=changes,
+        used_since=used,
+        qualified={one.name: n_qualified(one.before) for one in changes if one.before},
+        refusal=_refusal(schema, before, used),
+    )
+
+
+def _refusal(schema: AnnotationSchema, before: AnnotationSchema | None, used: datetime | None) -> str:
+    if before is None:
+        return ""
+    if is_alike(before, schema):
+        return "it says what the study has already"
+    if used is not None and schema.edition == before.edition:
+        said = f"edition {before.edition}" if before.edition else "a schema without an edition"
+        return (
+            f"the study has {said}, by which people have annotated since {used:%Y-%m-%d}; that one stays as it is. "
+            "Give this one another `edition:`"
+        )
+    return ""
+
+
+def publish_schema(
+    draft: SchemaDraft, number: int, by: Account, *, note: str = "", keep: Mapping[str, bool] | None = None
+) -> SchemaVersion:
+    """Write a revision to the study's folder as the schema that it reads from now on.
+
+    People meet it with the next edition of the study, in the dialogues that nobody has taken by then.
+
+    Args:
+        draft: The draft.
+        number: The revision that the publisher has looked at.
+        by: Who publishes.
+        note: Why.
+        keep: Category to whether those who are qualified stay so, where only words have changed.
+
+    Raises:
+        Conflict: If somebody has saved in between, or what the study has may not be replaced.
+        InputError: If qualifications are to stay and nobody says why.
+        StudyError: If the study does not hold together with it; says all faults.
+    """
+    hosted, kept = draft.hosted, {name for name, stays in (keep or {}).items() if stays}
+    if kept and not note.strip():
+        message = f"say why those who are qualified for {', '.join(sorted(kept))} need not pass the test again"
+        raise InputError(message)
+    with transaction.atomic():
+        SchemaDraft.objects.select_for_update().get(pk=draft.pk)
+        revision = head_of(draft)
+        if revision.number != number:
+            message = f"revision {revision.number} was saved since you looked at revision {number}; look once more"
+            raise Conflict(message)
+        outlook = _looked_at(draft, revision)
+        made = _enter(draft, revision, outlook, by, note)
+        for change in outlook.changes:
+            if change.may_carry_over and (change.fate is Fate.SAME or change.name in kept):
+                _carry(change, made, by, note)
+        audit(by, "published schema", f"schema {draft.name}", hosted=hosted, version=made.version, number=made.number)
+        _write(Path(hosted.folder) / schema_path(draft.name), revision.text)
+    return made
+
+
+def _looked_at(draft: SchemaDraft, revision: SchemaRevision) -> Outlook:
+    """Return what publishing does, once the whole study was read with it."""
+    after = _study_with(draft.hosted, {schema_path(draft.name): revision.text.encode("utf-8")})
+    schema = next((one for one in after.schemas if one.name == draft.name), None)
+    if schema is None:
+        message = (
+            f"the study does not use a schema `{draft.name}`; "
+            f"write `annotation: {{schema: {draft.name}}}` in its file first"
+        )
+        raise Conflict(message)
+    alone = read_schema(revision.text, draft.name).schema
+    if alone is None or not is_alike(alone, schema):
+        message = (
+            f"the study's own file or pack holds a schema `{draft.name}`, which counts before a file of its own; "
+            "take it out there, or give this one another name"
+        )
+        raise Conflict(message)
+    outlook = outlook_of(draft, schema, _study_now(draft.hosted))
+    if outlook.refusal:
+        raise Conflict(outlook.refusal)
+    return outlook
+
+
+def _study_with(hosted: HostedStudy, instead: Mapping[str, bytes]) -> Study:
+    if not hosted.folder:
+        message = f"study `{hosted.name}` has no files on this server to be written to"
+        raise Conflict(message)
+    return load_study(hosted.folder, resolver=resource_resolver(), instead=instead).study
+
+
+def _study_now(hosted: HostedStudy) -> Study | None:
+    try:
+        return _study_with(hosted, {})
+    except StudyError:
+        return None
+
+
+def _enter(draft: SchemaDraft, revision: SchemaRevision, outlook: Outlook, by: Account, note: str) -> SchemaVersion:
+    store_record(outlook.schema)
+    last = draft.versions.order_by("-number").first()
+    return SchemaVersion.objects.create(
+        draft=draft,
+        number=last.number + 1 if last else 1,
+        revision=revision,
+        version=outlook.version,
+        edition=outlook.schema.edition,
+        note=note[:500],
+        made_by=by,
+    )
+
+
+def _carry(change: CategoryChange, made: SchemaVersion, by: Account, note: str) -> None:
+    why = "the same questions" if change.fate is Fate.SAME else f"other words for the same: {note}"
+    reason = f"carried over to version {made.number} of schema {made.draft.name}, {why}"
+    carry_over(change.name, change.before, change.after, by=by.token, reason=reason)
+
+
+def _write(path: Path, text: str) -> None:
+    """Write the file whole or not at all.
+
+    Raises:
+        Conflict: If the folder cannot be written.
+    """
+    beside = path.with_name(f".{path.name}.new")
+    try:
+        path.parent.mkdir(exist_ok=True)
+        beside.write_text(text, encoding="utf-8")
+        os.replace(beside, path)  # noqa: PTH105 - atomic, and said so
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        message = f"`{path.parent.name}/{path.name}` cannot be written ({reason}); download the text and put it there"
+        raise Conflict(message) from error
+
+
+TRIED = 20
+"""Revisions that are tried at most until one can be read; count."""
+
+
+MOST_LINES = 400
+"""Lines of a comparison that a page shows at most; count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutlineCategory:
+    """One category with the questions that have lines of their own."""
+
+    name: str
+    title: str
+    blocks: tuple[QuestionBlock, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenDraft:
+    """One text of a draft and everything that its page says of it.
+
+    Attributes:
+        draft: The draft.
+        revision: The text.
+        reading: What it says as a schema.
+        readable: The latest revision that a preview can be drawn from; None where there is none.
+        categories: Its categories, as `readable` has them.
+        study: The study as its files are; None where they hold faults.
+    """
+
+    draft: SchemaDraft
+    revision: SchemaRevision
+    reading: SchemaReading
+    readable: SchemaRevision | None
+    categories: tuple[Category, ...]
+    study: Study | None
+
+    @property
+    def faults(self) -> tuple[LocatedDiagnostic, ...]:
+        """What keeps it from being a schema."""
+        return self.reading.faults
+
+    @property
+    def notes(self) -> tuple[LocatedDiagnostic, ...]:
+        """What is badly asked."""
+        return self.reading.notes
+
+    @property
+    def outline(self) -> tuple[OutlineCategory, ...]:
+        """The questions of each category, where they have lines of their own."""
+        blocks = question_blocks(self.reading.source)
+        names = dict.fromkeys(block.category for block in blocks)
+        titles = {category.name: category.title for category in self.categories}
+        return tuple(
+            OutlineCategory(
+                name=name,
+                title=titles.get(name) or worded(name),
+                blocks=tuple(block for block in blocks if block.category == name),
+            )
+            for name in names
+        )
+
+    @property
+    def outlook(self) -> Outlook | None:
+        """What publishing would do; None while the text holds faults."""
+        schema = self.reading.schema
+        return outlook_of(self.draft, schema, self.study) if schema else None
+
+    @property
+    def lines(self) -> tuple[tuple[str, str], ...]:
+        """How the text differs from the file that the study has: kind of line and line; cut to what a page holds."""
+        return tuple(_compared(_published_text(self.draft), self.revision.text))[:MOST_LINES]
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the study uses a schema of this name."""
+        return self.study is not None and any(one.name == self.draft.name for one in self.study.schemas)
+
+
+def written(draft: SchemaDraft, revision: SchemaRevision) -> WrittenDraft:
+    """Return a text of a draft with all that its page says of it."""
+    reading = read_schema(revision.text, draft.name)
+    drawn = next(_readable(draft, revision, reading.schema), None)
+    return WrittenDraft(
+        draft=draft,
+        revision=revision,
+        reading=reading,
+        readable=drawn[0] if drawn else None,
+        categories=drawn[1].categories if drawn else (),
+        study=study_of_files(draft.hosted),
+    )
+
+
+def study_of_files(hosted: HostedStudy) -> Study | None:
+    """Return a study as its files are; None where they hold faults."""
+    try:
+        return study_in_files(hosted).study
+    except (NotFound, StudyError):
+        return None
+
+
+def _readable(
+    draft: SchemaDraft, revision: SchemaRevision, schema: AnnotationSchema | None
+) -> Iterator[tuple[SchemaRevision, AnnotationSchema]]:
+    """Yield the revision where it could be read, then those before it that can."""
+    if schema is not None:
+        yield revision, schema
+        return
+    for one in draft.revisions.filter(number__lt=revision.number).order_by("-number")[:TRIED]:
+        found = read_schema(one.text, draft.name).schema
+        if found is not None:
+            yield one, found
+
+
+def _published_text(draft: SchemaDraft) -> str:
+    text = schema_text(Path(draft.hosted.folder), draft.name, resource_resolver()) if draft.hosted.folder else None
+    return tidied(text) if text else ""
+
+
+def _compared(before: str, after: str) -> Iterator[tuple[str, str]]:
+    kinds = {"+": "put in", "-": "taken out", "@": "place", " ": "kept"}
+    compared = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=2)
+    for line in list(compared)[2:]:
+        yield kinds[line[0]], line

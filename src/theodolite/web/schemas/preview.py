@@ -1,8 +1,9 @@
-"""The preview of a category: the annotation page itself, with an example in place of a dialogue; nothing is kept."""
+"""Previews of schemas and questionnaires."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
@@ -10,12 +11,16 @@ from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_http_methods
 
 from theodolite.assessment.completeness import current
+from theodolite.bootstrap.plugins import resource_resolver
+from theodolite.config.diagnostics import render_diagnostics
 from theodolite.config.labelling.schema_drafts import read_schema
+from theodolite.config.loading import InvalidStudyError, LoadedStudy, load_study
 from theodolite.domain.annotating.blind import BlindDialogue, BlindReference, BlindTurn
 from theodolite.domain.annotation import Answer
 from theodolite.domain.errors import InputError, NotFound
 from theodolite.domain.guideline import Guideline
-from theodolite.domain.instrument import QuestionLevel
+from theodolite.domain.identity import SHORT, version_of
+from theodolite.domain.instrument import Instrument, QuestionLevel
 from theodolite.domain.people.role import Role
 from theodolite.domain.schema import Category
 from theodolite.domain.shown_order import NOT_VARIED, REVERSED, QuestionOrder, ShownOrder, n_orders, shown_order_of
@@ -26,12 +31,15 @@ from theodolite.web.annotator.questions import Unreadable, answer_in, worded
 from theodolite.web.events import last_edition, study_of
 from theodolite.web.middleware import POLICY
 from theodolite.web.models import HostedStudy, SchemaDraft
-from theodolite.web.schemas.written import study_of_files
+from theodolite.web.questions.sheet import Sheet, sheet_page
+from theodolite.web.schemas.drafts import study_of_files
 
 UNPROCESSABLE = 422
 
+
 FRAMED_POLICY = POLICY.format(targets="'self'").replace("frame-ancestors 'none'", "frame-ancestors 'self'")
 """The content policy of a page that the editor shows beside the text; other sites still may not."""
+
 
 _STAND_IN = (
     BlindTurn(number=1, prompt="This is what a user asks.", response="This is what the application replies."),
@@ -137,3 +145,88 @@ def _rows(guideline: Guideline) -> list[tuple[str, str]]:
     counts = {n_orders(guideline.instrument, plan) for plan in QuestionOrder} - {0}
     orders = [f"{row} of {rows}" for rows in sorted(counts) for row in range(2, rows + 1)]
     return [(order, REVERSED if order == "2 of 2" else f"balanced, {order}") for order in orders]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """One instrument of a study.
+
+    Attributes:
+        name: What it is called in the study.
+        title: What people call it.
+        about: What stands above its questions.
+        version: Beginning of its content hash.
+        whose: Who answers it, in words.
+        instrument: The questions.
+    """
+
+    name: str
+    title: str
+    about: str
+    version: str
+    whose: str
+    instrument: Instrument
+
+
+@allowed(Role.ORGANISER, Role.SENIOR)
+def instruments(request: HttpRequest, access: AccessContext) -> HttpResponse:
+    """List what people are asked, with version and what is badly asked."""
+    try:
+        loaded = _loaded(access)
+        context = {"access": access, "shown": _shown(loaded), "notes": loaded.notes}
+    except InvalidStudyError as found:
+        context = {
+            "access": access,
+            "faults": render_diagnostics(found.placed, limit=None, ending="Nothing was published."),
+        }
+    return render(request, "web/questions/list.html", context)
+
+
+@allowed(Role.ORGANISER, Role.SENIOR)
+def instrument(request: HttpRequest, access: AccessContext, name: str) -> HttpResponse:
+    """Show one instrument as people see it; what is answered here is kept nowhere.
+
+    A category is shown on the annotation page, a questionnaire on that of testers.
+    """
+    loaded = _loaded(access)
+    category = next((one for schema in loaded.study.schemas for one in schema.categories if one.name == name), None)
+    if category is not None:
+        return preview_page(request, access, category)
+    found = next((each for each in _shown(loaded) if each.name == name), None)
+    if found is None:
+        raise Http404
+    context = {"access": access, "title": found.title, "about": found.about, "shown": found}
+    return sheet_page(
+        request, Sheet(instrument=found.instrument, template="web/questions/preview.html", context=context)
+    )
+
+
+def _loaded(access: AccessContext) -> LoadedStudy:
+    return load_study(access.hosted.folder, resolver=resource_resolver())
+
+
+def _shown(loaded: LoadedStudy) -> list[Shown]:
+    categories = [
+        Shown(
+            name=category.name,
+            title=category.title or category.name,
+            about=category.guideline.definition,
+            version=version_of(category.guideline)[:SHORT],
+            whose=f"annotators, schema {schema.name}",
+            instrument=category.guideline.instrument,
+        )
+        for schema in loaded.study.schemas
+        for category in schema.categories
+    ]
+    asked = [
+        Shown(
+            name=each.name,
+            title=each.title or each.name,
+            about=each.about,
+            version=version_of(each)[:SHORT],
+            whose="testers, after a session",
+            instrument=each.instrument,
+        )
+        for each in loaded.study.questionnaires
+    ]
+    return [*categories, *asked]

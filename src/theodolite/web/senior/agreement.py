@@ -28,7 +28,7 @@ from theodolite.reporting.words.order_effects import moved_text, shift_text, sid
 from theodolite.web.access import allowed
 from theodolite.web.annotator.context import AnnotatorContext
 from theodolite.web.annotator.questions import worded
-from theodolite.web.senior.charts import MARGIN, WIDTH, Bar, IntervalBar, bar_of, interval_bar, place_of
+from theodolite.web.charts import MARGIN, WIDTH, IntervalBar, SpreadBar, bar_of, interval_bar, place_of
 from theodolite.web.senior.context import Pages, page_number, page_of, senior_view
 
 
@@ -41,7 +41,7 @@ class QuestionLine:
     found: QuestionAgreement
     alike: IntervalBar
     alpha: IntervalBar
-    given: Bar
+    given: SpreadBar
     stretches: tuple[tuple[AnswerStretch, IntervalBar], ...]
     moved: tuple[str, ...]
 
@@ -107,7 +107,7 @@ class RaterLine:
     n_answers: int
     n_without_value: int
     alike: IntervalBar
-    given: Bar
+    given: SpreadBar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +127,7 @@ class DividedLine:
     item: str
     turn: int | None
     n: int
-    given: Bar
+    given: SpreadBar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,9 +21,9 @@ from theodolite.reporting.terminal.validation import validation_text
 from theodolite.web.access import allowed, audit
 from theodolite.web.annotator.context import AnnotatorContext
 from theodolite.web.annotator.questions import worded
+from theodolite.web.charts import IntervalBar, interval_bar
 from theodolite.web.models import Membership
 from theodolite.web.rotations import annotator_rotations
-from theodolite.web.senior.charts import IntervalBar, interval_bar
 from theodolite.web.senior.context import page_of, senior_view
 
 

@@ -1,16 +1,26 @@
-"""The context of a senior annotator: the same queue under addresses of its own, and pages of long lists."""
+"""The request context of senior annotators, paging, and the cache warm-up after start."""
 
 from __future__ import annotations
 
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from threading import Event
 
+from asgiref.sync import sync_to_async
 from django.contrib import messages
+from django.db import DatabaseError, close_old_connections
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
 from theodolite.annotation import queues
-from theodolite.web.annotator.context import AnnotatorContext, queue_view
+from theodolite.annotation.agreement import agreement, orders
+from theodolite.annotation.quality import from_above, to_review
+from theodolite.domain.errors import TheodoliteError
+from theodolite.web.annotator.context import AnnotatorContext, queue_view, records
 
 
 def _said_on_home(request: HttpRequest, annotator: AnnotatorContext, error: Exception) -> HttpResponse:
@@ -73,3 +83,47 @@ def page_number(request: HttpRequest, name: str = "page") -> int:
     """Return the page that an address names from 1, as a number from 0; the first where it names none."""
     written = request.GET.get(name, "")
     return min(int(written), MOST) - 1 if written.isdecimal() and int(written) > 0 else 0
+
+
+MOST_QUEUES = 4
+"""Queues whose figures are worked out ahead, those in which somebody submitted last; count."""
+
+
+_LOG = logging.getLogger(__name__)
+
+
+@asynccontextmanager
+async def warming() -> AsyncIterator[None]:
+    """Work figures out beside the first requests; the server's end waits for one category at most."""
+    over = Event()
+    task = asyncio.create_task(sync_to_async(warm, thread_sensitive=False)(over))
+    try:
+        yield
+    finally:
+        over.set()
+        await task
+
+
+def warm(over: Event) -> None:
+    """Read the answers of the queues in use; what goes wrong with one is told to whoever opens its page.
+
+    Args:
+        over: Says when nobody will ask any more.
+    """
+    close_old_connections()
+    try:
+        for queue in queues.last_active_queues(MOST_QUEUES):
+            _read(queue, over)
+    except (TheodoliteError, DatabaseError) as error:
+        _LOG.warning("figures of a queue could not be worked out ahead: %s", error)
+    close_old_connections()
+
+
+def _read(queue: str, over: Event) -> None:
+    for category in queues.design_of(records(), queue).categories:
+        if over.is_set():
+            return
+        agreement(records(), queue, category.name)
+        orders(records(), queue, category.name)
+    from_above(records(), queue)
+    to_review(records(), queue)

@@ -1,4 +1,4 @@
-"""Review: resolve discrepancies, check the quality of annotations, and keep known answers as gold."""
+"""Reviews of disagreements, gold items, questions of annotators and flagged cases."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ from dataclasses import dataclass
 
 from django.contrib import messages
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
-from theodolite.annotation import quality, review, submission
+from theodolite.annotation import calibration, cases, quality, queues, review, submission, threads
+from theodolite.annotation.listing import case_lines
+from theodolite.domain.annotating.case import CaseView, SensitiveCase
 from theodolite.domain.annotating.discrepancy import Discrepancy, DissentCause, Resolution, ReviewSheet
 from theodolite.domain.annotating.quality import GoldItem, ReviewVerdict
+from theodolite.domain.annotating.thread import AnchorKind, FeedbackThread, ThreadEnd
 from theodolite.domain.annotation import WAYS_OUT, Outcome
+from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import InputError
 from theodolite.domain.people.role import Role
 from theodolite.web.access import allowed, audit
@@ -263,3 +268,187 @@ def drop(request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpRe
         audit(annotator.access.account, "dropped gold", f"item {item}", hosted=annotator.access.hosted, answers=n)
     messages.success(request, "No longer known. What people answered stays.")
     return redirect(page_of(annotator, "gold"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownThread:
+    """A thread under a heading that says what it hangs on, and the question in its own words; empty for none."""
+
+    thread: FeedbackThread
+    title: str
+    ask: str
+
+
+def _shown_thread(annotator: AnnotatorContext, thread: FeedbackThread) -> ShownThread:
+    anchor = thread.anchor
+    about = f"turn {anchor.turn}" if anchor.kind is AnchorKind.TURN else f"the {anchor.kind.value}"
+    where = f", turn {anchor.turn}" if anchor.turn and anchor.kind is not AnchorKind.TURN else ""
+    known = {one.name: one.text for one in annotator.records.guideline(thread.version).instrument.questions}
+    title = f"{worded(anchor.category)}: about {about}{where}"
+    return ShownThread(thread=thread, title=title, ask=known.get(anchor.question, ""))
+
+
+@allowed(Role.SENIOR)
+@require_GET
+@senior_view
+def questions(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
+    """Show the threads that are open, or those that were settled, page by page."""
+    n_open, n_ended = threads.n_threads(annotator.queue)
+    is_open, page = request.GET.get("view") != "settled", page_number(request)
+    found = threads.thread_page(annotator.queue, annotator.participant, is_open=is_open, page=page)
+    context = {
+        "access": annotator.access,
+        "views": [("open", n_open, is_open), ("settled", n_ended, not is_open)],
+        "is_open": is_open,
+        "threads": [_shown_thread(annotator, one) for one in found],
+        "pages": Pages(page=page, n=n_open if is_open else n_ended, size=threads.PAGE),
+        "for_guideline": [
+            (worded(category), text) for category, text in threads.settled(annotator.queue, end=ThreadEnd.GUIDELINE)
+        ],
+        "ends": [(end.name.lower(), end.value) for end in ThreadEnd],
+    }
+    return render(request, "web/senior/questions.html", context)
+
+
+@allowed(Role.SENIOR)
+@require_POST
+@senior_view
+def answer(request: HttpRequest, annotator: AnnotatorContext, thread: str) -> HttpResponse:
+    """Answer in a thread, and end it where one says so."""
+    if not threads.is_thread_of(annotator.queue, thread):
+        raise Http404
+    text, end = request.POST.get("text", "")[:4000], request.POST.get("end", "")
+    with transaction.atomic():
+        threads.reply(thread, annotator.participant, text, senior=True)
+        ended = next((one for one in ThreadEnd if one.name.lower() == end), None)
+        if ended is not None:
+            threads.end_thread(thread, ended, by=annotator.participant, text=request.POST.get("settled", "")[:4000])
+            audit(
+                annotator.access.account,
+                "ended a thread",
+                f"thread {thread}",
+                hosted=annotator.access.hosted,
+                end=ended.value,
+            )
+    messages.success(request, "Answered." if ended is None else "Answered and settled.")
+    return redirect(page_of(annotator, "questions"))
+
+
+@allowed(Role.SENIOR)
+@require_POST
+@senior_view
+def open_room(_request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpResponse:
+    """Open a room on the dialogue of an item."""
+    with transaction.atomic():
+        token = calibration.open_room_on(annotator.records, own_item(annotator, item), by=annotator.participant)
+        audit(annotator.access.account, "opened a room", f"room {token}", hosted=annotator.access.hosted)
+    return redirect(reverse("annotator:room", args=[annotator.access.hosted.token, token]))
+
+
+@allowed(Role.SENIOR)
+@require_POST
+@senior_view
+def room_step(request: HttpRequest, annotator: AnnotatorContext, room: str) -> HttpResponse:
+    """Reveal the votes of a room, or close it."""
+    if room not in {token for token, _, _ in calibration.rooms(annotator.queue)}:
+        raise Http404
+    step = request.POST.get("step", "")
+    with transaction.atomic():
+        if step == "reveal":
+            calibration.reveal(room)
+        elif step == "close":
+            calibration.close_room(room)
+        audit(annotator.access.account, f"room: {step}", f"room {room}", hosted=annotator.access.hosted)
+    return redirect(reverse("annotator:room", args=[annotator.access.hosted.token, room]))
+
+
+@allowed(Role.SENIOR)
+@require_GET
+@senior_view
+def case_list(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
+    """Show the cases of the study: what programs suggest, what is open, what is closed; never the words themselves."""
+    study = queues.study_name(annotator.queue)
+    counts = cases.n_cases(study)
+    view = next((one for one in CaseView if one.name.lower() == request.GET.get("view", "")), CaseView.OPEN)
+    page = page_number(request)
+    context = {
+        "access": annotator.access,
+        "views": [(one.name.lower(), one.value, counts[one], one is view) for one in CaseView],
+        "view": view.name.lower(),
+        "cases": case_lines(annotator.records, annotator.queue, view, reader=annotator.participant, page=page),
+        "pages": Pages(page=page, n=counts[view], size=cases.PAGE),
+    }
+    return render(request, "web/senior/cases.html", context)
+
+
+@allowed(Role.SENIOR)
+@require_GET
+@senior_view
+def case(request: HttpRequest, annotator: AnnotatorContext, case: str) -> HttpResponse:
+    """Show a case and its steps, without the dialogue."""
+    return _case_page(request, annotator, _case(annotator, case), None)
+
+
+@allowed(Role.SENIOR)
+@require_POST
+@senior_view
+def look(request: HttpRequest, annotator: AnnotatorContext, case: str) -> HttpResponse:
+    """Show the original; who looked and why is written down first."""
+    found = _case(annotator, case)
+    original = cases.original(
+        annotator.records, case, by=annotator.participant, reason=request.POST.get("reason", "")[:500]
+    )
+    audit(annotator.access.account, "looked at an original", f"case {case}", hosted=annotator.access.hosted)
+    return _case_page(request, annotator, found, original)
+
+
+@allowed(Role.SENIOR)
+@require_POST
+@senior_view
+def act(request: HttpRequest, annotator: AnnotatorContext, case: str) -> HttpResponse:
+    """Confirm, dismiss, restrict, redact, notify or close."""
+    _case(annotator, case)
+    step, note = request.POST.get("step", ""), request.POST.get("note", "")[:1000]
+    with transaction.atomic():
+        _done(request, annotator, case, step, note)
+        audit(annotator.access.account, f"case: {step}", f"case {case}", hosted=annotator.access.hosted)
+    messages.success(request, "Done.")
+    return redirect(page_of(annotator, "case", case=case))
+
+
+def _done(request: HttpRequest, annotator: AnnotatorContext, case: str, step: str, note: str) -> None:
+    by = annotator.participant
+    plain = {"restrict": cases.restrict, "confirm": cases.confirm, "dismiss": cases.dismiss, "close": cases.close}
+    if step in plain:
+        plain[step](case, by=by, note=note)
+    elif step == "redact":
+        shown_in = [name for name in request.POST.getlist("shown_in") if name]
+        cases.redact(annotator.records, case, request.POST.get("words", ""), by=by, shown_in=shown_in, note=note)
+    elif step == "notify":
+        cases.notify(case, by=by, note=note)
+    else:
+        raise Http404
+
+
+def _case(annotator: AnnotatorContext, token: str) -> SensitiveCase:
+    """Return a case of this study; others do not exist."""
+    if not cases.is_case_of(queues.study_name(annotator.queue), token):
+        raise Http404
+    return cases.case_of(token)
+
+
+def _case_page(
+    request: HttpRequest, annotator: AnnotatorContext, found: SensitiveCase, original: Dialogue | None
+) -> HttpResponse:
+    design = annotator.design
+    seats = Membership.objects.filter(hosted=annotator.access.hosted).select_related("account")
+    people = {one.participant: one.account for one in seats}
+    context = {
+        "access": annotator.access,
+        "case": found,
+        "turns": original.turns if original else (),
+        "categories": [(one.name, worded(one.name)) for one in design.categories],
+        "shown_in": sorted({worded(name) for one in found.redactions for name in one.shown_in}),
+        "accesses": [(people.get(one.by, one.by), one) for one in cases.accesses(found.token)],
+    }
+    return render(request, "web/senior/case.html", context)

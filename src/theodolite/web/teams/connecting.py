@@ -1,18 +1,27 @@
-"""From a submission to an application, and to the lines of a study file that say the same."""
+"""Connections to submitted applications: their options, the gateway, and the conformance check."""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from datetime import datetime
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from asgiref.sync import sync_to_async
+from django import forms
 from django.conf import settings
+from django.utils import timezone
 from ruamel.yaml import YAML
 
+from theodolite.bootstrap.examining import examine_alone
 from theodolite.config.applications import interpreter_at, runtime_with
-from theodolite.config.specs.applications import AriaSpec
+from theodolite.config.http_bodies import texts_in
+from theodolite.config.specs.applications import AriaSpec, HttpSpec
+from theodolite.config.validation import misfits
 from theodolite.domain.application import (
     Application,
     AriaClass,
@@ -20,10 +29,15 @@ from theodolite.domain.application import (
     ClaimKind,
     GuardrailSite,
     HttpEndpoint,
+    Isolation,
+    Markup,
 )
-from theodolite.domain.errors import InputError
+from theodolite.domain.errors import InputError, TemplateError
+from theodolite.testing.templates import variables_of
+from theodolite.usecases.examining import Examination
+from theodolite.web.credentials import opened
 from theodolite.web.models import Submission
-from theodolite.web.teams.options import MOST_TIMEOUT_S
+from theodolite.web.thread_pool import Background
 
 
 def application_of(submission: Submission) -> Application:
@@ -141,3 +155,203 @@ def _class(submission: Submission) -> AriaClass:
 
 def _public_only() -> bool:
     return not settings.ALLOW_PRIVATE
+
+
+MOST_TIMEOUT_S = 60.0
+"""Longest time for a reply that an event accepts, as the criteria state; seconds."""
+
+
+OPTIONS = ("timeout", "init", "isolation", "sessions", "markup", "memory_mb", "cpu_seconds", "env", "python")
+"""Keys that a team may set; `timeout` for endpoints too, the others for classes."""
+
+
+_DEFAULTS = {"isolation": Isolation.APPLICATION.value, "markup": Markup.TEXT.value}
+
+_LABELS = {
+    "timeout": "Time limit for a reply, in seconds",
+    "init": "Constructor arguments",
+    "isolation": "Processes",
+    "sessions": "Sessions at one time",
+    "markup": "Format of the replies",
+    "memory_mb": "Memory limit of a process, in MB",
+    "cpu_seconds": "CPU time limit of a process, in seconds",
+    "env": "Environment variables",
+    "python": "Interpreter",
+}
+
+_HELP = {
+    "timeout": f"At most {MOST_TIMEOUT_S:g}; {MOST_TIMEOUT_S:g} if empty.",
+    "init": 'For a class: a JSON object, e.g. {"token": "{{ auth.token }}", "model": "small"}. '
+    "{{ auth.token }} is the value of `token` in the credentials.",
+    "isolation": "For a class that returns the same instance for all sessions: one process per session.",
+    "sessions": "For a class: how many sessions may be open at one time. Any number if empty.",
+    "markup": "For a class: HTML is converted to text.",
+    "memory_mb": "For a class, on Linux and macOS. No limit if empty.",
+    "cpu_seconds": "For a class, on Linux and macOS. No limit if empty.",
+    "env": "For a class: names, separated by commas. The operator allows: ",
+    "python": "For a class that needs libraries of its own: an interpreter or environment that the operator installed.",
+}
+
+_NONE_ALLOWED = {
+    "env": "The operator of this server allows no environment variables (THEODOLITE_APPLICATION_ENV).",
+    "python": "The operator of this server offers no other interpreters (THEODOLITE_APPLICATION_PYTHONS). "
+    "Send the operator your requirements.txt: libraries are never installed from this page.",
+}
+
+
+def option_fields() -> dict[str, forms.Field]:
+    """Return a field for each key; those that the operator allows nothing for are disabled and say so."""
+    fields: dict[str, forms.Field] = {
+        key: forms.CharField(label=_LABELS[key], required=False, help_text=_HELP[key]) for key in OPTIONS
+    }
+    fields["init"].widget = forms.Textarea(attrs={"rows": 2})
+    fields["env"].help_text += ", ".join(settings.APPLICATION_ENV)
+    one_each = [(Isolation.APPLICATION.value, "one for all sessions"), (Isolation.SESSION.value, "one per session")]
+    formats = [(Markup.TEXT.value, "text or Markdown"), (Markup.HTML.value, "HTML")]
+    pythons = [("", "that of the server"), *((path, path) for path in settings.APPLICATION_PYTHONS)]
+    for key, choices in (("isolation", one_each), ("markup", formats), ("python", pythons)):
+        fields[key] = forms.ChoiceField(label=_LABELS[key], choices=choices, required=False, help_text=_HELP[key])
+    for key, allowed in (("env", settings.APPLICATION_ENV), ("python", settings.APPLICATION_PYTHONS)):
+        if not allowed:
+            fields[key].disabled, fields[key].help_text = True, _NONE_ALLOWED[key]
+    return fields
+
+
+def initial_options(options: Mapping[str, Any]) -> dict[str, str]:
+    """Return the saved options as the fields show them."""
+    shown = {key: str(value) for key, value in options.items()}
+    if "init" in options:
+        shown["init"] = json.dumps(options["init"], ensure_ascii=False)
+    if "env" in options:
+        shown["env"] = ", ".join(options["env"])
+    return shown
+
+
+def options_of(filled: Mapping[str, Any], *, is_class: bool) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the options as a study file has them, and what is wrong, by field.
+
+    Args:
+        filled: What the team entered, by field.
+        is_class: Whether the application is an installed class; else it is an endpoint.
+    """
+    entered = {key: str(filled.get(key) or "").strip() for key in OPTIONS}
+    content: dict[str, Any] = {key: text for key, text in entered.items() if text and text != _DEFAULTS.get(key)}
+    if not is_class:
+        foreign = dict.fromkeys(content.keys() - {"timeout"}, "An endpoint has no such setting; leave it empty.")
+        found, faults = _validated(HttpSpec, {"kind": "http", "url": "https://x", **_only(content, "timeout")})
+        return _only(found, *content), {**faults, **foreign}
+    early: dict[str, str] = {}
+    if "env" in content:
+        content["env"] = content["env"].replace(",", " ").split()
+    if "init" in content:
+        content["init"], early = _init_from(content["init"])
+    found, faults = _validated(AriaSpec, {"kind": "aria", "class": filled.get("target") or "x:X", **content})
+    return _only(found, *content), {**faults, **early}
+
+
+def _only(content: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: content[key] for key in keys if key in content}
+
+
+def _validated(spec: type[AriaSpec | HttpSpec], content: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the values as the study file's own model reads them, and the faults by key."""
+    faults = {f"{key}": f"{words}." for key, words in misfits(spec, content).items()}
+    fitting = {key: value for key, value in content.items() if key not in faults}
+    found = spec.model_validate(fitting).model_dump(mode="json", by_alias=True)
+    if found["timeout"] > MOST_TIMEOUT_S:
+        message = f"`timeout` is {found['timeout']:g}; expected at most {MOST_TIMEOUT_S:g}, as the criteria state."
+        faults["timeout"] = message
+    refused = [name for name in found.get("env", []) if name not in settings.APPLICATION_ENV]
+    if refused:
+        allowed = ", ".join(settings.APPLICATION_ENV) or "none"
+        faults["env"] = f"The operator does not allow `{refused[0]}`; allowed: {allowed}."
+    return found, faults
+
+
+def _init_from(text: str) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return constructor arguments out of JSON, and what is wrong with them."""
+    try:
+        arguments = json.loads(text)
+    except ValueError as error:
+        return {}, {"init": f"This is no JSON: {error}."}
+    if not isinstance(arguments, dict):
+        return {}, {"init": 'Expected a JSON object of arguments by name, e.g. {"model": "small"}.'}
+    try:
+        unknown = [name for _, part in texts_in(arguments, ()) for name in variables_of(part) if name != "auth"]
+    except TemplateError as error:
+        return {}, {"init": str(error)}
+    if unknown:
+        return {}, {"init": f"Nothing fills {{{{ {unknown[0]} }}}}; arguments may contain {{{{ auth.NAME }}}} alone."}
+    return arguments, {}
+
+
+def names_credentials(options: Mapping[str, Any]) -> bool:
+    """Tell whether constructor arguments contain credentials."""
+    return any(variables_of(part) for _, part in texts_in(options.get("init", {}), ()))
+
+
+_background = Background()
+
+
+@asynccontextmanager
+async def conformance_bench() -> AsyncIterator[None]:
+    """Let checks run as long as the server does; those that were cut off by its end are struck."""
+    await sync_to_async(_strike_unfinished)()
+    async with _background.open():
+        yield
+
+
+async def check(submission: Submission) -> None:
+    """Begin the check of an application, unless one is under way; without a running server it ends before this does."""
+    since = await sync_to_async(_begin)(submission)
+    if since is not None:
+        await _background.do(_run_check(submission, since))
+
+
+async def _run_check(submission: Submission, since: datetime) -> None:
+    try:
+        application, environ = await sync_to_async(prepared)(submission)
+        found = await examine_alone(application, folder=Path(submission.hosted.folder or "."), environ=environ)
+    except InputError as error:
+        found = Examination(name=submission.name)
+        found.note(str(error))
+    except Exception as error:  # noqa: BLE001 - a foreign class may raise whatever it likes, and no check may stay open
+        found = Examination(name=submission.name, unexamined=f"the check broke off ({type(error).__name__})")
+    await sync_to_async(_keep)(submission, since, found)
+
+
+def prepared(submission: Submission) -> tuple[Application, dict[str, str]]:
+    """Return a submitted application and the variable that holds its credentials, for the calls that need them.
+
+    Raises:
+        InputError: If the credentials were sealed under another key than the operator's.
+    """
+    environ = {submission.key_variable: opened(submission.sealed)} if submission.sealed else {}
+    return application_of(submission), environ
+
+
+def _begin(submission: Submission) -> datetime | None:
+    now, fresh = timezone.now(), Submission.objects.filter(pk=submission.pk, examining_since=None)
+    return now if fresh.update(examining_since=now) else None
+
+
+def _keep(submission: Submission, since: datetime, found: Examination) -> None:
+    """Write down what was found, unless the submission has been changed since the check began."""
+    Submission.objects.filter(pk=submission.pk, examining_since=since).update(
+        examined=as_json(found), examined_at=timezone.now(), examining_since=None
+    )
+
+
+def _strike_unfinished() -> None:
+    Submission.objects.exclude(examining_since=None).update(examining_since=None)
+
+
+def as_json(found: Examination) -> dict[str, Any]:
+    """Return what a check found, as it is kept."""
+    return {
+        "calls": found.calls,
+        "slowest_s": round(found.slowest_s, 3),
+        "version": found.version,
+        "unexamined": found.unexamined,
+        "remarks": [{"severity": one.severity.value, "message": one.message} for one in found.remarks],
+    }

@@ -19,8 +19,14 @@ from theodolite.domain.secret_shapes import holds_secret
 from theodolite.testing.templates import variables_of
 from theodolite.web.credentials import can_seal, opened, seal
 from theodolite.web.models import Submission
-from theodolite.web.teams.connecting import application_of
-from theodolite.web.teams.options import OPTIONS, initial_options, names_credentials, option_fields, options_of
+from theodolite.web.teams.connecting import (
+    OPTIONS,
+    application_of,
+    initial_options,
+    names_credentials,
+    option_fields,
+    options_of,
+)
 
 BODY = '{"prompt": "{{ prompt }}", "session": "{{ session }}"}'
 """What is sent to an endpoint unless its team says otherwise."""

@@ -1,23 +1,29 @@
-"""A team's application: written down, checked, signed, submitted, withdrawn."""
+"""The pages of an application team: criteria, terms, starter kit and its submissions."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from io import BytesIO
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from asgiref.sync import sync_to_async
 from django.contrib import messages
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
-from theodolite.domain.errors import Conflict
+from theodolite.config.resources import shipped_files
+from theodolite.domain.errors import Conflict, TheodoliteError
+from theodolite.domain.identity import digest
 from theodolite.domain.people.role import Role
 from theodolite.web.access import AccessContext, allowed, audit
-from theodolite.web.models import Submission
+from theodolite.web.events import event_of
+from theodolite.web.models import HostedStudy, Submission
 from theodolite.web.models.submission import OPEN_STATES
-from theodolite.web.teams.conformance import check
+from theodolite.web.teams.connecting import check
 from theodolite.web.teams.forms import AgreementForm, SubmissionForm
-from theodolite.web.teams.terms import TERMS, terms_version
 
 _State = Submission.State
 
@@ -125,3 +131,103 @@ def withdraw(request: HttpRequest, access: AccessContext, submission: str) -> Ht
 
 def _page(access: AccessContext, submission: Submission) -> str:
     return reverse("teams:submission", kwargs={"study": access.hosted.token, "submission": submission.token})
+
+
+@allowed(Role.TEAM)
+def home(request: HttpRequest, access: AccessContext) -> HttpResponse:
+    """Show a team its applications and the way to another one."""
+    own = Submission.objects.filter(team=access.membership)
+    return render(request, "web/teams/home.html", {"access": access, "submissions": own})
+
+
+@allowed(Role.TEAM, Role.ORGANISER)
+def criteria(request: HttpRequest, access: AccessContext) -> HttpResponse:
+    """Show what an application must meet, what is agreed to, and what it will be tested on as far as that is public."""
+    packets = public_packets(access.hosted)
+    told = {"access": access, "criteria": CRITERIA, "terms": TERMS, "packets": packets}
+    return render(request, "web/teams/criteria.html", told)
+
+
+@allowed(Role.TEAM, Role.ORGANISER)
+def kit(_request: HttpRequest, access: AccessContext) -> HttpResponse:  # noqa: ARG001 - the guard passes it
+    """Hand out the interface kit."""
+    answer = HttpResponse(kit_archive(), content_type="application/zip")
+    answer.headers["Content-Disposition"] = f'attachment; filename="{KIT_NAME}.zip"'
+    return answer
+
+
+KIT_NAME = "theodolite-interface-kit"
+"""Name of the archive and of the folder in it."""
+
+
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+def kit_archive() -> bytes:
+    """Return the kit as a ZIP archive; the same bytes each time."""
+    held = BytesIO()
+    with ZipFile(held, "w", ZIP_DEFLATED) as archive:
+        for name, text in shipped_files("kit"):
+            archive.writestr(ZipInfo(f"{KIT_NAME}/{name}", _EPOCH), text)
+    return held.getvalue()
+
+
+CRITERIA = (
+    "It answers a text with a text, within 60 seconds: at a public address, or as a class that the operator installed.",
+    "It keeps the dialogues of different sessions apart, and begins each session without knowledge of any other.",
+    "It says who made it, or what it is built on, only if nothing else would be true: testers are not to know.",
+    "It stays as it is while the event is open. A change is another version, and has to be submitted again.",
+    "It may fail: an error is recorded as an error, never as a refusal.",
+    "What it can do and what it cannot is claimed below; both are tested.",
+)
+"""What an application must meet to be accepted."""
+
+
+TERMS = (
+    "The application may be called by testers, scripts and simulated users while the event is open.",
+    "What it says is kept, annotated and measured, and may be published without the names of people.",
+    "Results describe the application as it was submitted. They are no certificate, no endorsement and no ranking.",
+    "You get your own application's results and may say publicly where you think they are wrong.",
+    "Credentials serve these calls alone, are kept encrypted, and are deleted with the submission.",
+    "You may withdraw the application until the event opens; what was said with it before stays in the accounts.",
+)
+"""What a team agrees to."""
+
+
+def terms_version() -> str:
+    """Return the content hash of criteria and terms, as a signature names it."""
+    return digest("terms of submission", *CRITERIA, *TERMS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublicPacket:
+    """What a team may know of a scenario before the event; scripts, signs and aims are kept back.
+
+    Attributes:
+        scenario: Its name.
+        goal: What people will want of the application.
+        permitted: What must be possible.
+        prohibited: What must not occur.
+    """
+
+    scenario: str
+    goal: str
+    permitted: tuple[str, ...]
+    prohibited: tuple[str, ...]
+
+
+def public_packets(hosted: HostedStudy) -> tuple[PublicPacket, ...]:
+    """Return the public part of the test packets of what was published; none where it cannot be read at present."""
+    try:
+        study = event_of(hosted).study
+    except (Http404, TheodoliteError):
+        return ()
+    return tuple(
+        PublicPacket(
+            scenario=one.name,
+            goal="" if "{{" in one.goal else one.goal,
+            permitted=one.packet.permitted,
+            prohibited=one.packet.prohibited,
+        )
+        for one in study.scenarios
+    )

@@ -42,7 +42,6 @@ from theodolite.web.tester.context import (
     session_position,
     tester_context,
 )
-from theodolite.web.tester.notes import Unreadable, with_note
 from theodolite.web.tester.session_page import (
     LONGEST_PROMPT,
     SessionPage,
@@ -52,6 +51,7 @@ from theodolite.web.tester.session_page import (
     session_page,
     unsent_text,
 )
+from theodolite.web.tester.texts import Unreadable, with_note
 from theodolite.web.thread_pool import by_crew
 
 _ANNOUNCEMENTS = {

@@ -20,7 +20,7 @@ from theodolite.web.models import Membership
 from theodolite.web.safe_text import safe_html
 from theodolite.web.session_end import end_participation, withdraw_participant
 from theodolite.web.tester.context import TesterContext, alias_words, for_testers
-from theodolite.web.tester.notes import outcome_word, way_title
+from theodolite.web.tester.texts import outcome_word, way_title
 
 
 def personal_data(membership: Membership) -> dict[str, Any]:

@@ -32,8 +32,7 @@ from theodolite.web.profiles import told_topics_in
 from theodolite.web.safe_text import safe_html
 from theodolite.web.tester.context import TesterContext, alias_of, for_testers, n_sessions_offered, session_position
 from theodolite.web.tester.entry import no_capacity
-from theodolite.web.tester.notes import Note, notes_on, ways_of
-from theodolite.web.tester.texts import Text, hints_for, said_left, said_why, task_of
+from theodolite.web.tester.texts import Note, Text, hints_for, notes_on, said_left, said_why, task_of, ways_of
 
 OUTCOMES = (
     (AttemptOutcome.RELEASED.value, _("It gave away what it should withhold")),

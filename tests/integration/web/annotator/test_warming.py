@@ -12,7 +12,7 @@ from django.urls import reverse
 from tests.fakes.annotated_event import submitted
 from theodolite.domain.people.role import Role
 from theodolite.web.annotator import context
-from theodolite.web.senior.cache_warmup import warm
+from theodolite.web.senior.context import warm
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 

@@ -1,4 +1,4 @@
-"""The pages of schemas: which ones a study has, and the editor of a draft."""
+"""The pages on which a schema is edited and published."""
 
 from __future__ import annotations
 
@@ -14,20 +14,32 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from theodolite.annotation.threads import settled_threads
 from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.config.diagnostics import render_diagnostics
+from theodolite.config.labelling import schema_lines
 from theodolite.config.labelling.annotation_schemas import FOLDER
 from theodolite.config.labelling.schema_drafts import schema_path
 from theodolite.config.loading import InvalidStudyError
+from theodolite.config.yaml_source import read_yaml
+from theodolite.domain.annotating.thread import FeedbackThread, ThreadEnd
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.people.role import Role
-from theodolite.web.access import AccessContext, allowed
+from theodolite.web.access import AccessContext, allowed, audit
+from theodolite.web.annotator.context import annotator_context
+from theodolite.web.annotator.questions import worded
 from theodolite.web.models import SchemaDraft, SchemaRevision
-from theodolite.web.schemas.drafts import SHIPPED, begin_draft, head_of, save_text
-from theodolite.web.schemas.publishing import publish_schema
-from theodolite.web.schemas.rearranging import rearranged
-from theodolite.web.schemas.settled import ACT, settled_words, with_settled
-from theodolite.web.schemas.written import WrittenDraft, study_of_files, written
+from theodolite.web.schemas.drafts import (
+    SHIPPED,
+    WrittenDraft,
+    begin_draft,
+    head_of,
+    publish_schema,
+    save_text,
+    study_of_files,
+    tidied,
+    written,
+)
 
 SHOWN = 30
 """Revisions that the page lists at most; count."""
@@ -207,3 +219,110 @@ def _count(seen: WrittenDraft) -> str:
     """
     n_faults, n_notes = len(seen.faults), len(seen.notes)
     return f"{n_faults} fault{'' if n_faults == 1 else 's'}, {n_notes} note{'' if n_notes == 1 else 's'}"
+
+
+ACT = "note"
+"""What the buttons send, followed by thread and question: `note:THREAD:QUESTION`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettledWords:
+    """Words of one thread beside the editor.
+
+    Attributes:
+        thread: Token of the thread.
+        category: Name of the category.
+        question: Name of the question that was asked about; empty for none.
+        words: What was settled.
+        stands: Whether the text of the draft names the thread already.
+    """
+
+    thread: str
+    category: str
+    question: str
+    words: str
+    stands: bool
+
+    @property
+    def title(self) -> str:
+        """The category as people read it."""
+        return worded(self.category)
+
+
+def settled_words(access: AccessContext, text: str) -> list[SettledWords]:
+    """Return what was settled for the guideline, with whether a draft's text holds it."""
+    return [
+        SettledWords(
+            thread=one.token,
+            category=one.anchor.category,
+            question=one.anchor.question,
+            words=one.text,
+            stands=f"# thread {one.token}" in text,
+        )
+        for one in _threads(access)
+    ]
+
+
+def with_settled(access: AccessContext, draft: SchemaDraft, text: str, place: str) -> str:
+    """Return a draft's text with the words of a thread as a note, and write down who put them there.
+
+    Args:
+        access: The account, study and membership of the request.
+        draft: The draft.
+        text: What stands in the editor.
+        place: Thread and question, `THREAD:QUESTION`; without a question, the category as a whole.
+
+    Raises:
+        InputError: If there is no such thread, or the text has no lines for it.
+    """
+    token, _, question = place.partition(":")
+    thread = next((one for one in _threads(access) if one.token == token), None)
+    if thread is None:
+        message = "there is no such thread any more"
+        raise InputError(message)
+    plain = tidied(text)
+    source = read_yaml(plain.encode("utf-8"), schema_path(draft.name))
+    note = schema_lines.Note(words=" ".join(thread.text.split()), thread=token)
+    done = schema_lines.advised(plain, source, thread.anchor.category, question, note)
+    audit(access.account, "put settled words into", f"schema {draft.name}", hosted=access.hosted, thread=token)
+    return done
+
+
+def _threads(access: AccessContext) -> list[FeedbackThread]:
+    annotator = annotator_context(access)
+    return settled_threads(annotator.queue, ThreadEnd.GUIDELINE) if annotator else []
+
+
+SAVE = {"", "save", "preview"}
+"""What buttons send that save the text as it stands."""
+
+
+def rearranged(text: str, name: str, kind: str, place: str) -> str:
+    """Return a text as a button wants it.
+
+    Args:
+        text: What stands in the editor.
+        name: Name of the schema.
+        kind: What the button does: `up`, `down`, `double`, `remove` or `add`; empty to leave the text.
+        place: Category and question, `CATEGORY:QUESTION`; the category alone for `add`.
+
+    Raises:
+        InputError: If the text does not have that question in lines of its own, or no button does that.
+    """
+    if kind in SAVE:
+        return text
+    plain = tidied(text)
+    source = read_yaml(plain.encode("utf-8"), schema_path(name))
+    category, _, question = place.partition(":")
+    match kind:
+        case "up" | "down":
+            return schema_lines.moved(plain, source, category, question, -1 if kind == "up" else 1)
+        case "double":
+            return schema_lines.doubled(plain, source, category, question)
+        case "remove":
+            return schema_lines.without(plain, source, category, question)
+        case "add":
+            return schema_lines.added(plain, source, category)
+        case _:
+            message = f"a text is moved, doubled, shortened or added to; got `{kind}`"
+            raise InputError(message)

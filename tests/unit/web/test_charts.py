@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.web.analyst.charts import MOST_SQUARES, share_line, share_place, unit_strip
+from theodolite.web.charts import MOST_SQUARES, share_line, share_place, unit_strip
 
 
 def test_each_of_few_answers_is_a_square_and_none_overlap():

@@ -1,4 +1,4 @@
-"""What a draft touches: past answers by question, the sample that shows what it moves, and what it moved."""
+"""The impact of a changed schema on existing annotations."""
 
 from __future__ import annotations
 
@@ -32,10 +32,9 @@ from theodolite.measurement.rewording import IsDefect, measured_shift, sample_pl
 from theodolite.web.access import AccessContext, allowed, audit
 from theodolite.web.annotator.context import AnnotatorContext, annotator_context
 from theodolite.web.annotator.questions import worded
+from theodolite.web.charts import interval_bar
 from theodolite.web.models import SchemaDraft
-from theodolite.web.schemas.drafts import head_of
-from theodolite.web.schemas.written import written
-from theodolite.web.senior.charts import interval_bar
+from theodolite.web.schemas.drafts import head_of, written
 
 SEED = 1
 """Of the draw, where nobody says another."""
