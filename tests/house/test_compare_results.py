@@ -1,0 +1,76 @@
+"""The comparison of two revisions sees each number that differs, and no renamed word."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+
+from tools.compare_results import (
+    document_differences,
+    export_content,
+    export_differences,
+    number_differences,
+    numbers,
+    page_text,
+    report,
+)
+
+RESULTS = {"run": {"key": "a1", "held_dialogues": 12}, "estimates": [{"value": 0.25, "sound": 3}], "generated": "now"}
+
+
+def changed(**estimate):
+    return {"run": {"key": "b2", "completed_dialogues": 12}, "estimates": [{"value": 0.25} | estimate]}
+
+
+def archive(**members):
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as file:
+        for name, text in members.items():
+            file.writestr(name.replace("_", "."), text)
+    return data.getvalue()
+
+
+def test_renamed_keys_moments_and_keys_of_runs_are_no_differences():
+    assert document_differences(RESULTS, changed(non_defects=3) | {"generated": "later"}) == []
+
+
+def test_a_number_that_differs_and_one_that_is_absent_are_named_with_their_paths():
+    found = document_differences(RESULTS, changed(value=0.26))
+
+    assert found == ["estimates/0/value: 0.25 > 0.26", "estimates/0/non_defects: 3 > '(absent)'"]
+
+
+def test_a_report_is_compared_by_its_numbers():
+    before = "<style>a{top:7px}</style><p>9 of 57 defects, 15.8 %</p><p>made 2026-01-02 03:04</p><script>f(8)</script>"
+    after = "<p>9 of 57 faults, <b>15.9</b> %</p><p>made 2027-05-06 07:08 in 0:12 min, 4f4f3f24cfc4</p>"
+
+    assert numbers(page_text(before)) == ["9", "57", "15.8"]
+    assert [line[:17] for line in number_differences(page_text(before), page_text(after))] == [
+        "only before: 15.8",
+        "only after: 15.9 ",
+    ]
+
+
+def test_data_that_a_report_carries_is_compared():
+    page = '<script type="application/json">{{"rate": {}}}</script>'
+
+    assert number_differences(page_text(page.format(0.5)), page_text(page.format(0.5))) == []
+    assert len(number_differences(page_text(page.format(0.5)), page_text(page.format(0.75)))) == 2
+
+
+def test_exports_are_compared_by_rows_under_their_present_format():
+    before = {"csv": archive(answers_csv="id,sound\n1,2\n"), "label-studio": json.dumps([{"id": 1}]).encode()}
+    after = {"answers": archive(answers_csv="id,non_defects\n1,5\n"), "csv": b"id\n1\n", "label-studio": b'[{"id": 1}]'}
+
+    assert export_differences(before, after) == {
+        "csv": ["answers.csv/0/non_defects: '2' > '5'"],
+        "label-studio": [],
+    }
+    assert export_content(b"\xff\xfe") == "fffe"
+
+
+def test_the_exit_code_tells_whether_anything_differs(capsys):
+    assert report({"demo: results.json": []}) == 0
+    assert report({"demo: results.json": [], "demo: report.html": ["only before: 1"]}) == 1
+    assert "demo: report.html: 1 differences\n  only before: 1" in capsys.readouterr().out
