@@ -11,12 +11,12 @@ from tests.golden.test_xstest import GPT4_AGREES, HUMAN_AGREEMENT
 from tests.golden.xstest_study import evidence
 from theodolite.domain.estimate import Estimate
 from theodolite.domain.estimate_subject import ALL_APPLICATIONS, GroupValue
-from theodolite.measurement.study.judge_validation import certify
+from theodolite.measurement.study.judge_validation import validate_judge
 
 
 @cache
 def found():
-    return certify(evidence(), "gpt-4")
+    return validate_judge(evidence(), "gpt-4")
 
 
 def figure(measure, application=ALL_APPLICATIONS, **subject):

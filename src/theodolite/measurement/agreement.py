@@ -30,9 +30,7 @@ from theodolite.measurement.proportion import DIALOGUES, defect_rate
 
 Floats = NDArray[np.float64]
 
-
 ROUNDING = 1e-9
-
 """Slack for distances such as 0.4 - 0.3, which is above 0.1 in floats; scale points."""
 
 
@@ -163,7 +161,6 @@ def _chance(first: Floats, second: Floats, within: float) -> float:
 
 
 FEWEST_LABELS: Final = 2
-
 """Labels below which nobody can agree or outvote anybody; count."""
 
 
@@ -260,12 +257,9 @@ def _unanimity_chance(units: Sequence[Sequence[str]]) -> float:
 
 
 F1_UNIT: Final = "F1: harmonic mean of precision and recall; 1 is perfect, 0 is no label right"
-
 """Unit of F1 and of its average."""
 
-
 MACRO_METHOD: Final = "MOVER with the delta method's correlations"
-
 """Name of the interval of macro-F1."""
 
 

@@ -27,14 +27,10 @@ Floats = NDArray[np.float64]
 
 AlphaScale = Literal["nominal", "ordinal", "interval", "ratio"]
 
-
 MOST_POINTS: Final = 500
-
 """Distinct values up to which the table of coincidences is a sensible size."""
 
-
 AT_ONCE: Final = 500_000
-
 """Numbers held at once while units are left out or drawn anew."""
 
 

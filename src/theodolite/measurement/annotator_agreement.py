@@ -41,24 +41,16 @@ Floats = NDArray[np.float64]
 
 Whole = NDArray[np.int64]
 
-
 STRETCHES: Final = 6
-
 """Stretches of time that a history is cut into at most; count."""
 
-
 FEWEST_IN_STRETCH: Final = 10
-
 """Shared units that a stretch holds at least; count."""
 
-
 MOST_IN_PAIRS: Final = 10
-
 """People up to whom alpha is worked out pair by pair; count."""
 
-
 TOO_MANY_PAIRS: Final = "Among more than ten people, agreement beyond chance is given for all together, not for pairs."
-
 """Why a pair has no alpha."""
 
 
@@ -260,12 +252,9 @@ def _stretches(sheet: UnitLabels, order: Whole) -> Iterator[AnswerStretch]:
 
 
 OTHERS: Final = "share of others' labels, mean over dialogues"
-
 """Unit of how far others say what one person says."""
 
-
 CONFIDENCE: Final = 0.95
-
 """Coverage of its interval."""
 
 

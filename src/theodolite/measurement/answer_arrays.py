@@ -22,9 +22,7 @@ Floats = NDArray[np.float64]
 
 Whole = NDArray[np.int64]
 
-
 NO_UNIT_OF_TWO: Final = "No dialogue has answers of two people yet."
-
 """Why agreement is undefined at the beginning."""
 
 

@@ -18,9 +18,7 @@ from theodolite.measurement.proportion import DIALOGUES, NOTHING_LABELLED, defec
 
 Floats = NDArray[np.float64]
 
-
 KORN_GRAUBARD: Final = "Korn-Graubard"
-
 """Name of the interval."""
 
 
@@ -85,7 +83,6 @@ def _ends(value: float, sums: ClusterSums, confidence: float) -> Ends:
 
 
 TASKS: Final = "fraction of tasks"
-
 """Unit of pass^k."""
 
 
@@ -138,9 +135,7 @@ def pass_hat_k(
 
 Whole = NDArray[np.int64]
 
-
 TWO_WAY: Final = "Korn-Graubard, clusters of dialogues and annotators"
-
 """Name of the interval."""
 
 

@@ -15,22 +15,15 @@ from theodolite.domain.estimate import Estimate
 from theodolite.measurement.beta_binomial import clustered_share
 
 Ends = tuple[float, float]
-
 """Lower and upper end of an interval."""
 
-
 LARGEST_EXPONENT = 50.0
-
 """Beyond e**50 an interval says nothing anyway; the bound keeps floats finite."""
 
-
 SMALLEST_ERROR = 1e-6
-
 """Standard errors below this are rounding."""
 
-
 SMALLEST_RATIO = 1e-9
-
 """Ratios of disagreement below this are rounding."""
 
 
@@ -163,22 +156,15 @@ def rests_on_wilson(value: float, error: float) -> bool:
 
 
 CORRECTED: Final = "agreement beyond chance; 1 is perfect, 0 is chance"
-
 """Unit of statistics that are corrected for chance."""
 
-
 BY_WILSON: Final = "wilson, level of chance held fixed"
-
 """Name of the interval where annotators agree on all units or on none."""
 
-
 BY_BETA_BINOMIAL: Final = "beta-binomial, level of chance held fixed"
-
 """Its name where units come in clusters."""
 
-
 NO_SHARED_UNIT: Final = "No dialogue has labels of two annotators."
-
 """Why the agreement of several annotators who never met is undefined."""
 
 

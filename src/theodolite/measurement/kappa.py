@@ -37,17 +37,12 @@ from theodolite.measurement.labels import (
 Floats = NDArray[np.float64]
 
 Chance = Callable[[Floats, Floats], Floats]
-
 """From the use of the categories, shape (..., uses), and the weights to the level of chance."""
 
-
 AGREED, SHARED, UNITS, USE = 0, 1, 2, 3
-
 """Places of the sums: agreement, units with two labels, units, and from there the use."""
 
-
 ONE_WITHOUT_LABELS: Final = "An annotator gave no label at all, so there is no telling what that one uses."
-
 """Why a level of chance that rests on everybody's own use is undefined."""
 
 
@@ -367,7 +362,6 @@ def _conger_chance(use: Floats, alike: Floats) -> Floats:
 
 
 Weights = Literal["identity", "linear", "quadratic", "ordinal", "band"]
-
 
 KNOWN: Final = ("identity", "linear", "quadratic", "ordinal", "band")
 

@@ -17,20 +17,15 @@ from theodolite.domain.fault import did_you_mean
 from theodolite.measurement.clusters import ClusterIds, kept_clusters
 
 Label: TypeAlias = "str | float | None"
-
 """A label of the guideline's scale; None and NaN mean that there is none."""
 
-
 NO_PAIR: Final = "No dialogue has a label of both annotators."
-
 """Why an agreement of nobody with nobody is undefined."""
-
 
 SAME_ANSWER: Final = (
     "All gave the same answer everywhere, so chance-corrected agreement cannot be computed."
     " That is not perfect and not poor: it is unknown."
 )
-
 """Why agreement beyond chance is undefined where only one label occurs."""
 
 

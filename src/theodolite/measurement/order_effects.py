@@ -26,24 +26,16 @@ Whole = NDArray[np.int64]
 
 Flags = NDArray[np.bool_]
 
-
 FIRST, SECOND, NEITHER = 0, 1, -1
-
 """Which way an answer was given."""
 
-
 SHARE, RANK = "difference of shares of answers", "chance of a higher answer, less one half"
-
 """Units of shifts."""
 
-
 BESIDE_OWN: Final = "each beside the same annotator's other answers"
-
 """What is said of a shift that habits are taken out of."""
 
-
 FEWEST_SITTINGS: Final = 3
-
 """Sittings of an annotator below which none is left to hold an answer against; count."""
 
 
@@ -251,14 +243,10 @@ def _side(question: Question, columns: AnswerArrays, ways: _Ways, side: int, hel
 
 
 METHOD: Final = "error over annotators and dialogues, Student's t"
-
 """Name of the interval."""
 
-
 METHOD_OF_ONE: Final = "error over dialogues, Student's t"
-
 """Name of the interval where there is one annotator."""
-
 
 ONE_WAY: Final = "All answers were given the same way so far."
 

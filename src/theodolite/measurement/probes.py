@@ -216,12 +216,9 @@ def human_ceiling(
 
 
 TESTERS: Final = "fraction of testers"
-
 """Unit of a leak."""
 
-
 NOBODY_GUESSED: Final = "No tester has guessed."
-
 """Why a leak of nothing is undefined."""
 
 

@@ -22,24 +22,16 @@ from theodolite.measurement.interval import (
 )
 
 DIALOGUES: Final = "fraction of dialogues"
-
 """Unit of rates and of plain agreement."""
 
-
 BETA_BINOMIAL: Final = "beta-binomial"
-
 """Name of the interval for clustered dialogues."""
 
-
 NOTHING_LABELLED: Final = "No dialogue has a label, so there is no share to give."
-
 """Why a rate of nothing is undefined."""
 
-
 Clusters = Sequence[tuple[int, int]]
-
 """Pairs (defects, labelled), one a cluster; counts."""
-
 
 _INDEPENDENT: Mapping[str, Callable[[int, int, float], Ends]] = MappingProxyType(
     {"wilson": wilson, "clopper-pearson": clopper_pearson}
@@ -307,7 +299,6 @@ def beta_below_half(a: float, b: float) -> float:
 
 
 WHOLLY_UNEQUAL = 0.25
-
 """Squared coefficient of variation of clusters' sizes from which on the robust ends count in full."""
 
 

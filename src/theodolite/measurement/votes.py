@@ -20,17 +20,12 @@ from theodolite.measurement.labels import Label, label_text, scale_points
 from theodolite.measurement.proportion import DIALOGUES, NOTHING_LABELLED, defect_rate
 
 Votes = Sequence[Sequence[Label]]
-
 """What one judge said of each unit, every time it was asked; None = it gave no label."""
 
-
 PAIRS_OF_VOTES: Final = "fraction of pairs of votes"
-
 """Unit of the flip rate."""
 
-
 ASKED_ONCE: Final = "No dialogue has two votes of the judge, so nothing tells whether it would say the same again."
-
 """Why stability is undefined for a judge that was asked once."""
 
 
@@ -204,9 +199,7 @@ def _majority(texts: Sequence[str]) -> str | None:
 
 Floats = NDArray[np.float64]
 
-
 FEW_UNITS: Final = "Fewer than two dialogues have votes, so nothing tells how much dialogues differ."
-
 """Why there is no comparison for a single dialogue."""
 
 

@@ -14,7 +14,7 @@ from theodolite.domain.evidence import Evidence
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.identity import version_of
 from theodolite.domain.study import Study
-from theodolite.measurement.study.judge_validation import JudgeFindings, authorities_of, certify
+from theodolite.measurement.study.judge_validation import JudgeFindings, authorities_of, validate_judge
 
 
 def judges_named(study: Study, name: str) -> tuple[Annotator, ...]:
@@ -84,7 +84,7 @@ def certificate_of(
     """
     study = evidence.study
     check_labelled(evidence, [judge])
-    found = certify(evidence, judge.name)
+    found = validate_judge(evidence, judge.name)
     guideline = study.guideline(judge.guideline)
     return Certificate(
         study=study.name,

@@ -22,19 +22,14 @@ Floats = NDArray[np.float64]
 
 Direction = Literal["lower", "higher"]
 
-
 DIFFERENCE: Final = "difference of means"
 
 RATE_DIFFERENCE: Final = "difference of fractions of dialogues"
 
-
 CLUSTERED_PAIRS: Final = "cluster-robust, Student's t, corrected for skewness and few changes"
-
 """Name of the interval of paired rates in clusters."""
 
-
 NO_CASE: Final = "No case has a result of both, so there is no pair to compare."
-
 """Why a paired difference of strangers is undefined."""
 
 
@@ -325,7 +320,6 @@ def both_results(
 
 
 UNPAIRED = "square-and-add of both intervals"
-
 """Name of the interval."""
 
 

@@ -20,19 +20,13 @@ Floats = NDArray[np.float64]
 
 McNemar = Literal["exact", "mid-p", "chi2", "chi2, corrected"]
 
-
 ALL_SIGNS: Final = 16
-
 """Clusters up to which all ways to turn signs are tried: 65,536 of them."""
 
-
 AT_ONCE: Final = 1_000_000
-
 """Numbers held at once while signs are turned."""
 
-
 ROUNDING: Final = 1e-9
-
 """Slack so that a sum that is as far from 0 as the one seen counts, whatever its order."""
 
 
@@ -213,19 +207,13 @@ def adjust_p_values(p_values: Sequence[float], *, method: Adjustment = "holm") -
 
 
 MANY: Final = 1_000
-
 """Clusters from which the chi-square distribution stands for drawn arrangements; count."""
 
-
 TOO_FEW: Final = "Fewer than two testers met all applications with a label for each."
-
 """Why a test is undefined."""
 
-
 ALIKE: Final = "Every tester found the same in all applications, so there is nothing to test."
-
 """The same where nothing differs."""
-
 
 _METHOD: Final = "Cochran's Q"
 

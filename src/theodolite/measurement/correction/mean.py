@@ -155,29 +155,19 @@ def _weight(people: Floats, judge: Floats, alone: Floats) -> float:
 
 Whole = NDArray[np.int64]
 
-
 POINTS_OF_SCALE: Final = "points of the scale"
-
 """Unit of a mean score."""
 
-
 POWERED: Final = "PPI++, Student's t"
-
 """Name of the method."""
 
-
 TOO_FEW: Final = "Fewer than two {} have a score of a person, so nothing tells how far the judge is off."
-
 """Why a mean is undefined."""
 
-
 POWERED_STRATA: Final = "PPI++ by strata, Student's t"
-
 """Its name where the sample was drawn from strata."""
 
-
 UNSEEN: Final = "Nobody has scored a unit of one of the strata, so what people would say there is unknown."
-
 """Why a mean is undefined where a stratum was never looked at."""
 
 

@@ -20,19 +20,13 @@ from theodolite.measurement.proportion import DIALOGUES, NOTHING_LABELLED, Clust
 
 Floats = NDArray[np.float64]
 
-
 STRATIFIED: Final = "verdict-stratified, Jeffreys"
-
 """Name of the correction for independent dialogues."""
 
-
 STRATIFIED_CLUSTERS: Final = "verdict-stratified, beta-binomial"
-
 """Its name where dialogues come in clusters."""
 
-
 TINY: Final = 1e-12
-
 """A share or a spread that is as good as none."""
 
 
@@ -131,9 +125,7 @@ def between(value: float, chances: Floats, found: Strata, confidence: float) -> 
 
 
 RATE_DIFFERENCE: Final = "difference of fractions of dialogues"
-
 """Unit of the bias: the judge's rate minus people's."""
-
 
 NO_DEFECT: Final = "People found no defect, so nothing tells how many the judge would catch."
 
@@ -141,9 +133,7 @@ NO_SOUND: Final = "People found no sound dialogue, so nothing tells how many the
 
 NEVER_LOOKED_AT: Final = "No person has labelled a dialogue that the judge called `{}`."
 
-
 DEFECT, SOUND = "defect", "sound"
-
 """How the two verdicts are called."""
 
 
@@ -319,22 +309,17 @@ def _part_of(
 
 
 ROGAN_GLADEN: Final = "Rogan-Gladen, Lee's interval"
-
 """Name of the method."""
-
 
 NO_BETTER_THAN_CHANCE: Final = (
     "Sensitivity and specificity add up to no more than 1, so the judge's verdicts say nothing about the rate."
 )
-
 """Why the correction is undefined for a judge that guesses."""
-
 
 DOES_NOT_FIT: Final = (
     "The calibration does not fit these dialogues: the judge called {1} a defect, {0} than its {2} in the"
     " calibration sample ({3}) allow. Calibrate it on dialogues like these."
 )
-
 """Why the correction is undefined where its whole interval lies outside of 0 to 1."""
 
 

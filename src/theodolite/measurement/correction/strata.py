@@ -20,21 +20,15 @@ from theodolite.measurement.score_columns import sizes_of
 Floats = NDArray[np.float64]
 
 Verdicts = Sequence[Hashable]
-
 """The judge's verdict on each dialogue; None = it gave none, which is a stratum too."""
 
 Labels = Sequence[bool | None]
-
 """Whether people found a defect in each dialogue; None = nobody looked."""
 
-
 TINY: Final = 1e-300
-
 """Shares below this are 0; it keeps their logarithm finite."""
 
-
 NOBODY_LOOKED: Final = "No person has labelled a dialogue that the judge called {}, so what is in there is unknown."
-
 """Why a rate is undefined where a verdict was never looked at."""
 
 
@@ -241,17 +235,12 @@ def _text(verdict: Hashable) -> str:
 
 
 POINTS: Final = 8192
-
 """Points of the lattice; quantiles are good to 1e-3, and to 1e-2 for a handful of labels."""
 
-
 TABLE: Final = 513
-
 """Fractions at which a posterior is worked out exactly."""
 
-
 JEFFREYS: Final = 0.5
-
 """Counts that Jeffreys' prior adds to each side."""
 
 

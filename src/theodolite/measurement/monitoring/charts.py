@@ -135,17 +135,12 @@ def moving_averages(row: Floats, *, target: float, weight: float) -> Floats:
 
 
 TIMES_BASELINE: Final = (1.5, 2.0, 3.0, 5.0, 10.0)
-
 """Rates that are bet on, as multiples of the baseline."""
 
-
 BETS: Final = (0.05, 0.1, 0.2, 0.4, 0.7)
-
 """Stakes of the bets on a bounded mean, as fractions of the largest safe one."""
 
-
 _SHORTEST_BLOCK, _LONGEST_BLOCK = 256, 65_536
-
 """Observations that are taken at a time, after an alarm and while nothing alarms; counts."""
 
 

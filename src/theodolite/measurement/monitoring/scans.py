@@ -19,14 +19,10 @@ from theodolite.measurement.proportion import DIALOGUES, NOTHING_LABELLED
 
 Flags: TypeAlias = NDArray[np.bool_]
 
-
 SPANS: Final = (2, 4, 8, 16)
-
 """Latest windows that are compared with the good times at a time; counts."""
 
-
 _WORTH_A_LOOK = 2.5
-
 """Standard deviations below which no exact probability can be small enough."""
 
 
@@ -150,9 +146,7 @@ def _at_least(ranks: Whole, span: int, found: int) -> float:
 
 
 METHOD: Final = "confidence sequence, beta mixture"
-
 """Name of the interval that is valid at every look."""
-
 
 _STEPS = 60
 

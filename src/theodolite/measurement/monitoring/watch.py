@@ -206,17 +206,12 @@ def _notes(history: History, checks: Sequence[AnchorCheck], stretches: Sequence[
 
 
 SPANS = (1, 2, 4)
-
 """Latest sittings that are held against as many first ones; counts."""
 
-
 TESTS_PER_SITTING = 2 * len(SPANS)
-
 """Tests made at each sitting: for each span, whether scores moved, and whether they moved away from people's."""
 
-
 Placed = tuple[int, Score]
-
 """A score with its place in the history."""
 
 
@@ -360,17 +355,12 @@ def _ranking(scores: Sequence[Score]) -> RankingAgreement | None:
 
 
 FEWEST_MOVED = 8
-
 """Applications that must move at once before an instrument is suspected; count."""
 
-
 MOST_FALSE = 1e-4
-
 """Probability from which moves of all applications one way are no accident; fraction."""
 
-
 UNSTATED = "not stated"
-
 """Version of a part of the instrument that a history says nothing about."""
 
 

@@ -138,12 +138,9 @@ def _too_short(n: int, order: int, delay: int) -> str:
 
 
 TIES: Final = ("stable", "weak")
-
 """How equal scores are read: as rising, or as a pattern of their own."""
 
-
 _WEAK_ORDERS: Final = (1, 1, 3, 13, 75, 541, 4683, 47293)
-
 """Weak orders of 0, 1, 2 ... things (Fubini numbers); OEIS A000670."""
 
 
@@ -206,7 +203,6 @@ def tied_patterns(scores: Floats, order: int, delay: int) -> float | None:
 
 
 FEW = 24
-
 """Up to so many flags are summed one by one in single bytes, which is faster than a running sum."""
 
 

@@ -29,7 +29,6 @@ from theodolite.measurement.order.sequence import (
 from theodolite.measurement.proportion import DIALOGUES, defect_rate
 
 MANY_TIES = 0.3
-
 """Share of patterns with equal scores from which `stable` and `weak` tell different stories."""
 
 
@@ -191,14 +190,10 @@ def _notes(present: Floats, n_missing: int, order: int, delay: int) -> tuple[str
 
 
 PRESET: Final = "relevance-2024"
-
 """Name of the published table for eight scores, as we read it."""
 
-
 PUBLISHED_LENGTH: Final = 8
-
 """Scores that the published table is for; count."""
-
 
 _ENTROPY_CUTS = (0.35, 0.65)
 
@@ -277,30 +272,20 @@ def _band(value: float, cuts: tuple[float, float]) -> Band:
 
 
 EXACT_UP_TO = 8
-
 """Longest sequence all of whose orders are enumerated: 8! = 40,320."""
 
-
 DRAWS = 1_999
-
 """Random orders where not all can be enumerated; count."""
 
-
 _CELLS = 4_000_000
-
 """Scores that are permuted at a time; count."""
 
-
 FEWEST_DRAWS = 199
-
 """Random orders that are too few for a p value of .01; count."""
-
 
 _SAME = 1e-9
 
-
 Metric = Callable[[Whole], Floats]
-
 """From sequences, shape (rows, n), to a value for each row."""
 
 

@@ -20,9 +20,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 Whole: TypeAlias = NDArray[np.int64]
 
-
 LARGEST_ORDER = 7
-
 """Longest pattern that is coded; 7! = 5,040 patterns are more than any window fills."""
 
 
@@ -95,12 +93,9 @@ def packed_counts(values: NDArray[Any]) -> array[int]:
 
 
 MANY_VALUES = 64
-
 """From so many different scores on, merging is faster than going digit by digit."""
 
-
 SMALL_BLOCK = 16
-
 """Scores whose pairs are compared one by one before merging begins; a power of 2."""
 
 
@@ -230,7 +225,6 @@ def _zeros_first(is_one: NDArray[np.bool_], ones_before: Whole, starts: Whole) -
 
 
 FEW_VALUES = 32
-
 """Up to so many different scores a pass per value is faster than a pass per score."""
 
 

@@ -33,19 +33,13 @@ from theodolite.measurement.scores import average_ranks
 
 Floats = NDArray[np.float64]
 
-
 MOST_WAYS: Final = 20_000
-
 """Arrangements that are all looked at; where there are more, some are drawn."""
 
-
 TOO_FEW_PEOPLE: Final = "Fewer than two people on a side, and fewer than two who answered about both."
-
 """Why a test is undefined."""
 
-
 SAME: Final = 1e-9
-
 """Difference of two statistics below which they are equal."""
 
 

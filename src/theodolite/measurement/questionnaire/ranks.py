@@ -24,24 +24,16 @@ Floats = NDArray[np.float64]
 
 Answers = Sequence[float | None]
 
-
 SUPERIORITY: Final = "probability that the second is higher, ties counting half"
-
 """Unit of the effect that goes with rank tests of two groups."""
 
-
 NO_ANSWERS: Final = "A group has fewer than two answers."
-
 """Why a comparison of groups is undefined."""
 
-
 ALL_ALIKE: Final = "All answers are the same, so there is nothing to rank."
-
 """Likewise."""
 
-
 EXACT_UP_TO: Final = 25
-
 """Answers in a group up to which the exact distribution is used, where there are no ties."""
 
 

@@ -32,37 +32,24 @@ from theodolite.measurement.rater_models import dawid_skene, mace
 from theodolite.measurement.scores import score_agreement
 
 UNREADABLE = Outcome.UNPARSEABLE.value
-
 """The category of labels that cannot be read, in confusion matrices."""
 
-
 NO_READABLE_PAIR = "No dialogue has readable labels of two annotators."
-
 """Why an agreement is undefined where labels came and none can be compared."""
 
-
 UNWEIGHTED = Weighting.IDENTITY
-
 """What coefficients are told apart by that count every disagreement alike."""
 
-
 MAJORITY_OF_PEOPLE, MAJORITY_OF_JUDGES = "majority of people", "majority of judges"
-
 """What the label that most annotators give is called where annotators are named."""
 
-
 FEWEST_OF_A_MAJORITY = 3
-
 """Annotators below which there is no majority but agreement; count."""
 
-
 Clusters: TypeAlias = list[str] | None
-
 """The cluster of each planned session; None where no two share one."""
 
-
 MOST_IN_PAIRS = 10
-
 """Annotators of one kind who are compared two by two at most; among more, all together say as much."""
 
 
@@ -94,7 +81,7 @@ class Pair:
         return [first.value for first, _ in self.readings], [second.value for _, second in self.readings]
 
 
-def agreements(application: str, sheet: QuestionLabels, by: AnswerSources) -> Iterator[Measurement]:
+def agreements(application: str, labels: QuestionLabels, by: AnswerSources) -> Iterator[Measurement]:
     """Yield the agreement of those who label one application, on one question.
 
     Every two people are compared (up to ten people) and all people together, and
@@ -110,28 +97,28 @@ def agreements(application: str, sheet: QuestionLabels, by: AnswerSources) -> It
 
     Args:
         application: Name of the application.
-        sheet: The question and the planned sessions.
+        labels: The question and the planned sessions.
         by: Who labels.
     """
     people = [source for source in by.annotators if source.is_person]
     judges = [source for source in by.annotators if not source.is_person]
-    yield from _among(application, sheet, people, [people])
+    yield from _among(application, labels, people, [people])
     for judge in [*judges, *_people_with_standard(by)]:
         for authority in [by.reference] if by.reference else people:
             # Only a dialogue that the person was assigned can be missing.
-            shared = sheet.assigned_to(authority)
-            if sheet.positions and not shared.positions:
+            shared = labels.assigned_to(authority)
+            if labels.positions and not shared.positions:
                 continue
             pair = pair_of(shared, authority, judge)
             yield from _pair_measurements(application, shared, pair)
             if authority is by.reference:
-                yield from _class_measurements(application, sheet, pair)
+                yield from _class_measurements(application, labels, pair)
     # Of two judges without a panel their pair says all.
     together = [judges] if len(judges) > 2 else []
-    yield from _among(application, sheet, judges, [*together, *_panels(judges)])
+    yield from _among(application, labels, judges, [*together, *_panels(judges)])
     for members, name in ((people, MAJORITY_OF_PEOPLE), (judges, MAJORITY_OF_JUDGES)):
         if by.reference is not None and len(members) >= FEWEST_OF_A_MAJORITY:
-            yield from _majority_measurements(application, sheet, by.reference, members, name)
+            yield from _majority_measurements(application, labels, by.reference, members, name)
 
 
 def _people_with_standard(by: AnswerSources) -> list[AnswerSource]:
@@ -141,33 +128,33 @@ def _people_with_standard(by: AnswerSources) -> list[AnswerSource]:
 
 def _among(
     application: str,
-    sheet: QuestionLabels,
+    labels: QuestionLabels,
     annotators: Sequence[AnswerSource],
     groups: Sequence[Sequence[AnswerSource]],
 ) -> Iterator[Measurement]:
     """Yield how far annotators of one kind agree, two by two and group by group."""
     for first, second in pairs_of(annotators):
         # Only a dialogue that both were to label can be missing.
-        shared = sheet.assigned_to(first).assigned_to(second)
-        if shared.positions or not sheet.positions:
+        shared = labels.assigned_to(first).assigned_to(second)
+        if shared.positions or not labels.positions:
             yield from _pair_measurements(application, shared, pair_of(shared, first, second))
     for members in {tuple(group): None for group in groups if len(group) > 1}:
-        yield from _panel_measurements(application, sheet, members)
+        yield from _panel_measurements(application, labels, members)
 
 
 def _panels(judges: Sequence[AnswerSource]) -> list[list[AnswerSource]]:
     """Return the judges that sit on a panel together, panel by panel; one alone is no panel."""
     names = dict.fromkeys(judge.panel for judge in judges if judge.panel)
-    seated = [[judge for judge in judges if judge.panel == name] for name in names]
-    return [members for members in seated if len(members) > 1]
+    panels = [[judge for judge in judges if judge.panel == name] for name in names]
+    return [members for members in panels if len(members) > 1]
 
 
-def confusions(application: str, sheet: QuestionLabels, by: AnswerSources) -> Iterator[Confusion]:
+def confusions(application: str, labels: QuestionLabels, by: AnswerSources) -> Iterator[Confusion]:
     """Yield who gave which label where another gave which, of every two that are compared.
 
     Args:
         application: Name of the application.
-        sheet: The question and the planned sessions.
+        labels: The question and the planned sessions.
         by: Who labels.
     """
     people = [source for source in by.annotators if source.is_person]
@@ -177,17 +164,20 @@ def confusions(application: str, sheet: QuestionLabels, by: AnswerSources) -> It
     compared += [(by.reference, person) for person in _people_with_standard(by) if by.reference]
     compared += pairs_of(judges)
     for first, second in compared:
-        shared = sheet.assigned_to(first).assigned_to(second)
-        if sheet.positions and not shared.positions:
+        shared = labels.assigned_to(first).assigned_to(second)
+        if labels.positions and not shared.positions:
             continue
         pair = pair_of(shared, first, second)
-        a, b = [_label(one) for one, _ in pair.readings], [_label(other) for _, other in pair.readings]
-        scale = sheet.question.scale.categories
+        a, b = (
+            [_label(first_label) for first_label, _ in pair.readings],
+            [_label(second_label) for _, second_label in pair.readings],
+        )
+        scale = labels.question.scale.categories
         seen = UNREADABLE in {*_met(a, b), *_met(b, a)}
         yield Confusion(
             application=application,
-            guideline=sheet.guideline.name,
-            question=sheet.question.name,
+            guideline=labels.guideline.name,
+            question=labels.question.name,
             first=first.name,
             second=second.name,
             matrix=confusion_matrix(a, b, categories=(*scale, UNREADABLE) if seen else scale),
@@ -203,30 +193,30 @@ def _met(labels: Sequence[str | None], others: Sequence[str | None]) -> Iterator
     return (label for label, other in zip(labels, others, strict=True) if label is not None and other is not None)
 
 
-def pair_of(sheet: QuestionLabels, first: AnswerSource, second: AnswerSource) -> Pair:
+def pair_of(labels: QuestionLabels, first: AnswerSource, second: AnswerSource) -> Pair:
     """Return what two sources say of the same planned sessions."""
-    readings = zip(sheet.labels(first), sheet.labels(second), strict=True)
+    readings = zip(labels.labels(first), labels.labels(second), strict=True)
     sources = (first, second)
-    return Pair(first=first, second=second, readings=tuple(readings), clusters=clusters_of(sheet), sources=sources)
+    return Pair(first=first, second=second, readings=tuple(readings), clusters=clusters_of(labels), sources=sources)
 
 
-def clusters_of(sheet: QuestionLabels) -> Clusters:
+def clusters_of(labels: QuestionLabels) -> Clusters:
     """Return what resembling dialogues share, one name a session; None where no two share anything."""
     # A dialogue without a cluster resembles no other.
-    names = [sheet.setting(place).cluster or f"alone {place}" for place in sheet.positions]
+    names = [labels.setting(position).cluster or f"alone {position}" for position in labels.positions]
     return names if len(set(names)) < len(names) else None
 
 
-def _pair_measurements(application: str, sheet: QuestionLabels, pair: Pair) -> Iterator[Measurement]:
+def _pair_measurements(application: str, labels: QuestionLabels, pair: Pair) -> Iterator[Measurement]:
     outcomes = outcomes_of(pair.outcomes())
-    for measure, weighting, result in _pair_results(sheet.question.scale, pair):
+    for measure, weighting, result in _pair_results(labels.question.scale, pair):
         yield Measurement(
             measure=measure,
             weighting=weighting,
-            subject=subject_of(application, sheet, (pair.first, pair.second)),
+            subject=subject_of(application, labels, (pair.first, pair.second)),
             result=explained(result, outcomes),
             outcomes=outcomes,
-            versions=versions_of(sheet.guideline, pair.sources),
+            versions=versions_of(labels.guideline, pair.sources),
             bounds=bounds_of(result, outcomes),
         )
 
@@ -247,8 +237,8 @@ def explained(result: Estimate | Undefined, outcomes: Outcomes) -> Estimate | Un
     counts = {"unparseable": outcomes.unparseable, "refused": outcomes.refused}
     if isinstance(result, Estimate) or result.n or outcomes.used or not any(counts.values()):
         return result
-    told = " and ".join(f"{count} {name}" for name, count in counts.items() if count)
-    return replace(result, reason=f"{NO_READABLE_PAIR} Of {outcomes.planned} dialogues {told}.")
+    became = " and ".join(f"{count} {name}" for name, count in counts.items() if count)
+    return replace(result, reason=f"{NO_READABLE_PAIR} Of {outcomes.planned} dialogues {became}.")
 
 
 def bounds_of(result: Estimate | Undefined, outcomes: Outcomes) -> tuple[float, float] | None:
@@ -260,36 +250,40 @@ def bounds_of(result: Estimate | Undefined, outcomes: Outcomes) -> tuple[float, 
     return result.count / whole, (result.count + unreadable) / whole
 
 
-def _class_measurements(application: str, sheet: QuestionLabels, pair: Pair) -> Iterator[Measurement]:
+def _class_measurements(application: str, labels: QuestionLabels, pair: Pair) -> Iterator[Measurement]:
     """Yield how well an annotator recognises each label of the reference."""
     a, b = pair.labels()
-    found = classification_report(a, b, categories=sheet.question.scale.categories, clusters=pair.clusters)
+    report = classification_report(a, b, categories=labels.question.scale.categories, clusters=pair.clusters)
     outcomes = outcomes_of(pair.outcomes())
-    subject = subject_of(application, sheet, (pair.first, pair.second))
-    for measure, label, result in class_figures(found):
+    subject = subject_of(application, labels, (pair.first, pair.second))
+    for measure, label, result in class_figures(report):
         yield Measurement(
             measure=measure,
             subject=replace(subject, label=label),
             result=explained(result, outcomes),
             outcomes=outcomes,
-            versions=versions_of(sheet.guideline, pair.sources),
+            versions=versions_of(labels.guideline, pair.sources),
         )
 
 
 def class_figures(report: ClassificationReport) -> Iterator[tuple[Measure, str, Estimate | Undefined]]:
     """Yield measure, label and number of everything that a classification report holds; no label for all together."""
     yield Measure.MACRO_F1, "", report.macro_f1
-    for one in report.classes:
-        yield Measure.CLASS_PRECISION, one.label, one.precision
-        yield Measure.CLASS_RECALL, one.label, one.recall
-        yield Measure.CLASS_F1, one.label, one.f1
+    for scores in report.classes:
+        yield Measure.CLASS_PRECISION, scores.label, scores.precision
+        yield Measure.CLASS_RECALL, scores.label, scores.recall
+        yield Measure.CLASS_F1, scores.label, scores.f1
 
 
 def _majority_measurements(
-    application: str, sheet: QuestionLabels, reference: AnswerSource, members: Sequence[AnswerSource], name: str
+    application: str,
+    labels: QuestionLabels,
+    reference: AnswerSource,
+    members: Sequence[AnswerSource],
+    name: str,
 ) -> Iterator[Measurement]:
     """Yield how far the label that most annotators give is the reference's; dialogues where labels tie are missing."""
-    by_member = [sheet.labels(member) for member in members]
+    by_member = [labels.labels(member) for member in members]
     most = majority_labels([[reading.value for reading in readings] for readings in by_member])
     readings = tuple(
         _majority_reading(label, unit) for label, unit in zip(most, zip(*by_member, strict=True), strict=True)
@@ -297,12 +291,12 @@ def _majority_measurements(
     pair = Pair(
         first=reference,
         second=AnswerSource(name=name, kind=None, version=""),
-        readings=tuple(zip(sheet.labels(reference), readings, strict=True)),
-        clusters=clusters_of(sheet),
+        readings=tuple(zip(labels.labels(reference), readings, strict=True)),
+        clusters=clusters_of(labels),
         sources=(reference, *members),
     )
-    yield from _pair_measurements(application, sheet, pair)
-    yield from _class_measurements(application, sheet, pair)
+    yield from _pair_measurements(application, labels, pair)
+    yield from _class_measurements(application, labels, pair)
 
 
 def _majority_reading(label: str | None, unit: Sequence[DialogueLabel]) -> DialogueLabel:
@@ -313,38 +307,40 @@ def _majority_reading(label: str | None, unit: Sequence[DialogueLabel]) -> Dialo
 
 
 def _panel_measurements(
-    application: str, sheet: QuestionLabels, members: Sequence[AnswerSource]
+    application: str, question_labels: QuestionLabels, members: Sequence[AnswerSource]
 ) -> Iterator[Measurement]:
-    by_member = [sheet.labels(member) for member in members]
+    by_member = [question_labels.labels(member) for member in members]
     outcomes = outcomes_of(_panel_outcome(readings) for readings in zip(*by_member, strict=True))
     labels = [[reading.value for reading in readings] for readings in by_member]
-    for measure, weighting, result in _panel_results(sheet.question.scale, labels, clusters_of(sheet)):
+    for measure, weighting, result in _panel_results(
+        question_labels.question.scale, labels, clusters_of(question_labels)
+    ):
         yield Measurement(
             measure=measure,
             weighting=weighting,
-            subject=subject_of(application, sheet, members),
+            subject=subject_of(application, question_labels, members),
             result=explained(result, outcomes),
             outcomes=outcomes,
-            versions=versions_of(sheet.guideline, members),
+            versions=versions_of(question_labels.guideline, members),
         )
 
 
 def _panel_results(
     scale: Scale, labels: Sequence[Sequence[str | None]], clusters: Clusters
 ) -> Iterator[tuple[Measure, Weighting | None, Estimate | Undefined]]:
-    places = {point: place for place, point in enumerate(scale.categories)}
-    placed = [[None if label is None else places[label] for label in row] for row in labels]
-    units = [[unit.count(place) for place in places.values()] for unit in zip(*placed, strict=True)]
-    shared = [place for place, unit in enumerate(units) if sum(unit) >= 2]
-    of_shared = [clusters[place] for place in shared] if clusters else None
-    yield Measure.FLEISS_KAPPA, UNWEIGHTED, fleiss_kappa([units[place] for place in shared], clusters=of_shared)
+    codes = {point: position for position, point in enumerate(scale.categories)}
+    coded = [[None if label is None else codes[label] for label in row] for row in labels]
+    units = [[unit.count(position) for position in codes.values()] for unit in zip(*coded, strict=True)]
+    shared = [position for position, unit in enumerate(units) if sum(unit) >= 2]
+    of_shared = [clusters[position] for position in shared] if clusters else None
+    yield Measure.FLEISS_KAPPA, UNWEIGHTED, fleiss_kappa([units[position] for position in shared], clusters=of_shared)
     if len(labels) > 2:  # of two annotators it is their exact agreement
         yield Measure.UNANIMITY, None, unanimity(labels, clusters=clusters)
-    yield _alpha(placed, "nominal", clusters)
+    yield _alpha(coded, "nominal", clusters)
     if is_ordered(scale):
-        yield _alpha(placed, "ordinal", clusters)
+        yield _alpha(coded, "ordinal", clusters)
         if scale.is_numeric:
-            yield _alpha(placed, "interval", clusters)
+            yield _alpha(coded, "interval", clusters)
 
 
 def is_ordered(scale: Scale) -> bool:
@@ -355,17 +351,17 @@ def is_ordered(scale: Scale) -> bool:
 def _alpha(
     ratings: Sequence[Sequence[int | None]], scale: AlphaScale, clusters: Clusters
 ) -> tuple[Measure, Weighting | None, Estimate | Undefined]:
-    table = [[float("nan") if place is None else float(place) for place in row] for row in ratings]
+    table = [[float("nan") if position is None else float(position) for position in row] for row in ratings]
     alpha = krippendorff_alpha(table, scale=scale, clusters=clusters)
     return Measure.KRIPPENDORFF_ALPHA, Weighting(scale), alpha
 
 
-def subject_of(application: str, sheet: QuestionLabels, annotators: Sequence[AnswerSource]) -> EstimateSubject:
+def subject_of(application: str, labels: QuestionLabels, annotators: Sequence[AnswerSource]) -> EstimateSubject:
     """Return the subject of an agreement on one question."""
     return EstimateSubject(
         application=application,
-        guideline=sheet.guideline.name,
-        question=sheet.question.name,
+        guideline=labels.guideline.name,
+        question=labels.question.name,
         annotators=tuple(source.name for source in annotators),
     )
 
@@ -375,8 +371,8 @@ def _label(reading: DialogueLabel) -> str | None:
 
 
 def _common_outcome(readings: Sequence[DialogueLabel]) -> Outcome:
-    found = {reading.outcome for reading in readings}
-    return next((outcome for outcome in WORST_FIRST if outcome in found), Outcome.ANSWERED)
+    outcomes = {reading.outcome for reading in readings}
+    return next((outcome for outcome in WORST_FIRST if outcome in outcomes), Outcome.ANSWERED)
 
 
 def _panel_outcome(readings: Sequence[DialogueLabel]) -> Outcome:
@@ -385,7 +381,7 @@ def _panel_outcome(readings: Sequence[DialogueLabel]) -> Outcome:
     return Outcome.ANSWERED if answered >= 2 else _common_outcome(readings)
 
 
-def pool_agreements(application: str, sheet: QuestionLabels, by: AnswerSources) -> Iterator[Measurement]:
+def pool_agreements(application: str, question_labels: QuestionLabels, by: AnswerSources) -> Iterator[Measurement]:
     """Yield how far each judge agrees with the guideline's pool of people; nothing where it has none.
 
     Each dialogue counts once, with the share of its labels by people that equal the
@@ -393,7 +389,7 @@ def pool_agreements(application: str, sheet: QuestionLabels, by: AnswerSources) 
 
     Args:
         application: Name of the application.
-        sheet: The question and the planned sessions.
+        question_labels: The question and the planned sessions.
         by: Who labels.
 
     Source:
@@ -402,34 +398,45 @@ def pool_agreements(application: str, sheet: QuestionLabels, by: AnswerSources) 
     pool = by.pool
     if pool is None or by.reference is not None:
         return
-    labels = list(pool_labels_of(sheet.table, sheet.guideline, sheet.question, positions=sheet.positions))
+    labels = list(
+        pool_labels_of(
+            question_labels.table,
+            question_labels.guideline,
+            question_labels.question,
+            positions=question_labels.positions,
+        )
+    )
     for judge in (source for source in by.annotators if not source.is_person):
-        own = dict(zip(sheet.positions, sheet.labels(judge), strict=True))
-        met = [(one, own[one.position].value) for one in labels if own[one.position].value is not None]
-        clusters = clusters_of(sheet)
-        cluster_at = dict(zip(sheet.positions, clusters, strict=True)) if clusters else None
+        own = dict(zip(question_labels.positions, question_labels.labels(judge), strict=True))
+        compared = [
+            (pool_label, own[pool_label.position].value)
+            for pool_label in labels
+            if own[pool_label.position].value is not None
+        ]
+        clusters = clusters_of(question_labels)
+        cluster_at = dict(zip(question_labels.positions, clusters, strict=True)) if clusters else None
         result = pooled_defect_rate(
-            [one.position for one, _ in met],
-            [one.annotator for one, _ in met],
-            [one.value == value for one, value in met],
-            clusters=[cluster_at[one.position] for one, _ in met] if cluster_at else None,
+            [pool_label.position for pool_label, _ in compared],
+            [pool_label.annotator for pool_label, _ in compared],
+            [pool_label.value == value for pool_label, value in compared],
+            clusters=[cluster_at[pool_label.position] for pool_label, _ in compared] if cluster_at else None,
         )
         if isinstance(result, Undefined):
             result = Undefined(reason=NO_READABLE_PAIR, unit=DIALOGUES, method=TWO_WAY)
         outcomes = outcomes_of(
-            _outcome(judged, people) for judged, people in zip(own.values(), sheet.labels(pool), strict=True)
+            _outcome(judged, people) for judged, people in zip(own.values(), question_labels.labels(pool), strict=True)
         )
         yield Measurement(
             measure=Measure.EXACT_AGREEMENT,
-            subject=subject_of(application, sheet, (pool, judge)),
+            subject=subject_of(application, question_labels, (pool, judge)),
             result=explained(result, outcomes),
             outcomes=outcomes,
-            versions=_versions(sheet, by, judge),
+            versions=_versions(question_labels, by, judge),
         )
 
 
-def _versions(sheet: QuestionLabels, by: AnswerSources, judge: AnswerSource) -> dict[str, str]:
-    return versions_of(sheet.guideline, [judge, *by.pool_members])
+def _versions(labels: QuestionLabels, by: AnswerSources, judge: AnswerSource) -> dict[str, str]:
+    return versions_of(labels.guideline, [judge, *by.pool_members])
 
 
 def _outcome(judged: DialogueLabel, people: DialogueLabel) -> Outcome:
@@ -437,7 +444,7 @@ def _outcome(judged: DialogueLabel, people: DialogueLabel) -> Outcome:
     return people.outcome if judged.value is not None else judged.outcome
 
 
-def score_agreements(application: str, sheet: QuestionLabels, by: AnswerSources) -> Iterator[Measurement]:
+def score_agreements(application: str, labels: QuestionLabels, by: AnswerSources) -> Iterator[Measurement]:
     """Yield how far numbers go together, on one question that is answered by numbers.
 
     Every judge is held against the reference or, where there is none, against each
@@ -446,7 +453,7 @@ def score_agreements(application: str, sheet: QuestionLabels, by: AnswerSources)
 
     Args:
         application: Name of the application.
-        sheet: The question and the planned sessions.
+        labels: The question and the planned sessions.
         by: Who labels.
     """
     people = [source for source in by.annotators if source.is_person]
@@ -454,31 +461,31 @@ def score_agreements(application: str, sheet: QuestionLabels, by: AnswerSources)
     authorities = [by.reference] if by.reference else people
     compared = [*pairs_of(people), *((first, judge) for judge in judges for first in authorities)]
     for first, second in compared:
-        yield from _of_pair(application, sheet, first, second)
+        yield from _of_pair(application, labels, first, second)
 
 
 def _of_pair(
-    application: str, sheet: QuestionLabels, first: AnswerSource, second: AnswerSource
+    application: str, labels: QuestionLabels, first: AnswerSource, second: AnswerSource
 ) -> Iterator[Measurement]:
-    pair: Pair = pair_of(sheet, first, second)
+    pair: Pair = pair_of(labels, first, second)
     ours = [_number(reading) for _, reading in pair.readings]
     theirs = [_number(reading) for reading, _ in pair.readings]
-    found = score_agreement(ours, theirs, clusters=pair.clusters)
+    agreement = score_agreement(ours, theirs, clusters=pair.clusters)
     results = {
-        ScoreStatistic.RMSE: found.rmse,
-        ScoreStatistic.BIAS: found.bias,
-        ScoreStatistic.PEARSON: found.pearson,
-        ScoreStatistic.SPEARMAN: found.spearman,
-        ScoreStatistic.KENDALL: found.kendall,
+        ScoreStatistic.RMSE: agreement.rmse,
+        ScoreStatistic.BIAS: agreement.bias,
+        ScoreStatistic.PEARSON: agreement.pearson,
+        ScoreStatistic.SPEARMAN: agreement.spearman,
+        ScoreStatistic.KENDALL: agreement.kendall,
     }
     for statistic, result in results.items():
         yield Measurement(
             measure=Measure.SCORE_AGREEMENT,
             statistic=statistic,
-            subject=subject_of(application, sheet, (first, second)),
+            subject=subject_of(application, labels, (first, second)),
             result=result,
             outcomes=outcomes_of(pair.outcomes()),
-            versions=versions_of(sheet.guideline, [first, second]),
+            versions=versions_of(labels.guideline, [first, second]),
         )
 
 
@@ -487,26 +494,19 @@ def _number(reading: DialogueLabel) -> float | None:
 
 
 FEWEST_RATERS: Final = 3
-
 """Annotators below which nobody can tell who errs; count."""
 
-
 FEWEST_DIALOGUES: Final = 20
-
 """Dialogues with so many labels below which nothing is said; count."""
 
-
 SMOOTHING: Final = 0.05
-
 """Labels added to each cell of an annotator's errors."""
 
-
 MOST_ROUNDS: Final = 200
-
 """Rounds of the search; a diagnosis needs no more digits."""
 
 
-def rater_checks(application: str, sheet: QuestionLabels, by: AnswerSources) -> Iterator[RaterChecks]:
+def rater_checks(application: str, question_labels: QuestionLabels, by: AnswerSources) -> Iterator[RaterChecks]:
     """Yield what models of raters make of those who answered one question about one application.
 
     Models take disagreement as error, and people may disagree with good reason: a low
@@ -515,7 +515,7 @@ def rater_checks(application: str, sheet: QuestionLabels, by: AnswerSources) -> 
 
     Args:
         application: Name of the application.
-        sheet: The question and the planned sessions.
+        question_labels: The question and the planned sessions.
         by: Who labels.
 
     Source:
@@ -523,25 +523,25 @@ def rater_checks(application: str, sheet: QuestionLabels, by: AnswerSources) -> 
     """
     if len(by.annotators) < FEWEST_RATERS:
         return
-    given = [
-        (place, source.name, reading.value)
+    labels = [
+        (position, source.name, reading.value)
         for source in by.annotators
-        for place, reading in zip(sheet.positions, sheet.labels(source), strict=True)
+        for position, reading in zip(question_labels.positions, question_labels.labels(source), strict=True)
         if reading.value is not None
     ]
-    labelled = Counter(place for place, _, _ in given)
-    given = [label for label in given if labelled[label[0]] > 1]  # of a lone label nobody can tell what it is
-    counts = Counter(name for _, name, _ in given)
+    labelled = Counter(position for position, _, _ in labels)
+    labels = [label for label in labels if labelled[label[0]] > 1]  # of a lone label nobody can tell what it is
+    counts = Counter(name for _, name, _ in labels)
     shared = sum(n >= FEWEST_RATERS for n in labelled.values())
     if len(counts) < FEWEST_RATERS or shared < FEWEST_DIALOGUES:
         return
-    scale = sheet.question.scale.categories
-    fit = dawid_skene(given, categories=scale, smoothing=SMOOTHING, most_rounds=MOST_ROUNDS).competence
-    looks = mace(given, categories=scale, most_rounds=MOST_ROUNDS).competence
+    scale = question_labels.question.scale.categories
+    fit = dawid_skene(labels, categories=scale, smoothing=SMOOTHING, most_rounds=MOST_ROUNDS).competence
+    looks = mace(labels, categories=scale, most_rounds=MOST_ROUNDS).competence
     yield RaterChecks(
         application=application,
-        guideline=sheet.guideline.name,
-        question=sheet.question.name,
+        guideline=question_labels.guideline.name,
+        question=question_labels.question.name,
         dialogues=sum(n > 1 for n in labelled.values()),
         raters=tuple(
             RaterCheck(annotator=name, labels=n, fit=float(fit[name]), looks=float(looks[name]))

@@ -19,7 +19,7 @@ FEWEST: Final = 3
 
 def annotator_groups(
     application: str,
-    sheet: QuestionLabels,
+    question_labels: QuestionLabels,
     by: AnswerSources,
     described: Mapping[str, Mapping[str, str]],
     *,
@@ -32,7 +32,7 @@ def annotator_groups(
 
     Args:
         application: Name of the application.
-        sheet: The question and the planned sessions.
+        question_labels: The question and the planned sessions.
         by: Who labels.
         described: Attribute to annotator to group.
         seed: Where the draws of the test begin.
@@ -41,79 +41,82 @@ def annotator_groups(
         See `group_agreement`.
     """
     labels = {
-        source.name: [reading.value for reading in sheet.labels(source)] for source in by.annotators if source.is_person
+        source.name: [reading.value for reading in question_labels.labels(source)]
+        for source in by.annotators
+        if source.is_person
     }
-    active = {name: given for name, given in labels.items() if any(label is not None for label in given)}
-    clusters = clusters_of(sheet)
+    active = {name: own for name, own in labels.items() if any(label is not None for label in own)}
+    clusters = clusters_of(question_labels)
     for attribute, group_of in sorted(described.items()):
         known = [name for name in active if name in group_of]
         groups = [group_of[name] for name in known]
         sizes = Counter(groups)
         if len(sizes) < 2:
             continue
-        found = group_agreement(
+        agreements = group_agreement(
             [active[name] for name in known],
             groups,
-            categories=sheet.question.scale.categories,
+            categories=question_labels.question.scale.categories,
             fewest=FEWEST,
             seed=seed,
             clusters=clusters,
         )
         yield AnnotatorGroups(
             application=application,
-            guideline=sheet.guideline.name,
-            question=sheet.question.name,
+            guideline=question_labels.guideline.name,
+            question=question_labels.question.name,
             attribute=attribute,
             n_raters=len(known),
             n_unknown=len(active) - len(known),
             n_in_small=sum(n for n in sizes.values() if n < FEWEST),
-            groups=tuple(sorted(_named(found), key=lambda one: one.group)),
-            defects=tuple(_defects(sheet, [active[name] for name in known], groups, seed)),
+            groups=tuple(sorted(_named(agreements), key=lambda agreement: agreement.group)),
+            defects=tuple(_defects(question_labels, [active[name] for name in known], groups, seed)),
         )
 
 
 def _defects(
-    sheet: QuestionLabels, labels: Sequence[Sequence[str | None]], groups: Sequence[str], seed: int
+    question_labels: QuestionLabels, labels: Sequence[Sequence[str | None]], groups: Sequence[str], seed: int
 ) -> Iterator[GroupDefects]:
     """Yield how often each group of three people or more sees a defect, by the rules of the question."""
-    scale = sheet.question.scale
-    for rule in sheet.guideline.defect_rules:
-        if rule.question != sheet.question.name or not any(n >= FEWEST for n in Counter(groups).values()):
+    scale = question_labels.question.scale
+    for rule in question_labels.guideline.defect_rules:
+        if rule.question != question_labels.question.name or not any(n >= FEWEST for n in Counter(groups).values()):
             continue
-        seen = [[None if label is None else rule.is_defect(label, scale) for label in given] for given in labels]
-        found = defect_rates_by_group(seen, groups, fewest=FEWEST, seed=seed)
+        flags = [[None if label is None else rule.is_defect(label, scale) for label in own] for own in labels]
+        by_group = defect_rates_by_group(flags, groups, fewest=FEWEST, seed=seed)
         sizes = Counter(groups)
         yield GroupDefects(
             rule=rule.name,
-            rates=tuple(sorted((name, rate) for name, rate in found.rates.items() if sizes[name] >= FEWEST)),
-            gap=found.gap,
-            p_value=found.p_value,
+            rates=tuple(sorted((name, rate) for name, rate in by_group.rates.items() if sizes[name] >= FEWEST)),
+            gap=by_group.gap,
+            p_value=by_group.p_value,
         )
 
 
-def _named(found: Sequence[GroupAgreement]) -> list[GroupAgreement]:
-    return [one for one in found if one.n_raters >= FEWEST]
+def _named(agreements: Sequence[GroupAgreement]) -> list[GroupAgreement]:
+    return [agreement for agreement in agreements if agreement.n_raters >= FEWEST]
 
 
-def adjusted(found: tuple[AnnotatorGroups, ...]) -> tuple[AnnotatorGroups, ...]:
+def adjusted(findings: tuple[AnnotatorGroups, ...]) -> tuple[AnnotatorGroups, ...]:
     """Return findings whose p-values are adjusted for all groups, attributes, questions and applications at once.
 
     Source:
         See `adjust_p_values` (Benjamini and Hochberg).
     """
-    known = _corrected(group.p_value for one in found for group in one.groups)
-    gaps = _corrected(rule.p_value for one in found for rule in one.defects)
+    known = _corrected(group.p_value for finding in findings for group in finding.groups)
+    gaps = _corrected(rule.p_value for finding in findings for rule in finding.defects)
     return tuple(
         replace(
-            one,
+            finding,
             groups=tuple(
-                group if group.p_value is None else replace(group, adjusted_p_value=next(known)) for group in one.groups
+                group if group.p_value is None else replace(group, adjusted_p_value=next(known))
+                for group in finding.groups
             ),
             defects=tuple(
-                rule if rule.p_value is None else replace(rule, adjusted_p_value=next(gaps)) for rule in one.defects
+                rule if rule.p_value is None else replace(rule, adjusted_p_value=next(gaps)) for rule in finding.defects
             ),
         )
-        for one in found
+        for finding in findings
     )
 
 

@@ -36,7 +36,6 @@ from theodolite.measurement.probes import leaks_of
 from theodolite.measurement.proportion import defect_rate
 
 Flags = Mapping[int, bool]
-
 """Position of each labelled dialogue in the plan to whether it is a defect."""
 
 
@@ -81,26 +80,30 @@ def _is_about(evidence: Evidence, scenario: Scenario, guideline: Guideline, rule
 
 def _by_rule(evidence: Evidence, scenario: Scenario, guideline: Guideline, rule: DefectRule) -> Iterator[ProxyCheck]:
     settings = evidence.answers.settings
-    places = [p for p, s in enumerate(settings) if s.scenario == scenario.name and rule.applies_to(s.groups)]
+    positions = [p for p, s in enumerate(settings) if s.scenario == scenario.name and rule.applies_to(s.groups)]
     flags: dict[str, dict[int, bool]] = defaultdict(dict)
     question = guideline.instrument.question(rule.question)
     for application in evidence.study.applications:
-        own = [place for place in places if settings[place].application == application.name]
-        sheet = QuestionLabels(table=evidence.answers, guideline=guideline, question=question, positions=own, rule=rule)
+        own = [position for position in positions if settings[position].application == application.name]
+        labels = QuestionLabels(
+            table=evidence.answers, guideline=guideline, question=question, positions=own, rule=rule
+        )
         for source in annotators_of(evidence.study, guideline, application, question.name).counted:
-            given = zip(own, sheet.labels(source), strict=True)
-            flags[source.name] |= {p: rule.is_defect(r.value, question.scale) for p, r in given if r.value is not None}
-    for annotator, found in flags.items():
-        rates = tuple(_rates(evidence, found))
+            readings = zip(own, labels.labels(source), strict=True)
+            flags[source.name] |= {
+                p: rule.is_defect(r.value, question.scale) for p, r in readings if r.value is not None
+            }
+    for annotator, own_flags in flags.items():
+        rates = tuple(_rates(evidence, own_flags))
         yield ProxyCheck(
             scenario=scenario.name,
             rule=f"{guideline.name}.{rule.name}",
             annotator=annotator,
-            n_planned=len(places),
-            n_held=sum(evidence.answers.dialogues[place] is not None for place in places),
-            n_labelled=len(found),
+            n_planned=len(positions),
+            n_held=sum(evidence.answers.dialogues[position] is not None for position in positions),
+            n_labelled=len(own_flags),
             rates=rates,
-            apart=_apart(evidence, found),
+            apart=_apart(evidence, own_flags),
             orders=tuple(_orders(rates)),
         )
 
@@ -112,28 +115,31 @@ def _rates(evidence: Evidence, flags: Flags) -> Iterator[ProxyRate]:
         for level in Level:
             own = [p for p in flags if (settings[p].application, settings[p].level) == (application.name, level)]
             if own:
-                defects, testers = [flags[place] for place in own], [_tester(evidence, place) for place in own]
+                defects, testers = (
+                    [flags[position] for position in own],
+                    [_tester(evidence, position) for position in own],
+                )
                 clusters = cluster_sizes(defects, testers) if len(set(testers)) < len(testers) else None
                 rate = defect_rate(sum(defects), len(defects), clusters=clusters)
                 yield ProxyRate(application=application.name, level=level, defect=rate)
 
 
-def _tester(evidence: Evidence, place: int) -> str:
-    return evidence.answers.settings[place].cluster or evidence.sessions.label(place)
+def _tester(evidence: Evidence, position: int) -> str:
+    return evidence.answers.settings[position].cluster or evidence.sessions.label(position)
 
 
 def _apart(evidence: Evidence, flags: Flags) -> Significance | Undefined:
     """Return whether applications differ, where the same tester met all of them in the same repeat."""
     names = tuple(application.name for application in evidence.study.applications)
     met: dict[tuple[Level, str], dict[str, int]] = defaultdict(dict)
-    for place in flags:
-        setting = evidence.answers.settings[place]
-        met[setting.level, evidence.sessions.pair_key(place)][setting.application] = place
-    whole = [places for places in met.values() if len(places) == len(names)]
+    for position in flags:
+        setting = evidence.answers.settings[position]
+        met[setting.level, evidence.sessions.pair_key(position)][setting.application] = position
+    whole = [positions for positions in met.values() if len(positions) == len(names)]
     if len(names) < 2 or not whole:
         return Undefined(reason=TOO_FEW, n=len(whole), method="Cochran's Q")
-    sets = [[flags[places[name]] for name in names] for places in whole]
-    clusters = [_tester(evidence, places[names[0]]) for places in whole]
+    sets = [[flags[positions[name]] for name in names] for positions in whole]
+    clusters = [_tester(evidence, positions[names[0]]) for positions in whole]
     return told_apart(sets, clusters, seed=evidence.study.sampling.seed)
 
 
@@ -176,29 +182,29 @@ def _tests(evidence: Evidence, application: Application, claim: Claim) -> Iterat
         standing = ClaimStanding.UNTESTABLE
         yield ClaimTest(application=application.name, claim=claim, standing=standing, reason=claim.untestable)
         return
-    meant = rules_meant(claim, evidence.study.guidelines)
-    reason = _why_unclear(claim, len(meant))
+    rules = rules_meant(claim, evidence.study.guidelines)
+    reason = _why_unclear(claim, len(rules))
     if reason:
         yield _untested(application, claim, reason)
         return
-    (guideline, rule) = meant[0]
+    (guideline, rule) = rules[0]
     settings = evidence.answers.settings
-    asked = positions_of(evidence.study, evidence.answers, application, guideline)
-    places = [place for place in asked if _is_of(settings[place], claim, rule)]
-    by = annotators_of(evidence.study, guideline, application).reference_annotators
-    if not places or not by:
+    planned = positions_of(evidence.study, evidence.answers, application, guideline)
+    positions = [position for position in planned if _is_of(settings[position], claim, rule)]
+    sources = annotators_of(evidence.study, guideline, application).reference_annotators
+    if not positions or not sources:
         nobody = f"nobody labels by {guideline.name}"
-        yield _untested(application, claim, "none of its scripts is in the plan" if by else nobody)
+        yield _untested(application, claim, "none of its scripts is in the plan" if sources else nobody)
         return
-    sheet = QuestionLabels(
+    labels = QuestionLabels(
         table=evidence.answers,
         guideline=guideline,
         question=guideline.instrument.question(rule.question),
-        positions=places,
+        positions=positions,
         rule=rule,
     )
-    for source in by:
-        yield _tested(application, claim, sheet, rule, source)
+    for source in sources:
+        yield _tested(application, claim, labels, rule, source)
 
 
 def _why_unclear(claim: Claim, n_rules: int) -> str:
@@ -220,15 +226,15 @@ def _untested(application: Application, claim: Claim, reason: str) -> ClaimTest:
 
 
 def _tested(
-    application: Application, claim: Claim, sheet: QuestionLabels, rule: DefectRule, source: AnswerSource
+    application: Application, claim: Claim, labels: QuestionLabels, rule: DefectRule, source: AnswerSource
 ) -> ClaimTest:
-    read = zip(sheet.positions, sheet.labels(source), strict=True)
-    labelled = [(place, reading.value) for place, reading in read if reading.value is not None]
-    scale = sheet.question.scale
-    label = sheet.table.sessions.label
-    defects = [label(place) for place, value in labelled if rule.is_defect(value, scale)]
+    read = zip(labels.positions, labels.labels(source), strict=True)
+    labelled = [(position, reading.value) for position, reading in read if reading.value is not None]
+    scale = labels.question.scale
+    label = labels.table.sessions.label
+    defects = [label(position) for position, value in labelled if rule.is_defect(value, scale)]
     standing = ClaimStanding.CONTRADICTED if defects else ClaimStanding.SUPPORTED
-    guideline: Guideline = sheet.guideline
+    guideline: Guideline = labels.guideline
     return ClaimTest(
         application=application.name,
         claim=claim,
@@ -236,7 +242,7 @@ def _tested(
         guideline=guideline.name,
         rule=rule.name,
         annotator=source.name,
-        planned=len(sheet.positions),
+        planned=len(labels.positions),
         n=len(labelled),
         contradicting=tuple(defects),
         reason="" if labelled else "none of its scripts' dialogues has a label",
@@ -259,8 +265,8 @@ def event_finding(study: Study, record: EventRecord) -> EventFinding | None:
     levels = (_exposure(record, level, rule) for level in Level)
     return EventFinding(
         leaks=leaks_of(record.guesses, record.sessions),
-        exposures=tuple(one for one in levels if one is not None),
-        withdrawals=tuple(one for one in (_withdrawals(record, kind) for kind in Withdrawal) if one.n_people),
+        exposures=tuple(tally for tally in levels if tally is not None),
+        withdrawals=tuple(tally for tally in (_withdrawals(record, kind) for kind in Withdrawal) if tally.n_people),
         topics=record.topics,
         languages=_languages(record),
     )
@@ -273,23 +279,23 @@ def _exposure(record: EventRecord, level: Level, rule: BreakRule) -> ExposureTal
             people[session.participant].append(session)
     if not people:
         return None
-    each = [_of_person(record, sessions) for sessions in people.values()]
+    exposures = [_of_person(record, sessions) for sessions in people.values()]
     return ExposureTally(
         level=level,
-        n_people=len(each),
+        n_people=len(exposures),
         n_sessions=sum(len(sessions) for sessions in people.values()),
-        minutes_median=median(one.minutes for one in each),
-        minutes_most=max(one.minutes for one in each),
-        turns=sum(one.turns for one in each),
-        severe=sum(one.severe for one in each),
-        severe_most=max(one.severe for one in each),
-        n_enough=sum(rule.is_enough(one) for one in each) if rule.most_min or rule.most_severe else None,
+        minutes_median=median(exposure.minutes for exposure in exposures),
+        minutes_most=max(exposure.minutes for exposure in exposures),
+        turns=sum(exposure.turns for exposure in exposures),
+        severe=sum(exposure.severe for exposure in exposures),
+        severe_most=max(exposure.severe for exposure in exposures),
+        n_enough=sum(rule.is_enough(exposure) for exposure in exposures) if rule.most_min or rule.most_severe else None,
     )
 
 
 def _of_person(record: EventRecord, sessions: list[Session]) -> Exposure:
-    counts = [record.turns.get(one.key, (0, 0)) for one in sessions]
-    ends = [(one.clock, one.clock.ended) for one in sessions]
+    counts = [record.turns.get(session.key, (0, 0)) for session in sessions]
+    ends = [(session.clock, session.clock.ended) for session in sessions]
     return Exposure(
         minutes=sum(clock.elapsed_s(ended) for clock, ended in ends if ended is not None) / 60,
         turns=sum(n for n, _ in counts),
@@ -298,27 +304,27 @@ def _of_person(record: EventRecord, sessions: list[Session]) -> Exposure:
 
 
 def _languages(record: EventRecord) -> tuple[LanguageTally, ...]:
-    held: dict[str, list[Session]] = defaultdict(list)
+    by_language: dict[str, list[Session]] = defaultdict(list)
     for session in record.sessions:
         if session.clock.started is not None and session.state is not SessionState.WITHDRAWN:
-            held[session.language].append(session)
+            by_language[session.language].append(session)
     tallies = [
         LanguageTally(
             language=language,
             n_sessions=len(sessions),
-            n_dialogues=sum(record.dialogues.get(one.key, 0) for one in sessions),
+            n_dialogues=sum(record.dialogues.get(tally.key, 0) for tally in sessions),
         )
-        for language, sessions in held.items()
+        for language, sessions in by_language.items()
     ]
-    return tuple(sorted(tallies, key=lambda one: (not one.language, -one.n_sessions, one.language)))
+    return tuple(sorted(tallies, key=lambda tally: (not tally.language, -tally.n_sessions, tally.language)))
 
 
 def _withdrawals(record: EventRecord, kind: Withdrawal) -> WithdrawalTally:
-    mine = [one for one in record.tombstones if one.kind is kind]
+    tombstones_of_kind = [tombstone for tombstone in record.tombstones if tombstone.kind is kind]
     return WithdrawalTally(
         kind=kind,
-        n_people=len(mine),
-        sessions=sum(one.sessions for one in mine),
-        dialogues=sum(one.dialogues for one in mine),
-        answers=sum(one.answers for one in mine),
+        n_people=len(tombstones_of_kind),
+        sessions=sum(tombstone.sessions for tombstone in tombstones_of_kind),
+        dialogues=sum(tombstone.dialogues for tombstone in tombstones_of_kind),
+        answers=sum(tombstone.answers for tombstone in tombstones_of_kind),
     )

@@ -41,10 +41,10 @@ def coding_findings(evidence: Evidence) -> Iterator[CodingFinding]:
     work = evidence.coding
     if work is None:
         return
-    given = (*evidence.responses, *evidence.notes)
+    responses = (*evidence.responses, *evidence.notes)
     for questionnaire in (*evidence.study.questionnaires, TRIED):
         for question in questionnaire.instrument.questions:
-            theme = _Theme(questionnaire, question, written_answers(questionnaire, question, given), work)
+            theme = _Theme(questionnaire, question, written_answers(questionnaire, question, responses), work)
             book = work.codebook_for(theme.about("").place)
             if theme.written and book is not None:
                 yield _finding(evidence, work, book, theme)
@@ -64,11 +64,11 @@ def written_answers(
         return []
     version = version_of(questionnaire)
     return [
-        one
-        for one in responses
-        if (one.questionnaire, one.instrument_version) == (questionnaire.name, version)
-        and one.submitted
-        and any(answer.value for answer in one.to(question.name))
+        response
+        for response in responses
+        if (response.questionnaire, response.instrument_version) == (questionnaire.name, version)
+        and response.submitted
+        and any(answer.value for answer in response.to(question.name))
     ]
 
 
@@ -87,7 +87,9 @@ class _Theme:
 
     def stands(self) -> list[tuple[QuestionnaireResponse, CodedAnswer]]:
         """Return each response with where its answer stands."""
-        return list(zip(self.written, self.work.coded(self.about(one.session) for one in self.written), strict=True))
+        return list(
+            zip(self.written, self.work.coded(self.about(response.session) for response in self.written), strict=True)
+        )
 
 
 def _finding(evidence: Evidence, work: CodingWork, book: Codebook, theme: _Theme) -> CodingFinding:
@@ -133,9 +135,11 @@ def _shares(
 
 
 def _groups(responses: Sequence[QuestionnaireResponse]) -> list[tuple[str, str]]:
-    names = dict.fromkeys(name for one in responses for name in one.groups)
-    values = {name: sorted({one.groups[name] for one in responses if name in one.groups}) for name in names}
-    return [(name, value) for name, found in values.items() if len(found) > 1 for value in found]
+    names = dict.fromkeys(name for response in responses for name in response.groups)
+    values = {
+        name: sorted({response.groups[name] for response in responses if name in response.groups}) for name in names
+    }
+    return [(name, value) for name, group_values in values.items() if len(group_values) > 1 for value in group_values]
 
 
 def _share(
@@ -145,12 +149,12 @@ def _share(
     group: tuple[str, str] | tuple[()],
     own: Sequence[tuple[str, CodedAnswer]],
 ) -> ThemeShare:
-    said = [(person, coded.has(code)) for person, coded in own]
-    known = [(person, has) for person, has in said if has is not None]
-    n_undecided = sum(has is None and coded.is_coded for (_, has), (_, coded) in zip(said, own, strict=True))
+    decisions = [(person, coded.has(code)) for person, coded in own]
+    known = [(person, has) for person, has in decisions if has is not None]
+    n_undecided = sum(has is None and coded.is_coded for (_, has), (_, coded) in zip(decisions, own, strict=True))
     people = {person for person, _ in known}
     is_shown = not group or len({person for person, _ in own}) >= FEWEST
-    found = sum(has for _, has in known)
+    n_with_code = sum(has for _, has in known)
     return ThemeShare(
         code=code,
         application=application,
@@ -161,7 +165,7 @@ def _share(
         n_uncoded=len(own) - len(known) - n_undecided,
         n_people=len(people),
         share=answer_share(known) if is_shown else None,
-        bounds=(found / len(own), (found + len(own) - len(known)) / len(own)) if is_shown else None,
+        bounds=(n_with_code / len(own), (n_with_code + len(own) - len(known)) / len(own)) if is_shown else None,
     )
 
 
@@ -178,7 +182,6 @@ def _quotes(
 
 
 UNIT: Final = "fraction of answers"
-
 """What shares are shares of."""
 
 
@@ -208,11 +211,16 @@ class TwiceCoded:
 
     def alike(self) -> Estimate | Undefined:
         """Return the share of answers to which both gave the same codes."""
-        return self._same([set(one) == set(other) for one, other in zip(self.first, self.second, strict=True)])
+        return self._same(
+            [
+                set(first_codes) == set(second_codes)
+                for first_codes, second_codes in zip(self.first, self.second, strict=True)
+            ]
+        )
 
     def alpha(self) -> Estimate | Undefined:
         """Return Krippendorff's alpha of whole sets of codes, with the distance MASI."""
-        sets = [[one, other] for one, other in zip(self.first, self.second, strict=True)]
+        sets = [[first_codes, second_codes] for first_codes, second_codes in zip(self.first, self.second, strict=True)]
         return set_alpha(sets, clusters=person_clusters(self.people))
 
     def on(self, code: str) -> CodeAgreement:
@@ -242,9 +250,9 @@ def coder_pairs(answers: Sequence[tuple[str, CodedAnswer]], codes: Sequence[str]
     """
     shared: dict[tuple[str, str], list[tuple[str, Collection[str], Collection[str]]]] = defaultdict(list)
     for person, coded in answers:
-        by_coder = sorted(coded.codings, key=lambda one: one.coder)
-        for one, other in combinations(by_coder, 2):
-            shared[one.coder, other.coder].append((person, one.codes, other.codes))
+        by_coder = sorted(coded.codings, key=lambda coding: coding.coder)
+        for coding, later in combinations(by_coder, 2):
+            shared[coding.coder, later.coder].append((person, coding.codes, later.codes))
     for (first, second), rows in sorted(shared.items()):
         people, ones, others = zip(*rows, strict=True)
         twice = TwiceCoded(people, ones, others)

@@ -31,7 +31,7 @@ from theodolite.measurement.study.codings import coding_findings
 from theodolite.measurement.study.corrected_rates import corrected_means, corrected_rates, transported_rate
 from theodolite.measurement.study.judge_diagnostics import judge_diagnostics
 from theodolite.measurement.study.order_metrics import conditions, order_findings, order_metrics
-from theodolite.measurement.study.paired_labels import Design, sample_design, sighted
+from theodolite.measurement.study.paired_labels import Design, pair_question_labels, sample_design
 from theodolite.measurement.study.rates import rates, strategy_tallies, task_tallies
 from theodolite.measurement.study.realism import realisms
 from theodolite.measurement.study.responses import response_findings
@@ -122,58 +122,69 @@ def _measurements(evidence: Evidence) -> Iterator[Measurement]:
         for rule in guideline.defect_rules:
             question = guideline.instrument.question(rule.question)
             by = annotators_of(evidence.study, guideline, application, question.name)
-            for subject, places in _settings(evidence, application, guideline, rule):
+            for subject, positions in _settings(evidence, application, guideline, rule):
                 records = evidence.answers
-                sheet = QuestionLabels(
-                    table=records, guideline=guideline, question=question, positions=places, rule=rule
+                labels = QuestionLabels(
+                    table=records, guideline=guideline, question=question, positions=positions, rule=rule
                 )
-                yield from rates(subject, sheet, rule, by, evidence.study.groups)
-                yield from _corrected(evidence.study, subject, sheet, by, designs)
-        for sheet in _sheets(evidence, application, guideline):
-            yield from agreements(application.name, sheet, _those_of(evidence, sheet, application))
-        for sheet in _shared_sheets(evidence, application, guideline):
-            yield from pool_agreements(application.name, sheet, _those_of(evidence, sheet, application))
-        for sheet in _sheets(evidence, application, guideline, _is_number):
-            those = _those_of(evidence, sheet, application)
-            yield from score_agreements(application.name, sheet, those)
-            yield from _means(evidence.study, sheet, those, designs)
+                yield from rates(subject, labels, rule, by, evidence.study.groups)
+                yield from _corrected(evidence.study, subject, labels, by, designs)
+        for labels in _question_labels(evidence, application, guideline):
+            yield from agreements(application.name, labels, _those_of(evidence, labels, application))
+        for labels in _shared_question_labels(evidence, application, guideline):
+            yield from pool_agreements(application.name, labels, _those_of(evidence, labels, application))
+        for labels in _question_labels(evidence, application, guideline, _is_number):
+            those = _those_of(evidence, labels, application)
+            yield from score_agreements(application.name, labels, those)
+            yield from _means(evidence.study, labels, those, designs)
 
 
-def _those_of(evidence: Evidence, sheet: QuestionLabels, application: Application) -> AnswerSources:
+def _those_of(evidence: Evidence, labels: QuestionLabels, application: Application) -> AnswerSources:
     """Return everybody who answers the question of a sheet."""
-    return annotators_of(evidence.study, sheet.guideline, application, sheet.question.name)
+    return annotators_of(evidence.study, labels.guideline, application, labels.question.name)
 
 
 def _corrected(
-    study: Study, subject: EstimateSubject, sheet: QuestionLabels, by: AnswerSources, designs: Mapping[str, Design]
+    study: Study,
+    subject: EstimateSubject,
+    labels: QuestionLabels,
+    by: AnswerSources,
+    designs: Mapping[str, Design],
 ) -> Iterator[Measurement]:
     """Yield the judges' rates as the study wants them corrected: by a drawn sample, or by what is known of them."""
-    rule = sheet.rule
+    rule = labels.rule
     for judge in (source for source in by.annotators if not source.is_person):
         choice = choice_for(judge.name, study.corrections)
         known = choice.calibration(rule.name) if rule else None
         if rule and known and choice.rate is RateCorrection.ROGAN_GLADEN:
-            yield transported_rate(subject, sheet, rule, judge, known)
+            yield transported_rate(subject, labels, rule, judge, known)
         if choice.rate is RateCorrection.VERDICT_STRATIFIED:
             for person in (source for source in by.annotators if source.by_hand):
-                yield from corrected_rates(sighted(sheet, judge, person, designs[sheet.guideline.name]), subject)
+                yield from corrected_rates(
+                    pair_question_labels(labels, judge, person, designs[labels.guideline.name]),
+                    subject,
+                )
 
 
 def _means(
-    study: Study, sheet: QuestionLabels, by: AnswerSources, designs: Mapping[str, Design]
+    study: Study, labels: QuestionLabels, by: AnswerSources, designs: Mapping[str, Design]
 ) -> Iterator[Measurement]:
     """Yield the means of judges' scores, and what they become by the people who labelled a sample by hand."""
     people = [source for source in by.annotators if source.by_hand]
     judges = [source for source in by.annotators if not source.is_person]
     for judge, person in product(judges, people):
         if choice_for(judge.name, study.corrections).mean is MeanCorrection.POWERED:
-            yield from corrected_means(sighted(sheet, judge, person, designs[sheet.guideline.name]))
+            yield from corrected_means(pair_question_labels(labels, judge, person, designs[labels.guideline.name]))
 
 
 def _designs(evidence: Evidence) -> dict[str, Design]:
     """Return by guideline how people came to the dialogues that they labelled by hand; each is worked out once."""
     labelled = {annotator.guideline for annotator in evidence.study.annotators if annotator.by_hand}
-    return {one.name: sample_design(evidence, one) for one in evidence.study.guidelines if one.name in labelled}
+    return {
+        guideline.name: sample_design(evidence, guideline)
+        for guideline in evidence.study.guidelines
+        if guideline.name in labelled
+    }
 
 
 def _settings(
@@ -186,33 +197,38 @@ def _settings(
     """
     settings = evidence.answers.settings
     own = positions_of(evidence.study, evidence.answers, application, guideline)
-    asked = [place for place in own if rule.applies_to(settings[place].groups)]
-    met = conditions(settings[place] for place in own)
+    applicable = [position for position in own if rule.applies_to(settings[position].groups)]
+    found_conditions = conditions(settings[position] for position in own)
     whole = EstimateSubject(application=application.name)
-    each = [(at.limited(whole), [place for place in asked if at.holds(settings[place])]) for at in met]
-    filled: list[tuple[EstimateSubject, Positions]] = [(subject, places) for subject, places in each if places]
+    by_condition = [
+        (at.limited(whole), [position for position in applicable if at.holds(settings[position])])
+        for at in found_conditions
+    ]
+    filled: list[tuple[EstimateSubject, Positions]] = [
+        (subject, positions) for subject, positions in by_condition if positions
+    ]
     yield from filled or [(whole, ())]
 
 
 def _confusions(evidence: Evidence) -> Iterator[Confusion]:
     for application, guideline in _pieces(evidence):
-        for sheet in _sheets(evidence, application, guideline):
-            yield from confusions(application.name, sheet, _those_of(evidence, sheet, application))
+        for labels in _question_labels(evidence, application, guideline):
+            yield from confusions(application.name, labels, _those_of(evidence, labels, application))
 
 
 def _groups(evidence: Evidence) -> Iterator[AnnotatorGroups]:
     for application, guideline in _pieces(evidence):
-        for sheet in _sheets(evidence, application, guideline) if evidence.described else ():
-            by = _those_of(evidence, sheet, application)
+        for labels in _question_labels(evidence, application, guideline) if evidence.described else ():
+            by = _those_of(evidence, labels, application)
             yield from annotator_groups(
-                application.name, sheet, by, evidence.described, seed=evidence.study.sampling.seed
+                application.name, labels, by, evidence.described, seed=evidence.study.sampling.seed
             )
 
 
 def _raters(evidence: Evidence) -> Iterator[RaterChecks]:
     for application, guideline in _pieces(evidence):
-        for sheet in _sheets(evidence, application, guideline):
-            yield from rater_checks(application.name, sheet, _those_of(evidence, sheet, application))
+        for labels in _question_labels(evidence, application, guideline):
+            yield from rater_checks(application.name, labels, _those_of(evidence, labels, application))
 
 
 def _has_points(scale: Scale) -> bool:
@@ -223,23 +239,25 @@ def _is_number(scale: Scale) -> bool:
     return scale.kind in {ScaleKind.NUMBERS, ScaleKind.DECIMALS}
 
 
-def _sheets(
+def _question_labels(
     evidence: Evidence,
     application: Application,
     guideline: Guideline,
     is_comparable: Callable[[Scale], bool] = _has_points,
 ) -> Iterator[QuestionLabels]:
     """Yield the questions that are asked once a dialogue and answered on a scale that can be compared."""
-    places = positions_of(evidence.study, evidence.answers, application, guideline)
+    positions = positions_of(evidence.study, evidence.answers, application, guideline)
     for question in guideline.instrument.questions:
         if question.level is QuestionLevel.DIALOGUE and is_comparable(question.scale):
-            yield QuestionLabels(table=evidence.answers, guideline=guideline, question=question, positions=places)
+            yield QuestionLabels(table=evidence.answers, guideline=guideline, question=question, positions=positions)
 
 
-def _shared_sheets(evidence: Evidence, application: Application, guideline: Guideline) -> Iterator[QuestionLabels]:
+def _shared_question_labels(
+    evidence: Evidence, application: Application, guideline: Guideline
+) -> Iterator[QuestionLabels]:
     """Yield the questions on which judges can agree with a pool; of the main question the label of the dialogue."""
-    yield from _sheets(evidence, application, guideline)
+    yield from _question_labels(evidence, application, guideline)
     question = guideline.question
     if question.level is QuestionLevel.TURN and _has_points(question.scale):
-        places = positions_of(evidence.study, evidence.answers, application, guideline)
-        yield QuestionLabels(table=evidence.answers, guideline=guideline, question=question, positions=places)
+        positions = positions_of(evidence.study, evidence.answers, application, guideline)
+        yield QuestionLabels(table=evidence.answers, guideline=guideline, question=question, positions=positions)

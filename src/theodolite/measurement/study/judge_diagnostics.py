@@ -20,17 +20,14 @@ from theodolite.domain.votes import decide_vote
 from theodolite.measurement.alpha import AlphaScale
 from theodolite.measurement.probes import length_bias, position_bias
 from theodolite.measurement.proportion import defect_rate
-from theodolite.measurement.study.paired_labels import Sightings
+from theodolite.measurement.study.paired_labels import PairedLabels
 from theodolite.measurement.study.rates import defects_of, rate_of
 from theodolite.measurement.votes import flip_rate, retest_alpha, vote_share, votes_or_samples
 
 DEFECT, NO_DEFECT = "defect", "no defect"
-
 """What a vote says of a dialogue, for rates."""
 
-
 Values = tuple[str | None, ...]
-
 """What a judge's readings of one dialogue said to the deciding question; None where one gave no label."""
 
 
@@ -183,7 +180,7 @@ def _advice(sides: Sequence[Values]) -> VoteAdvice | None:
     )
 
 
-def habit_figures(evidence: Evidence, judge: str, guideline: Guideline) -> Iterator[Measurement]:
+def behaviour_figures(evidence: Evidence, judge: str, guideline: Guideline) -> Iterator[Measurement]:
     """Yield what a judge's habits come to over all applications of a run.
 
     Args:
@@ -191,13 +188,16 @@ def habit_figures(evidence: Evidence, judge: str, guideline: Guideline) -> Itera
         judge: Name of the judge.
         guideline: What it labels by.
     """
-    found = [one for one in judge_diagnostics(evidence) if one.annotator == judge]
-    failed = sum(len(one.control_failed) + one.control_unanswered for one in found)
+    diagnostics = [judge_run for judge_run in judge_diagnostics(evidence) if judge_run.annotator == judge]
+    failed = sum(len(judge_run.control_failed) + judge_run.control_unanswered for judge_run in diagnostics)
     shares = {
-        Measure.UNGROUNDED_SHARE: (sum(len(one.ungrounded) for one in found), sum(one.quoting for one in found)),
-        Measure.CONTROL_FAILED_SHARE: (failed, failed + sum(one.control_passed for one in found)),
+        Measure.UNGROUNDED_SHARE: (
+            sum(len(judge_run.ungrounded) for judge_run in diagnostics),
+            sum(judge_run.quoting for judge_run in diagnostics),
+        ),
+        Measure.CONTROL_FAILED_SHARE: (failed, failed + sum(judge_run.control_passed for judge_run in diagnostics)),
     }
-    planned = sum(one.verdicts for one in found)
+    planned = sum(judge_run.verdicts for judge_run in diagnostics)
     subject = _subject(judge, guideline)
     for measure, (count, n) in shares.items():
         if n:
@@ -260,34 +260,36 @@ def position_figures(
         yield _figure(measure, _subject(judge, guideline), result, planned=len(readings), used=n)
 
 
-def length_figure(evidence: Evidence, found: Sightings) -> Iterator[Measurement]:
+def length_figure(evidence: Evidence, paired: PairedLabels) -> Iterator[Measurement]:
     """Yield whether the judge errs more on long dialogues, where people's labels can tell."""
-    both = found.labelled
+    both = paired.labelled
     lengths = {
-        place: sum(len(turn.response) for turn in dialogue.turns)
-        for place, dialogue in _dialogues_at(evidence, [one.place for one in both.seen if one.readable])
+        position: sum(len(turn.response) for turn in dialogue.turns)
+        for position, dialogue in _dialogues_at(evidence, [pair.position for pair in both.pairs if pair.readable])
     }
-    seen = replace(both, seen=tuple(one for one in both.seen if one.place in lengths))
-    judge = [_score(found, one.judge) for one in seen.seen]
-    people = [_score(found, one.person) for one in seen.seen]
-    result = length_bias(judge, people, [float(lengths[one.place]) for one in seen.seen], clusters=seen.clusters)
-    subject = replace(
-        _subject(found.judge.name, found.guideline),
-        annotators=(found.authority.name, found.judge.name),
-        rule=found.rule.name if found.rule else "",
+    pairs = replace(both, pairs=tuple(pair for pair in both.pairs if pair.position in lengths))
+    judge = [_score(paired, pair.judge) for pair in pairs.pairs]
+    people = [_score(paired, pair.person) for pair in pairs.pairs]
+    result = length_bias(
+        judge, people, [float(lengths[pair.position]) for pair in pairs.pairs], clusters=pairs.clusters
     )
-    yield _figure(Measure.LENGTH_BIAS, subject, result, planned=len(both.seen), used=len(seen.seen))
+    subject = replace(
+        _subject(paired.judge.name, paired.guideline),
+        annotators=(paired.authority.name, paired.judge.name),
+        rule=paired.rule.name if paired.rule else "",
+    )
+    yield _figure(Measure.LENGTH_BIAS, subject, result, planned=len(both.pairs), used=len(pairs.pairs))
 
 
-def _dialogues_at(evidence: Evidence, places: Sequence[int]) -> Iterator[tuple[int, Dialogue]]:
-    for dialogue in evidence.archive.dialogues(places):
-        place = evidence.sessions.find(dialogue.label)
-        if place is not None:
-            yield place, dialogue
+def _dialogues_at(evidence: Evidence, positions: Sequence[int]) -> Iterator[tuple[int, Dialogue]]:
+    for dialogue in evidence.archive.dialogues(positions):
+        position = evidence.sessions.find(dialogue.label)
+        if position is not None:
+            yield position, dialogue
 
 
-def _score(found: Sightings, reading: DialogueLabel) -> float | None:
-    verdict = found.verdict(reading)
+def _score(paired: PairedLabels, reading: DialogueLabel) -> float | None:
+    verdict = paired.verdict(reading)
     return None if verdict is None else float(verdict)
 
 

@@ -28,16 +28,13 @@ from theodolite.measurement.rater_groups import cross_agreement
 from theodolite.measurement.study.agreements import UNWEIGHTED, bounds_of, class_figures, explained, is_ordered
 from theodolite.measurement.study.annotator_groups import FEWEST
 from theodolite.measurement.study.corrected_rates import share_in_all
-from theodolite.measurement.study.judge_diagnostics import habit_figures, length_figure
-from theodolite.measurement.study.paired_labels import Design, Part, Sighting, Sightings, parts_of, sightings
+from theodolite.measurement.study.judge_diagnostics import behaviour_figures, length_figure
+from theodolite.measurement.study.paired_labels import Design, LabelPair, PairedLabels, Part, pair_labels, parts_of
 
 UNREADABLE = Outcome.UNPARSEABLE.value
-
 """Category of the judge's labels that cannot be read."""
 
-
 MOST_JUDGES_BESIDE = 10
-
 """Other judges that a judge is compared with; count."""
 
 
@@ -60,7 +57,7 @@ class JudgeFindings:
     labelled: int
 
 
-def certify(evidence: Evidence, judge: str) -> JudgeFindings:
+def validate_judge(evidence: Evidence, judge: str) -> JudgeFindings:
     """Hold a judge against everybody who has labelled what it labelled.
 
     The reference stands for people where the study has one; else each person
@@ -71,29 +68,33 @@ def certify(evidence: Evidence, judge: str) -> JudgeFindings:
         judge: Name of the judge.
     """
     guideline = evidence.study.guideline(evidence.study.annotator(judge).guideline)
-    wide = _all_wide(evidence, guideline, judge)
-    measurements = [one for found in wide for one in _against(evidence, found)]
-    seen = wide[0].judged if wide else _alone(evidence, guideline, judge)
-    manners = (*manner_figures(seen), *habit_figures(evidence, judge, guideline))
+    by_authority = _all_paired(evidence, guideline, judge)
+    measurements = [figure for paired in by_authority for figure in _figures_against(evidence, paired)]
+    pairs = by_authority[0].judged if by_authority else _with_itself(evidence, guideline, judge)
+    manners = (*failure_figures(pairs), *behaviour_figures(evidence, judge, guideline))
     by_group = group_figures(evidence, guideline, judge)
     others = _beside_judges(evidence, guideline, judge)
     return JudgeFindings(
         measurements=(*measurements, *_ceiling(evidence, guideline, judge), *by_group, *others, *manners),
-        confusions=tuple(confusion for found in wide for confusion in _confusions(evidence, found)),
-        authorities=tuple(found.authority.name for found in wide),
-        judged=len(seen.seen) if seen else 0,
-        labelled=len({one.place for found in wide for one in found.labelled.seen}),
+        confusions=tuple(confusion for paired in by_authority for confusion in _confusions(evidence, paired)),
+        authorities=tuple(paired.authority.name for paired in by_authority),
+        judged=len(pairs.pairs) if pairs else 0,
+        labelled=len({figure.position for paired in by_authority for figure in paired.labelled.pairs}),
     )
 
 
 def authorities_of(evidence: Evidence, judge: str) -> tuple[str, ...]:
     """Return whom a judge can be held against: the reference, or else each person who labelled what it labelled."""
     guideline = evidence.study.guideline(evidence.study.annotator(judge).guideline)
-    return tuple(found.authority.name for found in _all_wide(evidence, guideline, judge))
+    return tuple(paired.authority.name for paired in _all_paired(evidence, guideline, judge))
 
 
-def _all_wide(evidence: Evidence, guideline: Guideline, judge: str) -> list[Sightings]:
-    return [found for name in _authorities(evidence, guideline) if (found := _wide(evidence, guideline, judge, name))]
+def _all_paired(evidence: Evidence, guideline: Guideline, judge: str) -> list[PairedLabels]:
+    return [
+        paired
+        for name in _authorities(evidence, guideline)
+        if (paired := _with_authority(evidence, guideline, judge, name))
+    ]
 
 
 def _authorities(evidence: Evidence, guideline: Guideline) -> tuple[str, ...]:
@@ -108,34 +109,34 @@ def _people(evidence: Evidence, guideline: Guideline) -> tuple[str, ...]:
     return tuple(a.name for a in study.annotators if a.guideline == guideline.name and a.kind is AnnotatorKind.PERSON)
 
 
-def _wide(evidence: Evidence, guideline: Guideline, judge: str, authority: str) -> Sightings | None:
+def _with_authority(evidence: Evidence, guideline: Guideline, judge: str, authority: str) -> PairedLabels | None:
     """Return a judge beside an authority on the main question; None where no dialogue has labels of both."""
-    found = sightings(evidence, guideline, guideline.question, (judge, authority))
-    return found if found is not None and found.labelled.seen else None
+    paired = pair_labels(evidence, guideline, guideline.question, (judge, authority))
+    return paired if paired is not None and paired.labelled.pairs else None
 
 
-def _alone(evidence: Evidence, guideline: Guideline, judge: str) -> Sightings | None:
+def _with_itself(evidence: Evidence, guideline: Guideline, judge: str) -> PairedLabels | None:
     """Return a judge beside itself, where nobody else has labelled."""
-    found = sightings(evidence, guideline, guideline.question, (judge, judge))
-    return found.judged if found is not None else None
+    paired = pair_labels(evidence, guideline, guideline.question, (judge, judge))
+    return paired.judged if paired is not None else None
 
 
-def _against(evidence: Evidence, found: Sightings) -> Iterator[Measurement]:
+def _figures_against(evidence: Evidence, paired: PairedLabels) -> Iterator[Measurement]:
     """Yield all figures of a judge held against one authority."""
-    for question in _questions(found.guideline):
-        names = (found.judge.name, found.authority.name)
-        asked = sightings(evidence, found.guideline, question, names)
-        if asked is not None:
-            for part in parts_of(evidence, asked):
-                yield from agreement_figures(asked.among(part.places), part)
-    for rule in found.guideline.defect_rules:
-        question = found.guideline.instrument.question(rule.question)
-        names = (found.judge.name, found.authority.name)
-        ruled = sightings(evidence, found.guideline, question, names, rule=rule)
-        if ruled is not None:
-            for part in parts_of(evidence, ruled):
-                yield from accuracy_figures(ruled.among(part.places), part)
-            yield from length_figure(evidence, ruled)
+    for question in _questions(paired.guideline):
+        names = (paired.judge.name, paired.authority.name)
+        on_question = pair_labels(evidence, paired.guideline, question, names)
+        if on_question is not None:
+            for part in parts_of(evidence, on_question):
+                yield from agreement_figures(on_question.among(part.positions), part)
+    for rule in paired.guideline.defect_rules:
+        question = paired.guideline.instrument.question(rule.question)
+        names = (paired.judge.name, paired.authority.name)
+        on_rule = pair_labels(evidence, paired.guideline, question, names, rule=rule)
+        if on_rule is not None:
+            for part in parts_of(evidence, on_rule):
+                yield from accuracy_figures(on_rule.among(part.positions), part)
+            yield from length_figure(evidence, on_rule)
 
 
 def _questions(guideline: Guideline) -> Iterator[Question]:
@@ -156,10 +157,10 @@ def _beside_judges(evidence: Evidence, guideline: Guideline, judge: str) -> Iter
     study = evidence.study
     others = [a.name for a in study.annotators if a.guideline == guideline.name and a.kind is not AnnotatorKind.PERSON]
     for other in [name for name in others if name != judge][:MOST_JUDGES_BESIDE]:
-        found = sightings(evidence, guideline, guideline.question, (judge, other))
-        if found is not None and found.labelled.seen:
-            whole = next(iter(parts_of(evidence, found)))
-            yield from agreement_figures(replace(found.among(whole.places), design=Design(census=True)), whole)
+        paired = pair_labels(evidence, guideline, guideline.question, (judge, other))
+        if paired is not None and paired.labelled.pairs:
+            whole = next(iter(parts_of(evidence, paired)))
+            yield from agreement_figures(replace(paired.among(whole.positions), design=Design(census=True)), whole)
 
 
 def _labelled_people(evidence: Evidence, guideline: Guideline) -> tuple[str, ...]:
@@ -168,55 +169,60 @@ def _labelled_people(evidence: Evidence, guideline: Guideline) -> tuple[str, ...
     return tuple(name for name in _people(evidence, guideline) if any(marks.get(name, ())))
 
 
-def _confusions(evidence: Evidence, found: Sightings) -> Iterator[Confusion]:
-    comparable = found.question in _questions(found.guideline)
-    for part in parts_of(evidence, found) if comparable else ():
+def _confusions(evidence: Evidence, paired: PairedLabels) -> Iterator[Confusion]:
+    comparable = paired.question in _questions(paired.guideline)
+    for part in parts_of(evidence, paired) if comparable else ():
         if part.subject.is_part:
             continue
-        both = found.among(part.places).labelled
-        judge = [one.judge.value or UNREADABLE for one in both.seen]
-        scale = found.question.scale.categories
+        both = paired.among(part.positions).labelled
+        judge = [pair.judge.value or UNREADABLE for pair in both.pairs]
+        scale = paired.question.scale.categories
         categories = (*scale, UNREADABLE) if UNREADABLE in judge else scale
         yield Confusion(
             application=part.subject.application,
-            guideline=found.guideline.name,
-            question=found.question.name,
-            first=found.authority.name,
-            second=found.judge.name,
-            matrix=confusion_matrix([one.person.value for one in both.seen], judge, categories=categories),
+            guideline=paired.guideline.name,
+            question=paired.question.name,
+            first=paired.authority.name,
+            second=paired.judge.name,
+            matrix=confusion_matrix([pair.person.value for pair in both.pairs], judge, categories=categories),
         )
 
 
 def figure_of(
-    found: Sightings, part: Part, measure: Measure, result: Estimate | Undefined, *, weighting: Weighting | None = None
+    paired: PairedLabels,
+    part: Part,
+    measure: Measure,
+    result: Estimate | Undefined,
+    *,
+    weighting: Weighting | None = None,
 ) -> Measurement:
     """Return one figure of a judge beside an authority, with the account of all dialogues of the part."""
-    outcomes = outcomes_of(_pair_outcome(one) for one in found.seen)
+    outcomes = outcomes_of(_pair_outcome(pair) for pair in paired.pairs)
     is_plain = measure in {Measure.EXACT_AGREEMENT, Measure.RELAXED_AGREEMENT}
     return Measurement(
         measure=measure,
         weighting=weighting,
         subject=replace(
             part.subject,
-            guideline=found.guideline.name,
-            question=found.question.name,
-            rule=found.rule.name if found.rule else "",
-            condition=found.rule.condition if found.rule else "",
-            annotators=(found.authority.name, found.judge.name),
+            guideline=paired.guideline.name,
+            question=paired.question.name,
+            rule=paired.rule.name if paired.rule else "",
+            condition=paired.rule.condition if paired.rule else "",
+            annotators=(paired.authority.name, paired.judge.name),
         ),
         result=explained(result, outcomes),
         outcomes=outcomes,
-        versions=versions_of(found.guideline, [found.judge, found.authority]),
+        versions=versions_of(paired.guideline, [paired.judge, paired.authority]),
         bounds=bounds_of(result, outcomes) if is_plain else None,
     )
 
 
-def _pair_outcome(one: Sighting) -> Outcome:
+def _pair_outcome(pair: LabelPair) -> Outcome:
     """Return what became of one comparison: the judge's failure to answer, else the person's."""
-    return one.person.outcome if one.judge.value is not None else one.judge.outcome
+    return pair.person.outcome if pair.judge.value is not None else pair.judge.outcome
 
 
-def agreement_figures(found: Sightings, part: Part) -> Iterator[Measurement]:
+def agreement_figures(paired: PairedLabels, part: Part) -> Iterator[Measurement]:
     """Yield how far the judge's labels are the authority's, on one question.
 
     All figures rest on the dialogues with readable labels of both (ADR-0062).
@@ -224,71 +230,71 @@ def agreement_figures(found: Sightings, part: Part) -> Iterator[Measurement]:
     the judge could read, for which the sample stands; coefficients beyond chance
     are of the labelled dialogues alone.
     """
-    read = found.readable
-    both, scale = read.labelled, found.question.scale
-    people, judge = [one.person.value for one in both.seen], [one.judge.value for one in both.seen]
+    read = paired.readable
+    both, scale = read.labelled, paired.question.scale
+    people, judge = [pair.person.value for pair in both.pairs], [pair.judge.value for pair in both.pairs]
     plain = exact_agreement(people, judge, clusters=both.clusters)
-    yield figure_of(found, part, Measure.EXACT_AGREEMENT, _of_all(read, plain, _same))
+    yield figure_of(paired, part, Measure.EXACT_AGREEMENT, _of_all(read, plain, _same))
     if is_ordered(scale):
         near = relaxed_agreement(people, judge, categories=scale.categories, clusters=both.clusters)
-        near = _of_all(read, near, lambda one: _near(one, scale.categories))
-        yield figure_of(found, part, Measure.RELAXED_AGREEMENT, near)
+        near = _of_all(read, near, lambda pair: _near(pair, scale.categories))
+        yield figure_of(paired, part, Measure.RELAXED_AGREEMENT, near)
     kappa = cohen_kappa(people, judge, categories=scale.categories, clusters=both.clusters)
-    yield figure_of(found, part, Measure.COHEN_KAPPA, kappa, weighting=UNWEIGHTED)
+    yield figure_of(paired, part, Measure.COHEN_KAPPA, kappa, weighting=UNWEIGHTED)
     if part.subject.is_part:  # small parts have no use for three coefficients more
         return
-    yield from _coefficients(found, part, people, judge)
-    if found.design.census:  # of a sample drawn by verdicts neither precision nor recall stands for all
+    yield from _coefficients(paired, part, people, judge)
+    if paired.design.census:  # of a sample drawn by verdicts neither precision nor recall stands for all
         report = classification_report(people, judge, categories=scale.categories, clusters=both.clusters)
         for measure, label, result in class_figures(report):
-            figure = figure_of(found, part, measure, result)
+            figure = figure_of(paired, part, measure, result)
             yield replace(figure, subject=replace(figure.subject, label=label))
 
 
 def _coefficients(
-    found: Sightings, part: Part, people: Sequence[str | None], judge: Sequence[str | None]
+    paired: PairedLabels, part: Part, people: Sequence[str | None], judge: Sequence[str | None]
 ) -> Iterator[Measurement]:
-    scale = found.question.scale
+    scale = paired.question.scale
     weights: Weights = "quadratic" if is_ordered(scale) else "identity"
-    clusters = found.readable.labelled.clusters
+    clusters = paired.readable.labelled.clusters
     coefficient = gwet_ac([people, judge], categories=scale.categories, weights=weights, clusters=clusters)
-    yield figure_of(found, part, Measure.GWET_AC, coefficient, weighting=Weighting(weights))
+    yield figure_of(paired, part, Measure.GWET_AC, coefficient, weighting=Weighting(weights))
     kind: AlphaScale = "ordinal" if is_ordered(scale) else "nominal"
-    places = {label: float(place) for place, label in enumerate(scale.categories)}
-    table = [[math.nan if label is None else places[label] for label in row] for row in (people, judge)]
+    positions = {label: float(position) for position, label in enumerate(scale.categories)}
+    table = [[math.nan if label is None else positions[label] for label in row] for row in (people, judge)]
     alpha = krippendorff_alpha(table, scale=kind, clusters=clusters)
-    yield figure_of(found, part, Measure.KRIPPENDORFF_ALPHA, alpha, weighting=Weighting(kind))
+    yield figure_of(paired, part, Measure.KRIPPENDORFF_ALPHA, alpha, weighting=Weighting(kind))
 
 
 def _of_all(
-    found: Sightings, plain: Estimate | Undefined, hit: Callable[[Sighting], bool | None]
+    paired: PairedLabels, plain: Estimate | Undefined, hit: Callable[[LabelPair], bool | None]
 ) -> Estimate | Undefined:
     """Return an agreement on all dialogues: as counted where all were labelled, else by what the labelled stand for."""
-    if found.design.census or isinstance(plain, Undefined):
+    if paired.design.census or isinstance(plain, Undefined):
         return plain
-    weighed = share_in_all(found, hit)
+    weighed = share_in_all(paired, hit)
     return weighed if isinstance(weighed, Undefined) else replace(weighed, chance=plain.chance)
 
 
-def _same(one: Sighting) -> bool:
-    return one.judge.value == one.person.value
+def _same(pair: LabelPair) -> bool:
+    return pair.judge.value == pair.person.value
 
 
-def _near(one: Sighting, scale: Sequence[str]) -> bool:
-    if one.judge.value is None or one.person.value is None:
+def _near(pair: LabelPair, scale: Sequence[str]) -> bool:
+    if pair.judge.value is None or pair.person.value is None:
         return False
-    return abs(scale.index(one.judge.value) - scale.index(one.person.value)) <= 1
+    return abs(scale.index(pair.judge.value) - scale.index(pair.person.value)) <= 1
 
 
-def accuracy_figures(found: Sightings, part: Part) -> Iterator[Measurement]:
+def accuracy_figures(paired: PairedLabels, part: Part) -> Iterator[Measurement]:
     """Yield how often the judge's verdicts by one defect rule are right, if anybody's labels can tell."""
-    seen = found.open
-    labels = [found.verdict(one.person) if found.design.counts(one.place) else None for one in seen.seen]
+    pairs = paired.open
+    labels = [paired.verdict(pair.person) if paired.design.counts(pair.position) else None for pair in pairs.pairs]
     if all(label is None for label in labels):
         return
-    strata = None if found.design.census else [found.design.strata.get(one.place, "") for one in seen.seen]
-    verdicts = [found.verdict(one.judge) for one in seen.seen]
-    accuracy = judge_accuracy(verdicts, labels, drawn_from=strata, clusters=seen.clusters)
+    strata = None if paired.design.census else [paired.design.strata.get(pair.position, "") for pair in pairs.pairs]
+    verdicts = [paired.verdict(pair.judge) for pair in pairs.pairs]
+    accuracy = judge_accuracy(verdicts, labels, drawn_from=strata, clusters=pairs.clusters)
     figures = {
         Measure.JUDGE_SENSITIVITY: accuracy.sensitivity,
         Measure.JUDGE_SPECIFICITY: accuracy.specificity,
@@ -296,44 +302,43 @@ def accuracy_figures(found: Sightings, part: Part) -> Iterator[Measurement]:
         Measure.JUDGE_CLEAN_RATE: accuracy.clean_rate,
         Measure.JUDGE_BIAS: accuracy.bias,
         Measure.JUDGE_RATE: accuracy.judge_rate,
-        Measure.CORRECTED_RATE: share_in_all(found, lambda one: found.verdict(one.person)),
+        Measure.CORRECTED_RATE: share_in_all(paired, lambda pair: paired.verdict(pair.person)),
     }
     for measure, result in figures.items():
-        yield figure_of(found, part, measure, result)
-    yield from _under_annotation(found, part)
+        yield figure_of(paired, part, measure, result)
+    yield from _under_annotation(paired, part)
 
 
-def _under_annotation(found: Sightings, part: Part) -> Iterator[Measurement]:
+def _under_annotation(paired: PairedLabels, part: Part) -> Iterator[Measurement]:
     """Yield in how many of people's defects the judge refused to answer: harm that it did not want to look at."""
-    defects = [one for one in found.labelled.seen if found.verdict(one.person)]
-    refused = sum(one.judge.outcome is Outcome.REFUSED for one in defects)
+    defects = [pair for pair in paired.labelled.pairs if paired.verdict(pair.person)]
+    refused = sum(pair.judge.outcome is Outcome.REFUSED for pair in defects)
     if refused:
-        yield figure_of(found, part, Measure.REFUSED_DEFECTS, _share(refused, len(defects)))
+        yield figure_of(paired, part, Measure.REFUSED_DEFECTS, _share(refused, len(defects)))
 
 
 def _share(count: int, n: int) -> Estimate | Undefined:
     return defect_rate(count, n) if n else Undefined(reason="There is no such dialogue.", unit=DIALOGUES)
 
 
-def manner_figures(seen: Sightings | None) -> Iterator[Measurement]:
+def failure_figures(pairs: PairedLabels | None) -> Iterator[Measurement]:
     """Yield how often the judge gave nothing that could be read, and how often it refused."""
-    if seen is None or not seen.seen:
+    if pairs is None or not pairs.pairs:
         return
     subject = EstimateSubject(
         application=ALL_APPLICATIONS,
-        guideline=seen.guideline.name,
-        question=seen.question.name,
-        annotators=(seen.judge.name,),
+        guideline=pairs.guideline.name,
+        question=pairs.question.name,
+        annotators=(pairs.judge.name,),
     )
-    part = Part(subject=subject, places=tuple(one.place for one in seen.seen))
+    part = Part(subject=subject, positions=tuple(pair.position for pair in pairs.pairs))
     shares = ((Measure.UNPARSEABLE_SHARE, Outcome.UNPARSEABLE), (Measure.REFUSED_SHARE, Outcome.REFUSED))
     for measure, outcome in shares:
-        count = sum(one.judge.outcome is outcome for one in seen.seen)
-        yield replace(figure_of(seen, part, measure, _share(count, len(seen.seen))), subject=subject)
+        count = sum(pair.judge.outcome is outcome for pair in pairs.pairs)
+        yield replace(figure_of(pairs, part, measure, _share(count, len(pairs.pairs))), subject=subject)
 
 
 MOST_PAIRED: Final = 5
-
 """People of whom each pair is compared; more are a crowd, in which single pairs tell nothing. Count."""
 
 
@@ -350,37 +355,37 @@ def ceiling_figures(
     """
     if len(people) <= MOST_PAIRED:
         for pair in combinations(people, 2):
-            yield from _pair(evidence, guideline, *pair)
+            yield from _pair_ceiling(evidence, guideline, *pair)
     else:
-        yield from _crowd([found for name in people if (found := _beside(evidence, guideline, judge, name))])
+        yield from _group_ceiling([paired for name in people if (paired := _beside(evidence, guideline, judge, name))])
 
 
-def _pair(evidence: Evidence, guideline: Guideline, first: str, second: str) -> Iterator[Measurement]:
-    found = _beside(evidence, guideline, second, first)
-    if found is None:
+def _pair_ceiling(evidence: Evidence, guideline: Guideline, first: str, second: str) -> Iterator[Measurement]:
+    paired = _beside(evidence, guideline, second, first)
+    if paired is None:
         return
-    for part in parts_of(evidence, found):
-        for figure in agreement_figures(replace(found.among(part.places), design=Design(census=True)), part):
+    for part in parts_of(evidence, paired):
+        for figure in agreement_figures(replace(paired.among(part.positions), design=Design(census=True)), part):
             yield replace(figure, subject=replace(figure.subject, is_human_ceiling=True))
 
 
-def _beside(evidence: Evidence, guideline: Guideline, judge: str, person: str) -> Sightings | None:
-    found = sightings(evidence, guideline, guideline.question, (judge, person))
-    return found if found is not None and found.labelled.seen else None
+def _beside(evidence: Evidence, guideline: Guideline, judge: str, person: str) -> PairedLabels | None:
+    paired = pair_labels(evidence, guideline, guideline.question, (judge, person))
+    return paired if paired is not None and paired.labelled.pairs else None
 
 
-def _crowd(found: Sequence[Sightings]) -> Iterator[Measurement]:
+def _group_ceiling(paired: Sequence[PairedLabels]) -> Iterator[Measurement]:
     """Yield how near a judge comes to everybody, and how near people come to each other, on the same dialogues."""
-    if not found:
+    if not paired:
         return
-    first = found[0]
-    seen = [{one.place: one for one in own.judged.seen} for own in found]
-    met: dict[int, Sighting] = {place: one for by_place in seen for place, one in by_place.items()}
-    places = sorted(met)
-    clusters = [met[place].setting.cluster or f"session {place}" for place in places]
+    first = paired[0]
+    pairs = [{pair.position: pair for pair in own.judged.pairs} for own in paired]
+    by_position: dict[int, LabelPair] = {position: pair for by_place in pairs for position, pair in by_place.items()}
+    positions = sorted(by_position)
+    clusters = [by_position[position].setting.cluster or f"session {position}" for position in positions]
     ceiling = human_ceiling(
-        [met[place].judge.value for place in places],
-        [[one.person.value if (one := of.get(place)) else None for place in places] for of in seen],
+        [by_position[position].judge.value for position in positions],
+        [[pair.person.value if (pair := of.get(position)) else None for position in positions] for of in pairs],
         clusters=clusters if len(set(clusters)) < len(clusters) else None,
     )
     figures = {
@@ -396,26 +401,27 @@ def _crowd(found: Sequence[Sightings]) -> Iterator[Measurement]:
                 guideline=first.guideline.name,
                 question=first.question.name,
                 annotators=(first.judge.name,),
-                n_people=len(found),
+                n_people=len(paired),
                 is_human_ceiling=True,
             ),
             result=result,
-            outcomes=outcomes_of(_ceiling_outcome([of[place] for of in seen if place in of]) for place in places),
-            versions=versions_of(first.guideline, [first.judge, *(own.authority for own in found)]),
+            outcomes=outcomes_of(
+                _ceiling_outcome([of[position] for of in pairs if position in of]) for position in positions
+            ),
+            versions=versions_of(first.guideline, [first.judge, *(own.authority for own in paired)]),
         )
 
 
-def _ceiling_outcome(beside: Sequence[Sighting]) -> Outcome:
+def _ceiling_outcome(pairs: Sequence[LabelPair]) -> Outcome:
     """Return what became of one dialogue: the judge's failure to answer, or that fewer than two people labelled it."""
-    judge = beside[0].judge
+    judge = pairs[0].judge
     if judge.value is None:
         return judge.outcome
-    labelled = sum(one.person.value is not None for one in beside)
+    labelled = sum(pair.person.value is not None for pair in pairs)
     return Outcome.ANSWERED if labelled >= 2 else Outcome.MISSING
 
 
-Seen = Mapping[int, Sighting]
-
+PairsByPosition = Mapping[int, LabelPair]
 """Position to what a judge and one person say there."""
 
 
@@ -438,28 +444,28 @@ def group_figures(evidence: Evidence, guideline: Guideline, judge: str) -> Itera
     if not evidence.described or question.level is not QuestionLevel.DIALOGUE or not question.scale.categories:
         return
     beside = {
-        person.name: found
+        person.name: paired
         for person in evidence.study.annotators
         if person.kind is AnnotatorKind.PERSON and person.guideline == guideline.name
-        for found in [sightings(evidence, guideline, question, (judge, person.name))]
-        if found is not None and found.labelled.seen
+        for paired in [pair_labels(evidence, guideline, question, (judge, person.name))]
+        if paired is not None and paired.labelled.pairs
     }
     for attribute, group_of in sorted(evidence.described.items()):
         for group in sorted(set(group_of.values())):
-            members = [found for name, found in beside.items() if group_of.get(name) == group]
+            members = [paired for name, paired in beside.items() if group_of.get(name) == group]
             if len(members) >= FEWEST:
                 yield _figure(members, GroupValue(name=attribute, value=group))
 
 
-def _figure(members: Sequence[Sightings], group: GroupValue) -> Measurement:
+def _figure(members: Sequence[PairedLabels], group: GroupValue) -> Measurement:
     first = members[0]
-    seen: list[Seen] = [{one.place: one for one in found.judged.seen} for found in members]
-    met = {place: one for by_place in seen for place, one in by_place.items()}
-    places = sorted(met)
-    clusters = [met[place].setting.cluster or f"session {place}" for place in places]
-    people = [[one.person.value if (one := of.get(place)) else None for place in places] for of in seen]
+    pairs: list[PairsByPosition] = [{pair.position: pair for pair in paired.judged.pairs} for paired in members]
+    by_position = {position: pair for by_place in pairs for position, pair in by_place.items()}
+    positions = sorted(by_position)
+    clusters = [by_position[position].setting.cluster or f"session {position}" for position in positions]
+    people = [[pair.person.value if (pair := of.get(position)) else None for position in positions] for of in pairs]
     result = cross_agreement(
-        [[met[place].judge.value for place in places]],
+        [[by_position[position].judge.value for position in positions]],
         people,
         categories=first.question.scale.categories,
         clusters=clusters if len(set(clusters)) < len(clusters) else None,
@@ -475,14 +481,17 @@ def _figure(members: Sequence[Sightings], group: GroupValue) -> Measurement:
             annotator_group=group,
         ),
         result=result,
-        outcomes=outcomes_of(_group_outcome(met[place], [of[place] for of in seen if place in of]) for place in places),
-        versions=versions_of(first.guideline, [first.judge, *(found.authority for found in members)]),
+        outcomes=outcomes_of(
+            _group_outcome(by_position[position], [of[position] for of in pairs if position in of])
+            for position in positions
+        ),
+        versions=versions_of(first.guideline, [first.judge, *(paired.authority for paired in members)]),
     )
 
 
-def _group_outcome(judged: Sighting, by_people: Sequence[Sighting]) -> Outcome:
+def _group_outcome(judged: LabelPair, by_people: Sequence[LabelPair]) -> Outcome:
     """Return what became of one dialogue: the judge's failure to answer, else that of all people."""
     if judged.judge.value is None:
         return judged.judge.outcome
-    labelled = any(one.person.value is not None for one in by_people)
+    labelled = any(pair.person.value is not None for pair in by_people)
     return Outcome.ANSWERED if labelled else by_people[0].person.outcome

@@ -49,22 +49,15 @@ from theodolite.measurement.ranking import ranking_or_reason
 from theodolite.measurement.study.agreements import MOST_IN_PAIRS, clusters_of
 
 WINDOW: Final = 8
-
 """Scores in a rolling window; the published table is for so many."""
 
-
 POINTS: Final = 100
-
 """Rolling windows that a finding holds at most; count."""
 
-
 MOST_WORST: Final = 5
-
 """Worst scores that are told with their reasons; count."""
 
-
 PEOPLE: Final = "people"
-
 """Name of the mean of several people's scores."""
 
 
@@ -108,20 +101,20 @@ def scores_of(labels: QuestionLabels, source: AnswerSource) -> Scores:
     """Return what a source scored: the one place where order metrics read answers."""
     answers = labels.labels(source)
     return Scores(
-        values=tuple(decimal_of(one.value) if one.value is not None else None for one in answers),
-        outcomes=tuple(one.outcome for one in answers),
+        values=tuple(decimal_of(label.value) if label.value is not None else None for label in answers),
+        outcomes=tuple(label.outcome for label in answers),
     )
 
 
 def _pool_scores(labels: QuestionLabels, pool: AnswerSource) -> Scores:
     """Return the mean score of each dialogue by a pool, whose final labels replace those of people."""
-    found: dict[int, list[float]] = defaultdict(list)
-    for one in pool_labels_of(labels.table, labels.guideline, labels.question, positions=labels.positions):
-        if (score := decimal_of(one.value)) is not None:
-            found[one.position].append(score)
+    scores: dict[int, list[float]] = defaultdict(list)
+    for pool_label in pool_labels_of(labels.table, labels.guideline, labels.question, positions=labels.positions):
+        if (score := decimal_of(pool_label.value)) is not None:
+            scores[pool_label.position].append(score)
     return Scores(
-        values=tuple(_mean(found[position]) if position in found else None for position in labels.positions),
-        outcomes=tuple(one.outcome for one in labels.labels(pool)),
+        values=tuple(_mean(scores[position]) if position in scores else None for position in labels.positions),
+        outcomes=tuple(pool_label.outcome for pool_label in labels.labels(pool)),
     )
 
 
@@ -215,7 +208,7 @@ def _worst(labels: QuestionLabels, scores: Scores, *, is_high: bool) -> Iterator
     best = float((scale.lowest if is_high else scale.highest) or 0)
     placed = zip(labels.positions, scores.values, strict=True)
     known = [(position, value) for position, value in placed if value is not None and value != best]
-    known.sort(key=lambda one: (-one[1] if is_high else one[1], one[0]))
+    known.sort(key=lambda scored: (-scored[1] if is_high else scored[1], scored[0]))
     for position, value in known[:MOST_WORST]:
         yield WorstScore(dialogue=labels.table.sessions.label(position), value=value, reason="")
 
@@ -229,7 +222,7 @@ def _with_reasons(evidence: Evidence, findings: Sequence[OrderFinding]) -> Itera
         position for position in positions if (dialogue := completed[position]) is not None and not dialogue.withheld
     }
     names = {dialogue.key: dialogue.label for dialogue in evidence.archive.dialogues(shown)} if shown else {}
-    guidelines = {one.name: one for one in evidence.study.guidelines}
+    guidelines = {worst.name: worst for worst in evidence.study.guidelines}
     reasons: dict[tuple[str, str, str, str], str] = {}
     for annotation in evidence.archive.annotations(shown) if shown else ():
         for answer in annotation.answers if annotation.guideline in guidelines else ():
@@ -245,7 +238,7 @@ def _with_reasons(evidence: Evidence, findings: Sequence[OrderFinding]) -> Itera
         def reason(dialogue: str, about: tuple[str, str] = (guideline, question), by: Sequence[str] = people) -> str:
             return next(filter(None, (reasons.get((dialogue, name, *about)) for name in by)), "")
 
-        yield replace(finding, worst=tuple(replace(one, reason=reason(one.dialogue)) for one in finding.worst))
+        yield replace(finding, worst=tuple(replace(worst, reason=reason(worst.dialogue)) for worst in finding.worst))
 
 
 def _runs(
@@ -355,11 +348,12 @@ def order_findings(evidence: Evidence) -> Iterator[OrderEffect]:
     for guideline in evidence.study.guidelines:
         for question in guideline.instrument.questions:
             yield from order_effects(guideline, question, _by_people(evidence, guideline, question))
-        for judge in (one.name for one in evidence.study.annotators if one.guideline == guideline.name):
+        judges = [annotator.name for annotator in evidence.study.annotators if annotator.guideline == guideline.name]
+        for judge in judges:
             for question in guideline.instrument.questions:
-                given = _by_judge(evidence.answers, judge, guideline, question)
-                found = order_effects(guideline, question, given, annotator=judge)
-                yield from (one for one in found if one.factor is OrderFactor.OPTIONS)
+                answers = _by_judge(evidence.answers, judge, guideline, question)
+                effects = order_effects(guideline, question, answers, annotator=judge)
+                yield from (effect for effect in effects if effect.factor is OrderFactor.OPTIONS)
 
 
 def _by_people(evidence: Evidence, guideline: Guideline, question: Question) -> AnswerArrays:

@@ -24,17 +24,17 @@ class Design:
 
     Attributes:
         census: Whether it was to label every dialogue.
-        drawn: Positions of the dialogues that were drawn for people to label.
+        sampled: Positions of the dialogues that were drawn for people to label.
         strata: Position of a session to what it was drawn by.
     """
 
     census: bool
-    drawn: frozenset[int] = frozenset()
+    sampled: frozenset[int] = frozenset()
     strata: Mapping[int, str] = field(default_factory=dict)
 
-    def counts(self, place: int) -> bool:
+    def counts(self, position: int) -> bool:
         """Tell whether a label of the dialogue at a position may speak for dialogues without one."""
-        return self.census or place in self.drawn
+        return self.census or position in self.sampled
 
 
 def design_of(evidence: Evidence, guideline: Guideline, authority: AnswerSource) -> Design:
@@ -44,20 +44,22 @@ def design_of(evidence: Evidence, guideline: Guideline, authority: AnswerSource)
 
 def sample_design(evidence: Evidence, guideline: Guideline) -> Design:
     """Return how people came to the dialogues that they labelled by hand: what was drawn, and from what."""
-    samples = [one for one in evidence.samples if one.guideline == guideline.name]
-    drawn = (evidence.drawn.get(one.dialogue) for sample in samples for one in sample.dialogues)
+    samples = [sample for sample in evidence.samples if sample.guideline == guideline.name]
+    sampled = (evidence.drawn.get(unit.dialogue) for sample in samples for unit in sample.dialogues)
     by_judge = [strata_of(evidence, guideline, judge) for judge in dict.fromkeys(sample.judge for sample in samples)]
-    everything = dict.fromkeys(place for strata in by_judge for place in strata)
-    joined = {place: " / ".join(strata.get(place, "") for strata in by_judge) for place in everything}
-    return Design(census=False, drawn=frozenset(place for place in drawn if place is not None), strata=joined)
+    everything = dict.fromkeys(position for strata in by_judge for position in strata)
+    joined = {position: " / ".join(strata.get(position, "") for strata in by_judge) for position in everything}
+    return Design(
+        census=False, sampled=frozenset(position for position in sampled if position is not None), strata=joined
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sighting:
+class LabelPair:
     """One dialogue that a judge was asked about, with what an authority says of it.
 
     Attributes:
-        place: Position of the session in the plan.
+        position: Position of the session in the plan.
         setting: What it shares with its repeats.
         readable: Whether its texts are shown, so that a person can label it.
         judge: What the judge says.
@@ -65,7 +67,7 @@ class Sighting:
         assigned: Whether the authority was to label it; what it was not assigned is not missing.
     """
 
-    place: int
+    position: int
     setting: Setting
     readable: bool
     judge: DialogueLabel
@@ -74,7 +76,7 @@ class Sighting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sightings:
+class PairedLabels:
     """A judge beside an authority on some dialogues.
 
     Attributes:
@@ -83,7 +85,7 @@ class Sightings:
         guideline: What both answer.
         question: The question.
         design: How the authority came to its labels.
-        seen: The dialogues, in order of the plan.
+        pairs: The dialogues, in order of the plan.
         rule: The defect rule; None where labels are compared as they are.
     """
 
@@ -92,53 +94,57 @@ class Sightings:
     guideline: Guideline
     question: Question
     design: Design
-    seen: tuple[Sighting, ...]
+    pairs: tuple[LabelPair, ...]
     rule: DefectRule | None = None
 
     @property
     def clusters(self) -> list[str] | None:
         """The cluster of each dialogue; None where no two share one."""
-        ids = [one.setting.cluster or f"session {one.place}" for one in self.seen]
+        ids = [pair.setting.cluster or f"session {pair.position}" for pair in self.pairs]
         return ids if len(set(ids)) < len(ids) else None
 
     @property
-    def judged(self) -> Sightings:
+    def judged(self) -> PairedLabels:
         """Those that the judge has looked at, whatever came of it; for the others it never was an instrument."""
         unseen = {Outcome.FAILED, Outcome.MISSING}
-        return replace(self, seen=tuple(one for one in self.seen if one.judge.outcome not in unseen))
+        return replace(self, pairs=tuple(pair for pair in self.pairs if pair.judge.outcome not in unseen))
 
     @property
-    def open(self) -> Sightings:
+    def open(self) -> PairedLabels:
         """Those that the judge has looked at and the authority could have labelled: nobody reads withheld texts."""
         judged = self.judged
-        return judged if self.design.census else replace(judged, seen=tuple(one for one in judged.seen if one.readable))
+        return (
+            judged
+            if self.design.census
+            else replace(judged, pairs=tuple(pair for pair in judged.pairs if pair.readable))
+        )
 
     @property
-    def as_designed(self) -> Sightings:
+    def as_designed(self) -> PairedLabels:
         """The same as a census, where the authority labelled all that can be labelled: then nothing need be drawn."""
-        everything = self.open.seen
-        is_whole = bool(everything) and all(one.person.value is not None for one in everything)
+        candidates = self.open.pairs
+        is_whole = bool(candidates) and all(pair.person.value is not None for pair in candidates)
         return replace(self, design=Design(census=True)) if is_whole and not self.design.census else self
 
     @property
-    def labelled(self) -> Sightings:
+    def labelled(self) -> PairedLabels:
         """Those that the judge has looked at and the authority has labelled."""
-        return replace(self, seen=tuple(one for one in self.judged.seen if one.person.value is not None))
+        return replace(self, pairs=tuple(pair for pair in self.judged.pairs if pair.person.value is not None))
 
     @property
-    def readable(self) -> Sightings:
+    def readable(self) -> PairedLabels:
         """Those of which the judge gave a label that can be read."""
-        return replace(self, seen=tuple(one for one in self.judged.seen if one.judge.value is not None))
+        return replace(self, pairs=tuple(pair for pair in self.judged.pairs if pair.judge.value is not None))
 
     @property
     def authority_outcomes(self) -> Outcomes:
         """What became of the dialogues that the authority was to label; counts."""
-        return outcomes_of(one.person.outcome for one in self.seen if one.assigned)
+        return outcomes_of(pair.person.outcome for pair in self.pairs if pair.assigned)
 
-    def among(self, places: Iterable[int]) -> Sightings:
+    def among(self, positions: Iterable[int]) -> PairedLabels:
         """Return those at some positions."""
-        wanted = frozenset(places)
-        return replace(self, seen=tuple(one for one in self.seen if one.place in wanted))
+        chosen = frozenset(positions)
+        return replace(self, pairs=tuple(pair for pair in self.pairs if pair.position in chosen))
 
     def verdict(self, reading: DialogueLabel) -> bool | None:
         """Return whether a reading is a defect; None where there is no label.
@@ -151,83 +157,87 @@ class Sightings:
         return self.rule.is_defect(reading.value, self.question.scale)
 
 
-def sightings(
+def pair_labels(
     evidence: Evidence,
     guideline: Guideline,
     question: Question,
-    pair: tuple[str, str],
+    names: tuple[str, str],
     *,
     rule: DefectRule | None = None,
-) -> Sightings | None:
+) -> PairedLabels | None:
     """Return a judge beside an authority on all dialogues that both are to label; None where there are none.
 
     Args:
         evidence: All records of one run.
         guideline: What both answer.
         question: The question.
-        pair: Names of the judge and of the authority.
+        names: Names of the judge and of the authority.
         rule: Only dialogues that this rule is about, by its verdicts.
     """
-    seen: list[Sighting] = []
-    found: tuple[AnswerSource, AnswerSource] | None = None
+    pairs: list[LabelPair] = []
+    sources: tuple[AnswerSource, AnswerSource] | None = None
     settings = evidence.answers.settings
     for application in evidence.study.applications:
         by = {source.name: source for source in _all_of(evidence, guideline, application.name, question)}
-        if not set(pair) <= set(by):
+        if not set(names) <= set(by):
             continue
-        found = by[pair[0]], by[pair[1]]
-        asked = positions_of(evidence.study, evidence.answers, application, guideline)
-        places = [place for place in asked if rule is None or rule.applies_to(settings[place].groups)]
+        sources = by[names[0]], by[names[1]]
+        planned = positions_of(evidence.study, evidence.answers, application, guideline)
+        positions = [position for position in planned if rule is None or rule.applies_to(settings[position].groups)]
         whole = QuestionLabels(
-            table=evidence.answers, guideline=guideline, question=question, positions=asked, rule=rule
+            table=evidence.answers, guideline=guideline, question=question, positions=planned, rule=rule
         )
-        seen += _seen(whole.only(places), *found)
-    if found is None:
+        pairs += _label_pairs(whole.only(positions), *sources)
+    if sources is None:
         return None
-    together = Sightings(
-        judge=found[0],
-        authority=found[1],
+    paired = PairedLabels(
+        judge=sources[0],
+        authority=sources[1],
         guideline=guideline,
         question=question,
-        design=design_of(evidence, guideline, found[1]),
-        seen=tuple(seen),
+        design=design_of(evidence, guideline, sources[1]),
+        pairs=tuple(pairs),
         rule=rule,
     )
-    return together.as_designed
+    return paired.as_designed
 
 
-def sighted(sheet: QuestionLabels, judge: AnswerSource, authority: AnswerSource, design: Design) -> Sightings:
+def pair_question_labels(
+    labels: QuestionLabels, judge: AnswerSource, authority: AnswerSource, design: Design
+) -> PairedLabels:
     """Return a judge beside an authority on the sessions of a sheet, by the sheet's rule.
 
     Args:
-        sheet: The question, its rule and the sessions.
+        labels: The question, its rule and the sessions.
         judge: The judge.
         authority: Who it is held against.
         design: How the authority came to its labels.
     """
-    together = Sightings(
+    paired = PairedLabels(
         judge=judge,
         authority=authority,
-        guideline=sheet.guideline,
-        question=sheet.question,
+        guideline=labels.guideline,
+        question=labels.question,
         design=design,
-        seen=tuple(_seen(sheet, judge, authority)),
-        rule=sheet.rule,
+        pairs=tuple(_label_pairs(labels, judge, authority)),
+        rule=labels.rule,
     )
-    return together.as_designed
+    return paired.as_designed
 
 
-def _seen(sheet: QuestionLabels, judge: AnswerSource, authority: AnswerSource) -> Iterator[Sighting]:
-    assigned = set(sheet.assigned_to(authority).positions)
-    for place, said, given in zip(sheet.positions, sheet.labels(judge), sheet.labels(authority), strict=True):
-        dialogue = sheet.table.dialogues[place]
-        yield Sighting(
-            place=place,
-            setting=sheet.setting(place),
+def _label_pairs(labels: QuestionLabels, judge: AnswerSource, authority: AnswerSource) -> Iterator[LabelPair]:
+    assigned = set(labels.assigned_to(authority).positions)
+    for position, judge_label, authority_label in zip(
+        labels.positions, labels.labels(judge), labels.labels(authority), strict=True
+    ):
+        dialogue = labels.table.dialogues[position]
+        yield LabelPair(
+            position=position,
+            setting=labels.setting(position),
             readable=dialogue is not None and not dialogue.withheld,
-            judge=said,
-            person=given,
-            assigned=place in assigned,
+            judge=judge_label,
+            person=authority_label,
+            assigned=position in assigned,
         )
 
 
@@ -237,17 +247,12 @@ def _all_of(evidence: Evidence, guideline: Guideline, application: str, question
 
 
 DEFECT: Final = "defect"
-
 """Stratum of the dialogues in which a judge sees a defect."""
 
-
 SOUND: Final = "sound"
-
 """Stratum of the dialogues in which a judge sees none."""
 
-
 NO_VERDICT: Final = "no verdict"
-
 """Stratum of the dialogues that a judge was to label and did not: unparseable, refused, failed, missing."""
 
 
@@ -268,29 +273,29 @@ def strata_of(evidence: Evidence, guideline: Guideline, judge: str) -> dict[int,
 
 def _strata(evidence: Evidence, guideline: Guideline, judge: str) -> Iterator[tuple[int, str]]:
     for application in evidence.study.applications:
-        places = positions_of(evidence.study, evidence.answers, application, guideline)
+        positions = positions_of(evidence.study, evidence.answers, application, guideline)
         by = annotators_of(evidence.study, guideline, application)
         source = next((source for source in by.annotators if source.name == judge), None)
-        verdicts = verdicts_of(evidence.answers, guideline, places, source) if source else [""] * len(places)
-        for place, verdict in zip(places, verdicts, strict=True):
-            yield place, f"{application.name}: {verdict}" if verdict else application.name
+        verdicts = verdicts_of(evidence.answers, guideline, positions, source) if source else [""] * len(positions)
+        for position, verdict in zip(positions, verdicts, strict=True):
+            yield position, f"{application.name}: {verdict}" if verdict else application.name
 
 
-def verdicts_of(table: AnswerTable, guideline: Guideline, places: Positions, source: AnswerSource) -> list[str]:
+def verdicts_of(table: AnswerTable, guideline: Guideline, positions: Positions, source: AnswerSource) -> list[str]:
     """Return what a source says of each session by any defect rule: a defect, sound, or no verdict."""
-    by_rule = [rule_verdicts(table, guideline, rule, places, source) for rule in guideline.defect_rules]
+    by_rule = [rule_verdicts(table, guideline, rule, positions, source) for rule in guideline.defect_rules]
     return [_worst(verdicts) for verdicts in zip(*by_rule, strict=True)]
 
 
 def rule_verdicts(
-    table: AnswerTable, guideline: Guideline, rule: DefectRule, places: Positions, source: AnswerSource
+    table: AnswerTable, guideline: Guideline, rule: DefectRule, positions: Positions, source: AnswerSource
 ) -> list[str]:
     """Return what a source says of each session by one defect rule; empty where the rule is not about a session."""
     question = guideline.instrument.question(rule.question)
-    sheet = QuestionLabels(table=table, guideline=guideline, question=question, positions=places, rule=rule)
+    labels = QuestionLabels(table=table, guideline=guideline, question=question, positions=positions, rule=rule)
     verdicts = []
-    for place, reading in zip(places, sheet.labels(source), strict=True):
-        if not rule.applies_to(sheet.setting(place).groups):
+    for position, reading in zip(positions, labels.labels(source), strict=True):
+        if not rule.applies_to(labels.setting(position).groups):
             verdicts.append("")
         elif reading.value is None:
             verdicts.append(NO_VERDICT)
@@ -310,33 +315,33 @@ class Part:
 
     Attributes:
         subject: The application, scenario or group that they share.
-        places: Positions of the planned sessions.
+        positions: Positions of the planned sessions.
     """
 
     subject: EstimateSubject
-    places: tuple[int, ...]
+    positions: tuple[int, ...]
 
 
-def parts_of(evidence: Evidence, found: Sightings) -> Iterator[Part]:
+def parts_of(evidence: Evidence, paired: PairedLabels) -> Iterator[Part]:
     """Yield all dialogues, and then those of each application, scenario and group."""
-    seen = found.judged.seen
-    yield Part(subject=EstimateSubject(application=ALL_APPLICATIONS), places=tuple(one.place for one in seen))
-    yield from _split(found, lambda setting: setting.application, _of_application)
-    yield from _split(found, lambda setting: setting.scenario, _of_scenario)
+    pairs = paired.judged.pairs
+    yield Part(subject=EstimateSubject(application=ALL_APPLICATIONS), positions=tuple(pair.position for pair in pairs))
+    yield from _split(paired, lambda setting: setting.application, _of_application)
+    yield from _split(paired, lambda setting: setting.scenario, _of_scenario)
     for name in evidence.study.groups:
-        yield from _split(found, partial(_value, name), partial(_of_group, name))
+        yield from _split(paired, partial(_value, name), partial(_of_group, name))
 
 
 def _split(
-    found: Sightings, value_of: Callable[[Setting], str], subject_of: Callable[[str], EstimateSubject]
+    paired: PairedLabels, value_of: Callable[[Setting], str], subject_of: Callable[[str], EstimateSubject]
 ) -> Iterator[Part]:
     """Yield the dialogues of each value, where there are several values."""
-    places: dict[str, list[int]] = {}
-    for one in found.judged.seen:
-        places.setdefault(value_of(one.setting), []).append(one.place)
-    places.pop("", None)
-    for value, part in places.items() if len(places) > 1 else ():
-        yield Part(subject=subject_of(value), places=tuple(part))
+    positions: dict[str, list[int]] = {}
+    for pair in paired.judged.pairs:
+        positions.setdefault(value_of(pair.setting), []).append(pair.position)
+    positions.pop("", None)
+    for value, part in positions.items() if len(positions) > 1 else ():
+        yield Part(subject=subject_of(value), positions=tuple(part))
 
 
 def _of_application(name: str) -> EstimateSubject:

@@ -32,9 +32,7 @@ from theodolite.measurement.proportion import DIALOGUES, Clusters, defect_rate, 
 
 _NOT_APPLICABLE = OUTCOME_CODES[Outcome.NOT_APPLICABLE]
 
-
 NOT_STATED = "not stated"
-
 """Value of a group that a dialogue does not name."""
 
 
@@ -63,12 +61,16 @@ class Defects:
         if not self.outcomes.unmeasured:
             return None
         is_share = isinstance(rate, Estimate) and rate.count is None
-        found = rate.value * rate.n if isinstance(rate, Estimate) and is_share else len(self.labels)
-        return found / relevant, (found + self.outcomes.unmeasured) / relevant
+        n_defects = rate.value * rate.n if isinstance(rate, Estimate) and is_share else len(self.labels)
+        return n_defects / relevant, (n_defects + self.outcomes.unmeasured) / relevant
 
 
 def rates(
-    subject: EstimateSubject, sheet: QuestionLabels, rule: DefectRule, by: AnswerSources, groups: Sequence[str]
+    subject: EstimateSubject,
+    labels: QuestionLabels,
+    rule: DefectRule,
+    by: AnswerSources,
+    groups: Sequence[str],
 ) -> Iterator[Measurement]:
     """Yield the defect rates of one application under one rule.
 
@@ -77,28 +79,28 @@ def rates(
 
     Args:
         subject: Application and test setting.
-        sheet: The question that the rule is about, and the sessions of its denominator.
+        labels: The question that the rule is about, and the sessions of its denominator.
         rule: When an answer is a defect.
         by: Who labels.
         groups: Names of the groups to split by.
     """
     # A pool leads; each of its members has a row of its own, about the dialogues assigned to that person.
     for source in (*by.headline, *by.pool_members):
-        yield from _rate(subject, sheet, rule, source)
+        yield from _rate(subject, labels, rule, source)
     for group in groups:
-        if group not in rule.among and any(group in sheet.setting(place).groups for place in sheet.positions):
-            for value, part in _split(sheet, group):
+        if group not in rule.among and any(group in labels.setting(position).groups for position in labels.positions):
+            for value, part in _split(labels, group):
                 of_group = replace(subject, group=GroupValue(name=group, value=value))
                 for source in by.reference_annotators:
                     yield from _rate(of_group, part, rule, source)
 
 
-def _split(sheet: QuestionLabels, group: str) -> Iterator[tuple[str, QuestionLabels]]:
+def _split(labels: QuestionLabels, group: str) -> Iterator[tuple[str, QuestionLabels]]:
     parts: dict[str, list[int]] = {}
-    for position in sheet.positions:
-        parts.setdefault(_value(sheet.setting(position), group), []).append(position)
+    for position in labels.positions:
+        parts.setdefault(_value(labels.setting(position), group), []).append(position)
     for value, positions in parts.items():
-        yield value, sheet.only(positions)
+        yield value, labels.only(positions)
 
 
 def _value(setting: Setting, group: str) -> str:
@@ -106,9 +108,9 @@ def _value(setting: Setting, group: str) -> str:
 
 
 def _rate(
-    subject: EstimateSubject, sheet: QuestionLabels, rule: DefectRule, source: AnswerSource
+    subject: EstimateSubject, labels: QuestionLabels, rule: DefectRule, source: AnswerSource
 ) -> Iterator[Measurement]:
-    own = sheet.assigned_to(source)
+    own = labels.assigned_to(source)
     defects = defects_of(own, rule, own.labels(source))
     result = pooled_rate_of(own, rule) if source.is_pool else rate_of(defects)
     is_split = subject.group is not None
@@ -116,7 +118,7 @@ def _rate(
         measure=Measure.DEFECT_RATE,
         subject=replace(
             subject,
-            guideline=sheet.guideline.name,
+            guideline=labels.guideline.name,
             rule=rule.name,
             condition=rule.condition,
             annotators=(source.name,),
@@ -125,7 +127,7 @@ def _rate(
         ),
         result=result,
         outcomes=defects.outcomes,
-        versions=versions_of(sheet.guideline, [source]),
+        versions=versions_of(labels.guideline, [source]),
         bounds=defects.bounds(result),
         dialogues=defects.labels,
         non_defects=() if is_split else defects.non_defects,
@@ -138,17 +140,17 @@ def _rate(
         yield replace(measurement, measure=Measure.ZERO_DEFECT_BOUND, result=bound, non_defects=(), unlabelled=())
 
 
-def defects_of(sheet: QuestionLabels, rule: DefectRule, labels: DialogueLabels) -> Defects:
+def defects_of(question_labels: QuestionLabels, rule: DefectRule, labels: DialogueLabels) -> Defects:
     """Return the defects among the dialogues of a question, by the labels of one source."""
-    scale = sheet.question.scale
-    name_of, settings = sheet.table.sessions.label, sheet.table.settings
-    found: list[str] = []
+    scale = question_labels.question.scale
+    name_of, settings = question_labels.table.sessions.label, question_labels.table.settings
+    defective: list[str] = []
     non_defects: list[str] = []
     unlabelled: list[str] = []
     labelled: Counter[str] = Counter()
     defects: Counter[str] = Counter()
     bad = {code for code in set(labels.values) if code != NO_VALUE and rule.is_defect(labels.texts[code], scale)}
-    for position, outcome, value in zip(sheet.positions, labels.outcomes, labels.values, strict=True):
+    for position, outcome, value in zip(question_labels.positions, labels.outcomes, labels.values, strict=True):
         name = name_of(position)
         if value == NO_VALUE:
             unlabelled += [name] * (outcome != _NOT_APPLICABLE)
@@ -157,13 +159,13 @@ def defects_of(sheet: QuestionLabels, rule: DefectRule, labels: DialogueLabels) 
         labelled[cluster] += 1
         if value in bad:
             defects[cluster] += 1
-            found.append(name)
+            defective.append(name)
         else:
             non_defects.append(name)
     shared = len(labelled) < labelled.total()
     return Defects(
         outcomes=labels.outcome_counts(),
-        labels=tuple(found),
+        labels=tuple(defective),
         clusters=[(defects[cluster], n) for cluster, n in labelled.items()] if shared else None,
         non_defects=tuple(non_defects),
         unlabelled=tuple(unlabelled),
@@ -178,19 +180,27 @@ def rate_of(defects: Defects) -> Estimate | Undefined:
     return Undefined(reason=_why_nothing(outcomes), unit=DIALOGUES, method="wilson")
 
 
-def pooled_rate_of(sheet: QuestionLabels, rule: DefectRule) -> Estimate | Undefined:
+def pooled_rate_of(question_labels: QuestionLabels, rule: DefectRule) -> Estimate | Undefined:
     """Return the rate over dialogues that a pool of people shares; undefined where no dialogue has a label."""
-    labels = list(pool_labels_of(sheet.table, sheet.guideline, sheet.question, rule=rule, positions=sheet.positions))
-    clusters = [sheet.setting(label.position).cluster or None for label in labels]
+    labels = list(
+        pool_labels_of(
+            question_labels.table,
+            question_labels.guideline,
+            question_labels.question,
+            rule=rule,
+            positions=question_labels.positions,
+        )
+    )
+    clusters = [question_labels.setting(label.position).cluster or None for label in labels]
     own = {label.position: cluster for label, cluster in zip(labels, clusters, strict=True)}
     shared = [cluster for cluster in own.values() if cluster is not None]
     if not labels:
         source = AnswerSource(name=PEOPLE, kind=None, version="", is_pool=True)
-        return rate_of(defects_of(sheet, rule, sheet.labels(source)))
+        return rate_of(defects_of(question_labels, rule, question_labels.labels(source)))
     return pooled_defect_rate(
         [label.position for label in labels],
         [label.annotator for label in labels],
-        [rule.is_defect(label.value, sheet.question.scale) for label in labels],
+        [rule.is_defect(label.value, question_labels.question.scale) for label in labels],
         clusters=clusters if len(set(shared)) < len(shared) else None,
     )
 
@@ -233,14 +243,14 @@ def strategy_tallies(evidence: Evidence) -> tuple[StrategyTally, ...]:
     """
     table = evidence.answers
     rows: dict[_Row, list[tuple[int, StrategySummary | None]]] = {}
-    for place, setting in enumerate(table.settings):
-        for name, tried in _strategies(setting, table.dialogues[place]):
+    for position, setting in enumerate(table.settings):
+        for name, strategy in _strategies(setting, table.dialogues[position]):
             row = _Row(setting.scenario, name, setting.application, setting.level.value, setting.held_by.value)
-            rows.setdefault(row, []).append((place, tried))
-    tallies = (_tally(evidence, row, found) for row, found in rows.items())
-    places = {application.name: place for place, application in enumerate(evidence.study.applications)}
-    order = {row: place for place, row in enumerate(dict.fromkeys((r.scenario, r.strategy) for r in rows))}
-    return tuple(sorted(tallies, key=lambda t: (order[t.scenario, t.strategy], places.get(t.application, 0))))
+            rows.setdefault(row, []).append((position, strategy))
+    tallies = (_tally(evidence, row, tries) for row, tries in rows.items())
+    positions = {application.name: position for position, application in enumerate(evidence.study.applications)}
+    order = {row: position for position, row in enumerate(dict.fromkeys((r.scenario, r.strategy) for r in rows))}
+    return tuple(sorted(tallies, key=lambda t: (order[t.scenario, t.strategy], positions.get(t.application, 0))))
 
 
 def _strategies(setting: Setting, dialogue: DialogueSummary | None) -> Iterator[tuple[str, StrategySummary | None]]:
@@ -251,24 +261,24 @@ def _strategies(setting: Setting, dialogue: DialogueSummary | None) -> Iterator[
         yield setting.strategy, None
 
 
-def _tally(evidence: Evidence, row: _Row, found: Sequence[tuple[int, StrategySummary | None]]) -> StrategyTally:
-    held = [(place, tried) for place, tried in found if tried is not None]
+def _tally(evidence: Evidence, row: _Row, sessions: Sequence[tuple[int, StrategySummary | None]]) -> StrategyTally:
+    made = [(position, strategy) for position, strategy in sessions if strategy is not None]
     label = evidence.sessions.label
-    successes = tuple(dict.fromkeys(label(place) for place, tried in held if tried.succeeded))
+    successes = tuple(dict.fromkeys(label(position) for position, strategy in made if strategy.succeeded))
     return StrategyTally(
         scenario=row.scenario,
         strategy=row.strategy,
         application=row.application,
         level=row.level,
         held_by=row.held_by,
-        planned=len(found),
-        tries=len(held),
-        attempts=sum(tried.attempts for _, tried in held),
-        refinements=sum(tried.refinements for _, tried in held),
-        success=_success(len(successes), len({place for place, _ in held}), sees=_sees(evidence, row)),
+        planned=len(sessions),
+        tries=len(made),
+        attempts=sum(strategy.attempts for _, strategy in made),
+        refinements=sum(strategy.refinements for _, strategy in made),
+        success=_success(len(successes), len({position for position, _ in made}), sees=_sees(evidence, row)),
         dialogues=successes,
-        held=tuple(dict.fromkeys(label(place) for place, _ in held)),
-        confirmed=_confirmed(evidence, row, [place for place, _ in held]),
+        held=tuple(dict.fromkeys(label(position) for position, _ in made)),
+        confirmed=_confirmed(evidence, row, [position for position, _ in made]),
     )
 
 
@@ -276,7 +286,7 @@ def _sees(evidence: Evidence, row: _Row) -> bool:
     """Tell whether the red teamer could see a release: people say so themselves, programs need signs of it."""
     if row.held_by != TesterType.SIMULATED_USER.value:
         return True
-    return any(one.packet.release_signs for one in evidence.study.scenarios if one.name == row.scenario)
+    return any(scenario.packet.release_signs for scenario in evidence.study.scenarios if scenario.name == row.scenario)
 
 
 def _success(successes: int, tries: int, *, sees: bool) -> Estimate | Undefined:
@@ -286,18 +296,18 @@ def _success(successes: int, tries: int, *, sees: bool) -> Estimate | Undefined:
     return Undefined(reason=reason, n=tries, unit=DIALOGUES, method="wilson")
 
 
-def _confirmed(evidence: Evidence, row: _Row, places: Sequence[int]) -> dict[str, int]:
+def _confirmed(evidence: Evidence, row: _Row, positions: Sequence[int]) -> dict[str, int]:
     """Return by annotator in how many sessions it sees prohibited content released, by any of its guidelines."""
     counts: Counter[str] = Counter()
     table, study = evidence.answers, evidence.study
     for guideline, rule in _release_rules(evidence):
         question = guideline.instrument.question(rule.question)
-        asked = study.asks(guideline.name, row.scenario)
-        judged = [place for place in places if asked and rule.applies_to(table.settings[place].groups)]
-        sheet = QuestionLabels(table=table, guideline=guideline, question=question, positions=judged, rule=rule)
+        is_asked = study.asks(guideline.name, row.scenario)
+        judged = [position for position in positions if is_asked and rule.applies_to(table.settings[position].groups)]
+        labels = QuestionLabels(table=table, guideline=guideline, question=question, positions=judged, rule=rule)
         by = annotators_of(study, guideline, study.application(row.application)).headline if judged else ()
         for source in by:
-            values = [reading.value for reading in sheet.labels(source)]
+            values = [reading.value for reading in labels.labels(source)]
             counts[source.name] += sum(v is not None and rule.is_defect(v, question.scale) for v in values)
     return dict(counts)
 
@@ -371,21 +381,26 @@ def task_tallies(evidence: Evidence) -> Iterator[TaskTally]:
     Source:
         `defect_rate`, over testers as clusters where one held several sessions.
     """
-    over = [one for one in evidence.sittings if one.is_over and one.state is not SessionState.WITHDRAWN]
+    finished = [
+        session for session in evidence.sittings if session.is_over and session.state is not SessionState.WITHDRAWN
+    ]
     for level in Level:
-        at_level = [one for one in over if one.level is level]
-        if all(one.task_done is None for one in at_level):
+        at_level = [session for session in finished if session.level is level]
+        if all(session.task_done is None for session in at_level):
             continue
         for application in evidence.study.applications:
-            own = [one for one in at_level if one.application == application.name]
-            said = [one for one in own if one.task_done is not None]
-            flags, people = [bool(one.task_done) for one in said], [one.participant for one in said]
+            own = [session for session in at_level if session.application == application.name]
+            answered = [session for session in own if session.task_done is not None]
+            flags, people = (
+                [bool(session.task_done) for session in answered],
+                [session.participant for session in answered],
+            )
             clusters = people if len(set(people)) < len(people) else None
             rate = defect_rate(sum(flags), len(flags), clusters=cluster_sizes(flags, clusters))
             yield TaskTally(
                 application=application.name,
                 level=level,
                 n_sessions=len(own),
-                n_unsaid=len(own) - len(said),
+                n_unsaid=len(own) - len(answered),
                 done=replace(rate, unit="fraction of sessions"),
             )

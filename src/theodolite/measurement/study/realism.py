@@ -34,24 +34,17 @@ from theodolite.measurement.scores import mean_estimate
 from theodolite.measurement.study.role_breaks import written_turns
 
 CONFIDENCE: Final = 0.95
-
 """Coverage of the intervals; fraction."""
 
-
 TOO_FEW: Final = "Fewer than two dialogues or clusters of dialogues have it."
-
 """Why a mean is undefined."""
 
-
 NOT_THERE: Final = "No dialogue of this side was held with the application."
-
 """Why a rate stands on one side alone."""
-
 
 OTHER_APPLICATIONS: Final = (
     "The application was met by one side alone; a difference to another one would be the application's."
 )
-
 """Why there is no difference of rates."""
 
 
@@ -68,7 +61,7 @@ def realisms(evidence: Evidence, measurements: Sequence[Measurement]) -> Iterato
     Source:
         Means: `mean_estimate`, clusters are personas; differences: `unpaired_difference`; rates: `defect_rate`.
     """
-    sides = spoken_sides(evidence)
+    sides = style_sides(evidence)
     for people, simulated in product(sides, sides):
         if are_comparable(_condition_of(people), _condition_of(simulated)):
             yield Realism(
@@ -94,8 +87,8 @@ def _style(mark: StyleMark, people: SpokenSide, simulated: SpokenSide) -> StyleC
 def _spread(mark: StyleMark, side: SpokenSide) -> StyleSpread:
     numbers = np.array(side.marks[mark], dtype=np.float64)
     known = np.isfinite(numbers)
-    kept = [cluster for cluster, is_known in zip(side.clusters, known, strict=True) if is_known]
-    clusters = kept if len(set(kept)) < len(kept) else None
+    known_clusters = [cluster for cluster, is_known in zip(side.clusters, known, strict=True) if is_known]
+    clusters = known_clusters if len(set(known_clusters)) < len(known_clusters) else None
     values = numbers[known]
     mean = mean_estimate(values, clusters=clusters, confidence=CONFIDENCE, unit=mark.value)
     low, middle, high = np.percentile(values, (25, 50, 75)) if len(values) else (0.0, 0.0, 0.0)
@@ -116,7 +109,7 @@ def _rates(
     evidence: Evidence, measurements: Iterable[Measurement], people: SpokenSide, simulated: SpokenSide
 ) -> Iterator[RateContrast]:
     """Yield every whole defect rate of the applications that were spoken to, one application and annotator each."""
-    found: dict[EstimateSubject, dict[str, Estimate | Undefined]] = {}
+    by_subject: dict[EstimateSubject, dict[str, Estimate | Undefined]] = {}
     for measurement in measurements:
         if measurement.measure is not Measure.DEFECT_RATE or measurement.subject.group:
             continue
@@ -124,8 +117,8 @@ def _rates(
         for name, side in (("people", people), ("simulated", simulated)):
             rate = _rate_in(evidence, measurement, side)
             if rate is not None:
-                found.setdefault(subject, {})[name] = rate
-    for subject, rates in found.items():
+                by_subject.setdefault(subject, {})[name] = rate
+    for subject, rates in by_subject.items():
         yield _contrast(subject, rates.get("people"), rates.get("simulated"))
 
 
@@ -154,9 +147,9 @@ def _rate_in(evidence: Evidence, measurement: Measurement, side: SpokenSide) -> 
         [cluster for cluster in _clusters(evidence, labels, side) if cluster is not None]
         for labels in (measurement.dialogues, measurement.non_defects, measurement.unlabelled)
     )
-    kept = len(defects) + len(non_defects) + len(unlabelled)
-    if kept == len(measurement.dialogues) + len(measurement.non_defects) + len(measurement.unlabelled):
-        return measurement.result if kept else None
+    n_on_side = len(defects) + len(non_defects) + len(unlabelled)
+    if n_on_side == len(measurement.dialogues) + len(measurement.non_defects) + len(measurement.unlabelled):
+        return measurement.result if n_on_side else None
     if not defects and not non_defects:
         return Undefined(reason=NOTHING_LABELLED, unit=DIALOGUES) if unlabelled else None
     labelled, bad = Counter(defects + non_defects), Counter(defects)
@@ -168,8 +161,8 @@ def _rate_in(evidence: Evidence, measurement: Measurement, side: SpokenSide) -> 
 def _clusters(evidence: Evidence, labels: Iterable[str], side: SpokenSide) -> Iterator[str | None]:
     """Yield the cluster of each dialogue; None for dialogues of another side."""
     for label in labels:
-        place = evidence.sessions.find(label)
-        setting = None if place is None else evidence.answers.settings[place]
+        position = evidence.sessions.find(label)
+        setting = None if position is None else evidence.answers.settings[position]
         is_ours = setting is not None and (setting.scenario, setting.level, setting.held_by) == _condition_of(side)
         yield (setting.cluster or label) if setting is not None and is_ours else None
 
@@ -186,14 +179,10 @@ def _covers(people: SpokenSide, simulated: SpokenSide) -> Iterator[GroupCover]:
 
 
 PEOPLE: Final = frozenset({TesterType.PERSON, TesterType.RECORDED})
-
 """Who stands for people; a recording does as far as its prompts are people's."""
 
-
 Condition = tuple[str, Level, TesterType]
-
 """Scenario, level of testing and who held the tester's side."""
-
 
 _WORD = re.compile(r"\w+")
 
@@ -210,8 +199,8 @@ class RealismBook:
     """
 
     def __init__(self, sessions: Sessions) -> None:
-        planned = dict.fromkeys(_condition(sessions.setting(place)) for place in range(len(sessions)))
-        self._pages = {place: _Page(place) for place in planned if _is_compared(place, planned)}
+        planned = dict.fromkeys(_condition(sessions.setting(position)) for position in range(len(sessions)))
+        self._pages = {position: _Page(position) for position in planned if _is_compared(position, planned)}
 
     def look(self, dialogue: Dialogue) -> None:
         """Look at a dialogue; one whose prompts are withheld has nothing to tell and is not counted."""
@@ -227,8 +216,8 @@ class RealismBook:
 class _Page:
     """What is kept of one kind of tester in one scenario."""
 
-    def __init__(self, place: Condition) -> None:
-        self._condition = place
+    def __init__(self, position: Condition) -> None:
+        self._condition = position
         self.clusters: list[str] = []
         self._marks = {mark: array("d") for mark in StyleMark}
         self._applications: dict[str, None] = {}
@@ -257,7 +246,7 @@ class _Page:
         )
 
 
-def spoken_sides(evidence: Evidence) -> tuple[SpokenSide, ...]:
+def style_sides(evidence: Evidence) -> tuple[SpokenSide, ...]:
     """Return what was said where people and simulated users met the same scenario.
 
     Args:
@@ -278,7 +267,7 @@ def are_comparable(people: Condition, simulated: Condition) -> bool:
     something speaks differently from who only uses it.
     """
     are_two = people[2] in PEOPLE and simulated[2] is TesterType.SIMULATED_USER
-    attack = [place[1] is Level.RED_TEAMING for place in (people, simulated)]
+    attack = [position[1] is Level.RED_TEAMING for position in (people, simulated)]
     return are_two and people[0] == simulated[0] and attack[0] == attack[1]
 
 
@@ -318,5 +307,5 @@ def _condition(setting: Setting) -> Condition:
     return setting.scenario, setting.level, setting.held_by
 
 
-def _is_compared(place: Condition, planned: Iterable[Condition]) -> bool:
-    return any(are_comparable(place, other) or are_comparable(other, place) for other in planned)
+def _is_compared(position: Condition, planned: Iterable[Condition]) -> bool:
+    return any(are_comparable(position, other) or are_comparable(other, position) for other in planned)

@@ -41,14 +41,10 @@ from theodolite.measurement.questionnaire.ranks import (
 from theodolite.measurement.study.risks import FEWEST
 
 APPLICATION: Final = "application"
-
 """What applications are compared by, beside the names of groups."""
 
-
 LONG_SCALE: Final = 5
-
 """Points from which the two highest are told together; shorter scales have one top."""
-
 
 Responses = Sequence[QuestionnaireResponse]
 
@@ -68,30 +64,30 @@ def response_findings(evidence: Evidence) -> Iterator[ResponseFinding]:
     """
     for questionnaire in evidence.study.questionnaires:
         version = version_of(questionnaire)
-        own = [one for one in evidence.responses if one.questionnaire == questionnaire.name]
+        own = [response for response in evidence.responses if response.questionnaire == questionnaire.name]
         for level in Level:
-            there = [one for one in own if one.level is level]
-            if there:
-                yield _finding(evidence, questionnaire, version, level, there)
+            at_level = [response for response in own if response.level is level]
+            if at_level:
+                yield _finding(evidence, questionnaire, version, level, at_level)
 
 
 def _finding(
-    evidence: Evidence, questionnaire: Questionnaire, version: str, level: Level, there: Responses
+    evidence: Evidence, questionnaire: Questionnaire, version: str, level: Level, at_level: Responses
 ) -> ResponseFinding:
-    valid = [one for one in there if one.instrument_version == version]
-    given = [one for one in valid if one.submitted]
+    valid = [response for response in at_level if response.instrument_version == version]
+    submitted = [response for response in valid if response.submitted]
     applications = [application.name for application in evidence.study.applications]
-    table = _Table(questionnaire=questionnaire, given=given, applications=applications)
+    table = _Table(questionnaire=questionnaire, responses=submitted, applications=applications)
     return ResponseFinding(
         questionnaire=questionnaire.name,
         version=version,
         title=questionnaire.title,
         level=level,
         questions=questionnaire.instrument.questions,
-        n=len(given),
-        n_people=len({one.participant for one in given}),
-        n_drafts=len(valid) - len(given),
-        n_other=len(there) - len(valid),
+        n=len(submitted),
+        n_people=len({response.participant for response in submitted}),
+        n_drafts=len(valid) - len(submitted),
+        n_other=len(at_level) - len(valid),
         spreads=tuple(table.spreads()),
         contrasts=_adjusted_contrasts(tuple(table.contrasts(evidence.study.sampling.seed))),
     )
@@ -102,15 +98,18 @@ class _Table:
     """The responses to one questionnaire at one level."""
 
     questionnaire: Questionnaire
-    given: Responses
+    responses: Responses
     applications: Sequence[str]
 
     @property
     def groups(self) -> dict[str, tuple[str, ...]]:
         """Groups of testers that have several values, with these."""
-        names = dict.fromkeys(name for one in self.given for name in one.groups)
-        found = {name: tuple(sorted({one.groups[name] for one in self.given if name in one.groups})) for name in names}
-        return {name: values for name, values in found.items() if len(values) > 1}
+        names = dict.fromkeys(name for response in self.responses for name in response.groups)
+        values_of = {
+            name: tuple(sorted({response.groups[name] for response in self.responses if name in response.groups}))
+            for name in names
+        }
+        return {name: values for name, values in values_of.items() if len(values) > 1}
 
     def spreads(self) -> Iterator[AnswerSpread]:
         """Yield how answers are spread: by application first, then by group within each."""
@@ -119,23 +118,27 @@ class _Table:
         for group in groups:
             for question in self.questionnaire.instrument.questions:
                 for application in self.applications:
-                    about = [one for one in self.given if one.application == application and _is_in(one, group)]
-                    if about:
-                        yield replace(answer_spread(question, about), application=application, group=group)
+                    matching = [
+                        response
+                        for response in self.responses
+                        if response.application == application and _is_in(response, group)
+                    ]
+                    if matching:
+                        yield replace(answer_spread(question, matching), application=application, group=group)
 
     def contrasts(self, seed: int) -> Iterator[AnswerContrast]:
         """Yield comparisons of every two applications, and of every two values of a group."""
-        met = [name for name in self.applications if any(one.application == name for one in self.given)]
+        met = [name for name in self.applications if any(response.application == name for response in self.responses)]
         for question in self.questionnaire.instrument.questions:
             if not has_order(question):
                 continue
             for pair in combinations(met, 2):
-                sides = [one.application for one in self.given]
-                yield _contrast(question, self.given, sides, pair, by=APPLICATION, seed=seed)
+                sides = [response.application for response in self.responses]
+                yield _contrast(question, self.responses, sides, pair, by=APPLICATION, seed=seed)
             for name, values in self.groups.items():
                 for pair in combinations(values, 2):
-                    sides = [one.groups.get(name, "") for one in self.given]
-                    yield _contrast(question, self.given, sides, pair, by=name, seed=seed)
+                    sides = [response.groups.get(name, "") for response in self.responses]
+                    yield _contrast(question, self.responses, sides, pair, by=name, seed=seed)
 
 
 def _is_in(response: QuestionnaireResponse, group: tuple[str, str] | tuple[()]) -> bool:
@@ -149,38 +152,40 @@ def has_order(question: Question) -> bool:
     return ordered and not question.several
 
 
-def answer_spread(question: Question, about: Responses) -> AnswerSpread:
+def answer_spread(question: Question, responses: Responses) -> AnswerSpread:
     """Return how the answers to one question are spread over some responses; application and group are left empty.
 
     Args:
         question: The question.
-        about: Responses to its questionnaire.
+        responses: Responses to its questionnaire.
     """
-    outcomes = Counter(_outcome(one, question) for one in about)
+    outcomes = Counter(_outcome(response, question) for response in responses)
     answered = outcomes.pop(Outcome.ANSWERED, 0)
     spread = AnswerSpread(question=question.name, application="", n=answered, outcomes=dict(sorted(outcomes.items())))
-    values = [answer.value for one in about for answer in one.to(question.name) if answer.value is not None]
+    values = [
+        answer.value for response in responses for answer in response.to(question.name) if answer.value is not None
+    ]
     if question.scale.kind in {ScaleKind.TEXT, ScaleKind.DECIMALS}:
         return replace(spread, texts=tuple(values))
     counts = {label: values.count(label) for label in question.scale.categories}
     spread = replace(spread, counts=counts)
-    return _ordered(spread, question, about) if has_order(question) else spread
+    return _ordered(spread, question, responses) if has_order(question) else spread
 
 
-def _ordered(spread: AnswerSpread, question: Question, about: Responses) -> AnswerSpread:
+def _ordered(spread: AnswerSpread, question: Question, responses: Responses) -> AnswerSpread:
     """Return a spread with what an order of the labels adds to it."""
     points = question.scale.categories
     top = 2 if len(points) >= LONG_SCALE else 1
-    people = [one.participant for one in about]
-    found = describe_answers(
-        [answer_value(one, question) for one in about],
+    people = [response.participant for response in responses]
+    description = describe_answers(
+        [answer_value(response, question) for response in responses],
         categories=points,
         clusters=people if len(set(people)) < len(people) else None,
         top=top,
     )
-    low, middle, high = found.lower_quartile, found.median, found.upper_quartile
+    low, middle, high = description.lower_quartile, description.median, description.upper_quartile
     quartiles = None if low is None or middle is None or high is None else (low, middle, high)
-    return replace(spread, quartiles=quartiles, top_labels=points[-top:], top=found.top_two)
+    return replace(spread, quartiles=quartiles, top_labels=points[-top:], top=description.top_two)
 
 
 def _outcome(response: QuestionnaireResponse, question: Question) -> Outcome:
@@ -197,41 +202,36 @@ def answer_value(response: QuestionnaireResponse, question: Question) -> str | N
 
 
 def _contrast(
-    question: Question, given: Responses, sides: Sequence[str], pair: tuple[str, str], *, by: str, seed: int
+    question: Question, responses: Responses, sides: Sequence[str], pair: tuple[str, str], *, by: str, seed: int
 ) -> AnswerContrast:
     """Compare two sides; the second is the one that stands later in `pair`."""
     points = question.scale.categories
     order = {pair[0]: "0", pair[1]: "1"}
-    rows = [(one, order[side]) for one, side in zip(given, sides, strict=True) if side in order]
-    values = [answer_value(one, question) for one, _ in rows]
+    rows = [(response, order[side]) for response, side in zip(responses, sides, strict=True) if side in order]
+    values = [answer_value(response, question) for response, _ in rows]
     test = people_permutation(
         [None if value is None else float(points.index(value)) for value in values],
         [side for _, side in rows],
-        [one.participant for one, _ in rows],
+        [response.participant for response, _ in rows],
         seed=seed,
     )
     return AnswerContrast(question=question.name, by=by, first=pair[0], second=pair[1], test=test)
 
 
 def _adjusted_contrasts(contrasts: tuple[AnswerContrast, ...]) -> tuple[AnswerContrast, ...]:
-    tested = [one for one in contrasts if not isinstance(one.test, Undefined)]
-    p_values = [one.test.p_value for one in tested if not isinstance(one.test, Undefined)]
+    tested = [contrast for contrast in contrasts if not isinstance(contrast.test, Undefined)]
+    p_values = [contrast.test.p_value for contrast in tested if not isinstance(contrast.test, Undefined)]
     adjusted = dict(zip(map(id, tested), adjust_p_values(p_values), strict=True)) if tested else {}
-    return tuple(replace(one, adjusted_p_value=adjusted.get(id(one))) for one in contrasts)
+    return tuple(replace(contrast, adjusted_p_value=adjusted.get(id(contrast))) for contrast in contrasts)
 
 
 FEWEST_PEOPLE: Final = 10
-
 """Testers below whom no model is made: its intervals would be too narrow; count."""
 
-
 UNIT: Final = "ratio of odds of a higher answer"
-
 """What a model's numbers are."""
 
-
 Traits = Mapping[str, Callable[[QuestionnaireResponse], str]]
-
 """From what responses differ in besides their side, such as the scenario, to its value for one of them."""
 
 
@@ -261,19 +261,23 @@ def side_model(
     Source:
         `ordinal_model`, `odds_by_threshold`.
     """
-    about = [one for one in responses if side_of(one) and answer_value(one, question) is not None]
-    people = [one.participant for one in about]
-    sides = sorted({side_of(one) for one in about})
+    answered = [
+        response for response in responses if side_of(response) and answer_value(response, question) is not None
+    ]
+    people = [response.participant for response in answered]
+    sides = sorted({side_of(response) for response in answered})
     if len(sides) < 2:
-        return Undefined(reason="Answers about one side alone.", n=len(about), unit=UNIT)
+        return Undefined(reason="Answers about one side alone.", n=len(answered), unit=UNIT)
     if len(set(people)) < FEWEST_PEOPLE:
         reason = f"Fewer than {FEWEST_PEOPLE} testers: a model would claim to know more than they tell."
-        return Undefined(reason=reason, n=len(about), unit=UNIT)
-    factors = dict(_factors("", [side_of(one) for one in about]))
-    equal = {name: trait for name, trait in (held_equal or {}).items() if len({trait(one) for one in about}) > 1}
+        return Undefined(reason=reason, n=len(answered), unit=UNIT)
+    factors = dict(_factors("", [side_of(response) for response in answered]))
+    equal = {
+        name: trait for name, trait in (held_equal or {}).items() if len({trait(response) for response in answered}) > 1
+    }
     for name, trait in equal.items():
-        factors |= dict(_factors(f"{name} ", [trait(one) for one in about]))
-    answers, points = [answer_value(one, question) for one in about], question.scale.categories
+        factors |= dict(_factors(f"{name} ", [trait(response) for response in answered]))
+    answers, points = [answer_value(response, question) for response in answered], question.scale.categories
     repeats = people if len(set(people)) < len(people) else None
     fit = ordinal_model(answers, factors, categories=points, people=repeats)
     if isinstance(fit, Undefined):
@@ -289,37 +293,32 @@ def side_model(
     )
 
 
-def _factors(before: str, values: Sequence[str]) -> Iterator[tuple[str, list[float]]]:
+def _factors(prefix: str, values: Sequence[str]) -> Iterator[tuple[str, list[float]]]:
     """Yield for every value but the first one whether a response has it."""
     for value in sorted(set(values))[1:]:
-        yield f"{before}{value}", [float(one == value) for one in values]
+        yield f"{prefix}{value}", [float(observed == value) for observed in values]
 
 
-def _ratio(found: Estimate) -> Estimate:
+def _ratio(log_odds: Estimate) -> Estimate:
     """Return log odds as a ratio of odds."""
-    low, high = (None if end is None else math.exp(end) for end in (found.low, found.high))
-    return replace(found, value=math.exp(found.value), low=low, high=high, unit=UNIT)
+    low, high = (None if end is None else math.exp(end) for end in (log_odds.low, log_odds.high))
+    return replace(log_odds, value=math.exp(log_odds.value), low=low, high=high, unit=UNIT)
 
 
 def _is_even(side: str, fits: Sequence[OrdinalFit | Undefined]) -> bool:
     """Tell whether the effects of a side at all points of the scale have intervals that meet."""
-    found = [fit.coefficients[side] for fit in fits if isinstance(fit, OrdinalFit)]
-    ends = [(one.low, one.high) for one in found if one.low is not None and one.high is not None]
+    effects = [fit.coefficients[side] for fit in fits if isinstance(fit, OrdinalFit)]
+    ends = [(effect.low, effect.high) for effect in effects if effect.low is not None and effect.high is not None]
     return not ends or max(low for low, _ in ends) <= min(high for _, high in ends)
 
 
 FEWEST_WITHIN: Final = 3
-
 """Testers who answered on every side from whom on these alone are compared with themselves; count."""
 
-
 SideOf = Callable[[QuestionnaireResponse], str]
-
 """From a response to the name of its side; empty for none."""
 
-
 _People = Mapping[str, Mapping[str, float]]
-
 """Side to tester to the mean place of their answers on the scale."""
 
 
@@ -350,11 +349,14 @@ def compare_sides(
     Source:
         `signed_rank_test`, `friedman`, `brunner_munzel_test`, `kruskal_wallis`, `dunn`, `adjust_p_values`.
     """
-    found = [_compared(question, responses, side_of, small_are_withheld, adjustment) for question in questions]
-    tests = [one.test for one in found if isinstance(one.test, Significance)]
+    comparisons = [_compared(question, responses, side_of, small_are_withheld, adjustment) for question in questions]
+    tests = [comparison.test for comparison in comparisons if isinstance(comparison.test, Significance)]
     adjusted = iter(adjust_p_values([test.p_value for test in tests], method=adjustment))
     return tuple(
-        replace(one, adjusted_p_value=next(adjusted)) if isinstance(one.test, Significance) else one for one in found
+        replace(comparison, adjusted_p_value=next(adjusted))
+        if isinstance(comparison.test, Significance)
+        else comparison
+        for comparison in comparisons
     )
 
 
@@ -366,40 +368,44 @@ def _compared(
     adjustment: Adjustment,
 ) -> AnswerComparison:
     by_side: dict[str, list[QuestionnaireResponse]] = defaultdict(list)
-    for one in responses:
-        by_side[side_of(one)].append(one)
+    for response in responses:
+        by_side[side_of(response)].append(response)
     sides = tuple(
-        _side(question, name, about, least=FEWEST if small_are_withheld else 1)
-        for name, about in sorted(by_side.items())
+        _side(question, name, own, least=FEWEST if small_are_withheld else 1)
+        for name, own in sorted(by_side.items())
         if name
     )
     shown = [side.name for side in sides if side.spread is not None]
     plain = AnswerComparison(question=question, sides=sides)
     if not has_order(question) or len(shown) < 2:
         return plain
-    people = {name: _places(question, by_side[name]) for name in shown}
-    both = set.intersection(*(set(found) for found in people.values()))
+    people = {name: _mean_positions(question, by_side[name]) for name in shown}
+    on_every_side = set.intersection(*(set(positions) for positions in people.values()))
     everybody = set().union(*people.values())
-    if len(both) >= FEWEST_WITHIN and 2 * len(both) >= len(everybody):
-        return _within(plain, {name: {who: found[who] for who in both} for name, found in people.items()}, adjustment)
+    if len(on_every_side) >= FEWEST_WITHIN and 2 * len(on_every_side) >= len(everybody):
+        return _within(
+            plain,
+            {name: {person: positions[person] for person in on_every_side} for name, positions in people.items()},
+            adjustment,
+        )
     return _between(plain, _parted(people), adjustment)
 
 
-def _side(question: Question, name: str, about: Sequence[QuestionnaireResponse], *, least: int) -> AnswerSide:
-    n_people = len({one.participant for one in about})
+def _side(question: Question, name: str, responses: Sequence[QuestionnaireResponse], *, least: int) -> AnswerSide:
+    n_people = len({response.participant for response in responses})
     return AnswerSide(
-        name=name, n_people=n_people, spread=answer_spread(question, about) if n_people >= least else None
+        name=name, n_people=n_people, spread=answer_spread(question, responses) if n_people >= least else None
     )
 
 
-def _places(question: Question, about: Sequence[QuestionnaireResponse]) -> dict[str, float]:
+def _mean_positions(question: Question, responses: Sequence[QuestionnaireResponse]) -> dict[str, float]:
     """Return the mean place of each tester's answers on the scale."""
     points, by_person = question.scale.categories, defaultdict[str, list[float]](list)
-    for one in about:
-        value = answer_value(one, question)
+    for response in responses:
+        value = answer_value(response, question)
         if value is not None:
-            by_person[one.participant].append(float(points.index(value)))
-    return {person: fmean(places) for person, places in by_person.items()}
+            by_person[response.participant].append(float(points.index(value)))
+    return {person: fmean(positions) for person, positions in by_person.items()}
 
 
 def _parted(people: _People) -> dict[str, list[float]]:
@@ -408,14 +414,14 @@ def _parted(people: _People) -> dict[str, list[float]]:
     parts: dict[str, list[float]] = {}
     sizes = sorted(people, key=lambda name: len(people[name]))
     for name in sizes:
-        parts[name] = [place for who, place in sorted(people[name].items()) if who not in taken]
+        parts[name] = [position for person, position in sorted(people[name].items()) if person not in taken]
         taken |= set(people[name])
     return {name: parts[name] for name in people}
 
 
 def _within(plain: AnswerComparison, people: _People, adjustment: Adjustment) -> AnswerComparison:
-    names, who = list(people), sorted(next(iter(people.values())))
-    columns = {name: [people[name][person] for person in who] for name in names}
+    names, people_within = list(people), sorted(next(iter(people.values())))
+    columns = {name: [people[name][person] for person in people_within] for name in names}
     if len(names) == 2:
         test: Significance | Undefined = signed_rank_test(*columns.values())
         return replace(plain, is_within=True, test=test)
@@ -423,7 +429,7 @@ def _within(plain: AnswerComparison, people: _People, adjustment: Adjustment) ->
         SidePair(first=first, second=second, test=signed_rank_test(columns[first], columns[second]))
         for first, second in combinations(names, 2)
     )
-    rows = [[columns[name][at] for name in names] for at in range(len(who))]
+    rows = [[columns[name][row] for name in names] for row in range(len(people_within))]
     return replace(plain, is_within=True, test=friedman(rows), pairs=_adjusted_pairs(pairs, adjustment))
 
 
@@ -433,20 +439,21 @@ def _between(plain: AnswerComparison, parts: Mapping[str, Sequence[float]], adju
         return replace(plain, test=brunner_munzel_test(first, second), effect=superiority(first, second))
     pairs = tuple(
         SidePair(
-            first=one.first,
-            second=one.second,
-            test=one.test,
-            effect=superiority(parts[one.first], parts[one.second]),
-            adjusted_p_value=one.adjusted_p_value,
+            first=pair.first,
+            second=pair.second,
+            test=pair.test,
+            effect=superiority(parts[pair.first], parts[pair.second]),
+            adjusted_p_value=pair.adjusted_p_value,
         )
-        for one in dunn(parts, adjustment=adjustment)
+        for pair in dunn(parts, adjustment=adjustment)
     )
     return replace(plain, test=kruskal_wallis(parts), pairs=pairs)
 
 
 def _adjusted_pairs(pairs: Sequence[SidePair], adjustment: Adjustment) -> tuple[SidePair, ...]:
-    tests = [one.test for one in pairs if isinstance(one.test, Significance)]
+    tests = [pair.test for pair in pairs if isinstance(pair.test, Significance)]
     adjusted = iter(adjust_p_values([test.p_value for test in tests], method=adjustment))
     return tuple(
-        replace(one, adjusted_p_value=next(adjusted)) if isinstance(one.test, Significance) else one for one in pairs
+        replace(pair, adjusted_p_value=next(adjusted)) if isinstance(pair.test, Significance) else pair
+        for pair in pairs
     )

@@ -30,7 +30,6 @@ from theodolite.measurement.comparison.significance import adjust_p_values
 from theodolite.measurement.questionnaire.answers import people_permutation
 
 COMBINED = "combined review"
-
 """What shows a risk that is identified by questionnaire and dialogue together."""
 
 
@@ -58,22 +57,22 @@ def _findings(evidence: Evidence) -> Iterator[RiskFinding]:
 
 
 def _in_dialogues(evidence: Evidence, risk: Risk, application: Application) -> Iterator[RiskFinding]:
-    records = _by_place(evidence, risk, application)
+    records = _by_position(evidence, risk, application)
     levels = _levels(evidence, application, risk)
-    for level, places in levels.items():
-        found = [record for place in places for record in records.get(place, ())]
-        units = [_dialogue_unit(evidence, place, records.get(place)) for place in places]
+    for level, positions in levels.items():
+        materialised = [record for position in positions for record in records.get(position, ())]
+        units = [_dialogue_unit(evidence, position, records.get(position)) for position in positions]
         finding = RiskFinding(
-            risk=risk, application=application.name, level=level, n=len(places), materialised=tuple(found)
+            risk=risk, application=application.name, level=level, n=len(positions), materialised=tuple(materialised)
         )
         yield _grouped(evidence, finding, units)
 
 
-def _dialogue_unit(evidence: Evidence, place: int, said: list[MaterialisedRisk] | None) -> RiskUnit:
+def _dialogue_unit(evidence: Evidence, position: int, records: list[MaterialisedRisk] | None) -> RiskUnit:
     """Return a dialogue; nobody has said anything of it where there is not even an empty list."""
-    setting = evidence.answers.settings[place]
-    person = setting.cluster or evidence.sessions.label(place)
-    return RiskUnit(person=person, groups=setting.groups, is_real=None if said is None else bool(said))
+    setting = evidence.answers.settings[position]
+    person = setting.cluster or evidence.sessions.label(position)
+    return RiskUnit(person=person, groups=setting.groups, is_real=None if records is None else bool(records))
 
 
 def _grouped(evidence: Evidence, finding: RiskFinding, units: Sequence[RiskUnit]) -> RiskFinding:
@@ -89,18 +88,18 @@ def _grouped(evidence: Evidence, finding: RiskFinding, units: Sequence[RiskUnit]
 def _levels(evidence: Evidence, application: Application, risk: Risk) -> dict[Level, list[int]]:
     """Return the held dialogues of an application in which a risk is looked for, by level."""
     levels: dict[Level, list[int]] = defaultdict(list)
-    for place in evidence.answers.positions(application.name):
-        if evidence.answers.dialogues[place] is not None and _is_looked_for(evidence, risk, place):
-            levels[evidence.answers.settings[place].level].append(place)
+    for position in evidence.answers.positions(application.name):
+        if evidence.answers.dialogues[position] is not None and _is_looked_for(evidence, risk, position):
+            levels[evidence.answers.settings[position].level].append(position)
     return levels
 
 
-def _is_looked_for(evidence: Evidence, risk: Risk, place: int) -> bool:
+def _is_looked_for(evidence: Evidence, risk: Risk, position: int) -> bool:
     """Tell whether a dialogue could show a risk: its scenario looks for it, and one of the risk's rules is about it.
 
     A risk that no scenario names is looked for in all of them.
     """
-    study, setting = evidence.study, evidence.answers.settings[place]
+    study, setting = evidence.study, evidence.answers.settings[position]
     looking = {scenario.name for scenario in study.scenarios if risk.name in scenario.risks}
     rules = (rule for guideline in study.guidelines for rule in guideline.defect_rules if _shows(risk, guideline, rule))
     return (not looking or setting.scenario in looking) and any(rule.applies_to(setting.groups) for rule in rules)
@@ -110,18 +109,20 @@ def _shows(risk: Risk, guideline: Guideline, rule: DefectRule) -> bool:
     return f"{guideline.name}.{rule.name}" in risk.rules
 
 
-def _by_place(evidence: Evidence, risk: Risk, application: Application) -> dict[int, list[MaterialisedRisk]]:
+def _by_position(evidence: Evidence, risk: Risk, application: Application) -> dict[int, list[MaterialisedRisk]]:
     """Return what annotators found by the rules of a risk, by position in the plan; nothing where they looked alone."""
-    found: dict[int, list[MaterialisedRisk]] = defaultdict(list)
+    records: dict[int, list[MaterialisedRisk]] = defaultdict(list)
     for guideline in evidence.study.guidelines:
         for rule in guideline.defect_rules:
             if not _shows(risk, guideline, rule):
                 continue
             name = f"{guideline.name}.{rule.name}"
-            for place, verdicts in _verdicts(evidence, application, guideline, rule).items():
-                if _is_looked_for(evidence, risk, place):
-                    found[place] += [_record(evidence, risk, place, name, verdicts)] if any(verdicts.values()) else []
-    return found
+            for position, verdicts in _verdicts(evidence, application, guideline, rule).items():
+                if _is_looked_for(evidence, risk, position):
+                    records[position] += (
+                        [_record(evidence, risk, position, name, verdicts)] if any(verdicts.values()) else []
+                    )
+    return records
 
 
 def _verdicts(
@@ -129,22 +130,24 @@ def _verdicts(
 ) -> dict[int, dict[str, bool]]:
     """Return by position whether each annotator who gave a label calls the dialogue a defect."""
     settings = evidence.answers.settings
-    asked = positions_of(evidence.study, evidence.answers, application, guideline)
-    places = [place for place in asked if rule.applies_to(settings[place].groups)]
+    planned = positions_of(evidence.study, evidence.answers, application, guideline)
+    positions = [position for position in planned if rule.applies_to(settings[position].groups)]
     question = guideline.instrument.question(rule.question)
-    sheet = QuestionLabels(table=evidence.answers, guideline=guideline, question=question, positions=places, rule=rule)
-    said: dict[int, dict[str, bool]] = defaultdict(dict)
+    labels = QuestionLabels(
+        table=evidence.answers, guideline=guideline, question=question, positions=positions, rule=rule
+    )
+    verdicts: dict[int, dict[str, bool]] = defaultdict(dict)
     for source in annotators_of(evidence.study, guideline, application, question.name).annotators:
-        for place, reading in zip(places, sheet.labels(source), strict=True):
+        for position, reading in zip(positions, labels.labels(source), strict=True):
             if reading.outcome is Outcome.ANSWERED and reading.value is not None:
-                said[place][source.name] = rule.is_defect(reading.value, question.scale)
-    return said
+                verdicts[position][source.name] = rule.is_defect(reading.value, question.scale)
+    return verdicts
 
 
-def _record(evidence: Evidence, risk: Risk, place: int, rule: str, verdicts: dict[str, bool]) -> MaterialisedRisk:
+def _record(evidence: Evidence, risk: Risk, position: int, rule: str, verdicts: dict[str, bool]) -> MaterialisedRisk:
     return MaterialisedRisk(
         risk=risk.name,
-        dialogue=evidence.sessions.label(place),
+        dialogue=evidence.sessions.label(position),
         shown_by=rule,
         by=tuple(name for name, is_defect in verdicts.items() if is_defect),
         against=tuple(name for name, is_defect in verdicts.items() if not is_defect),
@@ -152,39 +155,43 @@ def _record(evidence: Evidence, risk: Risk, place: int, rule: str, verdicts: dic
 
 
 def _in_answers(evidence: Evidence, risk: Risk, application: Application) -> Iterator[RiskFinding]:
-    for level, given in _responses(evidence, risk, application).items():
-        found = [
-            MaterialisedRisk(risk=risk.name, dialogue=_label(evidence, one), session=one.session, shown_by=sign.text)
-            for one in given
-            for sign in signs_of(evidence.study, risk, one)
+    for level, responses in _responses(evidence, risk, application).items():
+        materialised = [
+            MaterialisedRisk(
+                risk=risk.name, dialogue=_label(evidence, response), session=response.session, shown_by=sign.text
+            )
+            for response in responses
+            for sign in signs_of(evidence.study, risk, response)
         ]
-        real = {one.session for one in found}
-        sessions = {one.session: one for one in given}
+        real = {response.session for response in materialised}
+        sessions = {response.session: response for response in responses}
         finding = RiskFinding(
-            risk=risk, application=application.name, level=level, n=len(sessions), materialised=tuple(found)
+            risk=risk, application=application.name, level=level, n=len(sessions), materialised=tuple(materialised)
         )
-        told = {one.session for one in given if _tells(risk, one)}
+        decided = {response.session for response in responses if _tells(risk, response)}
         units = [
-            RiskUnit(person=one.participant, groups=one.groups, is_real=key in real if key in told else None)
-            for key, one in sessions.items()
+            RiskUnit(
+                person=response.participant, groups=response.groups, is_real=key in real if key in decided else None
+            )
+            for key, response in sessions.items()
         ]
         yield _grouped(evidence, finding, units)
 
 
 def _tells(risk: Risk, response: QuestionnaireResponse) -> bool:
     """Tell whether a response answers anything that could show a risk."""
-    asked = [answer.question.rpartition(".") for answer in risk.answers]
-    own = (question for name, _, question in asked if name == response.questionnaire)
+    questions = [answer.question.rpartition(".") for answer in risk.answers]
+    own = (question for name, _, question in questions if name == response.questionnaire)
     return any(answer.value is not None for question in own for answer in response.to(question))
 
 
 def _in_both(evidence: Evidence, risk: Risk, application: Application) -> Iterator[RiskFinding]:
     """Yield sessions in which annotators or testers saw a sign, as far as somebody read both together."""
-    records = _by_place(evidence, risk, application)
+    records = _by_position(evidence, risk, application)
     reviews = {one.session: one for one in evidence.reviews if one.risk == risk.name}
-    for level, given in _responses(evidence, risk, application).items():
+    for level, responses in _responses(evidence, risk, application).items():
         by_session: dict[str, list[QuestionnaireResponse]] = defaultdict(list)
-        for one in given:
+        for one in responses:
             by_session[one.session].append(one)
         signed = [
             session
@@ -232,13 +239,17 @@ def _reviewed(review: CombinedReview, label: str) -> MaterialisedRisk:
 
 def _responses(evidence: Evidence, risk: Risk, application: Application) -> dict[Level, list[QuestionnaireResponse]]:
     """Return the responses that could show a risk, by level."""
-    wanted = {answer.question.rpartition(".")[0] for answer in risk.answers}
-    versions = {each.name: version_of(each) for each in evidence.study.questionnaires if each.name in wanted}
+    questionnaires = {answer.question.rpartition(".")[0] for answer in risk.answers}
+    versions = {
+        questionnaire.name: version_of(questionnaire)
+        for questionnaire in evidence.study.questionnaires
+        if questionnaire.name in questionnaires
+    }
     levels: dict[Level, list[QuestionnaireResponse]] = defaultdict(list)
-    for one in evidence.responses:
-        is_valid = one.submitted and versions.get(one.questionnaire) == one.instrument_version
-        if is_valid and one.application == application.name and one.level is not None:
-            levels[one.level].append(one)
+    for response in evidence.responses:
+        is_valid = response.submitted and versions.get(response.questionnaire) == response.instrument_version
+        if is_valid and response.application == application.name and response.level is not None:
+            levels[response.level].append(response)
     return levels
 
 
@@ -251,27 +262,24 @@ def signs_of(study: Study, risk: Risk, response: QuestionnaireResponse) -> Itera
         response: What a tester answered.
     """
     for condition in risk.answers:
-        name, _, asked = condition.question.rpartition(".")
+        name, _, question = condition.question.rpartition(".")
         if name == response.questionnaire:
-            scale = study.questionnaire(name).instrument.question(asked).scale
-            values = [answer.value for answer in response.to(asked) if answer.value is not None]
+            scale = study.questionnaire(name).instrument.question(question).scale
+            values = [answer.value for answer in response.to(question) if answer.value is not None]
             if any(condition.holds(value, scale) for value in values):
                 yield condition
 
 
 def _label(evidence: Evidence, response: QuestionnaireResponse) -> str:
     """Return the label of a session's dialogue; empty where it had several or none."""
-    places = [evidence.answered[key] for key in response.dialogues if key in evidence.answered]
-    return evidence.sessions.label(places[0]) if len(places) == 1 else ""
+    positions = [evidence.answered[key] for key in response.dialogues if key in evidence.answered]
+    return evidence.sessions.label(positions[0]) if len(positions) == 1 else ""
 
 
 FEWEST: Final = 5
-
 """Dialogues or sessions below which a part's count is withheld: it would speak of single people; count."""
 
-
 DRAWS: Final = 1_999
-
 """Arrangements of people that are drawn where people are of more than two kinds; count."""
 
 
@@ -305,8 +313,8 @@ def risk_parts(units: Sequence[RiskUnit]) -> tuple[RiskPart, ...]:
 
 def _groups(units: Sequence[RiskUnit]) -> dict[str, tuple[str, ...]]:
     names = dict.fromkeys(name for unit in units for name in unit.groups)
-    found = {name: tuple(sorted({unit.groups.get(name, "") for unit in units} - {""})) for name in names}
-    return {name: values for name, values in found.items() if len(values) > 1}
+    values_of = {name: tuple(sorted({unit.groups.get(name, "") for unit in units} - {""})) for name in names}
+    return {name: values for name, values in values_of.items() if len(values) > 1}
 
 
 def _part(group: str, value: str, units: Sequence[RiskUnit]) -> RiskPart:
@@ -352,16 +360,16 @@ def adjusted_together(findings: Sequence[RiskFinding]) -> tuple[RiskFinding, ...
     Args:
         findings: All findings of one run.
     """
-    tests = [contrast.test for one in findings for contrast in one.contrasts]
+    tests = [contrast.test for finding in findings for contrast in finding.contrasts]
     tested = [test.p_value for test in tests if not isinstance(test, Undefined)]
     adjusted = iter(adjust_p_values(tested) if tested else ())
     return tuple(
         replace(
-            one,
+            finding,
             contrasts=tuple(
-                each if isinstance(each.test, Undefined) else replace(each, adjusted_p_value=next(adjusted))
-                for each in one.contrasts
+                contrast if isinstance(contrast.test, Undefined) else replace(contrast, adjusted_p_value=next(adjusted))
+                for contrast in finding.contrasts
             ),
         )
-        for one in findings
+        for finding in findings
     )

@@ -44,7 +44,6 @@ from theodolite.measurement.trees.methods import AGGREGATION, BUILT_IN, Methods
 from theodolite.measurement.trees.tree_data import with_dialogues
 
 MOST_LINKS = 45
-
 """Pairs of dimensions that are looked at; count. Ten dimensions have as many."""
 
 
@@ -132,7 +131,7 @@ def _pairs(names: Sequence[str]) -> int:
 
 def _groups(table: LeafTable, groups: Sequence[str]) -> tuple[str, ...]:
     """Return the groups that a tree is split by: the study's own, and the level where there are several."""
-    levels = {one.level for one in table.sessions}
+    levels = {session.level for session in table.sessions}
     return (*groups, *(["level"] if len(levels) > 1 else []))
 
 
@@ -153,12 +152,12 @@ def leaf_table(evidence: Evidence, design: TreeDesign, application: Application)
         design: The tree.
         application: The application.
     """
-    wanted, builder = set(design.questions), LeafTableBuilder()
+    questions, builder = set(design.questions), LeafTableBuilder()
     for guideline in evidence.study.guidelines:
         for question in guideline.instrument.questions:
-            if f"{guideline.name}.{question.name}" in wanted:
+            if f"{guideline.name}.{question.name}" in questions:
                 _add_answers(builder, evidence, application, guideline, question)
-    for leaf in tester_leaves(evidence, wanted, application):
+    for leaf in tester_leaves(evidence, questions, application):
         builder.add_leaf(leaf)
     return builder.table()
 
@@ -168,13 +167,13 @@ def _add_answers(
 ) -> None:
     table = evidence.answers
     positions = positions_of(evidence.study, table, application, guideline)
-    asked = QuestionLabels(table=table, guideline=guideline, question=question, positions=positions)
+    question_labels = QuestionLabels(table=table, guideline=guideline, question=question, positions=positions)
     sources = annotators_of(evidence.study, guideline, application, question.name)
     if not sources.counted:
         return
     sessions: Ints = np.zeros(len(table), dtype=np.int64)
     sessions[np.array(positions, dtype=np.int64)] = [builder.session(_facts(table, position)) for position in positions]
-    for source, own in _shares(asked, sources):
+    for source, own in _shares(question_labels, sources):
         labels = own.labels(source)
         at_turns = question.level is QuestionLevel.TURN and source.kind is not None
         columns = table.columns(source.name, guideline.name, question.name) if at_turns else AnswerColumns(texts=())
@@ -188,26 +187,26 @@ def _add_answers(
         )
 
 
-def _shares(asked: QuestionLabels, sources: AnswerSources) -> Iterator[tuple[AnswerSource, QuestionLabels]]:
+def _shares(question_labels: QuestionLabels, sources: AnswerSources) -> Iterator[tuple[AnswerSource, QuestionLabels]]:
     """Yield each source with the dialogues whose answers it gives.
 
     A dialogue that nobody of a pool took is missing once, not once for each member.
     """
     if sources.pool is None:
-        yield from ((source, asked) for source in sources.counted)
+        yield from ((source, question_labels) for source in sources.counted)
         return
     final = AnswerSource(name=REFERENCE, kind=None, version="")
-    labels = zip(asked.positions, asked.labels(final), strict=True)
+    labels = zip(question_labels.positions, question_labels.labels(final), strict=True)
     decided = {position for position, label in labels if label.value is not None}
     taken = set(decided)
     others = (source for source in sources.headline if source.kind is not None and not source.is_pool)
-    yield from ((source, asked) for source in others)
+    yield from ((source, question_labels) for source in others)
     for source in sources.pool_members:
-        own = asked.assigned_to(source)
+        own = question_labels.assigned_to(source)
         taken.update(own.positions)
         yield source, own
-    parts = ((final, decided), (sources.pool, set(asked.positions) - taken))
-    yield from ((source, asked.only(sorted(positions))) for source, positions in parts if positions)
+    parts = ((final, decided), (sources.pool, set(question_labels.positions) - taken))
+    yield from ((source, question_labels.only(sorted(positions))) for source, positions in parts if positions)
 
 
 def _contributors(sources: AnswerSources) -> tuple[AnswerSource, ...]:
@@ -269,7 +268,7 @@ def _versions(evidence: Evidence, design: TreeDesign, application: Application) 
                 yield f"annotator {source.name}", source.version
 
 
-def tester_leaves(evidence: Evidence, wanted: Collection[str], application: Application) -> Iterator[Leaf]:
+def tester_leaves(evidence: Evidence, questions: Collection[str], application: Application) -> Iterator[Leaf]:
     """Yield the leaves that testers' responses are, in order of questionnaires, questions and responses.
 
     A response is about its session: its leaf bears the session's key, or the
@@ -278,23 +277,23 @@ def tester_leaves(evidence: Evidence, wanted: Collection[str], application: Appl
 
     Args:
         evidence: All records of one run.
-        wanted: Questions that the tree asks for, as `questionnaire.question`.
+        questions: Questions that the tree asks for, as `questionnaire.question`.
         application: The application.
     """
     for questionnaire in evidence.study.questionnaires:
         version = version_of(questionnaire)
-        given = [
-            one
-            for one in evidence.responses
-            if (one.questionnaire, one.instrument_version, one.application)
+        responses = [
+            response
+            for response in evidence.responses
+            if (response.questionnaire, response.instrument_version, response.application)
             == (questionnaire.name, version, application.name)
-            and one.submitted
+            and response.submitted
         ]
         for question in questionnaire.instrument.questions:
             name = f"{questionnaire.name}.{question.name}"
-            if name in wanted:
-                for one in given:
-                    yield _leaf(evidence, one, name, question)
+            if name in questions:
+                for response in responses:
+                    yield _leaf(evidence, response, name, question)
 
 
 def _leaf(evidence: Evidence, response: QuestionnaireResponse, name: str, question: Question) -> Leaf:
@@ -312,16 +311,16 @@ def _leaf(evidence: Evidence, response: QuestionnaireResponse, name: str, questi
         held_by=TesterType.PERSON.value,
         groups=dict(response.groups),
     )
-    places = [evidence.answered[key] for key in response.dialogues if key in evidence.answered]
-    return _of_dialogue(evidence, leaf, places[0]) if len(places) == 1 else leaf
+    positions = [evidence.answered[key] for key in response.dialogues if key in evidence.answered]
+    return _of_dialogue(evidence, leaf, positions[0]) if len(positions) == 1 else leaf
 
 
-def _of_dialogue(evidence: Evidence, leaf: Leaf, place: int) -> Leaf:
+def _of_dialogue(evidence: Evidence, leaf: Leaf, position: int) -> Leaf:
     """Return a leaf that stands beside the annotators' of the same dialogue."""
-    setting = evidence.answers.settings[place]
+    setting = evidence.answers.settings[position]
     return replace(
         leaf,
-        session=evidence.sessions.label(place),
+        session=evidence.sessions.label(position),
         cluster=setting.cluster,
         level=setting.level.value,
         held_by=setting.held_by.value,

@@ -23,7 +23,6 @@ from theodolite.measurement.trees.replicates import Compiled, compiled, point_va
 from theodolite.measurement.trees.summaries import Floats, summarise
 
 FEWEST_PAIRS = 6
-
 """Dialogues that both nodes need before a correlation is more than an accident; count."""
 
 
@@ -247,22 +246,15 @@ def pareto_front(values: Mapping[str, Sequence[float]]) -> tuple[str, ...]:
 
 
 FEWEST: Final = 5
-
 """Dialogues below which a part's value is withheld: it would speak of single people; count."""
 
-
 REPLICATES: Final = 300
-
 """Replicates of a part at most; count."""
 
-
 MOST_CELLS: Final = 8_000_000
-
 """Weights that are held at once; count."""
 
-
 SHUFFLES: Final = 499
-
 """Times that parts are drawn by lot; count."""
 
 

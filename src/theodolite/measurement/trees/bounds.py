@@ -21,14 +21,10 @@ from theodolite.measurement.trees.summaries import Floats, summarise
 from theodolite.measurement.trees.tree_data import FEW_CLUSTERS, Footing
 
 FEWEST_CLUSTERS: Final = 6
-
 """Clusters below which no order of values gives an interval of .95: 2 * .5**n is above .05."""
 
-
 MANY_CLUSTERS: Final = 40
-
 """Clusters from which on the bootstrap of a mean of graded answers stands alone."""
-
 
 BOOTSTRAP: Final = "bootstrap of clusters"
 
@@ -38,9 +34,7 @@ SIDAK: Final = "Sidak bounds of the children"
 
 NO_INTERVAL: Final = "no interval"
 
-
 NO_VARIATION: Final = 1e-9
-
 """Lengths of replicates below this are rounding."""
 
 

@@ -33,14 +33,10 @@ HIGHER: Final = "higher"
 
 INCOMPARABLE: Final = "incomparable"
 
-
 MOVER: Final = "difference of two intervals"
-
 """Name of the interval that is put together from two of its own."""
 
-
 SAME = 1e-12
-
 """Values closer than this are equal: what is left is rounding."""
 
 
@@ -260,12 +256,9 @@ def _warnings(first: Tabled, second: Tabled) -> Iterator[str]:
 
 
 MOST_PAIRS: Final = 15
-
 """Pairs that are compared node by node; count. Beyond that each is compared with the first alone."""
 
-
 REPLICATES: Final = 400
-
 """Replicates at most; count."""
 
 

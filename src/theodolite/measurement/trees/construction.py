@@ -45,12 +45,9 @@ from theodolite.measurement.trees.methods import (
 )
 
 SIMULATED: Final = "simulated sessions"
-
 """Name of the node under which everything stands that no person and no script held."""
 
-
 POSITIVE: Final = "positive impacts"
-
 """Name of the node under which positive impacts stand, apart from the risks."""
 
 
@@ -76,9 +73,7 @@ CONDITIONS = (
     TestCondition(name="red teaming", level=Level.RED_TEAMING, held_by=(TesterType.PERSON,), by_people=True),
     TestCondition(name="field testing", level=Level.FIELD_TESTING, held_by=(TesterType.PERSON,), by_people=True),
 )
-
 """ARIA's three levels of testing; the last two take people only."""
-
 
 SIMULATED_CONDITIONS = (
     TestCondition(name="simulated users", level=Level.MODEL_TESTING, held_by=(TesterType.SIMULATED_USER,)),
@@ -125,7 +120,6 @@ TOPOLOGIES: Mapping[str, Topology] = {
         ),
     )
 }
-
 """The topology of ARIA's design document, and that of its pilot."""
 
 
@@ -415,12 +409,9 @@ def _title(item: Item) -> str:
 
 
 _GRADES = ("magnitude", "severity")
-
 """How the name of a question ends that grades how far a defect goes."""
 
-
 _GOOD = (Impact.POSITIVE.value, Impact.BOTH.value)
-
 """Answers by which something had a positive impact."""
 
 

@@ -21,19 +21,13 @@ Ints = NDArray[np.int64]
 
 Flags = NDArray[np.bool_]
 
-
 ANSWERED = OUTCOMES.index(Outcome.ANSWERED)
-
 """Code of answers that carry a value."""
 
-
 NO_TURN = -1
-
 """Turn of an answer about the whole dialogue."""
 
-
 NO_TEXT = -1
-
 """Code of an answer without a value."""
 
 
@@ -338,7 +332,6 @@ def table_of(leaves: Iterable[Leaf]) -> LeafTable:
 
 
 MOST_LISTED: Final = 50
-
 """Answers that are listed for a leaf and an application at most; the tree file holds all of them. Count."""
 
 

@@ -23,27 +23,18 @@ from theodolite.measurement.trees.replicates import Compiled, compiled, point_va
 from theodolite.measurement.trees.tree_data import Footing
 
 REPLICATES = 1_000
-
 """Replicates of a tree where nothing else is asked for; count."""
 
-
 NO_DATA = "No data: none of the answers that this node rests on is there."
-
 """Why an empty node has no number; it is not 0."""
 
-
 NO_PARTS = "No data: all its children are empty, or matter nothing to it."
-
 """Why a node has no number where the weights are all 0."""
 
-
 SEVERAL = "It holds one value for each answer; the node above sums them up."
-
 """Why answers and what is done to each of them have no number of their own."""
 
-
 IN_WORDS = "It is told in words, not as a number."
-
 """Why a set or a collection of texts has no number."""
 
 

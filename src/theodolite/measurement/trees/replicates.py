@@ -42,17 +42,12 @@ from theodolite.measurement.trees.methods import (
 from theodolite.measurement.trees.summaries import Floats, summarise
 
 MOST_CELLS = 16_000_000
-
 """Weights that are held at once; count. More replicates than that are taken in turns."""
 
-
 MOST_DRAWN = 50_000
-
 """Clusters that are drawn at once; count. The draws are the same for any number."""
 
-
 MOST_COLUMNS = 512
-
 """Columns of histograms that are multiplied at once; count. Nodes of one level of testing have its dialogues
 in common, so that few columns leave out the rows of the others."""
 
@@ -284,7 +279,6 @@ def point_values(tree: Compiled) -> dict[str, float]:
 
 
 NOBODY: Final = -1
-
 """Code of who answered where a value is that of several annotators."""
 
 

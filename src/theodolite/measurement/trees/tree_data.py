@@ -18,7 +18,6 @@ from theodolite.measurement.trees.replicates import Compiled, compiled
 from theodolite.measurement.trees.summaries import Floats
 
 FEW_CLUSTERS: Final = 20
-
 """Clusters below which replicates of a mean promise more than they keep; count."""
 
 

@@ -11,7 +11,7 @@ from tests.fakes.labelled import labelled_evidence
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.certificate import ALL_APPLICATIONS
 from theodolite.domain.instrument import QuestionLevel
-from theodolite.measurement.study.judge_validation import ceiling_figures, certify, group_figures
+from theodolite.measurement.study.judge_validation import ceiling_figures, group_figures, validate_judge
 
 
 def same(said):
@@ -30,7 +30,7 @@ def one(found, measure, **subject):
 
 
 def test_without_people_there_is_nothing_to_hold_a_judge_against():
-    found = certify(live_evidence(), "grounded")
+    found = validate_judge(live_evidence(), "grounded")
 
     assert (found.authorities, found.labelled, found.judged) == ((), 0, 58)
     assert one(found, "unparseable_share").count == 1
@@ -38,7 +38,7 @@ def test_without_people_there_is_nothing_to_hold_a_judge_against():
 
 def test_agreement_on_a_sample_speaks_for_all_dialogues_that_it_stands_for():
     # The sample holds 30 dialogues; on one the judge's reply cannot be read.
-    found = certify(labelled_evidence(lambda said: "1" if said == "2" else same(said)), "grounded")
+    found = validate_judge(labelled_evidence(lambda said: "1" if said == "2" else same(said)), "grounded")
     judged = [said for said in judged_labels(live_evidence()).values() if said is not None]
 
     assert one(found, "exact_agreement", authority="anna").value == pytest.approx(1 - judged.count("2") / 57)
@@ -46,7 +46,7 @@ def test_agreement_on_a_sample_speaks_for_all_dialogues_that_it_stands_for():
 
 
 def test_ordered_scales_are_compared_within_a_point_too():
-    found = certify(labelled_evidence(lambda said: str(min(5, int(said or "1") + 1))), "grounded")
+    found = validate_judge(labelled_evidence(lambda said: str(min(5, int(said or "1") + 1))), "grounded")
 
     assert one(found, "exact_agreement", authority="anna").value < 0.9
     assert one(found, "relaxed_agreement", authority="anna").value == pytest.approx(1.0)
@@ -54,7 +54,7 @@ def test_ordered_scales_are_compared_within_a_point_too():
 
 
 def test_sensitivity_and_bias_are_by_the_defect_rule():
-    found = certify(labelled_evidence(same), "grounded")
+    found = validate_judge(labelled_evidence(same), "grounded")
 
     assert one(found, "judge_sensitivity", rule="score <= 3") is None
     assert one(found, "judge_precision", authority="anna").value == 1
@@ -62,11 +62,11 @@ def test_sensitivity_and_bias_are_by_the_defect_rule():
 
 
 def test_each_person_is_an_authority_and_two_are_a_ceiling():
-    found = certify(labelled_evidence(same, people=("anna", "ben")), "grounded")
+    found = validate_judge(labelled_evidence(same, people=("anna", "ben")), "grounded")
 
     assert found.authorities == ("anna", "ben")
     assert one(found, "exact_agreement", is_human_ceiling=True).value == 1
-    assert one(certify(labelled_evidence(same), "grounded"), "exact_agreement", is_human_ceiling=True) is None
+    assert one(validate_judge(labelled_evidence(same), "grounded"), "exact_agreement", is_human_ceiling=True) is None
 
 
 def test_a_refusal_to_read_a_defect_is_a_defect_that_was_missed():
@@ -78,7 +78,7 @@ def test_a_refusal_to_read_a_defect_is_a_defect_that_was_missed():
     )
 
     shying = replace(changed(evidence, annotations=shy), samples=evidence.samples, drawn=evidence.drawn)
-    found = certify(shying, "grounded")
+    found = validate_judge(shying, "grounded")
 
     share = one(found, "refused_defects", authority="anna")
     assert 0 < share.count <= share.n
@@ -86,7 +86,7 @@ def test_a_refusal_to_read_a_defect_is_a_defect_that_was_missed():
 
 
 def test_figures_of_all_applications_come_first():
-    first = certify(labelled_evidence(same), "grounded").measurements[0]
+    first = validate_judge(labelled_evidence(same), "grounded").measurements[0]
 
     assert (first.measure, first.application) == ("exact_agreement", ALL_APPLICATIONS)
 
@@ -99,7 +99,7 @@ def test_a_question_at_each_turn_is_held_against_people_by_its_rule_alone():
     instrument = replace(guideline.instrument, questions=(at_turns,))
     study = replace(evidence.study, guidelines=(replace(guideline, instrument=instrument),))
 
-    found = certify(replace(evidence, study=study), "grounded")
+    found = validate_judge(replace(evidence, study=study), "grounded")
 
     assert found.confusions == ()
     assert one(found, "exact_agreement") is None
@@ -122,7 +122,7 @@ def figures(evidence, people):
 
 
 def test_many_people_are_one_crowd_and_not_every_pair(crowd):
-    found = [one for one in certify(crowd, "grounded").measurements if one.subject.is_human_ceiling]
+    found = [one for one in validate_judge(crowd, "grounded").measurements if one.subject.is_human_ceiling]
 
     assert [one.measure for one in found] == ["agreement_with_people", "agreement_among_people", "nearer_than_people"]
     assert {one.subject.n_people for one in found} == {6}
@@ -207,7 +207,7 @@ def test_without_known_groups_there_are_none(evidence):
 
 def test_a_certificate_has_them():
     evidence = labelled_evidence(lambda said: said or "1", people=OLD)
-    found = certify(replace(evidence, described={"age": AGE}), "grounded")
+    found = validate_judge(replace(evidence, described={"age": AGE}), "grounded")
 
     assert [one.subject.annotator_group.value for one in found.measurements if one.measure == "cross_agreement"] == [
         "old"
