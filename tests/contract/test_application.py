@@ -112,9 +112,9 @@ async def test_silence_is_an_empty_reply_and_never_a_text(application: AnyApplic
 
 
 async def test_a_knock_says_that_it_is_there(application: AnyApplication) -> None:
-    knock = await application.knock()
+    check = await application.check_endpoint()
 
-    assert (knock.name, knock.alive) == ("app", True)
+    assert (check.name, check.alive) == ("app", True)
 
 
 async def test_closing_twice_does_no_harm(application: AnyApplication) -> None:

@@ -84,10 +84,10 @@ async def test_only_a_script_is_labelled_as_scripted(model: AnyModel) -> None:
 
 
 async def test_a_knock_says_that_it_is_there(model: AnyModel) -> None:
-    knock = await model.knock()
+    check = await model.check_endpoint()
 
-    assert (knock.alive, knock.name, knock.hint) == (True, "m", "")
-    assert knock.answer.startswith("ok")
+    assert (check.alive, check.name, check.hint) == (True, "m", "")
+    assert check.answer.startswith("ok")
 
 
 async def test_closing_twice_does_no_harm(model: AnyModel) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from theodolite.domain.errors import GatewayError
 from theodolite.domain.flow import Reply, SayToApplication
 from theodolite.ports.application import OnChunk
-from theodolite.ports.endpoint import Knock
+from theodolite.ports.endpoint import EndpointCheck
 
 Said = str | GatewayError
 
@@ -37,9 +37,9 @@ class FakeApplication:
             on_chunk(said)
         return Reply(text=said, latency_s=0.01)
 
-    async def knock(self) -> Knock:
+    async def check_endpoint(self) -> EndpointCheck:
         answer = "ok, 0.0 s" if self.alive else "nobody answers (refused, 3 tries, 1.0 s)"
-        return Knock(name=self.name, host="", alive=self.alive, answer=answer)
+        return EndpointCheck(name=self.name, host="", alive=self.alive, answer=answer)
 
     async def close(self) -> None:
         self.closed += 1

@@ -9,7 +9,7 @@ from theodolite.domain.errors import GatewayError
 from theodolite.domain.flow import AskModel, Reply, Speaker
 from theodolite.domain.run import Spending
 from theodolite.ports.application import OnChunk
-from theodolite.ports.endpoint import Knock
+from theodolite.ports.endpoint import EndpointCheck
 
 Said = str | GatewayError
 
@@ -51,9 +51,9 @@ class FakeModel:
             text=said, answered_as="fake-1", tokens_in=10, tokens_out=5, cost_microusd=self.cost_microusd, finish="stop"
         )
 
-    async def knock(self) -> Knock:
+    async def check_endpoint(self) -> EndpointCheck:
         answer = "ok, 0.0 s, answers as fake-1" if self.alive else "nobody answers (refused, 3 tries, 1.0 s)"
-        return Knock(
+        return EndpointCheck(
             name=self.name,
             host="127.0.0.1:1",
             alive=self.alive,

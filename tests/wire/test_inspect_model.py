@@ -126,39 +126,39 @@ async def test_a_key_that_is_not_set_is_missed_at_the_knock() -> None:
     endpoint = ModelEndpoint(name="app", model="openai-api/loop/x", key="KEY", kind=ModelKind.INSPECT)
     model = open_model(endpoint, environ={}, clock=HastyClock())
 
-    knock = await model.knock()
+    check = await model.check_endpoint()
 
-    assert (knock.alive, knock.answer) == (False, "the environment variable `KEY` is not set")
+    assert (check.alive, check.answer) == (False, "the environment variable `KEY` is not set")
 
 
 async def test_a_provider_that_inspect_does_not_know_is_said_at_the_knock() -> None:
     endpoint = ModelEndpoint(name="app", model="nowhere/x", kind=ModelKind.INSPECT)
     model = open_model(endpoint, environ={}, clock=HastyClock())
 
-    knock = await model.knock()
+    check = await model.check_endpoint()
 
-    assert not knock.alive
-    assert "nowhere" in knock.answer
+    assert not check.alive
+    assert "nowhere" in check.answer
 
 
 async def test_a_model_whose_minute_is_used_up_is_not_asked_at_the_knock() -> None:
     with Loopback() as server:
         async with opened(server, rpm=1) as model:
             await model.reply(ASK)
-            knock = await model.knock()
+            check = await model.check_endpoint()
 
-    assert (knock.alive, knock.answer) == (True, "not asked, its limits a minute are used up for 61 s yet")
-    assert (knock.spent.calls, len(server.calls)) == (0, 1)
+    assert (check.alive, check.answer) == (True, "not asked, its limits a minute are used up for 61 s yet")
+    assert (check.spent.calls, len(server.calls)) == (0, 1)
 
 
 @PROVIDERS
 async def test_a_knock_says_that_it_is_there(provider: str) -> None:
     with Loopback() as server:
         async with opened(server, provider) as model:
-            knock = await model.knock()
+            check = await model.check_endpoint()
 
-    assert (knock.alive, knock.spent.calls, knock.spent.tokens_in) == (True, 1, 120)
-    assert knock.host == f"127.0.0.1:{server.port}, through Inspect"
+    assert (check.alive, check.spent.calls, check.spent.tokens_in) == (True, 1, 120)
+    assert check.host == f"127.0.0.1:{server.port}, through Inspect"
 
 
 async def test_an_answer_schema_goes_the_way_of_inspect() -> None:

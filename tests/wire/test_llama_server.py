@@ -113,10 +113,10 @@ async def test_a_wrong_key_is_rejected_and_not_repeated(url: str) -> None:
     async with opened(url, key="sk-wrong-4711") as model:
         with pytest.raises(Rejected, match="401") as caught:
             await model.reply(ask())
-        knock = await model.knock()
+        check = await model.check_endpoint()
 
-    assert "4711" not in str(caught.value) + knock.answer
-    assert (knock.alive, "KEY" in knock.hint) == (False, True)
+    assert "4711" not in str(caught.value) + check.answer
+    assert (check.alive, "KEY" in check.hint) == (False, True)
 
 
 async def test_a_chat_that_is_too_long_is_rejected_at_once(url: str) -> None:
@@ -129,9 +129,9 @@ async def test_a_chat_that_is_too_long_is_rejected_at_once(url: str) -> None:
 
 async def test_a_knock_names_the_model(url: str) -> None:
     async with opened(url) as model:
-        knock, names = await model.knock(), await model.model_names()
+        check, names = await model.check_endpoint(), await model.model_names()
 
-    assert (knock.alive, knock.answer.endswith("answers as tiny"), names) == (True, True, ("tiny",))
+    assert (check.alive, check.answer.endswith("answers as tiny"), names) == (True, True, ("tiny",))
 
 
 STUDY = """

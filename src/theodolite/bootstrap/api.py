@@ -19,7 +19,7 @@ from theodolite.domain.failure import Failure
 from theodolite.domain.run import Spending
 from theodolite.execution.clients import Clients
 from theodolite.ports.progress import Progress
-from theodolite.usecases.knocking import knock_at
+from theodolite.usecases.endpoint_check import check_endpoints
 from theodolite.usecases.running import RunOptions, RunStatus
 
 
@@ -103,7 +103,7 @@ def run(
             keys.remember()
         slots = slots_for(context)
         options = RunOptions(limit=limit, new_run=new_run, retry_failed=retry_failed, concurrency=slots, cache=cache)
-        running = run_study(context, options, progress=progress or Silent(), before_asking=_knock)
+        running = run_study(context, options, progress=progress or Silent(), before_asking=_check_endpoint)
         with ThreadPoolExecutor(max_workers=1) as room:
             result = room.submit(asyncio.run, running).result()
         evidence = context.evidence()
@@ -114,8 +114,8 @@ def run(
         context.close()
 
 
-async def _knock(context: StudyContext, clients: Clients, options: RunOptions) -> None:
-    knocks = await knock_at(context.endpoints(clients, options.kinds))
-    dead = [f"{context.users_of(knock.name)} cannot be used: {knock.answer}" for knock in knocks if not knock.alive]
+async def _check_endpoint(context: StudyContext, clients: Clients, options: RunOptions) -> None:
+    checks = await check_endpoints(context.endpoints(clients, options.kinds))
+    dead = [f"{context.users_of(check.name)} cannot be used: {check.answer}" for check in checks if not check.alive]
     if dead:
         raise RunStopped("; ".join(dead))

@@ -9,8 +9,8 @@ import click
 from theodolite.bootstrap.certificates import issue_certificate, probe_judges, probe_plans
 from theodolite.bootstrap.study_context import StudyContext, open_study
 from theodolite.cli.arguments import json_option, study_argument
+from theodolite.cli.endpoint_check import check_endpoints_first
 from theodolite.cli.json_ending import as_line
-from theodolite.cli.knocking import knock_first
 from theodolite.cli.permission import permission_options, permit_paths, permit_run
 from theodolite.cli.renamed import Group
 from theodolite.cli.terminal import width
@@ -76,7 +76,7 @@ def validate(study: str, name: str, *, attacks: int, no_attacks: bool, as_json: 
             click.echo(probes_text(plans, evidence.spending))
         if plans:
             permit_run(context.loaded)
-        probes = probe_judges(context, plans, before_asking=partial(_knock, quiet=as_json))
+        probes = probe_judges(context, plans, before_asking=partial(_check_endpoint, quiet=as_json))
         found = [issue_certificate(context, evidence, one, probes.get(one.name, ())) for one in judges]
         if as_json:
             click.echo(as_line({"exit_code": 0, "validation_reports": [validation_report_entry(one) for one in found]}))
@@ -88,8 +88,8 @@ def validate(study: str, name: str, *, attacks: int, no_attacks: bool, as_json: 
         context.close()
 
 
-async def _knock(context: StudyContext, clients: Clients, options: RunOptions, *, quiet: bool) -> None:
-    await knock_first(context, clients, options.kinds, quiet=quiet)
+async def _check_endpoint(context: StudyContext, clients: Clients, options: RunOptions, *, quiet: bool) -> None:
+    await check_endpoints_first(context, clients, options.kinds, quiet=quiet)
 
 
 @judge.command()

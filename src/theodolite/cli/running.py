@@ -12,7 +12,7 @@ import click
 from theodolite.bootstrap.running import RunResult, run_study
 from theodolite.bootstrap.study_context import StudyContext
 from theodolite.cli.endings import BY_USER
-from theodolite.cli.knocking import knock_first
+from theodolite.cli.endpoint_check import check_endpoints_first
 from theodolite.cli.progress import PlainProgress
 from theodolite.cli.terminal import is_terminal
 from theodolite.execution.clients import Clients
@@ -32,11 +32,11 @@ def run_interactively(
         RunStopped: If an endpoint cannot be used; the text says which and what to try.
     """
 
-    async def knock(context: StudyContext, clients: Clients, options: RunOptions) -> None:
-        await knock_first(context, clients, options.kinds, quiet=quiet)
+    async def check(context: StudyContext, clients: Clients, options: RunOptions) -> None:
+        await check_endpoints_first(context, clients, options.kinds, quiet=quiet)
 
     running = run_study(
-        context, options, progress=progress, before_asking=knock, on_connect=_stop_on_signals, tell=_tell
+        context, options, progress=progress, before_asking=check, on_connect=_stop_on_signals, tell=_tell
     )
     # Output of application code must not mix with the JSON object on stdout.
     with redirect_stdout(sys.stderr) if quiet else nullcontext():

@@ -71,7 +71,7 @@ def open_model(
     """Return the gateway to a model; nothing is sent yet.
 
     A key that is not set is no fault here, since not every run needs every model:
-    the knock says so, and so does every call.
+    the endpoint check says so, and so does every call.
 
     Args:
         endpoint: What the study says about it.

@@ -9,7 +9,7 @@ from theodolite.domain.run import Spending
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Knock:
+class EndpointCheck:
     """What an endpoint said when it was asked once.
 
     Attributes:
@@ -35,6 +35,6 @@ class Knock:
 class Endpoint(Protocol):
     """Anything that can be asked whether it is there."""
 
-    async def knock(self) -> Knock:
+    async def check_endpoint(self) -> EndpointCheck:
         """Ask once, within 4 seconds; never raises a `GatewayError`."""
         ...

@@ -27,7 +27,7 @@ from theodolite.domain.flow import Exchange, SayToApplication
 from theodolite.domain.network import NetworkUse
 from theodolite.execution.failures import kind_of
 from theodolite.ports.application import Application, Conversing, Lenient, Networked, Resettable
-from theodolite.ports.endpoint import Endpoint, Knock
+from theodolite.ports.endpoint import Endpoint, EndpointCheck
 
 SLOW_S = 10.0
 """Time for one reply from which on people are told that testers will wait; seconds."""
@@ -89,10 +89,10 @@ class Examination:
         if remark not in self.remarks:
             self.remarks.append(remark)
 
-    def has_not_met(self, knock: Knock) -> None:
+    def has_not_met(self, check: EndpointCheck) -> None:
         """Keep why the application could not be examined, at which address, and what one could try."""
-        self.unexamined = f"{knock.host}: {knock.answer}" if knock.host else knock.answer
-        self.hint = knock.hint
+        self.unexamined = f"{check.host}: {check.answer}" if check.host else check.answer
+        self.hint = check.hint
 
 
 async def examine(name: str, application: Application) -> Examination:
@@ -102,8 +102,8 @@ async def examine(name: str, application: Application) -> Examination:
     twice at plain prompts: what comes after would show the same and cost as much.
     """
     found = Examination(name=name)
-    if isinstance(application, Endpoint) and not (knock := await application.knock()).alive:
-        found.has_not_met(knock)
+    if isinstance(application, Endpoint) and not (check := await application.check_endpoint()).alive:
+        found.has_not_met(check)
         await application.close()
         return found
     probe = _Probe(application, found)

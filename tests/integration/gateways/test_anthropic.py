@@ -79,8 +79,8 @@ async def test_a_wrong_key_is_not_repeated() -> None:
 async def test_a_knock_tells_how_to_ask_by_hand() -> None:
     with Loopback(faults=("404",), models=("claude-a",)) as server:
         async with opened(server.url) as model:
-            knock = await model.knock()
+            check = await model.check_endpoint()
 
-    assert not knock.alive
-    assert "`target` is not among claude-a" in knock.answer
-    assert knock.hint == (f'curl -H "x-api-key: $ANT_KEY" -H "anthropic-version: 2023-06-01" {server.url}/models')
+    assert not check.alive
+    assert "`target` is not among claude-a" in check.answer
+    assert check.hint == (f'curl -H "x-api-key: $ANT_KEY" -H "anthropic-version: 2023-06-01" {server.url}/models')

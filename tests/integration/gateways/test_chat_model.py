@@ -266,12 +266,12 @@ async def test_the_key_is_in_no_error_no_log_and_no_repr(fault: str, caplog: pyt
         async with opened(server.url, attempts=2) as model:
             with pytest.raises(GatewayError) as caught:
                 await model.reply(ASK)
-            knock = await model.knock()
+            check = await model.check_endpoint()
 
     told = "".join(traceback.format_exception(caught.value))
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
-    assert KEY not in told + caplog.text + repr(model) + repr(caught.value) + repr(knock)
+    assert KEY not in told + caplog.text + repr(model) + repr(caught.value) + repr(check)
 
 
 @pytest.mark.parametrize("said", ["{key}", "Bearer {key}", "bad key: {key}!"])

@@ -48,11 +48,11 @@ async def test_a_streamed_reply_is_heard_in_pieces_and_is_the_same_as_a_whole_on
 
 async def test_a_study_may_ask_for_pieces_although_nobody_listens(kind: ModelKind) -> None:
     async with opened(kind, stream=True) as (model, server):
-        reply, knock = await model.reply(ASK), await model.knock()
+        reply, check = await model.reply(ASK), await model.check_endpoint()
 
     assert (reply.text, reply.tokens_in, reply.tokens_out) == (WORDS, 120, 30)
     assert [call.body["stream"] for call in server.calls] == [True, True]
-    assert knock.alive
+    assert check.alive
 
 
 async def test_a_server_that_does_not_stream_is_heard_at_once(kind: ModelKind) -> None:

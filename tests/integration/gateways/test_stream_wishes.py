@@ -72,9 +72,9 @@ async def test_tokens_that_nobody_told_cost_an_unknown_amount_and_not_nothing() 
 async def test_what_the_knock_learns_a_reply_knows() -> None:
     with served(refuses_usage="400") as server:
         async with opened(server) as model:
-            knock, reply = await model.knock(), await model.reply(ASK)
+            check, reply = await model.check_endpoint(), await model.reply(ASK)
 
-    assert (asked(server), knock.alive, reply.attempts) == ([True, False, False], True, 1)
+    assert (asked(server), check.alive, reply.attempts) == ([True, False, False], True, 1)
 
 
 async def test_an_answer_in_one_piece_still_tells_its_tokens() -> None:

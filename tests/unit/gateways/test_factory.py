@@ -96,11 +96,11 @@ def test_a_model_through_inspect_says_how_the_extra_is_installed(monkeypatch: py
 @pytest.mark.parametrize("environ", [{}, {"APP_KEY": ""}, {"APP_KEY": " \n"}])
 async def test_a_key_that_is_not_set_is_missed_at_the_first_knock(environ: dict[str, str]) -> None:
     model = open_model(LIVE, environ=environ, clock=HastyClock())
-    knock = await model.knock()
+    check = await model.check_endpoint()
 
-    assert (knock.alive, knock.answer) == (False, "the environment variable `APP_KEY` is not set")
-    assert knock.hint == "put the right key into the environment variable APP_KEY"
-    assert (knock.spent.calls, knock.spent.attempts) == (0, 0)
+    assert (check.alive, check.answer) == (False, "the environment variable `APP_KEY` is not set")
+    assert check.hint == "put the right key into the environment variable APP_KEY"
+    assert (check.spent.calls, check.spent.attempts) == (0, 0)
 
 
 async def test_an_application_without_its_token_is_not_called(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ async def test_an_application_without_its_token_is_not_called(tmp_path: Path) ->
     with pytest.raises(Rejected, match="`APP_KEY` is not set") as caught:
         await application.reply(said, session="s")
     assert caught.value.tries == 0
-    assert not (await application.knock()).alive
+    assert not (await application.check_endpoint()).alive
 
 
 @pytest.mark.parametrize(

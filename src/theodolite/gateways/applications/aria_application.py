@@ -25,7 +25,7 @@ from theodolite.gateways.secret_redaction import ARIA_AUTH, Credentials
 from theodolite.gateways.templates import text_template
 from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock
-from theodolite.ports.endpoint import Knock
+from theodolite.ports.endpoint import EndpointCheck
 
 PromptForm: TypeAlias = Callable[[str, int, str], str]
 
@@ -545,12 +545,12 @@ class AriaApplication:
         """What its code has done on the network so far."""
         return self._connections.use(self._name, self._allowed)
 
-    async def knock(self) -> Knock:
+    async def check_endpoint(self) -> EndpointCheck:
         """Say that the class is there; no instance is made, since that could cost something."""
         if self._credentials.is_missing:
             hint = f"put the credentials, a JSON object, into the environment variable {self._credentials.variable}"
-            return Knock(name=self._name, host="", alive=False, answer=self._unset(), hint=hint)
-        return Knock(name=self._name, host="", alive=True, answer=f"ok, loaded {self._target}")
+            return EndpointCheck(name=self._name, host="", alive=False, answer=self._unset(), hint=hint)
+        return EndpointCheck(name=self._name, host="", alive=True, answer=f"ok, loaded {self._target}")
 
     async def _at_turn(self, request: SayToApplication, session: str) -> tuple[AriaInstance, int]:
         """Return the session's instance where the dialogue stands, and how many prompts had to be said again."""

@@ -20,7 +20,7 @@ from theodolite.gateways.sanitize import readable, repaired
 from theodolite.gateways.secret_redaction import Secret
 from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock
-from theodolite.ports.endpoint import Knock
+from theodolite.ports.endpoint import EndpointCheck
 
 
 class CallableApplication:
@@ -123,9 +123,9 @@ class CallableApplication:
         """What its code has done on the network so far."""
         return self._connections.use(self._name, self._allowed)
 
-    async def knock(self) -> Knock:
+    async def check_endpoint(self) -> EndpointCheck:
         """Say that the function is there; it is not called, since that could cost something."""
-        return Knock(name=self._name, host="", alive=True, answer=f"ok, loaded {self._connection.target}")
+        return EndpointCheck(name=self._name, host="", alive=True, answer=f"ok, loaded {self._connection.target}")
 
     def stop(self) -> None:
         """End its processes at once."""
@@ -218,9 +218,9 @@ class CallableLabeller:
         kept, n_repaired = repaired(self._text(answer))
         return Reply(text=kept, latency_s=took_s, repaired=n_repaired)
 
-    async def knock(self) -> Knock:
+    async def check_endpoint(self) -> EndpointCheck:
         """Say that the function is there; it is not called, since that could cost something."""
-        return Knock(name=self._name, host="", alive=True, answer=f"ok, loaded {self._labelling.target}")
+        return EndpointCheck(name=self._name, host="", alive=True, answer=f"ok, loaded {self._labelling.target}")
 
     async def close(self) -> None:
         """End its processes; a later call starts new ones."""

@@ -24,14 +24,14 @@ from theodolite.gateways.secret_redaction import BEARER_HEADER, Secret
 from theodolite.gateways.templates import address_template, body_template, form_template, text_template, variables_of
 from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock
-from theodolite.ports.endpoint import Knock
+from theodolite.ports.endpoint import EndpointCheck
 
-KNOCK_S = 4.0
+ENDPOINT_CHECK_S = 4.0
 
-"""Deadline of a knock; seconds."""
+"""Deadline of an endpoint check; seconds."""
 
 
-_KNOCK_POLICY = RetryPolicy(connect_s=2.5, attempts=3, attempts_once=1, first_wait_s=0.4, longest_asked_s=0.0)
+_ENDPOINT_CHECK_POLICY = RetryPolicy(connect_s=2.5, attempts=3, attempts_once=1, first_wait_s=0.4, longest_asked_s=0.0)
 
 
 class _SiteSessions:
@@ -85,7 +85,7 @@ class HttpApplication:
         key: str | None = None,
         clock: Clock,
         retry_policy: RetryPolicy | None = None,
-        knock_s: float = KNOCK_S,
+        endpoint_check_s: float = ENDPOINT_CHECK_S,
         rate_limiter: RateLimiter | None = None,
         route: CallRoute | None = None,
     ) -> None:
@@ -98,7 +98,7 @@ class HttpApplication:
             clock: Tells the time and waits between tries.
             retry_policy: Bounds of a call; the connection's timeout and one try
                 where the request may have been worked on, unless given.
-            knock_s: Deadline of a knock; seconds.
+            endpoint_check_s: Deadline of an endpoint check; seconds.
             rate_limiter: Says when an attempt may begin; an account of its own unless given.
             route: How calls leave this machine; directly unless given.
 
@@ -111,7 +111,7 @@ class HttpApplication:
         self._is_stream = connection.stream
         self._id_at = parse_path(connection.session) if connection.session else None
         self._sites = _SiteSessions()
-        self._knock_s = knock_s
+        self._endpoint_check_s = endpoint_check_s
         if connection.public_only:
             require_public_host(connection.url, what=f"application `{name}`")
         self._client = HttpClient(
@@ -155,36 +155,36 @@ class HttpApplication:
         """Let go of connections."""
         await self._client.close()
 
-    async def knock(self) -> Knock:
+    async def check_endpoint(self) -> EndpointCheck:
         """Ask for the options of the address, which costs nothing; never raises a `GatewayError`."""
         try:
-            async with asyncio.timeout(self._knock_s):
-                return await self._knock()
+            async with asyncio.timeout(self._endpoint_check_s):
+                return await self._check_endpoint()
         except TimeoutError:
-            return self._knocked(f"connected, no answer within {self._knock_s:g} s yet")
+            return self._endpoint_check(f"connected, no answer within {self._endpoint_check_s:g} s yet")
 
-    async def _knock(self) -> Knock:
-        outcome = await self._client.retry(self._form.knock(), _KNOCK_POLICY)
+    async def _check_endpoint(self) -> EndpointCheck:
+        outcome = await self._client.retry(self._form.check_endpoint(), _ENDPOINT_CHECK_POLICY)
         if isinstance(outcome, HttpResponse):
-            return self._knocked(f"ok, {outcome.latency_s:.1f} s", attempts=outcome.attempts)
-        return self._knocked_in_vain(outcome)
+            return self._endpoint_check(f"ok, {outcome.latency_s:.1f} s", attempts=outcome.attempts)
+        return self._failed_check(outcome)
 
-    def _knocked_in_vain(self, outcome: RetriesExhausted) -> Knock:
+    def _failed_check(self, outcome: RetriesExhausted) -> EndpointCheck:
         attempt_error = outcome.attempt_error
         words = str(outcome.error(endpoint=self._name))
         # 403 is what some gateways say to OPTIONS whatever the token.
         if attempt_error.status == 401 or not outcome.tries:
             hint = _token_hint(self._client.secret.variable)
-            return self._knocked(words, alive=False, hint=hint, attempts=outcome.tries)
+            return self._endpoint_check(words, alive=False, hint=hint, attempts=outcome.tries)
         if attempt_error.kind in {Unreachable, MalformedReply} or not attempt_error.status:
             hint, reached = f"curl -X OPTIONS {self._form.site}", attempt_error.kind not in {Unreachable, TimedOut}
-            return self._knocked(words, alive=False, reached=reached, hint=hint, attempts=outcome.tries)
-        return self._knocked(f"there, answers {attempt_error.status} to OPTIONS", attempts=outcome.tries)
+            return self._endpoint_check(words, alive=False, reached=reached, hint=hint, attempts=outcome.tries)
+        return self._endpoint_check(f"there, answers {attempt_error.status} to OPTIONS", attempts=outcome.tries)
 
-    def _knocked(
+    def _endpoint_check(
         self, answer: str, *, alive: bool = True, reached: bool = True, hint: str = "", attempts: int = 1
-    ) -> Knock:
-        return Knock(
+    ) -> EndpointCheck:
+        return EndpointCheck(
             name=self._name,
             host=self._form.host,
             alive=alive,
@@ -266,7 +266,7 @@ class RequestForm:
         """Scheme, host and port, for a command line."""
         return f"{self._template.partition('//')[0]}//{self.host}"
 
-    def knock(self) -> HttpRequest:
+    def check_endpoint(self) -> HttpRequest:
         """Return a request that costs nothing."""
         slots: dict[str, Any] = {"prompt": "hello", "session": "knock", "turn": 1, "context": "", "history": []}
         return HttpRequest(url=self._address(slots), method="OPTIONS", headers=self._filled_headers(slots))

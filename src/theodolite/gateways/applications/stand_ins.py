@@ -14,7 +14,7 @@ from theodolite.domain.recording import RecordedDialogue, RecordedTurn
 from theodolite.gateways.sanitize import repaired
 from theodolite.gateways.templates import text_template
 from theodolite.ports.application import OnChunk
-from theodolite.ports.endpoint import Endpoint, Knock
+from theodolite.ports.endpoint import Endpoint, EndpointCheck
 from theodolite.ports.model import Model
 from theodolite.testing.templates import variables_of
 
@@ -62,11 +62,13 @@ class RecordedApplication:
             context=context,
         )
 
-    async def knock(self) -> Knock:
+    async def check_endpoint(self) -> EndpointCheck:
         """Say how much is recorded."""
         n = len(self._turns)
         answer = f"ok, {n:,} recorded {'dialogue' if n == 1 else 'dialogues'}"
-        return Knock(name=self._name, host="", alive=n > 0, answer=answer if n else "its file holds no dialogue")
+        return EndpointCheck(
+            name=self._name, host="", alive=n > 0, answer=answer if n else "its file holds no dialogue"
+        )
 
     async def close(self) -> None:
         """Do nothing: a recording holds no connections."""
@@ -128,11 +130,11 @@ class PromptedModelApplication:
             error.endpoint = error.endpoint or self._connection.model
             raise
 
-    async def knock(self) -> Knock:
+    async def check_endpoint(self) -> EndpointCheck:
         """Ask the model behind it."""
         if isinstance(self._model, Endpoint):
-            return replace(await self._model.knock(), name=self._name)
-        return Knock(name=self._name, host="", alive=True, answer=f"as model `{self._connection.model}`")
+            return replace(await self._model.check_endpoint(), name=self._name)
+        return EndpointCheck(name=self._name, host="", alive=True, answer=f"as model `{self._connection.model}`")
 
     async def close(self) -> None:
         """Do nothing: the model is shared, and whoever opened it closes it."""
@@ -187,11 +189,11 @@ class ScriptedModel:
             on_chunk(text)
         return Reply(text=text, answered_as="script", finish="stop", cost_microusd=0, scripted=True)
 
-    async def knock(self) -> Knock:
+    async def check_endpoint(self) -> EndpointCheck:
         """Say that a script stands in for a model."""
         n = len(self._endpoint.script)
         answer = f"ok, SCRIPTED: {n} {'reply' if n == 1 else 'replies'} in turn, no model"
-        return Knock(name=self._endpoint.name, host="", alive=True, answer=answer)
+        return EndpointCheck(name=self._endpoint.name, host="", alive=True, answer=answer)
 
     async def close(self) -> None:
         """Do nothing: a script holds no connections."""

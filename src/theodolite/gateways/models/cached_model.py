@@ -12,7 +12,7 @@ from theodolite.domain.identity import digest
 from theodolite.ports.application import OnChunk
 from theodolite.ports.cache import Cache, Kept
 from theodolite.ports.clock import Clock
-from theodolite.ports.endpoint import Endpoint, Knock
+from theodolite.ports.endpoint import Endpoint, EndpointCheck
 from theodolite.ports.model import Model
 
 FORMAT = "1"
@@ -84,9 +84,9 @@ class CachedModel:
         finally:
             self._in_flight.pop(key).set()
 
-    async def knock(self) -> Knock:
+    async def check_endpoint(self) -> EndpointCheck:
         """Ask the model itself; never raises a `GatewayError`."""
-        return await self._model.knock()
+        return await self._model.check_endpoint()
 
     async def close(self) -> None:
         """Let go of connections; whoever opened the cache closes it."""

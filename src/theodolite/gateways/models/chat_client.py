@@ -81,7 +81,7 @@ class StreamOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatLine:
-    """What asking and knocking have in common.
+    """What calls and endpoint checks have in common.
 
     Attributes:
         endpoint: What the study says about the model.

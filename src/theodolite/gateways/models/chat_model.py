@@ -24,7 +24,7 @@ from theodolite.gateways.models.chat_client import ChatLine, open_line
 from theodolite.gateways.models.chat_format import CHAT_COMPLETIONS, Dialect
 from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock
-from theodolite.ports.endpoint import Knock
+from theodolite.ports.endpoint import EndpointCheck
 
 _UNSUPPORTED = frozenset({400, 422, 500, 501})
 
@@ -101,9 +101,9 @@ KNOCK_WORDS = "Reply with the word ok."
 """What an endpoint is asked before the first paid unit; the smallest real call."""
 
 
-KNOCK_S = 4.0
+ENDPOINT_CHECK_S = 4.0
 
-"""Deadline of a knock, everything included; seconds."""
+"""Deadline of an endpoint check, everything included; seconds."""
 
 
 _CHAT_SHARE = 0.75
@@ -113,27 +113,27 @@ _LIST_S = 0.6
 _BESIDE_S = 0.9  # waiting for the minute of the limits included
 
 
-KNOCK_PATIENCE = RetryPolicy(connect_s=2.5, attempts=3, attempts_once=1, first_wait_s=0.4, longest_asked_s=0.0)
+ENDPOINT_CHECK_POLICY = RetryPolicy(connect_s=2.5, attempts=3, attempts_once=1, first_wait_s=0.4, longest_asked_s=0.0)
 
 
 _SHOWN_NAMES = 8
 
 
-class ChatKnock:
+class ChatEndpointCheck:
     """One question and what its answer, or the lack of it, tells people to do."""
 
-    def __init__(self, line: ChatLine, *, knock_s: float = KNOCK_S) -> None:
+    def __init__(self, line: ChatLine, *, endpoint_check_s: float = ENDPOINT_CHECK_S) -> None:
         """Keep the line.
 
         Args:
             line: To the endpoint.
-            knock_s: Deadline of a knock; seconds.
+            endpoint_check_s: Deadline of an endpoint check; seconds.
         """
         self._line = line
-        self._knock_s = knock_s
+        self._endpoint_check_s = endpoint_check_s
         self._curl = line.dialect.curl(line.url, line.client.secret)
 
-    async def ask(self) -> Knock:
+    async def ask(self) -> EndpointCheck:
         """Ask once, within the deadline; never raises a `GatewayError`.
 
         Nothing is asked where the endpoint's limits a minute are used up, as after a run that was stopped just now.
@@ -143,29 +143,27 @@ class ChatKnock:
         if (
             wait_s := self._line.client.wait_s(self._line.http_request(ask))
         ) > 0 and not self._line.client.secret.is_missing:
-            return self._knocked(used_up(wait_s), attempts=0)
+            return self._endpoint_check(used_up(wait_s), attempts=0)
         try:
-            async with asyncio.timeout(_CHAT_SHARE * self._knock_s):
-                outcome = await self._line.send(ask, KNOCK_PATIENCE, in_pieces=self._line.endpoint.stream)
+            async with asyncio.timeout(_CHAT_SHARE * self._endpoint_check_s):
+                outcome = await self._line.send(ask, ENDPOINT_CHECK_POLICY, in_pieces=self._line.endpoint.stream)
         except TimeoutError:
-            return await self._knocked_without_answer()
-        return (
-            await self._knocked_in_vain(outcome) if isinstance(outcome, RetriesExhausted) else self._answered(outcome)
-        )
+            return await self._check_without_answer()
+        return await self._failed_check(outcome) if isinstance(outcome, RetriesExhausted) else self._answered(outcome)
 
-    def _answered(self, answer: HttpResponse) -> Knock:
+    def _answered(self, answer: HttpResponse) -> EndpointCheck:
         reply = self._line.read(answer, in_pieces=self._line.endpoint.stream)
         took = f"ok, {answer.latency_s:.1f} s" + (
             ", tells no tokens of streams" if self._line.wishes.are_refused else ""
         )
         if isinstance(reply, Reply):
             name = f", answers as {reply.answered_as}" if reply.answered_as else ""
-            return self._knocked(took + name, attempts=reply.attempts, reply=reply)
+            return self._endpoint_check(took + name, attempts=reply.attempts, reply=reply)
         if reply.kind in {EmptyReply, ContentRefused}:
-            return self._knocked(f"{took}, but {reply.words}", attempts=answer.attempts)
-        return self._knocked(reply.words, alive=False, hint=self._curl, attempts=answer.attempts)
+            return self._endpoint_check(f"{took}, but {reply.words}", attempts=answer.attempts)
+        return self._endpoint_check(reply.words, alive=False, hint=self._curl, attempts=answer.attempts)
 
-    async def _knocked_without_answer(self) -> Knock:
+    async def _check_without_answer(self) -> EndpointCheck:
         """Tell a model that thinks from a port that takes connections and says nothing.
 
         A server that thinks about one call still answers others, be it with a 404.
@@ -175,26 +173,26 @@ class ChatKnock:
             async with asyncio.timeout(_BESIDE_S):
                 listed = await self._line.models(retry_policy)
         except TimeoutError:  # the limits a minute bear no second question
-            return self._knocked(f"no answer within {self._knock_s:g} s yet", attempts=1)
+            return self._endpoint_check(f"no answer within {self._endpoint_check_s:g} s yet", attempts=1)
         if isinstance(listed, HttpResponse) or listed.attempt_error.status:
-            return self._knocked(f"connected, no answer within {self._knock_s:g} s yet", attempts=1)
-        words = f"takes connections but says nothing within {self._knock_s:g} s"
-        return self._knocked(words, alive=False, reached=False, hint=self._curl, attempts=1)
+            return self._endpoint_check(f"connected, no answer within {self._endpoint_check_s:g} s yet", attempts=1)
+        words = f"takes connections but says nothing within {self._endpoint_check_s:g} s"
+        return self._endpoint_check(words, alive=False, reached=False, hint=self._curl, attempts=1)
 
-    async def _knocked_in_vain(self, outcome: RetriesExhausted) -> Knock:
+    async def _failed_check(self, outcome: RetriesExhausted) -> EndpointCheck:
         attempt_error, tries = outcome.attempt_error, outcome.tries
         words = str(outcome.error(endpoint=self._line.endpoint.name))
         if attempt_error.kind is RateLimited:
-            return self._knocked(f"there, but busy: {words}", attempts=tries)
+            return self._endpoint_check(f"there, but busy: {words}", attempts=tries)
         if attempt_error.kind is not Rejected:
             reached = attempt_error.kind not in {Unreachable, TimedOut}
-            return self._knocked(words, alive=False, reached=reached, hint=self._curl, attempts=tries)
+            return self._endpoint_check(words, alive=False, reached=reached, hint=self._curl, attempts=tries)
         if attempt_error.status in {401, 403} or not tries:
-            return self._knocked(words, alive=False, hint=_key_hint(self._line.endpoint), attempts=tries)
+            return self._endpoint_check(words, alive=False, hint=_key_hint(self._line.endpoint), attempts=tries)
         if hint := _fields_hint(words, self._line):
-            return self._knocked(words, alive=False, hint=hint, attempts=tries)
+            return self._endpoint_check(words, alive=False, hint=hint, attempts=tries)
         words += await self._offered(attempt_error.status)
-        return self._knocked(words, alive=False, hint=self._curl, attempts=tries)
+        return self._endpoint_check(words, alive=False, hint=self._curl, attempts=tries)
 
     async def _offered(self, status: int) -> str:
         """Return the names that the endpoint offers, where ours is not among them."""
@@ -211,7 +209,7 @@ class ChatKnock:
         known = self._line.client.secret.scrub(", ".join(names[:_SHOWN_NAMES])) + more
         return f"; `{self._line.endpoint.model}` is not among {known}{did_you_mean(self._line.endpoint.model, names)}"
 
-    def _knocked(
+    def _endpoint_check(
         self,
         answer: str,
         *,
@@ -220,8 +218,8 @@ class ChatKnock:
         reached: bool = True,
         hint: str = "",
         reply: Reply | None = None,
-    ) -> Knock:
-        return Knock(
+    ) -> EndpointCheck:
+        return EndpointCheck(
             name=self._line.endpoint.name,
             host=host_of(self._line.url),
             alive=alive,
@@ -242,7 +240,7 @@ def used_up(wait_s: float) -> str:
 
 
 def _spent(attempts: int, reply: Reply | None) -> Spending:
-    """Return what a knock has cost."""
+    """Return what an endpoint check has cost."""
     priced = reply is not None and reply.cost_microusd is not None
     return Spending(
         calls=min(1, attempts),
@@ -284,7 +282,7 @@ class ChatModel:
         key: str | None = None,
         clock: Clock,
         dialect: Dialect = CHAT_COMPLETIONS,
-        knock_s: float = KNOCK_S,
+        endpoint_check_s: float = ENDPOINT_CHECK_S,
         rate_limiter: RateLimiter | None = None,
         route: CallRoute | None = None,
     ) -> None:
@@ -295,7 +293,7 @@ class ChatModel:
             key: The key itself, from the environment; never repeated anywhere.
             clock: Tells the time and waits between tries.
             dialect: How it wants to be asked.
-            knock_s: Deadline of a knock; seconds.
+            endpoint_check_s: Deadline of an endpoint check; seconds.
             rate_limiter: Says when an attempt may begin; an account of its own unless given.
             route: How calls leave this machine; directly unless given.
 
@@ -304,7 +302,7 @@ class ChatModel:
         """
         self._line = open_line(endpoint, dialect, key=key or "", clock=clock, rate_limiter=rate_limiter, route=route)
         self._schemas = StructuredOutput(endpoint, is_set=dialect.sets_form(endpoint.params))
-        self._knocking = ChatKnock(self._line, knock_s=knock_s)
+        self._checking_endpoints = ChatEndpointCheck(self._line, endpoint_check_s=endpoint_check_s)
 
     def __repr__(self) -> str:
         return f"ChatModel({self._line.endpoint.name!r}, host={host_of(self._line.url)!r})"
@@ -339,9 +337,9 @@ class ChatModel:
         """Let go of connections."""
         await self._line.client.close()
 
-    async def knock(self) -> Knock:
+    async def check_endpoint(self) -> EndpointCheck:
         """Ask once, within 4 seconds; never raises a `GatewayError`."""
-        return await self._knocking.ask()
+        return await self._checking_endpoints.ask()
 
     async def model_names(self) -> tuple[str, ...]:
         """Return the names of the models that the endpoint offers; empty where it does not say."""

@@ -30,7 +30,7 @@ from theodolite.gateways.models.model_answer import SaidByModel, reply_of, words
 from theodolite.gateways.secret_redaction import Secret
 from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock
-from theodolite.ports.endpoint import Knock
+from theodolite.ports.endpoint import EndpointCheck
 
 OURS = frozenset(
     {"max_retries", "timeout", "attempt_timeout", "max_connections", "adaptive_connections", "cache", "batch"}
@@ -281,9 +281,9 @@ def _schema_fields(schema: Mapping[str, object] | None) -> dict[str, Any]:
     return {"response_schema": ResponseSchema(name="answer", json_schema=schema, strict=True)}
 
 
-KNOCK_S = 4.0
+ENDPOINT_CHECK_S = 4.0
 
-"""Deadline of a knock; seconds."""
+"""Deadline of an endpoint check; seconds."""
 
 
 class InspectModel:
@@ -328,22 +328,24 @@ class InspectModel:
         """
         return await self._schemas.reply(request, lambda asked: self._ask(asked, on_chunk))
 
-    async def knock(self) -> Knock:
+    async def check_endpoint(self) -> EndpointCheck:
         """Ask once, within 4 seconds; never raises a `GatewayError`."""
         greeting = Message(speaker=Speaker.USER, text="Reply with the word ok.")
         ask = AskModel(model=self._endpoint.name, messages=(greeting,), party=FailureSource.MACHINERY)
         if (wait_s := self._rate_limiter.wait_s(_foreseen(ask))) > 0 and not self._line.secret.is_missing:
-            return self._knocked(used_up(wait_s), asked=False)
-        outcome = await self._retry(ask, None, RetryPolicy(timeout_s=KNOCK_S, deadline_s=KNOCK_S, attempts=1))
+            return self._endpoint_check(used_up(wait_s), asked=False)
+        outcome = await self._retry(
+            ask, None, RetryPolicy(timeout_s=ENDPOINT_CHECK_S, deadline_s=ENDPOINT_CHECK_S, attempts=1)
+        )
         if not isinstance(outcome, RetriesExhausted):
             reply = outcome[0]
             name = f", answers as {reply.answered_as}" if reply.answered_as else ""
-            return self._knocked(f"ok, {reply.latency_s:.1f} s{name}", reply=reply)
+            return self._endpoint_check(f"ok, {reply.latency_s:.1f} s{name}", reply=reply)
         if outcome.attempt_error.kind is TimedOut:
-            return self._knocked(f"no answer within {KNOCK_S:g} s yet")
+            return self._endpoint_check(f"no answer within {ENDPOINT_CHECK_S:g} s yet")
         if outcome.attempt_error.kind is RateLimited:
-            return self._knocked(f"there, but busy: {outcome.attempt_error.words}")
-        return self._knocked(outcome.attempt_error.words, alive=False)
+            return self._endpoint_check(f"there, but busy: {outcome.attempt_error.words}")
+        return self._endpoint_check(outcome.attempt_error.words, alive=False)
 
     async def close(self) -> None:
         """Let go of connections."""
@@ -388,7 +390,9 @@ class InspectModel:
             attempt_error = outcome if isinstance(outcome, AttemptError) else None
             self._rate_limiter.end(turn, attempt_error, answered=reply is not None, tokens=tokens)
 
-    def _knocked(self, answer: str, *, alive: bool = True, asked: bool = True, reply: Reply | None = None) -> Knock:
+    def _endpoint_check(
+        self, answer: str, *, alive: bool = True, asked: bool = True, reply: Reply | None = None
+    ) -> EndpointCheck:
         spent = Spending(calls=1, attempts=1) if asked else Spending()
         if reply is not None:
             unpriced = int(reply.cost_microusd is None)
@@ -402,7 +406,7 @@ class InspectModel:
         hint = "" if alive else f"a first call by hand: inspect eval --model {self._endpoint.model} ..."
         where = host_of(self._endpoint.url) if self._endpoint.url else self.provider
         host = f"{where}, through Inspect"
-        return Knock(name=self._endpoint.name, host=host, alive=alive, answer=answer, hint=hint, spent=spent)
+        return EndpointCheck(name=self._endpoint.name, host=host, alive=alive, answer=answer, hint=hint, spent=spent)
 
 
 def _foreseen(request: AskModel) -> int:

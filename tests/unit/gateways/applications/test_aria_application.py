@@ -150,7 +150,7 @@ async def test_credentials_that_are_not_set_are_said_before_anything_is_called()
 
     assert caught.value.tries == 0
     assert kind.instances == []
-    assert not (await line.knock()).alive
+    assert not (await line.check_endpoint()).alive
 
 
 @pytest.mark.parametrize(

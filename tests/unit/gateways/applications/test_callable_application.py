@@ -266,6 +266,6 @@ async def test_a_function_that_never_returns_is_given_up() -> None:
 
 
 async def test_it_is_there_without_being_called() -> None:
-    knock = await labeller(broken).knock()
+    check = await labeller(broken).check_endpoint()
 
-    assert (knock.alive, knock.answer) == (True, "ok, loaded m:f")
+    assert (check.alive, check.answer) == (True, "ok, loaded m:f")

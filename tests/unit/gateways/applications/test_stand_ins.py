@@ -81,9 +81,9 @@ def test_a_system_prompt_that_will_never_be_filled_is_said_before_anything_is_se
 
 async def test_a_knock_asks_the_model_in_the_applications_name() -> None:
     application = PromptedModelApplication("bot", PromptedModel(model="m"), model=FakeModel(alive=False))
-    knock = await application.knock()
+    check = await application.check_endpoint()
 
-    assert (knock.name, knock.alive) == ("bot", False)
+    assert (check.name, check.alive) == ("bot", False)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ class Mute:
 async def test_a_model_that_cannot_be_asked_counts_as_there() -> None:
     application = PromptedModelApplication("bot", PromptedModel(model="m"), model=Mute())  # type: ignore[arg-type]
 
-    assert (await application.knock()).answer == "as model `m`"
+    assert (await application.check_endpoint()).answer == "as model `m`"
 
 
 async def test_the_shared_model_is_left_open() -> None:
@@ -168,13 +168,13 @@ async def test_what_was_not_recorded_is_no_reply(application: RecordedApplicatio
 
 
 async def test_a_knock_says_how_much_is_recorded(application: RecordedApplication) -> None:
-    knock = await application.knock()
+    check = await application.check_endpoint()
 
-    assert (knock.alive, knock.answer, knock.host) == (True, "ok, 3 recorded dialogues", "")
+    assert (check.alive, check.answer, check.host) == (True, "ok, 3 recorded dialogues", "")
 
 
 async def test_an_empty_recording_is_not_alive() -> None:
-    assert not (await RecordedApplication("gpt4", ()).knock()).alive
+    assert not (await RecordedApplication("gpt4", ()).check_endpoint()).alive
 
 
 async def test_a_recorded_reply_brings_its_source_material() -> None:
@@ -207,10 +207,10 @@ async def test_repetitions_begin_one_line_further(replicate: int, text: str) -> 
 
 @pytest.mark.parametrize(("script", "words"), [(("a",), "1 reply in turn"), (("a", "b"), "2 replies in turn")])
 async def test_a_knock_says_that_it_is_scripted(script: tuple[str, ...], words: str) -> None:
-    knock = await ScriptedModel(ModelEndpoint(name="m", script=script)).knock()
+    check = await ScriptedModel(ModelEndpoint(name="m", script=script)).check_endpoint()
 
-    assert "SCRIPTED" in knock.answer
-    assert words in knock.answer
+    assert "SCRIPTED" in check.answer
+    assert words in check.answer
 
 
 def test_without_lines_there_is_no_script() -> None:

@@ -14,19 +14,21 @@ from theodolite.gateways.limits.rate_limiter import Account, RateLimiter
 from theodolite.gateways.limits.window import Window
 from theodolite.gateways.models import chat_model
 from theodolite.gateways.models.chat_model import ChatModel
-from theodolite.ports.endpoint import Knock
+from theodolite.ports.endpoint import EndpointCheck
 
 pytestmark = pytest.mark.integration
 
 
-async def knock(
-    url: str, *, secret: str = "", knock_s: float = 4.0, rate_limiter: RateLimiter | None = None, **more: Any
-) -> Knock:
+async def check(
+    url: str, *, secret: str = "", endpoint_check_s: float = 4.0, rate_limiter: RateLimiter | None = None, **more: Any
+) -> EndpointCheck:
     """Knock at a model."""
     endpoint = ModelEndpoint(**{"name": "app", "model": "target", "url": url} | more)
-    model = ChatModel(endpoint, key=secret, clock=HastyClock(), knock_s=knock_s, rate_limiter=rate_limiter)
+    model = ChatModel(
+        endpoint, key=secret, clock=HastyClock(), endpoint_check_s=endpoint_check_s, rate_limiter=rate_limiter
+    )
     try:
-        return await model.knock()
+        return await model.check_endpoint()
     finally:
         await model.close()
 
@@ -40,11 +42,13 @@ async def pace_of_one_call(*, left: int = 0) -> RateLimiter:
     return rate_limiter
 
 
-async def knock_application(url: str, *, key: str = "", knock_s: float = 4.0, **more: str) -> Knock:
+async def application_of_check(url: str, *, key: str = "", endpoint_check_s: float = 4.0, **more: str) -> EndpointCheck:
     """Knock at an HTTP application."""
-    application = HttpApplication("app", HttpEndpoint(url=url, **more), key=key, clock=HastyClock(), knock_s=knock_s)
+    application = HttpApplication(
+        "app", HttpEndpoint(url=url, **more), key=key, clock=HastyClock(), endpoint_check_s=endpoint_check_s
+    )
     try:
-        return await application.knock()
+        return await application.check_endpoint()
     finally:
         await application.close()
 
@@ -55,7 +59,7 @@ def test_the_loopback_server_knows_a_knock_when_it_hears_one() -> None:
 
 async def test_a_model_that_is_there_tells_its_name_and_what_asking_cost() -> None:
     with Loopback(answers_as="gpt-5.2-2026-01-15") as server:
-        told = await knock(server.url, price=Price(input_usd=1.0, output_usd=1.0))
+        told = await check(server.url, price=Price(input_usd=1.0, output_usd=1.0))
 
     assert told.answer == "ok, 0.0 s, answers as gpt-5.2-2026-01-15"
     assert told.host == f"127.0.0.1:{server.port}"
@@ -65,7 +69,7 @@ async def test_a_model_that_is_there_tells_its_name_and_what_asking_cost() -> No
 async def test_nobody_there_is_told_with_tries_and_a_line_to_type() -> None:
     with Loopback() as server:
         url = server.url
-    told = await knock(url)
+    told = await check(url)
 
     assert not told.alive
     assert told.answer.startswith("nobody answers (refused, 3 tries, ")
@@ -74,7 +78,7 @@ async def test_nobody_there_is_told_with_tries_and_a_line_to_type() -> None:
 
 async def test_a_wrong_key_names_the_variable() -> None:
     with Loopback(key="right") as server:
-        told = await knock(server.url, secret="wrong", key="APP_KEY")
+        told = await check(server.url, secret="wrong", key="APP_KEY")
 
     assert (told.alive, told.answer) == (False, "401 Incorrect API key provided (variable APP_KEY)")
     assert told.hint == "put the right key into the environment variable APP_KEY"
@@ -85,7 +89,7 @@ async def test_an_endpoint_whose_minute_is_used_up_is_not_asked_unless_its_key_i
     key: str, alive: bool
 ) -> None:
     with Loopback() as server:
-        told = await knock(server.url, key=key, rate_limiter=await pace_of_one_call())
+        told = await check(server.url, key=key, rate_limiter=await pace_of_one_call())
 
     assert (told.alive, told.answer.startswith("not asked, its limits a minute are used up for ")) == (alive, alive)
     assert (told.spent.calls, server.calls) == (0, [])
@@ -93,14 +97,14 @@ async def test_an_endpoint_whose_minute_is_used_up_is_not_asked_unless_its_key_i
 
 async def test_what_an_endpoint_rejects_is_told_although_its_minute_bears_no_second_question() -> None:
     with Loopback() as server:
-        told = await knock(f"{server.url}/none", rate_limiter=await pace_of_one_call(left=1))
+        told = await check(f"{server.url}/none", rate_limiter=await pace_of_one_call(left=1))
 
     assert (told.alive, told.answer) == (False, "404 Not Found; such addresses mostly end in `/v1`")
 
 
 async def test_a_slow_model_whose_minute_bears_no_second_question_is_let_be() -> None:
     with Loopback(latency_s=5.0) as server:
-        told = await knock(server.url, rate_limiter=await pace_of_one_call(left=1), knock_s=0.4)
+        told = await check(server.url, rate_limiter=await pace_of_one_call(left=1), endpoint_check_s=0.4)
 
     assert (told.alive, told.answer) == (True, "no answer within 0.4 s yet")
 
@@ -108,8 +112,8 @@ async def test_a_slow_model_whose_minute_bears_no_second_question_is_let_be() ->
 async def test_a_query_stays_at_the_end_of_an_address_and_a_key_goes_into_its_header() -> None:
     with Loopback() as server:
         more = {"key": "GATE_KEY", "key_header": "api-key"}
-        good = await knock(f"{server.url}?api-version=1", secret="k1", **more)
-        bad = await knock(f"{server.url}/none?api-version=1", secret="k1", **more)
+        good = await check(f"{server.url}?api-version=1", secret="k1", **more)
+        bad = await check(f"{server.url}/none?api-version=1", secret="k1", **more)
 
     assert (good.alive, server.calls[0].headers["api-key"]) == (True, "k1")
     assert "Authorization" not in server.calls[0].headers
@@ -118,7 +122,7 @@ async def test_a_query_stays_at_the_end_of_an_address_and_a_key_goes_into_its_he
 
 async def test_a_missing_key_is_told_apart_from_a_wrong_one() -> None:
     with Loopback(key="right") as server:
-        told = await knock(server.url)
+        told = await check(server.url)
 
     assert told.answer == "401 Incorrect API key provided (the study names no `key:`)"
     assert told.hint.startswith("write `key: NAME`")
@@ -126,7 +130,7 @@ async def test_a_missing_key_is_told_apart_from_a_wrong_one() -> None:
 
 async def test_an_unknown_model_brings_the_names_that_are_offered() -> None:
     with Loopback(every=1, fault="404", models=("judge", "target", "user-sim")) as server:
-        told = await knock(server.url, model="targte")
+        told = await check(server.url, model="targte")
 
     assert not told.alive
     assert told.answer.endswith("; `targte` is not among judge, target, user-sim; meant `target`?")
@@ -135,7 +139,7 @@ async def test_an_unknown_model_brings_the_names_that_are_offered() -> None:
 async def test_a_refused_field_of_the_study_is_named_and_not_the_model() -> None:
     words = "Unsupported value: 'temperature' does not support 0 with this model."
     with Loopback(faults=("400",), api_error=words) as server:
-        told = await knock(server.url, model="other", params={"temperature": 0, "temp": 1})
+        told = await check(server.url, model="other", params={"temperature": 0, "temp": 1})
 
     assert (told.alive, told.answer) == (False, f"400 {words}")
     assert told.hint == "change `temperature` under `params` of model `app`, or leave it out"
@@ -143,7 +147,7 @@ async def test_a_refused_field_of_the_study_is_named_and_not_the_model() -> None
 
 async def test_a_server_that_does_not_know_a_field_of_streams_is_spared_it_and_that_is_told() -> None:
     with Loopback(refuses_usage="400") as server:
-        told = await knock(server.url, stream=True)
+        told = await check(server.url, stream=True)
 
     assert (told.alive, told.answer) == (True, "ok, 0.0 s, tells no tokens of streams, answers as target")
     assert (told.spent.attempts, told.spent.tokens, told.spent.unpriced_calls) == (2, 0, 1)
@@ -151,21 +155,21 @@ async def test_a_server_that_does_not_know_a_field_of_streams_is_spared_it_and_t
 
 async def test_a_server_that_does_not_stream_may_be_spared_the_wish() -> None:
     with Loopback(every=1, fault="400", api_error="`stream` is not supported") as server:
-        told = await knock(server.url, stream=True)
+        told = await check(server.url, stream=True)
 
     assert told.hint == "write `stream: null` under `params` of model `app`, so that it is not sent"
 
 
 async def test_many_offered_names_are_cut_short() -> None:
     with Loopback(every=1, fault="404", models=tuple(f"m{number:02}" for number in range(30))) as server:
-        told = await knock(server.url, model="zzz")
+        told = await check(server.url, model="zzz")
 
     assert told.answer.endswith("m06, m07 and 22 more")
 
 
 async def test_an_address_without_v1_is_suspected() -> None:
     with Loopback() as server:
-        told = await knock(server.root)
+        told = await check(server.root)
 
     assert told.answer == "404 Not Found; such addresses mostly end in `/v1`"
 
@@ -184,7 +188,7 @@ async def test_an_address_without_v1_is_suspected() -> None:
 )
 async def test_an_endpoint_may_be_there_and_still_not_fit(fault: str, *, alive: bool, words: str) -> None:
     with Loopback(every=1, fault=fault) as server:
-        told = await knock(server.url)
+        told = await check(server.url)
 
     assert told.alive is alive
     assert words in told.answer
@@ -192,8 +196,8 @@ async def test_an_endpoint_may_be_there_and_still_not_fit(fault: str, *, alive: 
 
 async def test_a_server_that_thinks_longer_than_the_deadline_is_there() -> None:
     with Loopback(every=1, fault="hang") as server:
-        told = await knock(server.url, knock_s=0.2)
-        told_too = await knock_application(f"{server.root}/app", knock_s=0.2)
+        told = await check(server.url, endpoint_check_s=0.2)
+        told_too = await application_of_check(f"{server.root}/app", endpoint_check_s=0.2)
 
     assert (told.alive, told.answer) == (True, "connected, no answer within 0.2 s yet")
     assert (told_too.alive, told_too.answer) == (True, "connected, no answer within 0.2 s yet")
@@ -215,7 +219,7 @@ async def test_any_answer_but_a_refused_key_means_that_an_application_is_there(
     fault: str, *, alive: bool, words: str
 ) -> None:
     with Loopback(every=1, fault=fault) as server:
-        told = await knock_application(f"{server.root}/app?q={{{{ prompt }}}}")
+        told = await application_of_check(f"{server.root}/app?q={{{{ prompt }}}}")
 
     assert told.alive is alive
     assert words in told.answer
@@ -224,7 +228,7 @@ async def test_any_answer_but_a_refused_key_means_that_an_application_is_there(
 async def test_an_application_that_is_not_there_is_told_with_a_line_to_type() -> None:
     with Loopback() as server:
         root = server.root
-    told = await knock_application(f"{root}/chat")
+    told = await application_of_check(f"{root}/chat")
 
     assert told.answer.startswith("nobody answers (refused, 3 tries, ")
     assert told.hint == f"curl -X OPTIONS {root}"
@@ -233,7 +237,7 @@ async def test_an_application_that_is_not_there_is_told_with_a_line_to_type() ->
 async def test_the_machines_clock_does_as_well() -> None:
     with Loopback(faults=("500",)) as server:
         model = ChatModel(ModelEndpoint(name="app", url=server.url, model="target"), clock=RealClock())
-        told = await model.knock()
+        told = await model.check_endpoint()
         await model.close()
 
     assert told.alive
