@@ -267,15 +267,15 @@ async def test_what_replies_cost_is_summed(store: Store, run: Run, unit: Unit, j
 async def test_what_replies_that_tell_nothing_must_have_taken_is_kept_apart(store: Store, run: Run, unit: Unit) -> None:
     silent = a_reply(cost_microusd=None, tokens_in=0, tokens_out=0, finish="")
     entries = [
-        replace(an_entry(0, silent), supposed_tokens=30, supposed_microusd=180),
-        replace(an_entry(1, silent), supposed_tokens=12),
+        replace(an_entry(0, silent), estimated_tokens=30, estimated_microusd=180),
+        replace(an_entry(1, silent), estimated_tokens=12),
         an_entry(2),
     ]
     for entry in entries:
         await store.append(unit.key, entry)
 
     spent = store.spending(run)
-    assert (spent.supposed_tokens, spent.supposed_microusd) == (42, 180)
+    assert (spent.estimated_tokens, spent.estimated_microusd) == (42, 180)
     assert (spent.tokens, spent.cost_microusd) == (120, 70)
     assert store.entries(unit.key) == entries
 

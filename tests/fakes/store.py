@@ -309,8 +309,8 @@ class FakeStore:
             tokens_out=sum(reply.tokens_out for reply in replies),
             cost_microusd=sum(reply.cost_microusd or 0 for reply in replies),
             unpriced_calls=sum(reply.cost_microusd is None and not reply.scripted for reply in from_models),
-            supposed_tokens=sum(entry.supposed_tokens for entry in entries),
-            supposed_microusd=sum(entry.supposed_microusd for entry in entries),
+            estimated_tokens=sum(entry.estimated_tokens for entry in entries),
+            estimated_microusd=sum(entry.estimated_microusd for entry in entries),
         )
         return sum(in_vain, start=of_replies)
 

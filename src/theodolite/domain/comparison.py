@@ -86,13 +86,13 @@ class Flip:
         pair: Pair key.
         first: Label of the dialogue on the first side.
         second: Label of the dialogue on the second side.
-        is_mended: Whether the defect is on the first side, so that the second mends it.
+        is_fixed: Whether only the first side is a defect.
     """
 
     pair: str
     first: str
     second: str
-    is_mended: bool
+    is_fixed: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,14 +128,14 @@ class PairedRate:
     changed: str = ""
 
     @property
-    def mended(self) -> tuple[Flip, ...]:
+    def fixed(self) -> tuple[Flip, ...]:
         """Defects of the first side that the second does not have."""
-        return tuple(flip for flip in self.flips if flip.is_mended)
+        return tuple(flip for flip in self.flips if flip.is_fixed)
 
     @property
-    def broken(self) -> tuple[Flip, ...]:
+    def regressed(self) -> tuple[Flip, ...]:
         """Defects of the second side that the first does not have."""
-        return tuple(flip for flip in self.flips if not flip.is_mended)
+        return tuple(flip for flip in self.flips if not flip.is_fixed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,15 +21,15 @@ class JournalEntry:
         position: Place among the unit's replies, from 0.
         request_hash: Content hash of the request; 64 hexadecimal digits.
         reply: What came back.
-        supposed_tokens: Tokens that it must have taken, where it tells none; count.
-        supposed_microusd: What these cost at a known price; millionths of a US dollar.
+        estimated_tokens: Tokens that it must have taken, where it tells none; count.
+        estimated_microusd: What these cost at a known price; millionths of a US dollar.
     """
 
     position: int
     request_hash: str
     reply: Reply
-    supposed_tokens: int = 0
-    supposed_microusd: int = 0
+    estimated_tokens: int = 0
+    estimated_microusd: int = 0
 
 
 @dataclass(frozen=True, slots=True)

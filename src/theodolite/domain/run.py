@@ -110,9 +110,9 @@ class Spending:
         tokens_out: Tokens written; count.
         cost_microusd: Cost in millionths of a US dollar; only calls with a known price.
         unpriced_calls: Model calls whose price nobody stated; count.
-        supposed_tokens: Tokens that replies which tell none must have taken, by the length of the texts; count,
+        estimated_tokens: Tokens that replies which tell none must have taken, by the length of the texts; count,
             in no other sum here.
-        supposed_microusd: What these cost at a known price; millionths of a US dollar, in no other sum here.
+        estimated_microusd: What these cost at a known price; millionths of a US dollar, in no other sum here.
     """
 
     calls: int = 0
@@ -121,8 +121,8 @@ class Spending:
     tokens_out: int = 0
     cost_microusd: int = 0
     unpriced_calls: int = 0
-    supposed_tokens: int = 0
-    supposed_microusd: int = 0
+    estimated_tokens: int = 0
+    estimated_microusd: int = 0
 
     def __add__(self, other: Spending) -> Spending:
         """Return the sum."""
@@ -133,8 +133,8 @@ class Spending:
             tokens_out=self.tokens_out + other.tokens_out,
             cost_microusd=self.cost_microusd + other.cost_microusd,
             unpriced_calls=self.unpriced_calls + other.unpriced_calls,
-            supposed_tokens=self.supposed_tokens + other.supposed_tokens,
-            supposed_microusd=self.supposed_microusd + other.supposed_microusd,
+            estimated_tokens=self.estimated_tokens + other.estimated_tokens,
+            estimated_microusd=self.estimated_microusd + other.estimated_microusd,
         )
 
     def __sub__(self, other: Spending) -> Spending:
@@ -146,8 +146,8 @@ class Spending:
             tokens_out=self.tokens_out - other.tokens_out,
             cost_microusd=self.cost_microusd - other.cost_microusd,
             unpriced_calls=self.unpriced_calls - other.unpriced_calls,
-            supposed_tokens=self.supposed_tokens - other.supposed_tokens,
-            supposed_microusd=self.supposed_microusd - other.supposed_microusd,
+            estimated_tokens=self.estimated_tokens - other.estimated_tokens,
+            estimated_microusd=self.estimated_microusd - other.estimated_microusd,
         )
 
     @property

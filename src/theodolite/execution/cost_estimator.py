@@ -76,7 +76,7 @@ class CostEstimator:
         if model is None or model.is_scripted:
             return _NOTHING
         cost = self._cost(model, request, tokens_out=_tokens(reply.text))
-        return Spending(supposed_tokens=cost.tokens, supposed_microusd=cost.cost_microusd)
+        return Spending(estimated_tokens=cost.tokens, estimated_microusd=cost.cost_microusd)
 
     def learn(self, request: Request, reply: Reply) -> None:
         """Record the length of a reply; estimated from its text if it reports no tokens."""

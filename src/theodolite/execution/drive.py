@@ -64,6 +64,6 @@ def _entry(state: Waiting, reply: Reply, clients: Clients) -> JournalEntry:
         position=state.position,
         request_hash=version_of(state.request),
         reply=reply,
-        supposed_tokens=unreported_cost.supposed_tokens,
-        supposed_microusd=unreported_cost.supposed_microusd,
+        estimated_tokens=unreported_cost.estimated_tokens,
+        estimated_microusd=unreported_cost.estimated_microusd,
     )

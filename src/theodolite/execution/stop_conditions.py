@@ -158,10 +158,10 @@ class StopConditions:
 
 def _spent_up(budget: Budget, spent: Spending) -> str:
     """Return which limit of the budget is reached; empty if none. Estimated costs count like reported ones."""
-    if budget.usd is not None and spent.cost_microusd + spent.supposed_microusd >= budget.usd * MICROS:
-        return f"the budget of {dollars(budget.usd)} is spent{_supposed(spent)}"
-    if budget.tokens is not None and spent.tokens + spent.supposed_tokens >= budget.tokens:
-        return f"the budget of {budget.tokens:,} tokens is spent{_supposed(spent)}"
+    if budget.usd is not None and spent.cost_microusd + spent.estimated_microusd >= budget.usd * MICROS:
+        return f"the budget of {dollars(budget.usd)} is spent{_estimated(spent)}"
+    if budget.tokens is not None and spent.tokens + spent.estimated_tokens >= budget.tokens:
+        return f"the budget of {budget.tokens:,} tokens is spent{_estimated(spent)}"
     if budget.calls is not None and spent.calls >= budget.calls:
         return f"the budget of {budget.calls:,} calls is spent"
     return ""
@@ -170,21 +170,21 @@ def _spent_up(budget: Budget, spent: Spending) -> str:
 def _short_of(budget: Budget, spent: Spending, reserved: Spending, expected: Spending) -> str:
     """Return which limit a further call would exceed; empty if none."""
     after = spent + reserved + expected
-    usd, tokens = after.cost_microusd + after.supposed_microusd, after.tokens + after.supposed_tokens
+    usd, tokens = after.cost_microusd + after.estimated_microusd, after.tokens + after.estimated_tokens
     if budget.usd is not None and expected.cost_microusd and usd > budget.usd * MICROS:
         costs = f"about {cost_text(expected.cost_microusd)}"
-        return f"the budget of {dollars(budget.usd)} does not cover another call ({costs}){_supposed(spent)}"
+        return f"the budget of {dollars(budget.usd)} does not cover another call ({costs}){_estimated(spent)}"
     if budget.tokens is not None and expected.tokens and tokens > budget.tokens:
         about = f"about {expected.tokens:,}"
-        return f"the budget of {budget.tokens:,} tokens does not cover another call ({about}){_supposed(spent)}"
+        return f"the budget of {budget.tokens:,} tokens does not cover another call ({about}){_estimated(spent)}"
     if budget.calls is not None and expected.calls and after.calls > budget.calls:
         return f"the budget of {budget.calls:,} calls is spent"
     return ""
 
 
-def _supposed(spent: Spending) -> str:
+def _estimated(spent: Spending) -> str:
     """Return how many of the spent tokens are estimates."""
-    n_tokens = spent.supposed_tokens
+    n_tokens = spent.estimated_tokens
     return f" ({n_tokens:,} tokens estimated: replies report no token counts)" if n_tokens else ""
 
 

@@ -382,8 +382,8 @@ _REPLY = (
     "repaired",
     "schema_use",
     "original",
-    "supposed_tokens",
-    "supposed_microusd",
+    "estimated_tokens",
+    "estimated_microusd",
 )
 
 """Columns of a reply that make a record."""
@@ -435,8 +435,8 @@ def _row(unit_id: int, entry: JournalEntry, created: datetime) -> Row:
         + n_repaired(reply.text, reply.withheld, reply.answered_as, reply.finish, reply.original),
         "schema_use": reply.schema_use.value,
         "original": reply.original,
-        "supposed_tokens": entry.supposed_tokens or None,
-        "supposed_microusd": entry.supposed_microusd or None,
+        "estimated_tokens": entry.estimated_tokens or None,
+        "estimated_microusd": entry.estimated_microusd or None,
         "created": created,
     }
 
@@ -461,6 +461,6 @@ def _entry(row: JournalEntryRow) -> JournalEntry:
         position=row.position,
         request_hash=row.request_hash,
         reply=reply,
-        supposed_tokens=row.supposed_tokens or 0,
-        supposed_microusd=row.supposed_microusd or 0,
+        estimated_tokens=row.estimated_tokens or 0,
+        estimated_microusd=row.estimated_microusd or 0,
     )

@@ -364,8 +364,8 @@ class Readings:
             tokens_in=Sum("tokens_in", default=0),
             tokens_out=Sum("tokens_out", default=0),
             cost_microusd=Sum("cost_microusd", default=0),
-            supposed_tokens=Sum("supposed_tokens", default=0),
-            supposed_microusd=Sum("supposed_microusd", default=0),
+            estimated_tokens=Sum("estimated_tokens", default=0),
+            estimated_microusd=Sum("estimated_microusd", default=0),
         )
         return Spending(**{name: int(value) for name, value in sums.items()}) + spent_on_failures(run_id)
 

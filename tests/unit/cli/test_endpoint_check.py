@@ -72,7 +72,7 @@ async def test_endpoints_that_answer_take_one_line(capsys):
     assert capsys.readouterr().out == "Checking endpoints: large ok 0.4 s\n"
 
 
-@pytest.mark.parametrize(("knocks", "quiet"), [([], False), ([ALIVE], True)], ids=["nobody to ask", "quiet"])
+@pytest.mark.parametrize(("checks", "quiet"), [([], False), ([ALIVE], True)], ids=["nobody to ask", "quiet"])
 async def test_nothing_is_said_where_nothing_is_to_be_said(capsys, checks, quiet):
     await check_endpoints_first(context(*checks), None, frozenset(UnitKind), quiet=quiet)
 

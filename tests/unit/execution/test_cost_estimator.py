@@ -60,7 +60,7 @@ def test_a_reply_that_tells_no_tokens_is_as_long_as_its_text():
     cost_estimator.learn(ASKED, untold)
 
     assert cost_estimator.expected(ASKED).tokens_out == 20
-    assert cost_estimator.unreported_cost(ASKED, untold) == Spending(supposed_tokens=30, supposed_microusd=180)
+    assert cost_estimator.unreported_cost(ASKED, untold) == Spending(estimated_tokens=30, estimated_microusd=180)
 
 
 @pytest.mark.parametrize(

@@ -191,7 +191,7 @@ class Prophet:
 
     def unreported_cost(self, request, said):
         told = said.cost_microusd is not None
-        return Spending() if told else Spending(supposed_tokens=60, supposed_microusd=300_000)
+        return Spending() if told else Spending(estimated_tokens=60, estimated_microusd=300_000)
 
     def learn(self, request, said):
         self.learnt.append(said)
@@ -249,7 +249,7 @@ async def test_replies_that_tell_no_tokens_are_held_against_the_budget_by_their_
 @pytest.mark.parametrize("budget", [Budget(usd=1), Budget(tokens=300)], ids=["money", "tokens"])
 def test_what_an_earlier_sitting_was_supposed_to_have_spent_stays_spent(budget):
     stop_conditions = StopConditions(budget=budget)
-    stop_conditions.spent = Spending(calls=4, supposed_tokens=240, supposed_microusd=800_000)
+    stop_conditions.spent = Spending(calls=4, estimated_tokens=240, estimated_microusd=800_000)
     stop_conditions.check()
 
     stop_conditions.spent += Spending(tokens_in=60, cost_microusd=200_000)

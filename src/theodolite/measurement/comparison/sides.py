@@ -42,7 +42,7 @@ def compare_sides(
         ...     ruling = Ruling(subject=of, verdicts=verdicts)
         ...     return ComparedSide(name=name, application=name, study="s", run=1, plan="p", rulings=(ruling,))
         >>> (rate,) = compare_sides(side("a", *range(9)), side("b", 7, 8, 20, 21)).rates
-        >>> rate.n_first, rate.n_second, len(rate.mended), len(rate.broken)
+        >>> rate.n_first, rate.n_second, len(rate.fixed), len(rate.regressed)
         (9, 4, 7, 2)
         >>> round(rate.difference.value, 3), round(rate.test.p_value, 3)
         (-0.088, 0.18)
@@ -109,7 +109,7 @@ def _test(
 ) -> Significance | None:
     """Return McNemar's exact test, or where pairs share clusters the permutation of whole clusters."""
     if clusters is None:
-        return mcnemar(len(rate.mended), len(rate.broken))
+        return mcnemar(len(rate.fixed), len(rate.regressed))
     permuted = cluster_permutation(first, second, clusters)
     return None if isinstance(permuted, Undefined) else permuted
 
@@ -128,7 +128,7 @@ def _flips(first: Ruling, second: Ruling, pairs: Sequence[str]) -> Iterator[Flip
     for pair in pairs:
         one, other = first.verdicts[pair], second.verdicts[pair]
         if one.is_defect != other.is_defect:
-            yield Flip(pair=pair, first=one.dialogue, second=other.dialogue, is_mended=bool(one.is_defect))
+            yield Flip(pair=pair, first=one.dialogue, second=other.dialogue, is_fixed=bool(one.is_defect))
 
 
 def _changed(first: Ruling, second: Ruling) -> str:
@@ -147,7 +147,7 @@ def _wanted(rate: PairedRate, difference: Estimate | Undefined) -> int | None:
         return None
     if difference.low is None or difference.high is None or not difference.low <= 0.0 <= difference.high:
         return None
-    return n_for_flips(len(rate.mended) / rate.n, len(rate.broken) / rate.n)
+    return n_for_flips(len(rate.fixed) / rate.n, len(rate.regressed) / rate.n)
 
 
 def _adjusted(rates: Sequence[PairedRate]) -> Iterator[PairedRate]:

@@ -88,7 +88,7 @@ def _rate(rate: PairedRate, comparison: Comparison, words: Words) -> Iterator[st
     yield f"<p>{escape(counts_text(rate))}. {escape(difference_text(rate))}</p>"
     if rate.changed:
         return
-    for title, flips in (("Regressed", rate.broken), ("Fixed", rate.mended)):
+    for title, flips in (("Regressed", rate.regressed), ("Fixed", rate.fixed)):
         for flip in flips[:SHOWN]:
             yield _flip(title, flip, comparison, words)
         if len(flips) > SHOWN:
@@ -97,8 +97,8 @@ def _rate(rate: PairedRate, comparison: Comparison, words: Words) -> Iterator[st
 
 def _flip(title: str, flip: Flip, comparison: Comparison, words: Words) -> str:
     sides = (
-        (comparison.first.name, flip.first, flip.is_mended),
-        (comparison.second.name, flip.second, not flip.is_mended),
+        (comparison.first.name, flip.first, flip.is_fixed),
+        (comparison.second.name, flip.second, not flip.is_fixed),
     )
     columns = "".join(
         f"<div><strong>{escape(name)}</strong> {escape(label)}, {'a defect' if is_defect else 'no defect'}"

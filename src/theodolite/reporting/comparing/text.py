@@ -171,7 +171,7 @@ def counts_text(rate: PairedRate) -> str:
     """Return the counts of a rate, e.g. `9 -> 4 defects of 57: fixed 7, regressed 2, unchanged 48`."""
     if rate.changed:
         return f"{rate.n_first} and {rate.n_second} defects of {figures.count(rate.n)}, not compared"
-    flips = f"fixed {len(rate.mended)}, regressed {len(rate.broken)}, unchanged {rate.n - len(rate.flips)}"
+    flips = f"fixed {len(rate.fixed)}, regressed {len(rate.regressed)}, unchanged {rate.n - len(rate.flips)}"
     return f"{rate.n_first} -> {rate.n_second} defects of {figures.count(rate.n)}: {flips}"
 
 
@@ -255,10 +255,10 @@ def _runs(first: ComparedSide, second: ComparedSide) -> list[str]:
 
 def _next(comparisons: Sequence[Comparison], command: str) -> str:
     rates = [rate for comparison in comparisons for rate in leading(comparison)]
-    broken = sum(len(rate.broken) for rate in rates if not rate.changed)
+    regressed = sum(len(rate.regressed) for rate in rates if not rate.changed)
     again = f"{command} --browser" if command else "theodolite compare ... --browser"
-    if broken:
-        return f"review the {figures.count(broken)} regressed pair{'' if broken == 1 else 's'}:  {again}"
+    if regressed:
+        return f"review the {figures.count(regressed)} regressed pair{'' if regressed == 1 else 's'}:  {again}"
     if not any(rate.n or rate.changed for rate in rates):
         return f"nothing could be compared: {_why_no_pair(rates) if rates else NO_COMMON_RATE}"
     if any(rate.changed for rate in rates):

@@ -40,7 +40,7 @@ def status_document(status: Status) -> dict[str, object]:
         "annotations": dict(status.annotations),
         "failed": {party.value: count for party, count in sorted(status.failed.items())},
         "calls": spent.calls,
-        "tokens": {"input": spent.tokens_in, "output": spent.tokens_out, "supposed": spent.supposed_tokens},
+        "tokens": {"input": spent.tokens_in, "output": spent.tokens_out, "supposed": spent.estimated_tokens},
         "cost_usd": spent.cost_microusd / MICROS,
         "unpriced_calls": spent.unpriced_calls,
         "calls_at_risk": status.calls_at_risk,
@@ -69,7 +69,7 @@ def _spent(status: Status) -> str:
     tokens = f"{spent.tokens:,} tokens" if is_told else "tokens unknown"
     words = [figures.number_of(spent.calls, "call"), tokens, cost_text(spent.cost_microusd)]
     words += [f"{figures.number_of(spent.unpriced_calls, 'call')} without a price"] if spent.unpriced_calls else []
-    words += [f"{spent.supposed_tokens:,} tokens supposed where replies told none"] if spent.supposed_tokens else []
+    words += [f"{spent.estimated_tokens:,} tokens supposed where replies told none"] if spent.estimated_tokens else []
     return ", ".join(words)
 
 

@@ -146,8 +146,8 @@ class JournalEntryRow(models.Model):
     repaired = models.IntegerField(default=0)
     schema_use = models.TextField(default="")
     original = StorableTextField(default="")
-    supposed_tokens = models.BigIntegerField(null=True)
-    supposed_microusd = models.BigIntegerField(null=True)
+    estimated_tokens = models.BigIntegerField(null=True)
+    estimated_microusd = models.BigIntegerField(null=True)
     created = MomentField()
 
     class Meta:

@@ -45,7 +45,7 @@ def test_pairs_that_one_side_did_not_measure_are_counted_and_left_out():
     (rate,) = compare_sides(first, second).rates
 
     assert (rate.n, rate.n_unmeasured, rate.n_unpaired) == (55, 3, 2)
-    assert [(flip.first, flip.is_mended) for flip in rate.flips] == [("d1", True)]
+    assert [(flip.first, flip.is_fixed) for flip in rate.flips] == [("d1", True)]
 
 
 def test_a_difference_that_spans_nothing_says_how_many_pairs_would_tell():

@@ -43,7 +43,7 @@ def test_the_status_fits_on_a_few_lines():
 
 
 def test_tokens_that_no_reply_told_are_named_apart():
-    spent = Spending(calls=70, tokens_in=8000, tokens_out=400, supposed_tokens=1_200)
+    spent = Spending(calls=70, tokens_in=8000, tokens_out=400, estimated_tokens=1_200)
     told = replace(STATUS, spent=spent)
 
     supposed = "1,200 tokens supposed where replies told none"
