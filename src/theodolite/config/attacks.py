@@ -10,8 +10,8 @@ from theodolite.config.lookup import Entry, LoadContext
 from theodolite.config.specs.scenarios import ScenarioSpec, ScriptSpec
 from theodolite.config.specs.study import LevelSpec, StudySpec
 from theodolite.domain.fault import did_you_mean
-from theodolite.domain.strategy import Aim, StrategyCard
-from theodolite.testing.strategies.catalogue import APPROACHES, card_for, catalogue_with
+from theodolite.domain.strategy import Aim, StrategyInfo
+from theodolite.testing.strategies.catalogue import APPROACHES, catalogue_with, info_of_approach
 from theodolite.testing.strategies.line import Approach
 
 
@@ -37,7 +37,7 @@ class Attacks:
     names: tuple[str, ...] = ()
     aims: tuple[Aim, ...] = ()
     attacker: str = ""
-    brought: tuple[StrategyCard, ...] = ()
+    brought: tuple[StrategyInfo, ...] = ()
 
 
 def red_teaming_of(entry: Entry[StudySpec], context: LoadContext, models: tuple[str, ...]) -> RedTeaming:
@@ -65,15 +65,15 @@ def attacks_of(entry: Entry[ScenarioSpec], context: LoadContext, red_teaming: Re
             "add `aims`, e.g. `aims: {ending: How does it end?}`"
         )
         context.diagnostics.add(entry.fault("attacks", message=message, at_key=True))
-    cards = [card_for(_offered(context)[name]) for name in names]
-    needy = [card.name for card in cards if card.needs_model]
+    strategies = [info_of_approach(_offered(context)[name]) for name in names]
+    needy = [strategy.name for strategy in strategies if strategy.needs_model]
     if needy and aims and not attacker:
         message = f"strategy `{needy[0]}` in scenario `{entry.name}` is played by a model: name it as `attacker`"
         context.diagnostics.add(entry.fault(*(("attacks",) if own else ()), message=message, at_key=True))
     if not (names and aims):
         return Attacks()
-    note_attacks(entry, context, cards)
-    brought = tuple(card for card in cards if card.name not in APPROACHES)
+    note_attacks(entry, context, strategies)
+    brought = tuple(strategy for strategy in strategies if strategy.name not in APPROACHES)
     return Attacks(names=names, aims=aims, attacker=attacker if needy else "", brought=brought)
 
 

@@ -23,7 +23,7 @@ from theodolite.domain.scenario import Scenario
 from theodolite.domain.strategy import Attack
 from theodolite.domain.study import Study
 from theodolite.testing.planning import planned_sessions
-from theodolite.testing.strategies.catalogue import card_of
+from theodolite.testing.strategies.catalogue import strategy_info
 
 __all__ = ["CallEstimate", "EndpointCalls", "estimate_calls", "hosts_of"]
 
@@ -207,7 +207,7 @@ def _turns(study: Study, session: PlannedSession) -> int:
             return len(prompts)
         case Attack(strategy=strategy):
             scenario = _scenario(study, session)
-            return min(card_of(strategy, scenario.brought).tries, scenario.turns)
+            return min(strategy_info(strategy, scenario.brought).tries, scenario.turns)
         case _:
             return _scenario(study, session).turns
 

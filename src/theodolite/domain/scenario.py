@@ -10,7 +10,7 @@ from enum import StrEnum
 from theodolite.domain.bounds import require_counts
 from theodolite.domain.passage import Passage
 from theodolite.domain.persona import Script
-from theodolite.domain.strategy import TITLES, Aim, AttemptOutcome, StrategyCard
+from theodolite.domain.strategy import TITLES, Aim, AttemptOutcome, StrategyInfo
 
 
 class Task(StrEnum):
@@ -128,7 +128,7 @@ class Scenario:
     aims: tuple[Aim, ...] = ()
     attacker: str = ""
     guidelines: tuple[str, ...] = ()
-    brought: tuple[StrategyCard, ...] = ()
+    brought: tuple[StrategyInfo, ...] = ()
     questionnaires: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

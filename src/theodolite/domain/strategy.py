@@ -76,7 +76,7 @@ class Strategy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StrategyCard:
+class StrategyInfo:
     """What a plan has to know of a strategy, whoever wrote it.
 
     Attributes:

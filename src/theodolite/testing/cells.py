@@ -15,7 +15,7 @@ from theodolite.domain.scenario import Scenario
 from theodolite.domain.strategy import Attack
 from theodolite.domain.study import Study
 from theodolite.testing.personas import Cast
-from theodolite.testing.strategies.catalogue import card_of
+from theodolite.testing.strategies.catalogue import strategy_info
 
 _SIGHT = 32
 """Bytes of a hash."""
@@ -172,7 +172,7 @@ def stretches_of(study: Study) -> Iterator[TesterStretch]:
 
 def _attacks(scenario: Scenario) -> Iterator[Attack]:
     for name in scenario.attacks:
-        model = scenario.attacker if card_of(name, scenario.brought).needs_model else ""
+        model = scenario.attacker if strategy_info(name, scenario.brought).needs_model else ""
         for aim in scenario.aims:
             yield Attack(key=f"{name}/{aim.key}", strategy=name, aim=aim, model=model)
 
@@ -182,7 +182,7 @@ def _seen(scenario: Scenario, tester: Tester) -> tuple[str, ...]:
         case Persona():
             return (tester.text, tester.goal, tester.starter, scenario.task.value, *_manner(tester))
         case Attack():
-            return canonical_json(tester), "attack", str(card_of(tester.strategy, scenario.brought).edition)
+            return canonical_json(tester), "attack", str(strategy_info(tester.strategy, scenario.brought).edition)
         case _:
             return (canonical_json(tester),)
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from theodolite.domain import scenario
 from theodolite.domain.identity import version_of
-from theodolite.domain.strategy import StrategyCard
+from theodolite.domain.strategy import StrategyInfo
 
 
 def test_the_sources_of_a_scenario_are_one_text():
@@ -16,7 +16,7 @@ def test_the_sources_of_a_scenario_are_one_text():
 
 
 def test_a_strategy_is_called_by_what_it_does_whoever_brought_it():
-    ours = StrategyCard(name="ours/beg", tries=2, title="begs")
+    ours = StrategyInfo(name="ours/beg", tries=2, title="begs")
     told = (scenario.Scenario(name="s"), scenario.Scenario(name="t", brought=(ours,)))
 
     titles = [scenario.strategy_title(told, name) for name in ("role_play", "ours/beg", "own_way", "long_gone")]
@@ -25,7 +25,7 @@ def test_a_strategy_is_called_by_what_it_does_whoever_brought_it():
 
 
 def test_the_title_of_a_strategy_plays_no_part_in_what_a_study_is():
-    plain = StrategyCard(name="ours/beg", tries=2)
+    plain = StrategyInfo(name="ours/beg", tries=2)
     versions = {version_of(replace(plain, title=title)) for title in ("", "begs")}
 
     assert versions == {version_of(plain)}

@@ -18,7 +18,7 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.fault import Severity
 from theodolite.domain.flow import SayToApplication
 from theodolite.domain.run import Unit, UnitKind
-from theodolite.domain.strategy import Attack, AttemptOutcome, StrategyCard
+from theodolite.domain.strategy import Attack, AttemptOutcome, StrategyInfo
 from theodolite.plugins.discovery import GROUP, installed_plugins
 from theodolite.testing.planning import draw_plan
 from theodolite.testing.strategies.catalogue import APPROACHES, catalogue_with
@@ -67,7 +67,7 @@ def study(tmp_path: Path) -> Path:
 def test_a_scenario_keeps_the_card_of_a_brought_strategy(study: Path) -> None:
     loaded = load_study(study, resolver=OURS)
 
-    assert loaded.study.scenario("door").brought == (StrategyCard(name="ours/beg", tries=2, edition=3),)
+    assert loaded.study.scenario("door").brought == (StrategyInfo(name="ours/beg", tries=2, edition=3),)
     assert estimate_calls(loaded).turns == 2
 
 

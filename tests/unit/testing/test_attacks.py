@@ -14,7 +14,7 @@ from theodolite.domain.flow import CONTENT_FILTER, AskModel, SayToApplication
 from theodolite.domain.people.event import LevelPlan
 from theodolite.domain.scenario import Scenario, SourceText
 from theodolite.domain.scenario import TestPacket as Packet
-from theodolite.domain.strategy import Aim, AttemptOutcome, StrategyCard
+from theodolite.domain.strategy import Aim, AttemptOutcome, StrategyInfo
 from theodolite.domain.study import Sampling
 from theodolite.testing.sessions.holding import hold_session
 from theodolite.testing.strategies.line import Approach, Try
@@ -101,7 +101,7 @@ def test_a_strategy_that_refines_what_was_not_tried_is_refused():
     def line(_):
         yield Try(prompt="a", description="a", refines=1)
 
-    scene = replace(SHOP, attacks=("own",), brought=(StrategyCard(name="own", tries=1),))
+    scene = replace(SHOP, attacks=("own",), brought=(StrategyInfo(name="own", tries=1),))
     task = session_task(study(scenarios=(scene,), personas=()))
     task = replace(task, approaches={"own": Approach(name="own", title="", line=line, tries=1)})
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from theodolite.domain.errors import InputError, PlanError
 from theodolite.domain.fault import did_you_mean
-from theodolite.domain.strategy import StrategyCard
+from theodolite.domain.strategy import StrategyInfo
 from theodolite.testing.strategies import (
     adaptive,
     encoding,
@@ -63,19 +63,19 @@ def approach_of(name: str, approaches: Mapping[str, Approach] = APPROACHES) -> A
     return approaches[name]
 
 
-def card_of(name: str, brought: Iterable[StrategyCard] = ()) -> StrategyCard:
+def strategy_info(name: str, brought: Iterable[StrategyInfo] = ()) -> StrategyInfo:
     """Return what a plan has to know of a strategy, be it shipped or one that a scenario's plugin brought.
 
     Raises:
         PlanError: If there is none of that name.
     """
-    card = next((card for card in brought if card.name == name), None)
-    return card or card_for(approach_of(name))
+    strategy = next((strategy for strategy in brought if strategy.name == name), None)
+    return strategy or info_of_approach(approach_of(name))
 
 
-def card_for(approach: Approach) -> StrategyCard:
+def info_of_approach(approach: Approach) -> StrategyInfo:
     """Return the card of a strategy."""
-    return StrategyCard(
+    return StrategyInfo(
         name=approach.name,
         tries=approach.tries,
         needs_model=approach.needs_model,
