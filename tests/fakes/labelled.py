@@ -10,7 +10,7 @@ from tests.fakes.builders import by_hand
 from tests.fakes.evidence import annotation_of, changed, live_evidence
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.evidence import Evidence
-from theodolite.usecases.certifying import certificate_of
+from theodolite.usecases.judge_validation import validation_report_of
 from theodolite.usecases.label_requests import LabelRequest
 from theodolite.usecases.sampling_labels import draw_labels
 
@@ -53,7 +53,7 @@ def _answer(value: str) -> Answer:
     return Answer(question="score", outcome=Outcome.ANSWERED, value=value)
 
 
-def certified_evidence() -> Evidence:
+def validated_evidence() -> Evidence:
     """Return the live evidence after two people labelled a sample and the judge got its certificate.
 
     They see no defect in every fifth alarm, and one where the judge gives a 4.
@@ -66,5 +66,5 @@ def certified_evidence() -> Evidence:
 
     evidence = labelled_evidence(label, people=("anna", "ben"))
     judge = evidence.study.annotator("grounded")
-    certificate = certificate_of(evidence, judge, datetime(2026, 3, 2, 9, 30, tzinfo=UTC))
-    return replace(evidence, certificates=(certificate,))
+    validation_report = validation_report_of(evidence, judge, datetime(2026, 3, 2, 9, 30, tzinfo=UTC))
+    return replace(evidence, validation_reports=(validation_report,))

@@ -14,7 +14,7 @@ from tests.fakes.called import called_evidence
 from tests.fakes.conduct import DOUBTFUL
 from tests.fakes.evidence import facts, live_evidence, xstest_evidence
 from tests.fakes.grown import grown_xstest, with_tree
-from tests.fakes.labelled import certified_evidence
+from tests.fakes.labelled import validated_evidence
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
 from theodolite.measurement import measure_study
@@ -54,10 +54,10 @@ def evidence_named(name: str) -> Evidence:
         "live": live_evidence,
         "scripted": functools.partial(live_evidence, script=("Hello.", "END")),
         "unfinished": functools.partial(live_evidence, held=7),
-        "certified": certified_evidence,
+        "certified": validated_evidence,
         "called": called_evidence,
         "trees": grown_xstest,
-        "doubtful": lambda: with_tree(certified_evidence()),
+        "doubtful": lambda: with_tree(validated_evidence()),
         "nothing": functools.partial(live_evidence, held=0),
     }[name]()
 

@@ -18,13 +18,13 @@ from theodolite.assessment.manual_annotation import whole_answers
 from theodolite.assessment.slips import turns_asked
 from theodolite.domain.annotation import Annotation, AnnotatorKind, Answer, Outcome
 from theodolite.domain.annotator import Annotator, ModelJudge
-from theodolite.domain.certificate import Certificate
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.instrument import Question
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.run import Unit, UnitKind
 from theodolite.domain.study import Study
+from theodolite.domain.validation_report import ValidationReport
 
 PEOPLE = {"anna": "annotator", "ben": "annotator", "cara": "annotator", "sami": "senior annotator"}
 """Who takes part, and as what."""
@@ -56,7 +56,7 @@ def judged(folder: Path) -> None:
     _called("judge", folder)
 
 
-def certified(folder: Path) -> None:
+def validated(folder: Path) -> None:
     """Let the judge have its certificate."""
     _called("certify", folder)
 
@@ -79,7 +79,7 @@ def _main(act: str, folder: Path, passes: int = 2) -> None:
     from theodolite.config.workspace import workspace_for
 
     open_server(Serving(workspace=workspace_for(folder), settings=ServingSettings()))
-    acts = {"expire": _expire, "judge": _judge, "certify": _certify}
+    acts = {"expire": _expire, "judge": _judge, "certify": _validate}
     sys.stdout.write(json.dumps(_make(passes) if act == "make" else acts[act]()))
 
 
@@ -163,12 +163,12 @@ def _worst(question: Question) -> str:
     return next(value for value in ("yes", "8", *question.scale.categories) if question.scale.admits(value))
 
 
-def _certify() -> dict[str, Any]:
+def _validate() -> dict[str, Any]:
     from theodolite.store.contents import file_record
     from theodolite.web.annotator.context import records
 
     study = _study()
-    certificate = Certificate(
+    validation_report = ValidationReport(
         study=study.name,
         run=1,
         judge=JUDGE.name,
@@ -181,7 +181,7 @@ def _certify() -> dict[str, Any]:
         authorities=("cara",),
         measurements=(),
     )
-    file_record(records().contents, certificate.judge_version, certificate)
+    file_record(records().contents, validation_report.judge_version, validation_report)
     return {}
 
 

@@ -15,11 +15,11 @@ from theodolite.domain.annotating.promotion import Demotion, JudgeStanding, Prom
 from theodolite.domain.annotating.work import ItemState, ReservationState
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.annotator import Annotator
-from theodolite.domain.certificate import Certificate
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.identity import version_of
 from theodolite.domain.people.event import AnnotationProcess
 from theodolite.domain.study import Study
+from theodolite.domain.validation_report import ValidationReport
 from theodolite.store.annotating.queues import LIVE, SUBMITTED, give_back, new_token, participant_id, queue_of
 from theodolite.store.contents import file_record, filed_records
 from theodolite.store.ledger import CHUNK, database_now, one_at_a_time
@@ -50,14 +50,14 @@ def _standings(records: RecordCache, queue: QueueRow) -> list[JudgeStanding]:
     for judge in judges_of(study):
         version = study.annotator_version(judge.name)
         past, wanted = _decided(records, version), version_of(study.guideline(judge.guideline))
-        certificates = filed_records(records.contents, Certificate, version)
-        valid = [one for one in certificates if one.guideline_version == wanted]
+        validation_reports = filed_records(records.contents, ValidationReport, version)
+        valid = [one for one in validation_reports if one.guideline_version == wanted]
         held.append(
             JudgeStanding(
                 judge=judge.name,
                 guideline=judge.guideline,
                 version=version,
-                certificate=valid[-1] if valid else None,
+                validation_report=valid[-1] if valid else None,
                 promotion=_held(past),
                 past=tuple(past),
                 n_read=_n_read(queue, version, wanted),
@@ -229,7 +229,7 @@ def promote(records: RecordCache, queue: str, judge: str, *, by: str, reason: st
     work is given out.
 
     Raises:
-        InputError: If the study has no such judge, it has no certificate for this very version
+        InputError: If the study has no such judge, it has no validation report for this very version
             of judge and guideline, or there is no reason.
     """
     row = queue_of(queue)
@@ -237,10 +237,10 @@ def promote(records: RecordCache, queue: str, judge: str, *, by: str, reason: st
         one_at_a_time(f"queue {row.token}")
         stands = _standing(records, row, judge, reason)
         guideline = records.study(row.study_content_id).guideline(stands.guideline)
-        if stands.certificate is None:
+        if stands.validation_report is None:
             message = (
-                f"`{judge}` has no certificate for this version of itself and of `{guideline.name}`; "
-                "label a sample by hand and certify it first"
+                f"`{judge}` has no validation report for this version of itself and of `{guideline.name}`; "
+                "label a sample by hand and validate the judge first"
             )
             raise InputError(message)
         if stands.promotion is not None:
@@ -250,7 +250,7 @@ def promote(records: RecordCache, queue: str, judge: str, *, by: str, reason: st
             judge_version=stands.version,
             guideline=guideline.name,
             guideline_version=version_of(guideline),
-            certificate=version_of(stands.certificate),
+            validation_report=version_of(stands.validation_report),
             by=by,
             reason=reason.strip(),
             number=stands.past[-1].number + 1 if stands.past else 1,

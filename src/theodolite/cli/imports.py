@@ -23,7 +23,7 @@ from theodolite.config.brought.voices import Voices
 from theodolite.domain.annotating.label_sample import KeptLabels
 from theodolite.domain.dialogue import TesterType
 from theodolite.reporting.terminal.labels import kept_text
-from theodolite.usecases.certifying import has_judge
+from theodolite.usecases.judge_validation import has_judge
 
 
 @click.group("import", cls=Group)

@@ -6,7 +6,7 @@ from functools import partial
 
 import click
 
-from theodolite.bootstrap.certificates import issue_certificate, probe_judges, probe_plans
+from theodolite.bootstrap.judge_validation import issue_validation_report, probe_judges, probe_plans
 from theodolite.bootstrap.study_context import StudyContext, open_study
 from theodolite.cli.arguments import json_option, study_argument
 from theodolite.cli.endpoint_check import check_endpoints_first
@@ -19,7 +19,7 @@ from theodolite.execution.clients import Clients
 from theodolite.reporting.results.validation import validation_report_entry
 from theodolite.reporting.terminal.labels import plan_text
 from theodolite.reporting.terminal.validation import validation_text
-from theodolite.usecases.certifying import check_labelled, judges_named
+from theodolite.usecases.judge_validation import check_labelled, judges_named
 from theodolite.usecases.label_requests import LabelRequest
 from theodolite.usecases.planning_labels import planned_labels
 from theodolite.usecases.probing import probes_text
@@ -77,7 +77,7 @@ def validate(study: str, name: str, *, attacks: int, no_attacks: bool, as_json: 
         if plans:
             permit_run(context.loaded)
         probes = probe_judges(context, plans, before_asking=partial(_check_endpoint, quiet=as_json))
-        found = [issue_certificate(context, evidence, one, probes.get(one.name, ())) for one in judges]
+        found = [issue_validation_report(context, evidence, one, probes.get(one.name, ())) for one in judges]
         if as_json:
             click.echo(as_line({"exit_code": 0, "validation_reports": [validation_report_entry(one) for one in found]}))
         else:
@@ -107,7 +107,7 @@ def show(study: str, name: str, *, as_json: bool) -> int:
     try:
         evidence = context.evidence()
         wanted = [one.name for one in judges_named(evidence.study, name)]
-        found = [report for report in evidence.certificates if report.judge in wanted]
+        found = [report for report in evidence.validation_reports if report.judge in wanted]
         if not found:
             names = ", ".join(f"`{one}`" for one in wanted)
             begin = f"the current version of {names} is not validated"

@@ -12,7 +12,6 @@ from theodolite.domain.answer_rules import pools_of
 from theodolite.domain.answer_table_builder import answer_table
 from theodolite.domain.answers import AnswerTable
 from theodolite.domain.call import Call
-from theodolite.domain.certificate import Certificate
 from theodolite.domain.codings.coded import CodingWork
 from theodolite.domain.criteria import StatedCriteria
 from theodolite.domain.dialogue import Dialogue
@@ -29,6 +28,7 @@ from theodolite.domain.plan import ListedSessions, PlannedSession, Sessions
 from theodolite.domain.questionnaire import QuestionnaireResponse
 from theodolite.domain.run import Run, Spending
 from theodolite.domain.study import Study
+from theodolite.domain.validation_report import ValidationReport
 
 
 class Archive(Protocol):
@@ -101,7 +101,7 @@ class Evidence:
         answers: All answers in columns, and the outcome of each session; enough for all that is counted.
         samples: What was drawn for people to label.
         drawn: Key of each drawn dialogue of this run to its position in the plan.
-        certificates: Latest certificate of each annotator, as it is now, that has one.
+        validation_reports: Latest validation report of each annotator, as it is now, that has one.
         spending: What it cost.
         role_breaks: What the checks of simulated users found while the records were read;
             None where nobody looked.
@@ -127,7 +127,7 @@ class Evidence:
     answers: AnswerTable
     samples: tuple[LabelSample, ...] = ()
     drawn: Mapping[str, int] = field(default_factory=dict)
-    certificates: tuple[Certificate, ...] = ()
+    validation_reports: tuple[ValidationReport, ...] = ()
     spending: Spending = field(default_factory=Spending)
     role_breaks: tuple[RoleBreakCheck, ...] | None = None
     spoken: tuple[SpokenSide, ...] | None = None

@@ -30,6 +30,6 @@ class NetworkSettings:
     client_key_password: str = ""
 
     @property
-    def has_certificates(self) -> bool:
+    def has_validation_reports(self) -> bool:
         """Whether it names any file of certificates."""
         return bool(self.ca or self.client_cert)

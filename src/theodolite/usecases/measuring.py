@@ -12,7 +12,6 @@ from theodolite.domain.annotator import Annotator, HandLabels
 from theodolite.domain.answer_rules import pools_of
 from theodolite.domain.answer_table_builder import AnswerTableBuilder
 from theodolite.domain.call import Call
-from theodolite.domain.certificate import Certificate
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.event_sessions import EventSessions
 from theodolite.domain.evidence import EventEvidence, Evidence
@@ -23,6 +22,7 @@ from theodolite.domain.live import LiveDialogueSummary
 from theodolite.domain.plan import Sessions
 from theodolite.domain.run import Run
 from theodolite.domain.study import Study
+from theodolite.domain.validation_report import ValidationReport
 from theodolite.measurement.study.realism import RealismBook
 from theodolite.measurement.study.role_breaks import RoleBreakBook
 from theodolite.ports.store import Store
@@ -144,7 +144,7 @@ def evidence_of(
         answers=builder.table(pools_of(peopled)),
         samples=samples,
         drawn=drawn.found,
-        certificates=certificates_of(store, study),
+        validation_reports=validation_reports_of(store, study),
         spending=store.spending(run) + event.spending,
         role_breaks=role_breaks.checks() if role_breaks else None,
         spoken=spoken.sides(),
@@ -219,11 +219,11 @@ def annotations_in(store: Store, study: Study, run: Run, at: Collection[int] | N
     yield from (label for label in store.labels(run, at) if valid.get(label.guideline) == label.instrument_version)
 
 
-def certificates_of(store: Store, study: Study) -> tuple[Certificate, ...]:
-    """Return the latest certificate of each annotator, as it is now; one of an earlier version certifies nothing."""
+def validation_reports_of(store: Store, study: Study) -> tuple[ValidationReport, ...]:
+    """Return the latest validation report of the current version of each annotator."""
     judges = [annotator for annotator in study.asked if annotator.kind is not AnnotatorKind.PERSON]
-    filed = (store.filed(Certificate, study.annotator_version(judge.name))[-1:] for judge in judges)
-    return tuple(certificate for latest in filed for certificate in latest)
+    filed = (store.filed(ValidationReport, study.annotator_version(judge.name))[-1:] for judge in judges)
+    return tuple(validation_report for latest in filed for validation_report in latest)
 
 
 def with_people(study: Study, labelled: Mapping[str, str]) -> Study:

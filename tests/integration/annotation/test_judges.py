@@ -19,12 +19,12 @@ from theodolite.annotation.review import disputed_items, open_review, review_she
 from theodolite.annotation.submission import save_answer, submit
 from theodolite.domain.annotation import Annotation, AnnotatorKind, Answer, Outcome
 from theodolite.domain.annotator import Annotator, ModelJudge
-from theodolite.domain.certificate import Certificate
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.identity import version_of
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.people.event import AnnotationProcess
 from theodolite.domain.run import Unit
+from theodolite.domain.validation_report import ValidationReport
 from theodolite.store.contents import file_record
 from theodolite.store.models.annotating import ReservationRow, RoutedRow, WorkItemRow
 
@@ -66,8 +66,8 @@ async def kept(venue: Venue, unit: Unit, annotation: Annotation) -> None:
     await venue.store.stop()
 
 
-def certified(venue: Venue) -> Certificate:
-    certificate = Certificate(
+def validated(venue: Venue) -> ValidationReport:
+    validation_report = ValidationReport(
         study="spoilers",
         run=1,
         judge="judge",
@@ -80,13 +80,13 @@ def certified(venue: Venue) -> Certificate:
         authorities=("p-1",),
         measurements=(),
     )
-    file_record(venue.records.contents, certificate.judge_version, certificate)
-    return certificate
+    file_record(venue.records.contents, validation_report.judge_version, validation_report)
+    return validation_report
 
 
 def raised(venue: Venue, queue: str, number: int = 1) -> None:
     """Promote the judge."""
-    certified(venue)
+    validated(venue)
     assert promote(venue.records, queue, "judge", by="s-1", reason="It is good.").number == number
 
 
@@ -101,15 +101,17 @@ def annotated(venue: Venue, queue: str, who: str) -> bool:
 
 
 def test_a_judge_is_promoted_only_with_a_certificate_of_this_very_version(venue: Venue, queue: str) -> None:
-    with pytest.raises(InputError, match="no certificate"):
+    with pytest.raises(InputError, match="no validation report"):
         promote(venue.records, queue, "judge", by="s-1", reason="It is good.")
-    certificate = certified(venue)
+    validation_report = validated(venue)
     for judge, reason in (("nobody", "x"), ("judge", " ")):
         with pytest.raises(InputError):
             promote(venue.records, queue, judge, by="s-1", reason=reason)
 
     assert promoted(venue.records, queue) == frozenset()
-    assert promote(venue.records, queue, "judge", by="s-1", reason="It is good.").certificate == version_of(certificate)
+    assert promote(venue.records, queue, "judge", by="s-1", reason="It is good.").validation_report == version_of(
+        validation_report
+    )
     assert promoted(venue.records, queue) == {"judge"}
 
 

@@ -1,12 +1,12 @@
-"""Promotion: a judge that stands beside people in the queue, after people have certified it."""
+"""Promotion: a judge that stands beside people in the queue, after validation against people."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from theodolite.domain.certificate import Certificate
 from theodolite.domain.findings.number import Estimate, Undefined
 from theodolite.domain.identity import digest
+from theodolite.domain.validation_report import ValidationReport
 
 _MODEL = "model/"
 
@@ -38,7 +38,7 @@ class Promotion:
         judge_version: Content hash of the judge with its guideline and its model.
         guideline: Name of the guideline.
         guideline_version: Content hash of the guideline.
-        certificate: Content hash of the certificate that it rests on.
+        validation_report: Content hash of the validation report that it rests on.
         by: Who decided.
         reason: Why, in their words.
         number: Which promotion of this version it is, from 1.
@@ -48,7 +48,7 @@ class Promotion:
     judge_version: str
     guideline: str
     guideline_version: str
-    certificate: str
+    validation_report: str = field(metadata={"stored_as": "certificate"})
     by: str
     reason: str
     number: int = 1
@@ -105,7 +105,7 @@ class JudgeStanding:
         judge: Name of the judge in the study.
         guideline: Name of the guideline.
         version: Content hash of the judge with its guideline and its model.
-        certificate: The latest one of this very version; None without one.
+        validation_report: The latest one of this very version; None without one.
         promotion: The promotion that holds; None for a shadow.
         past: What was decided about this version, in order.
         n_read: Dialogues of the queue that it has read in a run; count.
@@ -115,7 +115,7 @@ class JudgeStanding:
     judge: str
     guideline: str
     version: str
-    certificate: Certificate | None = None
+    validation_report: ValidationReport | None = None
     promotion: Promotion | None = None
     past: tuple[Promotion | Demotion, ...] = ()
     n_read: int = 0

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.answer_rules import pools_of
-from theodolite.domain.certificate import Certificate
 from theodolite.domain.estimate import Estimate, Findings, Measurement, Undefined
 from theodolite.domain.estimate_subject import Measure
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.study import Study
+from theodolite.domain.validation_report import ValidationReport
 from theodolite.reporting.found.rates import Rate
 from theodolite.reporting.words import figures
 
@@ -131,9 +131,9 @@ def own_text(rate: Rate) -> str:
     return figures.share(rate.defects, rate.measurement.result.n)
 
 
-def validation_of_judge(evidence: Evidence, annotator: str) -> Certificate | None:
+def validation_of_judge(evidence: Evidence, annotator: str) -> ValidationReport | None:
     """Return the validation report of an annotator's current version, or None."""
-    return next((one for one in evidence.certificates if one.judge == annotator), None)
+    return next((one for one in evidence.validation_reports if one.judge == annotator), None)
 
 
 def validation_note(evidence: Evidence, annotator: str) -> str:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.annotator import REFERENCE
-from theodolite.domain.certificate import Certificate
 from theodolite.domain.dialogue import TesterType
 from theodolite.domain.estimate import Estimate
 from theodolite.domain.estimate_subject import Measure
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.run import RunState
+from theodolite.domain.validation_report import ValidationReport
 from theodolite.reporting.found.agreements import counts_text, is_tried, judges_of, plain_agreement, subject_text
 from theodolite.reporting.found.cases import rules_of, title_of
 from theodolite.reporting.found.headline import headline
@@ -214,7 +214,7 @@ def _aids(subject: Subject, rates: Sequence[Rate]) -> tuple[str, ...]:
 
 def _tried_aid(subject: Subject) -> str:
     """Return the accuracy of the first validated judge, by the first rule for which labels are sufficient."""
-    for report in subject.evidence.certificates:
+    for report in subject.evidence.validation_reports:
         for rule in rules_of_report(report):
             found = [report.figure(measure, rule=rule) for measure in _TRIED]
             results = [one.result for one in found if one is not None and isinstance(one.result, Estimate)]
@@ -224,7 +224,7 @@ def _tried_aid(subject: Subject) -> str:
     return ""
 
 
-def _tried_text(subject: Subject, report: Certificate, results: Sequence[Estimate]) -> str:
+def _tried_text(subject: Subject, report: ValidationReport, results: Sequence[Estimate]) -> str:
     """Return how a judge errs against one authority: defects that it misses, false alarms, its corrected rate."""
     caught, right, rate = results
     exact = report.figure(Measure.EXACT_AGREEMENT)

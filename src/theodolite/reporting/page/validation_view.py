@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from theodolite.domain.certificate import Certificate
 from theodolite.domain.estimate import Measurement
 from theodolite.domain.estimate_subject import ALL_APPLICATIONS, Measure
 from theodolite.domain.identity import SHORT
+from theodolite.domain.validation_report import ValidationReport
 from theodolite.reporting.found.cases import title_of
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.words.certificates import (
@@ -101,10 +101,10 @@ class ValidationView:
 
 def validation_views(subject: Subject) -> tuple[ValidationView, ...]:
     """Return the validation reports of the current versions of the study's judges."""
-    return tuple(_view(subject, one) for one in subject.evidence.certificates)
+    return tuple(_view(subject, one) for one in subject.evidence.validation_reports)
 
 
-def _view(subject: Subject, report: Certificate) -> ValidationView:
+def _view(subject: Subject, report: ValidationReport) -> ValidationView:
     people = report.authorities
     names = ", ".join(title_of(subject.study, name) for name in people)
     names = names if len(people) <= MOST_APART else f"{len(people)} people one by one"
@@ -120,7 +120,7 @@ def _view(subject: Subject, report: Certificate) -> ValidationView:
     )
 
 
-def _tables(subject: Subject, report: Certificate) -> Iterator[FigureTable]:
+def _tables(subject: Subject, report: ValidationReport) -> Iterator[FigureTable]:
     if len(report.authorities) > MOST_APART:
         yield from _against_many(subject, report)
     for authority in report.authorities if len(report.authorities) <= MOST_APART else ():
@@ -145,7 +145,7 @@ def _tables(subject: Subject, report: Certificate) -> Iterator[FigureTable]:
     yield from _by_group(subject, report)
 
 
-def _against_many(subject: Subject, report: Certificate) -> Iterator[FigureTable]:
+def _against_many(subject: Subject, report: ValidationReport) -> Iterator[FigureTable]:
     """Yield one table of agreement and one a rule, a row a person, where people are many; parts are in the data."""
     wide = [
         one
@@ -176,7 +176,7 @@ def _each(subject: Subject, title: str, found: Sequence[Measurement], measures: 
     )
 
 
-def _by_group(subject: Subject, report: Certificate) -> Iterator[FigureTable]:
+def _by_group(subject: Subject, report: ValidationReport) -> Iterator[FigureTable]:
     found = [one for one in report.measurements if one.measure is Measure.CROSS_AGREEMENT]
     if found:
         yield _table(
@@ -230,7 +230,7 @@ def _text(one: Measurement) -> str:
     return f"{amount_text(one.result)}{f'; {left_out}' if left_out else ''}"
 
 
-def _manners(subject: Subject, report: Certificate) -> Iterator[tuple[str, str]]:
+def _manners(subject: Subject, report: ValidationReport) -> Iterator[tuple[str, str]]:
     for one in report.measurements:
         whole = one.application == ALL_APPLICATIONS and not one.subject.is_part
         if one.measure in _MANNERS and whole:

@@ -94,7 +94,7 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "strategies": [strategy_entry(tally) for tally in findings.strategies],
         "trees": tree_entries(findings.trees, findings.standings),
         "failures": (_failure(failure) for failure in evidence.archive.failures()),
-        "judge_validations": [validation_report_entry(report) for report in evidence.certificates],
+        "judge_validations": [validation_report_entry(report) for report in evidence.validation_reports],
         "criteria": criteria_entries(evidence.criteria),
         "label_samples": [_label_sample(sample) for sample in evidence.samples],
         "instruments": _instruments(evidence),

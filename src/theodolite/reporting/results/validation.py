@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from theodolite.domain.certificate import Certificate
 from theodolite.domain.identity import Json
+from theodolite.domain.validation_report import ValidationReport
 from theodolite.reporting.results.estimates import confusion_entry, estimate_entry
 
 
-def validation_report_entry(report: Certificate) -> dict[str, Json]:
+def validation_report_entry(report: ValidationReport) -> dict[str, Json]:
     """Return one entry of the list `judge_validations`."""
     return {
         "judge": report.judge,

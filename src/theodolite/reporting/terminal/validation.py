@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from theodolite.domain.annotator import REFERENCE
-from theodolite.domain.certificate import Certificate
 from theodolite.domain.estimate import Estimate, Measurement
 from theodolite.domain.estimate_subject import ALL_APPLICATIONS, Measure
 from theodolite.domain.identity import SHORT
+from theodolite.domain.validation_report import ValidationReport
 from theodolite.reporting.terminal.brief_lines import labelled
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.certificates import (
@@ -45,7 +45,7 @@ _MANNERS = {
 }
 
 
-def validation_text(report: Certificate, *, width: int = 80) -> str:
+def validation_text(report: ValidationReport, *, width: int = 80) -> str:
     """Return a validation report on one screen, with the reason for each unknown figure.
 
     Args:
@@ -75,13 +75,13 @@ def _labelled(label: str, text: str, width: int) -> list[str]:
     return labelled(label, text, margin=_MARGIN, width=width) if text else []
 
 
-def _issued(report: Certificate) -> str:
+def _issued(report: ValidationReport) -> str:
     share = f"{figures.count(report.labelled)} of {figures.count(report.judged)} judged dialogues labelled"
     version = report.judge_version[:SHORT]
     return f"issued {report.issued:%Y-%m-%d %H:%M} UTC for version {version}, run {report.run}; {share}"
 
 
-def _against(report: Certificate, authority: str, width: int) -> list[str]:
+def _against(report: ValidationReport, authority: str, width: int) -> list[str]:
     name = "final labels" if authority == REFERENCE else authority
     lines = _labelled("Compared with", f"{name}: {_agreement(report, authority)}", width)
     apart = [
@@ -96,7 +96,7 @@ def _against(report: Certificate, authority: str, width: int) -> list[str]:
     return lines
 
 
-def _against_many(report: Certificate, width: int) -> list[str]:
+def _against_many(report: ValidationReport, width: int) -> list[str]:
     """Return how a judge stands to many people, each of them an authority: the range of every figure."""
     people = figures.number_of(len(report.authorities), "person", "people")
     agreement = [f"same label on {_range(report, Measure.EXACT_AGREEMENT, figures.percent)}"]
@@ -111,7 +111,7 @@ def _against_many(report: Certificate, width: int) -> list[str]:
     return lines
 
 
-def _range(report: Certificate, measure: Measure, show: Callable[[float], str], rule: str = "") -> str:
+def _range(report: ValidationReport, measure: Measure, show: Callable[[float], str], rule: str = "") -> str:
     """Return the lowest and the highest value that people's labels give a figure, over all applications."""
     found = (report.figure(measure, authority=name, rule=rule) for name in report.authorities)
     values = [one.result.value for one in found if one and isinstance(one.result, Estimate)]
@@ -123,7 +123,7 @@ def _is_of(one: Measurement, authority: str) -> bool:
     return subject.authority == authority and not subject.is_part and not subject.is_human_ceiling
 
 
-def _agreement(report: Certificate, authority: str) -> str:
+def _agreement(report: ValidationReport, authority: str) -> str:
     exact = report.figure(Measure.EXACT_AGREEMENT, authority=authority)
     parts = [f"same label on {amount_text(exact.result)}"] if exact else []
     if exact and isinstance(exact.result, Estimate) and exact.result.chance is not None:
@@ -138,7 +138,7 @@ def _agreement(report: Certificate, authority: str) -> str:
     return "; ".join(parts)
 
 
-def _labels(report: Certificate, authority: str) -> str:
+def _labels(report: ValidationReport, authority: str) -> str:
     """Return how well the judge recognises each label of one authority; empty where that is not known."""
     macro = report.figure(Measure.MACRO_F1, authority=authority)
     if macro is None:
@@ -161,7 +161,7 @@ def _label(found: Sequence[Measurement], label: str) -> str:
     return f"{label}: precision {precision}, recall {recall}"
 
 
-def _other_judges(report: Certificate) -> str:
+def _other_judges(report: ValidationReport) -> str:
     """Return how far the judge agrees with each other judge."""
     lines = []
     for one in report.measurements:
@@ -172,7 +172,7 @@ def _other_judges(report: Certificate) -> str:
     return "; ".join(lines)
 
 
-def _accuracy(report: Certificate, authority: str, rule: str) -> str:
+def _accuracy(report: ValidationReport, authority: str, rule: str) -> str:
     parts = []
     for measure, title in _RIGHT.items():
         found = report.figure(measure, authority=authority, rule=rule)
@@ -184,7 +184,7 @@ def _accuracy(report: Certificate, authority: str, rule: str) -> str:
     return "; ".join(parts) or "nobody's labels can tell"
 
 
-def _people(report: Certificate) -> str:
+def _people(report: ValidationReport) -> str:
     between: Sequence[Measurement] = [
         one
         for one in report.measurements
@@ -196,7 +196,7 @@ def _people(report: Certificate) -> str:
     )
 
 
-def _crowd(report: Certificate) -> str:
+def _crowd(report: ValidationReport) -> str:
     """Return how near a judge comes to many people and they to each other; empty where they are few."""
     judge, people = (
         report.figure(Measure.AGREEMENT_WITH_PEOPLE),
@@ -210,7 +210,7 @@ def _crowd(report: Certificate) -> str:
     return f"{alike}, the judge and one of them on {share_text(judge.result)}{beyond}"
 
 
-def _groups(report: Certificate) -> str:
+def _groups(report: ValidationReport) -> str:
     return "; ".join(
         f"{group.name} {group.value}, {one.subject.n_people} people: beyond chance {coefficient_text(one.result)}"
         for one in report.measurements
@@ -218,11 +218,11 @@ def _groups(report: Certificate) -> str:
     )
 
 
-def _manners(report: Certificate) -> str:
+def _manners(report: ValidationReport) -> str:
     return "; ".join(_shares(report, _MANNERS))
 
 
-def _probes(report: Certificate) -> str:
+def _probes(report: ValidationReport) -> str:
     titles = {
         Measure.VERDICTS_TURNED: "turned by text that tells what to answer",
         Measure.ORDER_CONSISTENT: "the same with the labels reversed",
@@ -231,7 +231,7 @@ def _probes(report: Certificate) -> str:
     return "; ".join(_shares(report, titles))
 
 
-def _shares(report: Certificate, titles: dict[Measure, str]) -> Iterator[str]:
+def _shares(report: ValidationReport, titles: dict[Measure, str]) -> Iterator[str]:
     for measure, title in titles.items():
         found = report.figure(measure)
         if found is not None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from theodolite.domain.certificate import Certificate
 from theodolite.domain.estimate import Estimate, Measurement, Undefined
 from theodolite.domain.estimate_subject import ALL_APPLICATIONS, Measure, Weighting
+from theodolite.domain.validation_report import ValidationReport
 from theodolite.reporting.words import figures
 
 
@@ -97,12 +97,12 @@ def points_text(result: Estimate | Undefined) -> str:
     return f"{100 * result.value:+.1f} points{ends}, n {figures.count(result.n)}"
 
 
-def rules_of_report(report: Certificate) -> tuple[str, ...]:
+def rules_of_report(report: ValidationReport) -> tuple[str, ...]:
     """Return the names of the defect rules of a validation report, in its order."""
     return tuple(dict.fromkeys(one.subject.rule for one in report.measurements if one.subject.rule))
 
 
-def is_beside_judge(report: Certificate, one: Measurement) -> bool:
+def is_beside_judge(report: ValidationReport, one: Measurement) -> bool:
     """Tell whether a figure compares the judge with another judge, on all dialogues of both."""
     subject = one.subject
     is_whole = one.application == ALL_APPLICATIONS and not subject.is_part and not subject.is_human_ceiling

@@ -114,7 +114,7 @@ def admit(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
 
 
 COLUMNS = 76
-"""Width of a certificate; characters."""
+"""Width of a validation report; characters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +135,7 @@ class JudgeView:
     Attributes:
         standing: Where it stands.
         title: Its guideline in words.
-        certificate: The certificate's text; empty without one.
+        validation_report: The text of the report; empty without one.
         lines: Question by question.
         past: What was decided, in words, in order.
         is_in_queue: Whether people annotate by its guideline here.
@@ -143,7 +143,7 @@ class JudgeView:
 
     standing: JudgeStanding
     title: str
-    certificate: str
+    validation_report: str
     lines: tuple[QuestionLine, ...]
     past: tuple[str, ...]
     is_in_queue: bool
@@ -169,11 +169,11 @@ def _view(annotator: AnnotatorContext, standing: JudgeStanding) -> JudgeView:
     found = (
         agreement.beside_people(annotator.records, annotator.queue, standing) if is_in_queue and standing.n_read else ()
     )
-    certificate = standing.certificate
+    validation_report = standing.validation_report
     return JudgeView(
         standing=standing,
         title=worded(standing.guideline),
-        certificate=validation_text(certificate, width=COLUMNS) if certificate else "",
+        validation_report=validation_text(validation_report, width=COLUMNS) if validation_report else "",
         lines=tuple(map(_line, found)),
         past=tuple(map(_decision, standing.past)),
         is_in_queue=is_in_queue,

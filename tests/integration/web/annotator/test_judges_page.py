@@ -14,10 +14,10 @@ from theodolite.annotation.queues import open_queue
 from theodolite.demo.annotation import design_of, invented_study
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import Annotator, ModelJudge
-from theodolite.domain.certificate import Certificate
 from theodolite.domain.identity import version_of
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.people.role import Role
+from theodolite.domain.validation_report import ValidationReport
 from theodolite.store.contents import file_record
 from theodolite.web.annotator.context import records
 from theodolite.web.models import AuditEntry
@@ -39,8 +39,8 @@ def judged(event):
     return study
 
 
-def certify(study):
-    certificate = Certificate(
+def validate_judge(study):
+    validation_report = ValidationReport(
         study=study.name,
         run=1,
         judge="reader",
@@ -53,7 +53,7 @@ def certify(study):
         authorities=("p-1",),
         measurements=(),
     )
-    file_record(records().contents, certificate.judge_version, certificate)
+    file_record(records().contents, validation_report.judge_version, validation_report)
 
 
 def decide(client, event, step, reason="It was tried."):
@@ -66,8 +66,8 @@ def test_a_judge_is_promoted_and_withdrawn_with_reasons_on_record(judged, event,
     page = sami.get(reverse("senior:judges", args=[event.token])).content.decode()
     assert "a shadow" in page
     assert "Promote it" not in page
-    assert "no certificate" in decide(sami, event, "promote")
-    certify(judged)
+    assert "no validation report" in decide(sami, event, "promote")
+    validate_judge(judged)
     assert "issued 2026-01-02" in sami.get(reverse("senior:judges", args=[event.token])).content.decode()
 
     told = decide(sami, event, "promote")

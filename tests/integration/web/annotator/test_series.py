@@ -156,7 +156,7 @@ def promote_the_judge(sami, tmp_path):
     expect(sami.locator("h2")).to_contain_text("reader on Risk assessment: a shadow")
     expect(sami.locator("main")).to_contain_text("holds 0 passes")
     assert sami.get_by_role("button", name="Promote it").count() == 0
-    series.certified(tmp_path)
+    series.validated(tmp_path)
     sami.goto(judges)
     assert_accessible(sami)
     sami.get_by_label("Why").fill("It says what people say.")

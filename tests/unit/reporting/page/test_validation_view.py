@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
-from tests.fakes.labelled import certified_evidence
+from tests.fakes.labelled import validated_evidence
 from tests.fakes.report import evidence_named, facts, findings_named, report_named, words
 from theodolite.domain.estimate_subject import ALL_APPLICATIONS, EstimateSubject, GroupValue, Measure
 from theodolite.measurement import measure_study
@@ -17,7 +17,7 @@ from theodolite.reporting.terminal.summary import summary_text
 
 @cache
 def evidence():
-    return certified_evidence()
+    return validated_evidence()
 
 
 @cache
@@ -53,13 +53,15 @@ def test_figures_stand_with_their_counts_and_intervals():
 
 
 def test_groups_of_people_have_a_table_of_their_own():
-    (report,) = evidence().certificates
+    (report,) = evidence().validation_reports
     (one, *_) = report.measurements
     old = GroupValue(name="age", value="old")
     subject = EstimateSubject(application=ALL_APPLICATIONS, annotator_group=old, n_people=3)
     group = replace(one, measure=Measure.CROSS_AGREEMENT, subject=subject)
     grouped = replace(report, measurements=(*report.measurements, group))
-    (view,) = validation_views(subject_of(replace(evidence(), certificates=(grouped,)), findings(), facts(), words()))
+    (view,) = validation_views(
+        subject_of(replace(evidence(), validation_reports=(grouped,)), findings(), facts(), words())
+    )
 
     assert view.tables[-1].title == "Agreement with the groups that people describe themselves by"
     assert [name for name, _ in view.tables[-1].rows] == ["age: old (3 people)"]
@@ -115,7 +117,7 @@ def test_the_page_holds_the_validation_report_and_the_reading_aid():
 
 
 def test_many_people_share_a_table_with_a_row_each():
-    (report,) = evidence().certificates
+    (report,) = evidence().validation_reports
     whole = [one for one in report.measurements if not (one.subject.is_part or one.subject.is_human_ceiling)]
     of_anna = [one for one in whole if one.subject.authority == "anna"]
     people = tuple(f"person {n}" for n in range(6))
@@ -124,7 +126,7 @@ def test_many_people_share_a_table_with_a_row_each():
         for name in people
         for one in of_anna
     )
-    crowded = replace(evidence(), certificates=(replace(report, authorities=people, measurements=each),))
+    crowded = replace(evidence(), validation_reports=(replace(report, authorities=people, measurements=each),))
 
     (view,) = validation_views(subject_of(crowded, findings(), facts(), words()))
 

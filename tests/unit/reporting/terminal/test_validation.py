@@ -10,7 +10,7 @@ from tests.fakes.labelled import labelled_evidence
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.reporting.terminal.validation import validation_text
 from theodolite.reporting.words.certificates import amount_text, coefficient_text, points_text
-from theodolite.usecases.certifying import certificate_of
+from theodolite.usecases.judge_validation import validation_report_of
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
@@ -19,7 +19,7 @@ NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 def screen(name="live", width=80):
     evidence = xstest_evidence() if name == "xstest" else labelled_evidence(lambda said: said or "1")
     judge = evidence.study.annotator("gpt-4" if name == "xstest" else "grounded")
-    return validation_text(certificate_of(evidence, judge, NOW), width=width)
+    return validation_text(validation_report_of(evidence, judge, NOW), width=width)
 
 
 def estimate(value=0.5, low=0.4, high=0.6, count=10, n=20):
@@ -81,7 +81,7 @@ def test_coefficients_and_differences_keep_their_sign():
 
 def test_agreement_with_each_group_of_people_has_a_line():
     evidence = replace(labelled_evidence(lambda said: said or "1", people=OLD), described={"age": AGE})
-    text = validation_text(certificate_of(evidence, evidence.study.annotator("grounded"), NOW))
+    text = validation_text(validation_report_of(evidence, evidence.study.annotator("grounded"), NOW))
 
     assert "age old, 3 people: beyond chance" in " ".join(text.split())
     assert "Groups" not in screen()
@@ -89,7 +89,7 @@ def test_agreement_with_each_group_of_people_has_a_line():
 
 def test_a_crowd_is_told_by_its_range_and_not_one_by_one():
     evidence = labelled_evidence(lambda said: said or "1", people=tuple(f"person {n}" for n in range(6)))
-    text = validation_text(certificate_of(evidence, evidence.study.annotator("grounded"), NOW))
+    text = validation_text(validation_report_of(evidence, evidence.study.annotator("grounded"), NOW))
     said = " ".join(text.split())
 
     assert "6 people, one by one: same label on 100.0 % to 100.0 %" in said

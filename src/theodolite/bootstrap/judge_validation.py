@@ -8,11 +8,11 @@ from theodolite.bootstrap.running import BeforeAsking
 from theodolite.bootstrap.study_context import StudyContext
 from theodolite.config.injections import injection_attempts
 from theodolite.domain.annotator import Annotator, ModelJudge
-from theodolite.domain.certificate import Certificate
 from theodolite.domain.estimate import Measurement
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.run import UnitKind
-from theodolite.usecases.certifying import certificate_of
+from theodolite.domain.validation_report import ValidationReport
+from theodolite.usecases.judge_validation import validation_report_of
 from theodolite.usecases.probing import ProbePlan, Prober, probe_plan
 from theodolite.usecases.running import RunOptions
 
@@ -47,14 +47,14 @@ async def _probe(
         await clients.close()
 
 
-def issue_certificate(
+def issue_validation_report(
     context: StudyContext, evidence: Evidence, judge: Annotator, probes: tuple[Measurement, ...] = ()
-) -> Certificate:
-    """Issue the certificate of a judge and file it under the judge's version.
+) -> ValidationReport:
+    """Issue the validation report of a judge and file it under the judge's version.
 
     Raises:
         InputError: If nobody has labelled what the judge has labelled.
     """
-    certificate = certificate_of(evidence, judge, context.clock.now(), probes=probes, probed=bool(probes))
-    context.store.file(certificate.judge_version, certificate)
-    return certificate
+    validation_report = validation_report_of(evidence, judge, context.clock.now(), probes=probes, probed=bool(probes))
+    context.store.file(validation_report.judge_version, validation_report)
+    return validation_report

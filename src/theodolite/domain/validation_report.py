@@ -15,11 +15,11 @@ from theodolite.domain.identity import canonical_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Certificate:
+class ValidationReport:
     """What is known about one version of a judge, and what is not.
 
     It belongs to the content hash of the judge: another model, prompt form,
-    guideline or rule of voting is another judge and needs a certificate of its own.
+    guideline or rule of voting is another judge and needs its own report.
 
     Attributes:
         study: Name of the study in which it was issued.
@@ -55,12 +55,12 @@ class Certificate:
 
     @staticmethod
     def in_present_shape(text: str) -> str:
-        """Return the JSON of a certificate with typed subjects, whichever program wrote it (ADR-0061)."""
-        certificate = json.loads(text)
-        if all("subject" in one for one in certificate["measurements"]):
+        """Return the JSON of a validation report with typed subjects, whichever program wrote it (ADR-0061)."""
+        validation_report = json.loads(text)
+        if all("subject" in one for one in validation_report["measurements"]):
             return text
-        typed = [_with_typed_subject(one) for one in certificate["measurements"]]
-        return canonical_json(certificate | {"measurements": typed})
+        typed = [_with_typed_subject(one) for one in validation_report["measurements"]]
+        return canonical_json(validation_report | {"measurements": typed})
 
     def figure(self, measure: Measure, *, authority: str = "", rule: str = "") -> Measurement | None:
         """Return the first figure of a measure over all dialogues; None without one.

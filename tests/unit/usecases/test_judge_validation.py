@@ -9,28 +9,28 @@ from tests.fakes.evidence import live_evidence, xstest_evidence
 from tests.fakes.labelled import labelled_evidence
 from tests.fakes.store import FakeStore
 
-from theodolite.domain.certificate import Certificate
 from theodolite.domain.errors import InputError
-from theodolite.usecases.certifying import certificate_of, judges_named
-from theodolite.usecases.measuring import certificates_of
+from theodolite.domain.validation_report import ValidationReport
+from theodolite.usecases.judge_validation import judges_named, validation_report_of
+from theodolite.usecases.measuring import validation_reports_of
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
 
 def issued(evidence=None, **more):
     evidence = evidence or labelled_evidence(lambda said: said or "1", people=("anna", "ben"))
-    return certificate_of(evidence, evidence.study.annotator("grounded"), NOW, **more)
+    return validation_report_of(evidence, evidence.study.annotator("grounded"), NOW, **more)
 
 
 def test_a_certificate_names_the_judge_and_what_it_was_held_against():
-    certificate = issued()
+    validation_report = issued()
 
-    assert (certificate.judge, certificate.guideline, certificate.authorities) == (
+    assert (validation_report.judge, validation_report.guideline, validation_report.authorities) == (
         "grounded",
         "groundedness",
         ("anna", "ben"),
     )
-    assert (certificate.judged, certificate.labelled, certificate.issued) == (58, 30, NOW)
+    assert (validation_report.judged, validation_report.labelled, validation_report.issued) == (58, 30, NOW)
 
 
 def test_what_was_not_tried_is_said():
@@ -47,15 +47,15 @@ def test_without_a_persons_label_there_is_no_certificate():
 
 
 def test_a_certificate_comes_back_as_it_was_filed_and_only_for_that_version():
-    store, certificate = FakeStore(), issued()
+    store, validation_report = FakeStore(), issued()
     study = live_evidence().study
-    store.file(certificate.judge_version, replace(certificate, lacking=("earlier",)))
-    store.file(certificate.judge_version, certificate)
+    store.file(validation_report.judge_version, replace(validation_report, lacking=("earlier",)))
+    store.file(validation_report.judge_version, validation_report)
 
-    assert certificates_of(store, study) == (certificate,)
-    assert store.filed(Certificate, certificate.judge_version)[0].lacking == ("earlier",)
+    assert validation_reports_of(store, study) == (validation_report,)
+    assert store.filed(ValidationReport, validation_report.judge_version)[0].lacking == ("earlier",)
     changed = replace(study, guidelines=tuple(replace(one, definition="Otherwise.") for one in study.guidelines))
-    assert certificates_of(store, changed) == ()
+    assert validation_reports_of(store, changed) == ()
 
 
 def test_models_are_certified_unless_a_judge_is_named():
@@ -73,7 +73,7 @@ def test_models_are_certified_unless_a_judge_is_named():
 def test_a_recorded_judge_is_held_against_the_final_labels():
     evidence = xstest_evidence()
 
-    certificate = certificate_of(evidence, evidence.study.annotator("gpt-4"), NOW)
+    validation_report = validation_report_of(evidence, evidence.study.annotator("gpt-4"), NOW)
 
-    assert certificate.authorities == ("reference",)
-    assert certificate.lacking[0].startswith("Attacks and repeated readings were not tried: no model")
+    assert validation_report.authorities == ("reference",)
+    assert validation_report.lacking[0].startswith("Attacks and repeated readings were not tried: no model")
