@@ -7,13 +7,13 @@ from datetime import datetime
 
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import Annotator, ModelJudge
-from theodolite.domain.certificate import Certificate
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Measurement
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.identity import version_of
 from theodolite.domain.study import Study
+from theodolite.domain.validation_report import ValidationReport
 from theodolite.measurement.study.judge_validation import JudgeFindings, authorities_of, validate_judge
 
 
@@ -67,9 +67,9 @@ def check_labelled(evidence: Evidence, judges: Iterable[Annotator], place: str =
             raise InputError(message)
 
 
-def certificate_of(
+def validation_report_of(
     evidence: Evidence, judge: Annotator, issued: datetime, *, probes: Sequence[Measurement] = (), probed: bool = False
-) -> Certificate:
+) -> ValidationReport:
     """Return everything that labels and probes tell about a judge.
 
     Args:
@@ -86,7 +86,7 @@ def certificate_of(
     check_labelled(evidence, [judge])
     found = validate_judge(evidence, judge.name)
     guideline = study.guideline(judge.guideline)
-    return Certificate(
+    return ValidationReport(
         study=study.name,
         run=evidence.run.number,
         judge=judge.name,

@@ -9,8 +9,8 @@ from tests.fakes.grouped import AGE, OLD, grouped_evidence, split
 from tests.fakes.labelled import judged as judged_labels
 from tests.fakes.labelled import labelled_evidence
 from theodolite.domain.annotation import Answer, Outcome
-from theodolite.domain.certificate import ALL_APPLICATIONS
 from theodolite.domain.instrument import QuestionLevel
+from theodolite.domain.validation_report import ALL_APPLICATIONS
 from theodolite.measurement.study.judge_validation import ceiling_figures, group_figures, validate_judge
 
 
