@@ -9,7 +9,7 @@ from typing import Final
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.responses import AnswerSpread
 from theodolite.reporting.words import figures
-from theodolite.web.annotator.questions import worded
+from theodolite.web.questions.form import humanize
 
 STEP, BAR, HEIGHT, LETTERS = 26, 18, 60, 14
 """Width of a place, width of a bar, height of the tallest bar, room above and below for figures; pixels."""
@@ -299,5 +299,5 @@ def bar_of(counts: Sequence[tuple[str, int]]) -> SpreadBar:
             parts.append(BarPart(tint=place * (TINTS - 1) // max(len(counts) - 1, 1), at=round(at, 1), length=length))
         at += length
     return SpreadBar(
-        words=", ".join(f"{worded(label)}: {n}" for label, n in counts if n) or "nothing yet", parts=tuple(parts)
+        words=", ".join(f"{humanize(label)}: {n}" for label, n in counts if n) or "nothing yet", parts=tuple(parts)
     )

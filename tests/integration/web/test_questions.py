@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from tests.browser_pages import assert_accessible, load_by_key
 from theodolite.domain.instrument import YES_NO, Condition, Instrument, Operator, Question
 from theodolite.domain.people.role import Role
-from theodolite.web.questions.sheet import Sheet, sheet_page
+from theodolite.web.questions.page import FormPage, form_page
 
 YES = Condition(question="seen", operator=Operator.EQUAL, values=("yes",))
 TWO = Instrument(
@@ -31,8 +31,8 @@ def post(event):
 
     def send(sent, **headers):
         request = RequestFactory().post("/", sent, headers=headers)
-        sheet = Sheet(instrument=TWO, keep=lambda *facts: kept.append(facts), next_page="/done/")
-        return sheet_page(request, sheet), kept
+        page = FormPage(instrument=TWO, save=lambda *facts: kept.append(facts), next_page="/done/")
+        return form_page(request, page), kept
 
     return send
 

@@ -29,7 +29,8 @@ from theodolite.reporting.words.risks import found_words, open_words
 from theodolite.usecases.reviewing_risks import keep_review
 from theodolite.web.access import audit
 from theodolite.web.analyst.context import AnalystContext, answered_in, for_analysts, said_in
-from theodolite.web.annotator.questions import SideBySide, votes_side_by_side, worded
+from theodolite.web.questions.answers import SideBySide, votes_side_by_side
+from theodolite.web.questions.form import humanize
 
 KIND = "both sides"
 """Distinguishes the tokens of sessions from others."""
@@ -162,7 +163,7 @@ def _category_labels(evidence: Evidence, sittings: Sequence[Annotation]) -> Iter
             if answer.replicate == 1
         ]
         if own:
-            yield CategoryLabels(title=worded(guideline.name), places=votes_side_by_side(guideline, positions))
+            yield CategoryLabels(title=humanize(guideline.name), places=votes_side_by_side(guideline, positions))
 
 
 LONGEST = 4000

@@ -18,17 +18,17 @@ from theodolite.domain.annotating.thread import Anchor, AnchorKind, FeedbackThre
 from theodolite.domain.annotating.work import AnnotatorTask, ReservationState
 from theodolite.domain.errors import InputError, TheodoliteError
 from theodolite.domain.guideline import Guideline
-from theodolite.domain.instrument import OpenQuestion, Question
+from theodolite.domain.instrument import Question
 from theodolite.domain.people.role import Role
 from theodolite.domain.study import Study
 from theodolite.domain.wording import LocalisedStudy, languages_of
 from theodolite.web.access import allowed
-from theodolite.web.annotator.annotation_page import AnnotationPage, annotation_page
+from theodolite.web.annotator.annotation_page import AnnotationPage, Card, Item, Key, annotation_page, parse_item
 from theodolite.web.annotator.context import AnnotatorContext, annotator_view, said_time, wants_json
 from theodolite.web.annotator.home import must_choose, touched_by
-from theodolite.web.annotator.questions import Card, Item, Key, Unreadable, answer_in, key_of, place_of, worded
 from theodolite.web.events import event_of, read_study
 from theodolite.web.languages import asked_for, chosen, read_language
+from theodolite.web.questions.form import InvalidAnswer, humanize, key_parts, question_key
 
 FLAGS = (
     (FlagKind.PII.value, "Somebody's personal data"),
@@ -84,7 +84,7 @@ class Frame:
 
 def page_of_task(task: AnnotatorTask) -> AnnotationPage:
     """Return the questions of a task with the answers so far."""
-    title = worded(task.guideline.name)
+    title = humanize(task.guideline.name)
     return annotation_page(task.guideline, task.dialogue, task.answers, title=title, order=task.order)
 
 
@@ -214,7 +214,7 @@ def answer(request: HttpRequest, annotator: AnnotatorContext, reservation: str) 
 def undo(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -> HttpResponse:
     """Take back the last thing that was saved."""
     place = submission.undo(reservation, annotator.participant)
-    key = key_of(place.question, place.turn) if place else ""
+    key = question_key(place.question, place.turn) if place else ""
     if not wants_json(request):
         return redirect(f"{annotator.address('sheet', reservation=reservation)}?at={key}")
     task = submission.task(annotator.records, reservation, annotator.participant)
@@ -293,7 +293,7 @@ def comment(request: HttpRequest, annotator: AnnotatorContext, reservation: str)
         return redirect(annotator.address("sheet", reservation=reservation))
     about = request.POST.get("about", "")
     kind = next((one for one in AnchorKind if about.partition(":")[0] == one.value), AnchorKind.DIALOGUE)
-    question, turn = place_of(about.partition(":")[2])
+    question, turn = key_parts(about.partition(":")[2])
     anchor = Anchor(
         kind=kind,
         category=task.reservation.category,
@@ -326,7 +326,7 @@ def _saved(
             continue
         try:
             task = _with_item(request, annotator, task, item)
-        except Unreadable as error:
+        except InvalidAnswer as error:
             problems[item.key] = str(error)
     return task, problems
 
@@ -335,19 +335,18 @@ def _with_item(request: HttpRequest, annotator: AnnotatorContext, task: Annotato
     """Save what was sent for an item where it differs from what is there.
 
     Raises:
-        Unreadable: If it is no answer.
+        InvalidAnswer: If it is no answer.
     """
     fields = {name: str(request.POST.get(name, "")) for name in item.fields}
     if not any(fields.values()) and item.answer is None:
         return task
-    given = answer_in(fields, item, task.dialogue)
+    given = parse_item(fields, item, task.dialogue)
     if given is None and (fields[item.fields[1]].strip() or fields[item.fields[2]].strip()):
         message = "Not saved yet: a quote or note belongs to an answer. Choose the answer too."
-        raise Unreadable(message)
+        raise InvalidAnswer(message)
     is_cleared = given is None and bool(request.POST.get("key"))
-    if is_cleared or (given is not None and not item.says(given)):
-        place = OpenQuestion(question=item.question.name, turn=item.turn)
-        return submission.save(task, annotator.participant, place, given)
+    if is_cleared or (given is not None and not item.has_answer(given)):
+        return submission.save(task, annotator.participant, item.ref, given)
     return task
 
 

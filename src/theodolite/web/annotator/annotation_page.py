@@ -10,15 +10,133 @@ from dataclasses import dataclass, replace
 from theodolite.annotation.rules import worked_examples
 from theodolite.assessment.completeness import asked as asked_places
 from theodolite.assessment.completeness import open_questions
+from theodolite.assessment.quoting import plain_words
 from theodolite.assessment.sentences import sentences
 from theodolite.domain.annotating.blind import BlindDialogue, BlindReference, BlindTurn
 from theodolite.domain.annotating.training import Marked
-from theodolite.domain.annotation import Answer
+from theodolite.domain.annotation import SOURCE_MATERIAL, Answer, Quote
 from theodolite.domain.guideline import Example, Guideline
-from theodolite.domain.instrument import Exemplar, Instrument, Question, QuestionLevel
+from theodolite.domain.instrument import Exemplar, Instrument, OpenQuestion, Question, QuestionLevel, ScaleKind
 from theodolite.domain.shown_order import NOT_VARIED, QuestionGroup, ShownOrder, groups_in_order
 from theodolite.domain.study import Study
-from theodolite.web.annotator.questions import Card, Item, Key, key_of, worded
+from theodolite.web.questions.form import (
+    Field,
+    InvalidAnswer,
+    condition_text,
+    field_name,
+    humanize,
+    parse_answer,
+    question_field,
+    question_key,
+    submitted_value,
+)
+
+Key = str
+"""The key of a question in the page: its name, and for a turn `@` and the number of the turn."""
+
+LONGEST_NOTE = 2000
+"""Length of a note at most; characters."""
+
+MOST_QUOTES = 20
+"""Quotes of one answer at most; count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One question about the dialogue or a turn, with its evidence.
+
+    Attributes:
+        key: Its key in the page.
+        question: The question.
+        turn: Number of the turn; None for the dialogue as a whole.
+        is_asked: Whether the answers so far open the question.
+        answer: The answer so far.
+        problem: The error text; empty if there is none.
+        feedback: The feedback of practice; empty if there is none.
+        takes_evidence: Whether it has quotes and a note.
+        is_reversed: Whether its named options are in reverse order; numbers always rise.
+    """
+
+    key: Key
+    question: Question
+    turn: int | None
+    is_asked: bool
+    answer: Answer | None = None
+    problem: str = ""
+    feedback: str = ""
+    takes_evidence: bool = True
+    is_reversed: bool = False
+
+    @property
+    def ref(self) -> OpenQuestion:
+        """The question and the turn."""
+        return OpenQuestion(question=self.question.name, turn=self.turn)
+
+    @property
+    def fields(self) -> tuple[str, str, str]:
+        """Names of the form fields: value, quotes and note."""
+        return field_name(self.ref), f"quotes:{self.key}", f"note:{self.key}"
+
+    def has_answer(self, answer: Answer) -> bool:
+        """Tell whether an answer equals the present one, apart from the verification of quotes."""
+        if self.answer is None:
+            return False
+        quotes = [[quote.text for quote in other.evidence] for other in (self.answer, answer)]
+        return replace(self.answer, evidence=()) == replace(answer, evidence=()) and quotes[0] == quotes[1]
+
+    @property
+    def text(self) -> str:
+        """The text of the question."""
+        return self.question.text
+
+    @property
+    def guidance(self) -> tuple[str, ...]:
+        """The guidance to the question."""
+        return self.question.guidance
+
+    @property
+    def opened_by(self) -> str:
+        """The condition of a follow-up in words."""
+        return condition_text(self.question)
+
+    @property
+    def field(self) -> Field:
+        """The question as a form field."""
+        answers = [self.answer] if self.answer else []
+        field = question_field(self.question, self.ref, answers, is_asked=self.is_asked, is_open=self.answer is None)
+        options = field.options
+        if self.is_reversed and self.question.scale.kind is ScaleKind.CATEGORIES:
+            options = field.plain[::-1] + field.aside
+        options = tuple(replace(option, words=humanize(option.words)) for option in options)
+        return replace(field, options=options, is_shut=not self.is_asked)
+
+    @property
+    def value(self) -> str:
+        """The submitted value of the answer."""
+        return submitted_value(self.answer)
+
+    @property
+    def quote_lines(self) -> str:
+        """The evidence, one quote a line."""
+        return "\n".join(quote.text for quote in self.answer.evidence) if self.answer else ""
+
+    @property
+    def note(self) -> str:
+        """The annotator's note."""
+        return self.answer.reasoning if self.answer else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """A question with its follow-ups at one place; a page with scripts shows one at a time."""
+
+    turn: int | None
+    items: tuple[Item, ...]
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether any of its questions is asked."""
+        return any(item.is_asked for item in self.items)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +288,7 @@ def annotation_page(
     def item(question: Question, turn: int | None) -> Item:
         place = (question.name, turn)
         return Item(
-            key=key_of(*place),
+            key=question_key(*place),
             question=question,
             turn=turn,
             is_asked=place in is_asked,
@@ -188,8 +306,8 @@ def annotation_page(
         instrument=instrument,
         dialogue=dialogue,
         cards=cards,
-        open=_in_page_order(cards, {key_of(place.question, place.turn) for place in still_open}),
-        title=title or worded(guideline.name),
+        open=_in_page_order(cards, {question_key(place.question, place.turn) for place in still_open}),
+        title=title or humanize(guideline.name),
     )
 
 
@@ -212,8 +330,70 @@ def _in_page_order(cards: Sequence[Card], keys: set[Key]) -> tuple[Key, ...]:
 
 def _shown(example: Example, guideline: Guideline) -> ShownExample:
     texts = {question.name: question.text for question in guideline.instrument.questions}
-    answers = tuple((texts.get(name, name), worded(value)) for name, value in example.answers.items())
+    answers = tuple((texts.get(name, name), humanize(value)) for name, value in example.answers.items())
     return ShownExample(dialogue=example.dialogue, answers=answers, reason=example.reason)
+
+
+def parse_item(sent: Mapping[str, str], item: Item, dialogue: BlindDialogue) -> Answer | None:
+    """Return the submitted answer of an item with its note and quotes; None if there is no value.
+
+    Args:
+        sent: The submitted form.
+        item: The question.
+        dialogue: The dialogue in which quotes are looked up.
+
+    Raises:
+        InvalidAnswer: If the question does not accept the value.
+    """
+    value, quotes, note = (sent.get(name, "").strip() for name in item.fields)
+    if not value:
+        return None
+    answer = parse_answer(item.question, item.ref, value)
+    return replace(answer, reasoning=note[:LONGEST_NOTE], evidence=quotes_in(quotes, item.turn, dialogue))
+
+
+def parse_items(
+    page: AnnotationPage, sent: Mapping[str, str], only: Key = ""
+) -> tuple[dict[Key, Answer], dict[Key, str]]:
+    """Return the submitted answers of a page, and the error texts of invalid values, by key.
+
+    Args:
+        page: The page.
+        sent: The submitted form.
+        only: Key of the only question to parse; empty for all.
+    """
+    answers: dict[Key, Answer] = {}
+    problems: dict[Key, str] = {}
+    for item in page.items:
+        if only and item.key != only:
+            continue
+        try:
+            answer = parse_item(sent, item, page.dialogue)
+        except InvalidAnswer as error:
+            problems[item.key] = str(error)
+            continue
+        if answer is not None:
+            answers[item.key] = answer
+    return answers, problems
+
+
+def quotes_in(text: str, turn: int | None, dialogue: BlindDialogue) -> tuple[Quote, ...]:
+    """Return the quotes in some lines, each with the turn that contains it.
+
+    A quote is looked up in the turn of the question, then in the other turns, then in the
+    source material. A quote that is nowhere is kept as unverified.
+    """
+    quotes = list(dict.fromkeys(line.strip() for line in text.splitlines() if line.strip()))
+    return tuple(_quote(quote, turn, dialogue) for quote in quotes[:MOST_QUOTES])
+
+
+def _quote(text: str, turn: int | None, dialogue: BlindDialogue) -> Quote:
+    normalised = plain_words(text)
+    by_distance = sorted(dialogue.turns, key=lambda other: other.number != turn)
+    sides = [(other.number, side) for other in by_distance for side in (other.response, other.prompt)]
+    sides.append((SOURCE_MATERIAL, dialogue.material))
+    number = next((number for number, side in sides if normalised and normalised in plain_words(side)), None)
+    return Quote(turn=turn or 1 if number is None else number, text=text, verified=number is not None)
 
 
 _SPEAKER = re.compile(r"^(User|You|Application|Reply|Assistant)\s*:\s*", re.IGNORECASE | re.MULTILINE)
@@ -304,4 +484,4 @@ def _said(one: Marked) -> str:
             f" The example says {one.expected}; one point more or less counts too." if one.given != one.expected else ""
         )
         return f"Right.{near} {one.reason}".strip()
-    return f"The example says: {worded(one.expected)}. {one.reason}".strip()
+    return f"The example says: {humanize(one.expected)}. {one.reason}".strip()

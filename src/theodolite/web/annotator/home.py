@@ -31,11 +31,11 @@ from theodolite.events.consent import save_avoided_topics
 from theodolite.testing.topics import topics_version
 from theodolite.web.access import AccessContext, allowed, open_to_all
 from theodolite.web.annotator.context import AnnotatorContext, annotator_context, annotator_view
-from theodolite.web.annotator.questions import worded
 from theodolite.web.events import server_store
 from theodolite.web.languages import read_language
 from theodolite.web.models import Account, HostedStudy, Membership
 from theodolite.web.profiles import ToldTopic, read_profile, told_topics, told_topics_in
+from theodolite.web.questions.form import humanize
 
 TITLES = {
     AnnotatorStep.BACKGROUND: "Read what it is about",
@@ -119,7 +119,7 @@ def onboarding_view(annotator: AnnotatorContext) -> OnboardingView:
     found = training.onboarding(annotator.records, annotator.queue, annotator.participant)
     return OnboardingView(
         steps=tuple(map(StepView, steps_of(design, found))),
-        categories=tuple(OwnCategory(title=worded(one.category), standing=one) for one in found.categories),
+        categories=tuple(OwnCategory(title=humanize(one.category), standing=one) for one in found.categories),
         background=design.background,
         rules=design.rules,
         pass_percent=round(100 * design.process.pass_mark),
@@ -283,7 +283,7 @@ def _at_work(request: HttpRequest, annotator: AnnotatorContext) -> dict[str, obj
     pace = own_pace(annotator.queue, annotator.participant, n_left)
     last = assignment.last_ones(annotator.queue, annotator.participant)
     return {
-        "categories": [(worded(one.name), one) for one in counts],
+        "categories": [(humanize(one.name), one) for one in counts],
         "n_left": n_left,
         "left": _in_words(pace.left),
         "rest": round(pace.at_work) if pace.at_work >= _rest_after(annotator) else 0,
@@ -295,7 +295,7 @@ def _at_work(request: HttpRequest, annotator: AnnotatorContext) -> dict[str, obj
             for one in quality.returned_to(annotator.queue, annotator.participant)
         ],
         "rooms": [
-            (worded(category), annotator.address("room", room=token))
+            (humanize(category), annotator.address("room", room=token))
             for token, category, _ in calibration.rooms(annotator.queue, is_open=True)
         ],
         "last_ones": [_last(annotator, one) for one in last],
@@ -329,7 +329,7 @@ def _totals(counts: tuple[CategoryCount, ...]) -> dict[str, int]:
 
 def _last(annotator: AnnotatorContext, one: Reservation) -> LastOne:
     return LastOne(
-        title=worded(one.category),
+        title=humanize(one.category),
         address=annotator.address("sheet", reservation=one.token),
         submitted=one.submitted,
         is_open=one.is_open,

@@ -14,7 +14,7 @@ from theodolite.annotation.rules import examples_for
 from theodolite.annotation.training import BACKGROUND, RULES
 from theodolite.domain.annotating.room import CalibrationRoom, RoomState
 from theodolite.domain.annotating.training import QualificationResult
-from theodolite.domain.annotation import WAYS_OUT, Answer, Outcome
+from theodolite.domain.annotation import Answer
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.people.role import Role
 from theodolite.web.access import AccessContext, allowed
@@ -22,13 +22,16 @@ from theodolite.web.annotator.annotate import Frame
 from theodolite.web.annotator.annotation_page import (
     AnnotationPage,
     ExampleFrame,
+    Key,
     annotation_page,
     example_page,
     feedback_on,
+    parse_items,
     reference_of,
 )
 from theodolite.web.annotator.context import AnnotatorContext, annotator_view, wants_json
-from theodolite.web.annotator.questions import Key, Unreadable, answer_in, key_of, place_of, votes_side_by_side, worded
+from theodolite.web.questions.answers import votes_side_by_side
+from theodolite.web.questions.form import humanize, key_parts, question_key, stored_answer, submitted_value
 
 UNPROCESSABLE = 422
 
@@ -37,15 +40,9 @@ Build = Callable[[Sequence[Answer]], AnnotationPage]
 """From what was answered so far to the sheet."""
 
 
-def answers_from(given: Mapping[Key, str]) -> list[Answer]:
-    """Return as answers what a session holds: keys of the page to values of the form."""
-    return [_answer(*place_of(key), value) for key, value in given.items()]
-
-
-def _answer(question: str, turn: int | None, value: str) -> Answer:
-    if value in WAYS_OUT:
-        return Answer(question=question, outcome=WAYS_OUT[value], turn=turn)
-    return Answer(question=question, outcome=Outcome.ANSWERED, value=value, turn=turn)
+def answers_from(values: Mapping[Key, str]) -> list[Answer]:
+    """Return the answers of a browser session, which are values by key."""
+    return [stored_answer(*key_parts(key), value) for key, value in values.items()]
 
 
 class SessionPage:
@@ -83,18 +80,11 @@ class SessionPage:
 
     def take(self) -> bool:
         """Take in what was sent; tell whether all of it could be read."""
-        sent, dialogue = self._request.POST.dict(), self.sheet.dialogue
-        wanted = str(sent.get("key", ""))
-        for item in self.sheet.items:
-            if wanted and item.key != wanted:
-                continue
-            try:
-                answer = answer_in({name: str(value) for name, value in sent.items()}, item, dialogue)
-            except Unreadable as error:
-                self.problems[item.key] = str(error)
-                continue
-            if answer is not None:
-                self._request.session[self._name] = self.given | {item.key: str(sent[f"a:{item.key}"]).strip()}
+        sent = {name: str(value) for name, value in self._request.POST.dict().items()}
+        answers, self.problems = parse_items(self.sheet, sent, only=sent.get("key", ""))
+        if answers:
+            values = {key: submitted_value(answer) for key, answer in answers.items()}
+            self._request.session[self._name] = self.given | values
         return not self.problems
 
     def told(self, feedback: Mapping[Key, str] | None = None) -> JsonResponse:
@@ -150,7 +140,7 @@ def practice(request: HttpRequest, annotator: AnnotatorContext, category: str, e
     places = examples_for(guideline)[0]
     place = _place(places, example)
     page = _page(
-        request, f"practice {version} {place}", guideline, place, _around(annotator, f"Practice: {worded(category)}")
+        request, f"practice {version} {place}", guideline, place, _around(annotator, f"Practice: {humanize(category)}")
     )
     before = dict(page.given)
     is_read = request.method == "GET" or page.take()
@@ -176,7 +166,7 @@ def _after_practice(
 ) -> HttpResponse:
     if example < n:
         return redirect(annotator.address("practice", category=category, example=example + 1))
-    messages.success(request, f"You have practised {worded(category)}.")
+    messages.success(request, f"You have practised {humanize(category)}.")
     return redirect(annotator.address("home"))
 
 
@@ -195,7 +185,9 @@ def qualify(request: HttpRequest, annotator: AnnotatorContext, category: str, ex
     guideline, version = _guideline(annotator, category)
     places = examples_for(guideline)[1]
     place = _place(places, example)
-    page = _page(request, f"test {version} {place}", guideline, place, _around(annotator, f"Test: {worded(category)}"))
+    page = _page(
+        request, f"test {version} {place}", guideline, place, _around(annotator, f"Test: {humanize(category)}")
+    )
     frame = _frame(annotator, "qualify", category, example, len(places))
     is_read = request.method == "GET" or page.take()
     if wants_json(request):
@@ -227,7 +219,7 @@ def result(request: HttpRequest, annotator: AnnotatorContext, category: str) -> 
     if found is None:
         return redirect(annotator.address("home"))
     is_open = category in training.onboarding(annotator.records, annotator.queue, annotator.participant).open_to
-    context = {"access": annotator.access, "title": worded(category), "found": found, "is_open": is_open}
+    context = {"access": annotator.access, "title": humanize(category), "found": found, "is_open": is_open}
     return render(request, "web/annotator/result.html", context)
 
 
@@ -282,7 +274,7 @@ def room(request: HttpRequest, annotator: AnnotatorContext, room: str) -> HttpRe
     context = {
         "access": annotator.access,
         "room": seen,
-        "title": worded(seen.guideline.name),
+        "title": humanize(seen.guideline.name),
         "sheet": annotation_page(seen.guideline, seen.dialogue, seen.own),
         "has_voted": bool(seen.own),
         "is_open": seen.state is not RoomState.CLOSED,
@@ -300,13 +292,13 @@ def room(request: HttpRequest, annotator: AnnotatorContext, room: str) -> HttpRe
 def vote(request: HttpRequest, annotator: AnnotatorContext, room: str) -> HttpResponse:
     """Let one vote, on the annotation page."""
     seen = _seen(annotator, room)
-    title = f"Room: {worded(seen.guideline.name)}"
+    title = f"Room: {humanize(seen.guideline.name)}"
     page = SessionPage(
         request,
         f"room {room} {seen.state.value}",
         lambda answers: annotation_page(seen.guideline, seen.dialogue, answers, title),
     )
-    page.begin_with({key_of(one.question, one.turn): _as_sent(one) for one in seen.own})
+    page.begin_with({question_key(one.question, one.turn): submitted_value(one) for one in seen.own})
     frame = Frame(address=annotator.address("room_vote", room=room), progress=f"{seen.n_voted} voted", is_work=False)
     is_read = request.method == "GET" or page.take()
     if wants_json(request):
@@ -339,7 +331,3 @@ def _seen(annotator: AnnotatorContext, token: str) -> CalibrationRoom:
     if token not in {one for one, _, _ in calibration.rooms(annotator.queue)}:
         raise Http404
     return calibration.room(annotator.records, token, annotator.participant)
-
-
-def _as_sent(answer: Answer) -> str:
-    return answer.value or next((value for value, outcome in WAYS_OUT.items() if outcome is answer.outcome), "")

@@ -37,9 +37,9 @@ from theodolite.domain.errors import Conflict, InputError, TheodoliteError
 from theodolite.domain.people.role import Role
 from theodolite.domain.study import Study
 from theodolite.web.access import AccessContext, allowed, audit
-from theodolite.web.annotator.questions import worded
 from theodolite.web.events import event_of, server_store
 from theodolite.web.models import HostedStudy
+from theodolite.web.questions.form import humanize
 from theodolite.web.senior.home import fill_queue
 
 KEPT_S = 86_400
@@ -231,7 +231,7 @@ def _preview(request: HttpRequest, access: AccessContext, waiting: Upload, looke
         "notes": looked.notes,
         "choices": _choices(read, looked.means),
         "places": _places(read, looked.means, event_of(access.hosted).study),
-        "shown": [(worded(one.scenario), one) for one in read.dialogues[:SHOWN]],
+        "shown": [(humanize(one.scenario), one) for one in read.dialogues[:SHOWN]],
         "n_turns": sum(len(one.turns) for one in read.dialogues),
         **_speaking(looked),
     }
@@ -316,7 +316,7 @@ def _places(read: ReadBrought, means: BringColumns, study: Study) -> list[Choice
     """Return two selection fields for application, scenario and level: a constant and a column."""
     known = {
         "application": [(one.name, one.name) for one in study.applications],
-        "scenario": [(one.name, worded(one.name)) for one in study.scenarios],
+        "scenario": [(one.name, humanize(one.name)) for one in study.scenarios],
         "level": [(one.value, one.value) for one in Level],
     }
     columns = [("", "no column"), *((column, column) for column in read.columns)]
@@ -377,7 +377,7 @@ def exchange(request: HttpRequest, access: AccessContext) -> HttpResponse:
         else:
             messages.success(request, told)
             return redirect("organiser:exchange", study=access.hosted.token)
-    guidelines = [(one.name, worded(one.name)) for one in event_of(access.hosted).study.guidelines]
+    guidelines = [(one.name, humanize(one.name)) for one in event_of(access.hosted).study.guidelines]
     context = {"access": access, "guidelines": guidelines, "sent": sent, "faults": faults}
     context |= {"may_bring": access.role is Role.ORGANISER, "has_parquet": can_write(ExportForm.ANSWERS_PARQUET)}
     return render(request, "web/organiser/exchange.html", context, status=422 if faults else 200)

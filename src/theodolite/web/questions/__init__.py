@@ -1,1 +1,1 @@
-"""Questions of any instrument on a page: how they are shown, read back, saved and checked."""
+"""The questions of an instrument on pages: form, page, and answers in words."""

@@ -1,38 +1,195 @@
-"""The form of an instrument: what a template needs to show it, nothing preset.
+"""The form of an instrument: its fields, their layout, and the answers in a submitted form.
 
-Annotation pages, questionnaires and previews all render what stands here, so
-that a preview is what people see.
+Questionnaires, annotation, qualification tests, calibration votes and previews all render
+and parse their questions here. Templates: `web/questions/_controls.html` and its siblings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Final, Protocol
 
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from theodolite.assessment.completeness import asked, open_questions
-from theodolite.domain.annotation import OWN_WORDS, Answer
+from theodolite.assessment.completeness import asked, current, open_questions
+from theodolite.domain.annotation import OWN_WORDS, WAYS_OUT, Answer, Outcome
 from theodolite.domain.instrument import (
     NOT_APPLICABLE,
     UNABLE,
     Exemplar,
     Instrument,
     OpenQuestion,
+    Operator,
     Question,
     QuestionLevel,
     Scale,
     ScaleKind,
 )
-from theodolite.web.questions.blocks import Block, blocks_of
-from theodolite.web.questions.field import Field, Option
-
-_OUT = {UNABLE: _("Unable to determine"), NOT_APPLICABLE: _("Does not apply")}
-"""What people are shown of the ways out."""
 
 PREFIX = "a"
-"""What the names of a form's fields begin with, unless the page says otherwise."""
+"""Default prefix of the names of a form's fields."""
+
+LONGEST_TEXT = 20_000
+"""Length of an answer in free text at most; characters."""
+
+FEWEST_COLUMNS, MOST_COLUMNS = 3, 9
+"""Answers that a matrix has at least and at most; counts."""
+
+LONGEST_HEADING: Final = 32
+"""Length of an answer at the head of a matrix column at most; characters."""
+
+_NON_RESPONSES = {UNABLE: _("Unable to determine"), NOT_APPLICABLE: _("Does not apply")}
+
+
+def humanize(name: str) -> str:
+    """Return an identifier as words with a capital letter.
+
+    Example:
+        >>> humanize("risk_assessment"), humanize("does not apply")
+        ('Risk assessment', 'Does not apply')
+    """
+    text = name.replace("_", " ").replace("-", " ").strip()
+    return text[:1].upper() + text[1:]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One option of a question.
+
+    Attributes:
+        value: The submitted value.
+        words: The label on the page.
+        meaning: The definition beside the label.
+        tag: Identifier in the page.
+        is_chosen: Whether the person has chosen it.
+        is_aside: Whether it is a non-response: "unable to determine" or "does not apply".
+    """
+
+    value: str
+    words: str
+    tag: str
+    meaning: str = ""
+    is_chosen: bool = False
+    is_aside: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """One question on a page, about the dialogue or one of its turns.
+
+    Attributes:
+        place: The question and the turn.
+        name: Name of the form field.
+        tag: Identifier in the page.
+        kind: `numbers`, `list`, `several`, `decimal` or `text`.
+        ask: The text of the question.
+        options: The options; empty for text and decimals.
+        low: The meaning of the lowest number.
+        high: The meaning of the highest number.
+        text: The value of a text or decimal answer.
+        least: Lower end of a decimal scale; None for others.
+        most: Upper end of a decimal scale.
+        is_asked: Whether the answers so far open the question.
+        is_open: Whether it has no answer yet.
+        is_optional: Whether it may stay empty.
+        exemplars: Examples of answers.
+        problem: The error text; empty if there is none.
+        is_shut: Whether browsers submit nothing of the field while the question is closed.
+    """
+
+    place: OpenQuestion
+    name: str
+    tag: str
+    kind: str
+    ask: str
+    options: tuple[Option, ...] = ()
+    low: str = ""
+    high: str = ""
+    text: str = ""
+    least: int | None = None
+    most: int | None = None
+    is_asked: bool = True
+    is_open: bool = True
+    is_optional: bool = False
+    exemplars: tuple[Exemplar, ...] = ()
+    problem: str = ""
+    is_shut: bool = False
+
+    @property
+    def lowest(self) -> Option | None:
+        """The first point of the scale."""
+        return next(iter(self.plain), None)
+
+    @property
+    def highest(self) -> Option | None:
+        """The last point of the scale."""
+        return next(reversed(self.plain), None)
+
+    @property
+    def plain(self) -> tuple[Option, ...]:
+        """The options on the scale."""
+        return tuple(option for option in self.options if not option.is_aside)
+
+    @property
+    def aside(self) -> tuple[Option, ...]:
+        """The non-response options."""
+        return tuple(option for option in self.options if option.is_aside)
+
+    @property
+    def first(self) -> str:
+        """Identifier of the element that takes the focus."""
+        return self.options[0].tag if self.options else self.tag
+
+    @property
+    def columns(self) -> tuple[tuple[str, str], ...]:
+        """The options as matrix columns; empty if they do not fit into columns."""
+        plain = self.plain
+        if self.kind != "list" or self.exemplars or not FEWEST_COLUMNS <= len(plain) <= MOST_COLUMNS - len(self.aside):
+            return ()
+        if any(option.meaning or len(option.words) > LONGEST_HEADING for option in plain):
+            return ()
+        return tuple((option.value, option.words) for option in plain)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixRow:
+    """One question of a matrix, with its option in each column; None if it does not offer it."""
+
+    field: Field
+    cells: tuple[Option | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """One question, or several with the same options as a matrix."""
+
+    fields: tuple[Field, ...]
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        """The column headings of the matrix; empty for a single question."""
+        if len(self.fields) == 1:
+            return ()
+        return (*(option.words for option in self.fields[0].plain), *self._non_responses().values())
+
+    @property
+    def rows(self) -> tuple[MatrixRow, ...]:
+        """The questions with their options in each column."""
+        values = self._non_responses()
+        return tuple(
+            MatrixRow(field=field, cells=(*field.plain, *(_non_response(field, value) for value in values)))
+            for field in self.fields
+        )
+
+    def _non_responses(self) -> dict[str, str]:
+        return {option.value: option.words for field in self.fields for option in field.aside}
+
+
+def _non_response(field: Field, value: str) -> Option | None:
+    return next((option for option in field.aside if option.value == value), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,29 +197,33 @@ class InstrumentForm:
     """An instrument on a page.
 
     Attributes:
-        fields: All questions, those that are not asked included, so that a page can show them without a reload.
+        fields: All questions. Closed follow-ups are included, so that a page can open them without a reload.
     """
 
     fields: tuple[Field, ...]
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        """The questions as they stand on the page: alone, or several with the same answers as one matrix."""
-        return blocks_of(self.fields)
+        """The questions in order; adjacent questions with the same options form one matrix."""
+        blocks: list[Block] = []
+        for columns, adjacent in groupby(self.fields, lambda field: field.columns):
+            fields = tuple(adjacent)
+            blocks += [Block(fields=fields)] if columns else [Block(fields=(field,)) for field in fields]
+        return tuple(blocks)
 
     @property
     def problems(self) -> tuple[Field, ...]:
-        """The questions with something wrong, in order."""
+        """The fields with an error, in order."""
         return tuple(field for field in self.fields if field.problem)
 
     @property
     def focus(self) -> str:
-        """Identifier of the question that takes the focus: the first with something wrong."""
+        """Identifier of the first field with an error, which takes the focus."""
         return next((field.tag for field in self.problems), "")
 
     @property
     def n_open(self) -> int:
-        """Questions that wait for an answer; count."""
+        """Number of questions without an answer."""
         return sum(field.is_asked and field.is_open for field in self.fields)
 
 
@@ -73,90 +234,114 @@ def instrument_form(
     *,
     prefix: str = PREFIX,
     is_checked: bool = False,
+    problems: Mapping[str, str] | None = None,
 ) -> InstrumentForm:
-    """Return an instrument as a page shows it.
+    """Return an instrument as a form; nothing is preselected.
 
     Args:
         instrument: The questions.
-        answers: What the person has answered so far.
+        answers: The answers so far.
         turns: Numbers of the dialogue's turns; none in a questionnaire.
-        prefix: What the names of its fields begin with.
-        is_checked: Whether open questions are shown as problems.
+        prefix: Prefix of the names of the fields.
+        is_checked: Whether open questions have an error text.
+        problems: Error texts by the name of the field, as `parse_form` returns them.
     """
-    wanted = set(asked(instrument, answers, turns))
-    left = set(open_questions(instrument, answers, turns))
+    open_to, unanswered = set(asked(instrument, answers, turns)), set(open_questions(instrument, answers, turns))
     fields = (
-        field_of(
-            question, place, answers, prefix, is_asked=place in wanted, is_open=place in left, is_checked=is_checked
-        )
-        for question, place in places(instrument, turns)
+        question_field(question, ref, answers, prefix=prefix, is_asked=ref in open_to, is_open=ref in unanswered)
+        for question, ref in question_refs(instrument, turns)
     )
-    return InstrumentForm(fields=tuple(fields))
+    return InstrumentForm(
+        fields=tuple(replace(field, problem=_problem(field, problems or {}, is_checked=is_checked)) for field in fields)
+    )
 
 
-def places(instrument: Instrument, turns: Sequence[int] = ()) -> Iterator[tuple[Question, OpenQuestion]]:
-    """Yield every question with what it is about: the dialogue, or each of its turns."""
+def _problem(field: Field, problems: Mapping[str, str], *, is_checked: bool) -> str:
+    if not is_checked or not (field.is_asked and field.is_open):
+        return ""
+    return problems.get(field.name) or gettext("This question has no answer yet.")
+
+
+def question_refs(instrument: Instrument, turns: Sequence[int] = ()) -> Iterator[tuple[Question, OpenQuestion]]:
+    """Yield every question with its reference: the dialogue, or each of its turns."""
     for question in instrument.questions:
         numbers: Sequence[int | None] = turns if question.level is QuestionLevel.TURN else (None,)
         for turn in numbers:
             yield question, OpenQuestion(question=question.name, turn=turn)
 
 
-def field_name(place: OpenQuestion, prefix: str = PREFIX) -> str:
+def question_key(question: str, turn: int | None) -> str:
+    """Return the key of a question in pages, scripts and addresses.
+
+    Example:
+        >>> question_key("released", 2), question_key("released", None)
+        ('released@2', 'released')
+    """
+    return question if turn is None else f"{question}@{turn}"
+
+
+def key_parts(key: str) -> tuple[str, int | None]:
+    """Return the question and the turn of a key; text after `@` that is no number belongs to the question."""
+    question, at, turn = key.rpartition("@")
+    return (question, int(turn)) if at and turn.isdecimal() else (key, None)
+
+
+def field_name(ref: OpenQuestion, prefix: str = PREFIX) -> str:
     """Return the name of a question's field, e.g. `a:tone@2` for turn 2."""
-    at = "" if place.turn is None else f"@{place.turn}"
-    return f"{prefix}:{place.question}{at}"
+    return f"{prefix}:{question_key(ref.question, ref.turn)}"
 
 
-def field_of(
+def question_field(
     question: Question,
-    place: OpenQuestion,
+    ref: OpenQuestion,
     answers: Sequence[Answer],
-    prefix: str = PREFIX,
     *,
+    prefix: str = PREFIX,
     is_asked: bool,
     is_open: bool,
-    is_checked: bool = False,
 ) -> Field:
-    """Return one question at one place as every page draws it.
+    """Return one question as a field.
 
     Args:
-        question: What is asked.
-        place: Of the whole, or of which turn.
-        answers: What the person has answered so far.
-        prefix: What the name of the field begins with.
-        is_asked: Whether the answers so far open it.
-        is_open: Whether it waits for an answer.
-        is_checked: Whether it is shown as a problem while it is open.
+        question: The question.
+        ref: The dialogue, or one of its turns.
+        answers: The answers so far.
+        prefix: Prefix of the name of the field.
+        is_asked: Whether the answers so far open the question.
+        is_open: Whether it has no answer yet.
     """
-    name = field_name(place, prefix)
+    name = field_name(ref, prefix)
     tag = "q-" + "-".join(char if char.isalnum() else f"{ord(char):x}" for char in name)
-    given = [answer for answer in answers if (answer.question, answer.turn) == (place.question, place.turn)]
-    chosen = {answer.value or OWN_WORDS.get(answer.outcome, "") for answer in given}
-    low, high = _ends(question.scale)
-    wrong = is_checked and is_asked and is_open
+    own = [answer for answer in answers if (answer.question, answer.turn) == (ref.question, ref.turn)]
+    chosen = {submitted_value(answer) for answer in own}
+    meanings = {label.value: label.meaning for label in question.scale.labels}
     return Field(
-        place=place,
+        place=ref,
         name=name,
         tag=tag,
         kind=_kind(question),
         ask=question.text,
         options=tuple(_options(question, tag, chosen)),
-        low=low,
-        high=high,
-        text=next((answer.value or "" for answer in given), ""),
+        low=meanings.get(str(question.scale.lowest), ""),
+        high=meanings.get(str(question.scale.highest), ""),
+        text=next((answer.value or "" for answer in own), ""),
         least=question.scale.lowest,
         most=question.scale.highest,
         is_asked=is_asked,
         is_open=is_open,
         is_optional=question.is_optional,
-        exemplars=tuple(_shown_exemplar(exemplar, question.scale) for exemplar in question.exemplars),
-        problem=gettext("This question has no answer yet.") if wrong else "",
+        exemplars=tuple(_labelled_exemplar(exemplar, question.scale) for exemplar in question.exemplars),
     )
 
 
-def _shown_exemplar(exemplar: Exemplar, scale: Scale) -> Exemplar:
-    """Return an example with its answer as the scale shows it."""
+def submitted_value(answer: Answer | None) -> str:
+    """Return the value that a form submits for an answer; empty for none."""
+    if answer is None:
+        return ""
+    return OWN_WORDS.get(answer.outcome, "") if answer.value is None else answer.value
+
+
+def _labelled_exemplar(exemplar: Exemplar, scale: Scale) -> Exemplar:
     words = next((label.words for label in scale.labels if label.value == exemplar.answer), "")
     return replace(exemplar, answer=words or exemplar.answer)
 
@@ -173,24 +358,133 @@ def _kind(question: Question) -> str:
 
 def _options(question: Question, tag: str, chosen: set[str]) -> Iterator[Option]:
     meanings = {label.value: label.meaning for label in question.scale.labels}
-    shown = {label.value: label.words or label.value for label in question.scale.labels}
+    labels = {label.value: label.words or label.value for label in question.scale.labels}
     numbered = question.scale.kind is ScaleKind.NUMBERS
-    for place, value in enumerate(question.scale.categories):
+    for index, value in enumerate(question.scale.categories):
         meaning = meanings.get(value, "")
-        words = f"{value}: {meaning}" if numbered and meaning and _kind(question) == "list" else shown.get(value, value)
+        is_named = numbered and meaning and _kind(question) == "list"
         yield Option(
             value=value,
-            words=words,
-            tag=f"{tag}-{place}",
+            words=f"{value}: {meaning}" if is_named else labels.get(value, value),
+            tag=f"{tag}-{index}",
             meaning="" if numbered else meaning,
             is_chosen=value in chosen,
         )
-    aside = [*[UNABLE] * question.may_be_unable, *[NOT_APPLICABLE] * question.may_not_apply]
-    for value in aside:
-        number = f"{tag}-{value.replace(' ', '-')}"
-        yield Option(value=value, words=str(_OUT[value]), tag=number, is_chosen=value in chosen, is_aside=True)
+    for value in non_responses(question):
+        yield Option(
+            value=value,
+            words=str(_NON_RESPONSES[value]),
+            tag=f"{tag}-{value.replace(' ', '-')}",
+            is_chosen=value in chosen,
+            is_aside=True,
+        )
 
 
-def _ends(scale: Scale) -> tuple[str, str]:
-    meanings = {label.value: label.meaning for label in scale.labels}
-    return meanings.get(str(scale.lowest), ""), meanings.get(str(scale.highest), "")
+def non_responses(question: Question) -> tuple[str, ...]:
+    """Return the values that a question accepts in place of one on its scale."""
+    return tuple([UNABLE] * question.may_be_unable + [NOT_APPLICABLE] * question.may_not_apply)
+
+
+_CONDITIONS = {
+    Operator.EQUAL: "after {}",
+    Operator.UNEQUAL: "unless the answer is {}",
+    Operator.BELOW: "after less than {}",
+    Operator.AT_MOST: "after {} or less",
+    Operator.ABOVE: "after more than {}",
+    Operator.AT_LEAST: "after {} or more",
+}
+
+
+def condition_text(question: Question) -> str:
+    """Return the condition of a follow-up in words; empty for other questions.
+
+    Example: `after Yes`, `after 6 or more`.
+    """
+    when = question.when
+    if when is None:
+        return ""
+    return _CONDITIONS.get(when.operator, "after {}").format(" or ".join(humanize(value) for value in when.values))
+
+
+class SubmittedForm(Protocol):
+    """A submitted form: names with one value or several, like Django's `QueryDict`."""
+
+    def getlist(self, key: str) -> list[str]:
+        """Return the values of a name."""
+        ...
+
+
+class InvalidAnswer(ValueError):
+    """A submitted value that is no answer to its question; the text is for the person who answers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedForm:
+    """The answers of a submitted form.
+
+    Attributes:
+        answers: The valid answers to the questions that they open.
+        problems: Error texts of invalid values by the name of the field.
+    """
+
+    answers: tuple[Answer, ...]
+    problems: Mapping[str, str]
+
+
+def parse_form(
+    instrument: Instrument, data: SubmittedForm, turns: Sequence[int] = (), *, prefix: str = PREFIX
+) -> ParsedForm:
+    """Return the answers of a submitted form. Answers to closed follow-ups are left out.
+
+    Args:
+        instrument: The questions.
+        data: The submitted form.
+        turns: Numbers of the dialogue's turns; none in a questionnaire.
+        prefix: Prefix of the names of the fields.
+    """
+    answers: list[Answer] = []
+    problems: dict[str, str] = {}
+    for question, ref in question_refs(instrument, turns):
+        name = field_name(ref, prefix)
+        for value in _distinct(question, data.getlist(name)):
+            try:
+                answers.append(parse_answer(question, ref, value))
+            except InvalidAnswer as error:
+                problems[name] = str(error)
+    return ParsedForm(answers=current(instrument, answers, turns), problems=problems)
+
+
+def _distinct(question: Question, values: Sequence[str]) -> list[str]:
+    distinct = list(dict.fromkeys(value.strip() for value in values if value.strip()))
+    return distinct if question.several else distinct[-1:]
+
+
+def parse_answer(question: Question, ref: OpenQuestion, value: str) -> Answer:
+    """Return the answer that a submitted value gives.
+
+    Args:
+        question: The question.
+        ref: The dialogue, or one of its turns.
+        value: The submitted value without spaces around it; not empty.
+
+    Raises:
+        InvalidAnswer: If the question does not accept the value.
+    """
+    if value not in non_responses(question) and not question.scale.admits(value):
+        raise InvalidAnswer(_why_invalid(question.scale, value[:40]))
+    text = value[:LONGEST_TEXT] if question.scale.kind is ScaleKind.TEXT else value
+    return stored_answer(ref.question, ref.turn, text.replace("\0", ""))
+
+
+def stored_answer(question: str, turn: int | None, value: str) -> Answer:
+    """Return the answer of a valid value, e.g. one that a browser session keeps; see `submitted_value`."""
+    if value in WAYS_OUT:
+        return Answer(question=question, outcome=WAYS_OUT[value], turn=turn)
+    return Answer(question=question, outcome=Outcome.ANSWERED, value=value, turn=turn)
+
+
+def _why_invalid(scale: Scale, value: str) -> str:
+    if scale.kind is ScaleKind.DECIMALS:
+        message = gettext("A number from %(low)s to %(high)s is expected; “%(value)s” was entered.")
+        return message % {"low": scale.lowest, "high": scale.highest, "value": value}
+    return gettext("“%(value)s” is none of the choices.") % {"value": value}

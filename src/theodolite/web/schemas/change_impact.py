@@ -31,9 +31,9 @@ from theodolite.domain.schema import AnnotationSchema
 from theodolite.measurement.rewording import IsDefect, measured_shift, sample_plan
 from theodolite.web.access import AccessContext, allowed, audit
 from theodolite.web.annotator.context import AnnotatorContext, annotator_context
-from theodolite.web.annotator.questions import worded
 from theodolite.web.charts import interval_bar
 from theodolite.web.models import SchemaDraft
+from theodolite.web.questions.form import humanize
 from theodolite.web.schemas.drafts import head_of, written
 
 SEED = 1
@@ -63,7 +63,7 @@ class VersionPair:
     @property
     def title(self) -> str:
         """The category as people read it."""
-        return worded(self.after.name)
+        return humanize(self.after.name)
 
     @property
     def lines(self) -> list[tuple[QuestionTouch, PastAnswers | None, str]]:
@@ -182,7 +182,7 @@ def _routes(annotator: AnnotatorContext, schema: AnnotationSchema) -> list[tuple
     found = [("first", *first, n_yes + n_no)]
     found += [("after a violation", was[0], now[0], n_yes), ("without one", was[1], now[1], n_no)]
     return [
-        (words, ", ".join(map(worded, one)) or "all", ", ".join(map(worded, other)) or "all", n)
+        (words, ", ".join(map(humanize, one)) or "all", ", ".join(map(humanize, other)) or "all", n)
         for words, one, other, n in found
         if tuple(one) != tuple(other)
     ]

@@ -24,9 +24,9 @@ from theodolite.domain.identity import version_of
 from theodolite.domain.schema import AnnotationSchema, Category
 from theodolite.domain.study import Study
 from theodolite.web.access import audit
-from theodolite.web.annotator.questions import worded
 from theodolite.web.events import store_record, study_in_files
 from theodolite.web.models import Account, HostedStudy, SchemaDraft, SchemaRevision, SchemaVersion
+from theodolite.web.questions.form import humanize
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
@@ -346,7 +346,7 @@ class WrittenDraft:
         return tuple(
             OutlineCategory(
                 name=name,
-                title=titles.get(name) or worded(name),
+                title=titles.get(name) or humanize(name),
                 blocks=tuple(block for block in blocks if block.category == name),
             )
             for name in names

@@ -27,8 +27,8 @@ from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.people.role import Role
 from theodolite.web.access import AccessContext, allowed, audit
 from theodolite.web.annotator.context import annotator_context
-from theodolite.web.annotator.questions import worded
 from theodolite.web.models import SchemaDraft, SchemaRevision
+from theodolite.web.questions.form import humanize
 from theodolite.web.schemas.drafts import (
     SHIPPED,
     WrittenDraft,
@@ -246,7 +246,7 @@ class SettledWords:
     @property
     def title(self) -> str:
         """The category as people read it."""
-        return worded(self.category)
+        return humanize(self.category)
 
 
 def settled_words(access: AccessContext, text: str) -> list[SettledWords]:

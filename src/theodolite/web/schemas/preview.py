@@ -16,7 +16,6 @@ from theodolite.config.diagnostics import render_diagnostics
 from theodolite.config.labelling.schema_drafts import read_schema
 from theodolite.config.loading import InvalidStudyError, LoadedStudy, load_study
 from theodolite.domain.annotating.blind import BlindDialogue, BlindReference, BlindTurn
-from theodolite.domain.annotation import Answer
 from theodolite.domain.errors import InputError, NotFound
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import SHORT, version_of
@@ -26,12 +25,18 @@ from theodolite.domain.schema import Category
 from theodolite.domain.shown_order import NOT_VARIED, REVERSED, QuestionOrder, ShownOrder, n_orders, shown_order_of
 from theodolite.web.access import AccessContext, allowed
 from theodolite.web.annotator.annotate import Frame
-from theodolite.web.annotator.annotation_page import AnnotationPage, annotation_page, reference_of, turns_of
-from theodolite.web.annotator.questions import Unreadable, answer_in, worded
+from theodolite.web.annotator.annotation_page import (
+    AnnotationPage,
+    annotation_page,
+    parse_items,
+    reference_of,
+    turns_of,
+)
 from theodolite.web.events import last_edition, study_of
 from theodolite.web.middleware import POLICY
 from theodolite.web.models import HostedStudy, SchemaDraft
-from theodolite.web.questions.sheet import Sheet, sheet_page
+from theodolite.web.questions.form import humanize
+from theodolite.web.questions.page import FormPage, form_page
 from theodolite.web.schemas.drafts import study_of_files
 
 UNPROCESSABLE = 422
@@ -69,7 +74,7 @@ def preview_page(request: HttpRequest, access: AccessContext, category: Category
     """Return the annotation page of a category with an example in place of a dialogue."""
     guideline = category.guideline
     dialogue = _dialogue(guideline, reference_here(access.hosted))
-    title = category.title or worded(guideline.name)
+    title = category.title or humanize(guideline.name)
     order, sent = _order(request), request.POST if request.method == "POST" else {}
     sheet, problems = _tried(annotation_page(guideline, dialogue, (), title, order=order), sent, order)
     if request.headers.get("Accept", "").startswith("application/json"):
@@ -115,17 +120,8 @@ def _dialogue(guideline: Guideline, reference: BlindReference) -> BlindDialogue:
 def _tried(empty: AnnotationPage, sent: Mapping[str, str], order: ShownOrder) -> tuple[AnnotationPage, dict[str, str]]:
     """Return the sheet with the answers that the page holds, and what is wrong with them."""
     guideline, dialogue = empty.guideline, empty.dialogue
-    answers: list[Answer] = []
-    problems: dict[str, str] = {}
-    fields = {name: str(value) for name, value in sent.items()}
-    for item in empty.items:
-        try:
-            answer = answer_in(fields, item, dialogue)
-        except Unreadable as error:
-            problems[item.key] = str(error)
-            continue
-        answers += [answer] if answer else []
-    counting = current(guideline.instrument, answers, [turn.number for turn in dialogue.turns])
+    answers, problems = parse_items(empty, {name: str(value) for name, value in sent.items()})
+    counting = current(guideline.instrument, list(answers.values()), [turn.number for turn in dialogue.turns])
     return annotation_page(guideline, dialogue, counting, empty.title, order=order), problems
 
 
@@ -196,8 +192,8 @@ def instrument(request: HttpRequest, access: AccessContext, name: str) -> HttpRe
     if found is None:
         raise Http404
     context = {"access": access, "title": found.title, "about": found.about, "shown": found}
-    return sheet_page(
-        request, Sheet(instrument=found.instrument, template="web/questions/preview.html", context=context)
+    return form_page(
+        request, FormPage(instrument=found.instrument, template="web/questions/preview.html", context=context)
     )
 
 

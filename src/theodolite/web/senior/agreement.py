@@ -27,8 +27,8 @@ from theodolite.measurement.annotator_agreement import MOST_IN_PAIRS
 from theodolite.reporting.words.order_effects import moved_text, shift_text, side_text
 from theodolite.web.access import allowed
 from theodolite.web.annotator.context import AnnotatorContext
-from theodolite.web.annotator.questions import worded
 from theodolite.web.charts import MARGIN, WIDTH, IntervalBar, SpreadBar, bar_of, interval_bar, place_of
+from theodolite.web.questions.form import humanize
 from theodolite.web.senior.context import Pages, page_number, page_of, senior_view
 
 
@@ -60,15 +60,15 @@ def agreement(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse
     orders = figures.orders(annotator.records, annotator.queue, category)
     context = {
         "access": annotator.access,
-        "progress": [(worded(one.category), one) for one in figures.progress(annotator.queue)],
-        "categories": [(name, worded(name), name == category) for name in names],
+        "progress": [(humanize(one.category), one) for one in figures.progress(annotator.queue)],
+        "categories": [(name, humanize(name), name == category) for name in names],
         "category": category,
-        "title": worded(category),
+        "title": humanize(category),
         "lines": [_line(one, texts.get(one.question, ""), orders.get(one.question, ())) for one in found],
         "width": WIDTH + 2 * MARGIN,
         "zero": place_of(0.0),
         "rooms": [
-            (worded(before.question), interval_bar(before.alpha), interval_bar(after.alpha))
+            (humanize(before.question), interval_bar(before.alpha), interval_bar(after.alpha))
             for _, before, after in figures.calibration(annotator.records, annotator.queue)
         ],
     }
@@ -78,7 +78,7 @@ def agreement(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse
 def _line(one: QuestionAgreement, ask: str, orders: Sequence[OrderEffect]) -> QuestionLine:
     stretches = tuple((each, interval_bar(each.alpha)) for each in one.over_time)
     return QuestionLine(
-        name=worded(one.question),
+        name=humanize(one.question),
         ask=ask,
         found=one,
         alike=interval_bar(one.alike),
@@ -164,9 +164,9 @@ def raters(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
     context = {
         "access": annotator.access,
         "category": figures.category,
-        "title": worded(figures.category),
+        "title": humanize(figures.category),
         "question": figures.asked.name,
-        "name": worded(figures.asked.name),
+        "name": humanize(figures.asked.name),
         "text": figures.asked.text,
         "found": found,
         "alike": interval_bar(found.alike),
@@ -251,7 +251,7 @@ def _grouped(request: HttpRequest, annotator: AnnotatorContext, figures: Questio
     asked = request.GET.get("attribute", "")
     found = figures.groups(asked) if asked in known else ()
     lines = [GroupLine(found=one, within=interval_bar(one.within), across=interval_bar(one.across)) for one in found]
-    return {"attributes": [(name, worded(name), name == asked) for name in known], "groups": lines}
+    return {"attributes": [(name, humanize(name), name == asked) for name in known], "groups": lines}
 
 
 def _planned(request: HttpRequest, figures: QuestionFigures) -> dict[str, object]:

@@ -20,9 +20,9 @@ from theodolite.domain.people.role import Role
 from theodolite.reporting.terminal.validation import validation_text
 from theodolite.web.access import allowed, audit
 from theodolite.web.annotator.context import AnnotatorContext
-from theodolite.web.annotator.questions import worded
 from theodolite.web.charts import IntervalBar, interval_bar
 from theodolite.web.models import Membership
+from theodolite.web.questions.form import humanize
 from theodolite.web.rotations import annotator_rotations
 from theodolite.web.senior.context import page_of, senior_view
 
@@ -59,7 +59,7 @@ class AnnotatorStatus:
             practised=sum(one.practised for one in way.categories),
             passed=sum(one.qualified for one in way.categories),
             n_categories=len(way.categories),
-            open_to=tuple(worded(one.category) for one in way.categories if one.category in way.open_to),
+            open_to=tuple(humanize(one.category) for one in way.categories if one.category in way.open_to),
             work=work,
         )
 
@@ -82,7 +82,7 @@ def people(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
         "asks_tests": bool(process.pass_mark),
         "people": standing,
         "rotations": annotator_rotations(annotator.access.hosted),
-        "categories": [(one.name, worded(one.name)) for one in design.categories],
+        "categories": [(one.name, humanize(one.name)) for one in design.categories],
     }
     return render(request, "web/senior/people.html", context)
 
@@ -172,7 +172,7 @@ def _view(annotator: AnnotatorContext, standing: JudgeStanding) -> JudgeView:
     validation_report = standing.validation_report
     return JudgeView(
         standing=standing,
-        title=worded(standing.guideline),
+        title=humanize(standing.guideline),
         validation_report=validation_text(validation_report, width=COLUMNS) if validation_report else "",
         lines=tuple(map(_line, found)),
         past=tuple(map(_decision, standing.past)),
@@ -182,7 +182,7 @@ def _view(annotator: AnnotatorContext, standing: JudgeStanding) -> JudgeView:
 
 def _line(one: BesidePeople) -> QuestionLine:
     return QuestionLine(
-        title=worded(one.question),
+        title=humanize(one.question),
         n_people=one.n_people,
         alike=interval_bar(one.alike),
         alpha=interval_bar(one.alpha),

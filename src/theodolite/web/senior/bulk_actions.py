@@ -20,8 +20,8 @@ from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.people.role import Role
 from theodolite.web.access import AccessContext, allowed, audit
 from theodolite.web.annotator.context import AnnotatorContext
-from theodolite.web.annotator.questions import worded
 from theodolite.web.models import Batch, BatchLine, Membership
+from theodolite.web.questions.form import humanize
 from theodolite.web.senior.context import Pages, page_number
 from theodolite.web.senior.dialogues import ACTS, annotators_of, filters_of, list_view
 
@@ -139,7 +139,7 @@ def batch(request: HttpRequest, annotator: AnnotatorContext, batch: str) -> Http
 def _views(annotator: AnnotatorContext, lines: list[BatchLine]) -> list[LineView]:
     told = listing.item_names([line.item for line in lines], annotator.participant)
     return [
-        LineView(item=line.item, name=name, category=worded(category), refused=line.refused)
+        LineView(item=line.item, name=name, category=humanize(category), refused=line.refused)
         for line in lines
         for name, category in [told[line.item]]
     ]

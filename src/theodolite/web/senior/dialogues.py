@@ -25,8 +25,8 @@ from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.people.role import Role
 from theodolite.web.access import AccessContext, allowed, audit
 from theodolite.web.annotator.context import AnnotatorContext, annotator_context, queue_view
-from theodolite.web.annotator.questions import worded
 from theodolite.web.models import Membership, SavedView
+from theodolite.web.questions.form import humanize
 from theodolite.web.senior.context import Pages, page_number
 
 _BOTH = frozenset({Role.SENIOR, Role.ORGANISER})
@@ -207,7 +207,7 @@ class ItemView:
         }
         return cls(
             token=one.item,
-            title=worded(one.category) + (", again" if one.again else ""),
+            title=humanize(one.category) + (", again" if one.again else ""),
             words=told.get(one.stage, one.stage.value),
         )
 
@@ -230,7 +230,7 @@ def _line(one: ListedDialogue) -> DialogueLine:
         token=one.token,
         name=one.name,
         opening=one.opening,
-        scenario=worded(one.scenario),
+        scenario=humanize(one.scenario),
         level=one.level,
         flags=one.flags,
         items=tuple(map(ItemView.of, one.items)),
@@ -295,7 +295,7 @@ def _around(annotator: AnnotatorContext, sought: ListFilters) -> dict[str, objec
     """Return what stands around a list: ways to filter, views, acts."""
     access, queue = annotator.access, annotator.queue
     people = annotators_of(access)
-    categories = [(one.name, worded(one.name)) for one in annotator.design.categories]
+    categories = [(one.name, humanize(one.name)) for one in annotator.design.categories]
     return {
         "access": access,
         "annotator": annotator,
@@ -318,9 +318,9 @@ def _fields(
     people: Sequence[tuple[str, str]],
 ) -> list[Field]:
     levels = [(one, one) for one in listing.levels_in(queue)] if knows_level(access) else []
-    groups = [(f"{name}={value}", f"{worded(name)}: {value}") for name, value in listing.groups_in(queue)]
+    groups = [(f"{name}={value}", f"{humanize(name)}: {value}") for name, value in listing.groups_in(queue)]
     told = (
-        ("scenario", "Scenario", [(one, worded(one)) for one in listing.scenarios_in(queue)]),
+        ("scenario", "Scenario", [(one, humanize(one)) for one in listing.scenarios_in(queue)]),
         ("level", "Level", levels),
         ("category", "Category", categories),
         ("alike", "Answered alike", [("yes", "yes"), ("no", "no")]),

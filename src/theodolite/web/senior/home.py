@@ -14,9 +14,9 @@ from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.people.role import Role
 from theodolite.web.access import AccessContext, allowed, audit
 from theodolite.web.annotator.context import annotator_context, records
-from theodolite.web.annotator.questions import worded
 from theodolite.web.events import last_edition, study_of
 from theodolite.web.models import HostedStudy
+from theodolite.web.questions.form import humanize
 from theodolite.web.senior.context import Pages, page_number
 
 
@@ -73,11 +73,11 @@ def home(request: HttpRequest, access: AccessContext) -> HttpResponse:
         "access": access,
         "annotator": annotator,
         "n_disputed": n_disputed,
-        "disputed": [(worded(one.category), one) for one in disputed],
+        "disputed": [(humanize(one.category), one) for one in disputed],
         "pages": Pages(page=page, n=n_disputed, size=review.PAGE),
         "to_review": quality.to_review(annotator.records, annotator.queue),
         "n_questions": threads.n_threads(annotator.queue)[0],
-        "rooms": [(worded(one.category), one) for one in found_rooms],
+        "rooms": [(humanize(one.category), one) for one in found_rooms],
         "room_pages": Pages(page=room_page, n=n_rooms(annotator.queue), size=ROOMS),
         "n_open": n_cases[CaseView.OPEN],
         "n_suggested": n_cases[CaseView.SUGGESTED],

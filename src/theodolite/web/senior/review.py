@@ -22,10 +22,11 @@ from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import InputError
 from theodolite.domain.people.role import Role
 from theodolite.web.access import allowed, audit
-from theodolite.web.annotator.annotation_page import annotation_page
+from theodolite.web.annotator.annotation_page import Item, annotation_page
 from theodolite.web.annotator.context import AnnotatorContext
-from theodolite.web.annotator.questions import CoderView, Item, coder_view, key_of, place_of, said, worded
 from theodolite.web.models import Membership
+from theodolite.web.questions.answers import CoderView, answer_text, coder_view
+from theodolite.web.questions.form import humanize, key_parts, question_key
 from theodolite.web.senior.context import Pages, own_item, page_number, page_of, senior_view
 
 CAUSES = (
@@ -63,7 +64,7 @@ def resolution(request: HttpRequest, annotator: AnnotatorContext, item: str) -> 
         "access": annotator.access,
         "review": seen,
         "sheet": annotation_page(seen.guideline, seen.dialogue, ()),
-        "title": worded(seen.guideline.name),
+        "title": humanize(seen.guideline.name),
         "disputes": [_dispute(seen, one) for one in seen.discrepancies],
         "causes": [(cause.value, words) for cause, words in CAUSES],
         "ways_out": tuple(WAYS_OUT),
@@ -77,7 +78,7 @@ def _dispute(seen: ReviewSheet, one: Discrepancy) -> Dispute:
     place = (one.question, one.turn)
     found = next((each for each in seen.resolutions if (each.question, each.turn) == place), None)
     return Dispute(
-        item=Item(key=key_of(*place), question=question, turn=one.turn, is_asked=True),
+        item=Item(key=question_key(*place), question=question, turn=one.turn, is_asked=True),
         voices=tuple(coder_view(each, question) for each in one.positions),
         found=found,
         words=_in_words(found) if found else "",
@@ -87,7 +88,7 @@ def _dispute(seen: ReviewSheet, one: Discrepancy) -> Dispute:
 def _in_words(found: Resolution) -> str:
     if found.cause is not None:
         return f"No consensus: {found.cause.value}"
-    return f"Consensus: {worded(found.value or next(word for word, one in WAYS_OUT.items() if one is found.outcome))}"
+    return f"Consensus: {humanize(found.value or next(word for word, one in WAYS_OUT.items() if one is found.outcome))}"
 
 
 @allowed(Role.SENIOR)
@@ -128,7 +129,7 @@ def resolve(request: HttpRequest, annotator: AnnotatorContext, item: str) -> Htt
 
 
 def _sent(request: HttpRequest, annotator: AnnotatorContext, item: str) -> Resolution:
-    question, turn = place_of(request.POST.get("place", ""))
+    question, turn = key_parts(request.POST.get("place", ""))
     chosen = request.POST.get("found", "")
     cause = next((one for one in DissentCause if chosen == f"cause:{one.value}"), None)
     value = chosen.removeprefix("value:")
@@ -161,9 +162,9 @@ def check(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -
     context = {
         "access": annotator.access,
         "reservation": reservation,
-        "title": worded(found.guideline.name),
+        "title": humanize(found.guideline.name),
         "sheet": sheet,
-        "answers": [(item, said(item.answer)) for item in sheet.items if item.is_asked and item.answer],
+        "answers": [(item, answer_text(item.answer)) for item in sheet.items if item.is_asked and item.answer],
         "reviews": quality.reviews_of(reservation),
         "is_sampled": reservation in quality.to_review(annotator.records, annotator.queue),
     }
@@ -226,8 +227,8 @@ def gold_list(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse
 def _view(one: GoldItem, codes: dict[str, str]) -> GoldView:
     return GoldView(
         gold=one,
-        title=worded(one.category),
-        known=tuple((worded(each.question), each.turn, worded(each.value)) for each in one.known),
+        title=humanize(one.category),
+        known=tuple((humanize(each.question), each.turn, humanize(each.value)) for each in one.known),
         met=tuple((codes.get(person, person)[:4], right, asked) for person, right, asked in one.met),
     )
 
@@ -284,7 +285,7 @@ def _shown_thread(annotator: AnnotatorContext, thread: FeedbackThread) -> ShownT
     about = f"turn {anchor.turn}" if anchor.kind is AnchorKind.TURN else f"the {anchor.kind.value}"
     where = f", turn {anchor.turn}" if anchor.turn and anchor.kind is not AnchorKind.TURN else ""
     known = {one.name: one.text for one in annotator.records.guideline(thread.version).instrument.questions}
-    title = f"{worded(anchor.category)}: about {about}{where}"
+    title = f"{humanize(anchor.category)}: about {about}{where}"
     return ShownThread(thread=thread, title=title, ask=known.get(anchor.question, ""))
 
 
@@ -303,7 +304,7 @@ def questions(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse
         "threads": [_shown_thread(annotator, one) for one in found],
         "pages": Pages(page=page, n=n_open if is_open else n_ended, size=threads.PAGE),
         "for_guideline": [
-            (worded(category), text) for category, text in threads.settled(annotator.queue, end=ThreadEnd.GUIDELINE)
+            (humanize(category), text) for category, text in threads.settled(annotator.queue, end=ThreadEnd.GUIDELINE)
         ],
         "ends": [(end.name.lower(), end.value) for end in ThreadEnd],
     }
@@ -447,8 +448,8 @@ def _case_page(
         "access": annotator.access,
         "case": found,
         "turns": original.turns if original else (),
-        "categories": [(one.name, worded(one.name)) for one in design.categories],
-        "shown_in": sorted({worded(name) for one in found.redactions for name in one.shown_in}),
+        "categories": [(one.name, humanize(one.name)) for one in design.categories],
+        "shown_in": sorted({humanize(name) for one in found.redactions for name in one.shown_in}),
         "accesses": [(people.get(one.by, one.by), one) for one in cases.accesses(found.token)],
     }
     return render(request, "web/senior/case.html", context)

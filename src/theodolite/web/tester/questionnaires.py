@@ -22,7 +22,7 @@ from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
 from theodolite.events.exposure import is_limit_reached
 from theodolite.events.rules import Step
 from theodolite.web.accounts.invitations import completion_of
-from theodolite.web.questions.sheet import Sheet, sheet_page
+from theodolite.web.questions.page import FormPage, form_page
 from theodolite.web.tester.context import TesterContext, alias_of, for_testers, n_sessions_offered, session_position
 
 _TRIES = 3
@@ -47,7 +47,7 @@ def questionnaire(request: HttpRequest, tester: TesterContext, place: int, numbe
     if not 1 <= number <= len(asked) or asked[number - 1] not in pending:
         return redirect("tester:home", study=tester.access.hosted.token)
     try:
-        return sheet_page(request, _form(tester, session, asked[number - 1]))
+        return form_page(request, _form(tester, session, asked[number - 1]))
     except Conflict:
         return redirect("tester:home", study=tester.access.hosted.token)
 
@@ -57,18 +57,18 @@ def _questionnaires(tester: TesterContext, place: int) -> tuple[Questionnaire, .
     return tester.event.study.questionnaires_after(session.scenario, session.level)
 
 
-def _form(tester: TesterContext, session: Session, questionnaire: Questionnaire) -> Sheet:
+def _form(tester: TesterContext, session: Session, questionnaire: Questionnaire) -> FormPage:
     given = _latest(tester, session, questionnaire)
 
-    def keep(answers: tuple[Answer, ...], is_done: bool) -> None:  # noqa: FBT001 - the page calls it so
+    def save(answers: tuple[Answer, ...], is_done: bool) -> None:  # noqa: FBT001 - the page calls it so
         _save(tester, session, questionnaire, answers, submitted=is_done)
 
     part = ("questionnaires", questionnaire.name)
     read = tester.read.study.questionnaire(questionnaire.name)  # answers are kept by the names that both share
-    return Sheet(
+    return FormPage(
         instrument=read.instrument,
         answers=given.answers if given else (),
-        keep=keep,
+        save=save,
         next_page=reverse("tester:home", args=[tester.access.hosted.token]),
         template="web/tester/questions.html",
         context={

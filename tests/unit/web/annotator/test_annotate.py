@@ -30,8 +30,8 @@ def test_questions_and_labels_are_shown_in_the_language_and_sent_as_what_they_ar
     first, before = found.items[0], SHEET.items[0]
 
     assert (found.title, first.question.text) == ("de Risk", f"de {before.question.text}")
-    assert [choice.value for choice in first.choices] == [choice.value for choice in before.choices]
-    assert all(choice.words == f"de {choice.value}" for choice in first.choices)
+    assert [choice.value for choice in first.field.plain] == [choice.value for choice in before.field.plain]
+    assert all(choice.words == f"De {choice.value}" for choice in first.field.plain)
     assert [item.key for item in found.items] == [item.key for item in SHEET.items]
 
 

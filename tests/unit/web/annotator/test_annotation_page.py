@@ -11,7 +11,7 @@ from theodolite.annotation.rules import examples_for, worked_examples
 from theodolite.config.labelling.schema_drafts import read_schema
 from theodolite.config.resources import shipped
 from theodolite.domain.annotating.blind import BlindDialogue, BlindReference, BlindTurn
-from theodolite.domain.annotation import Answer, Outcome
+from theodolite.domain.annotation import Answer, Outcome, Quote
 from theodolite.domain.guideline import DefectRule, Example, Guideline
 from theodolite.domain.instrument import (
     YES_NO,
@@ -25,8 +25,8 @@ from theodolite.domain.instrument import (
     ScaleKind,
 )
 from theodolite.domain.shown_order import ShownOrder
-from theodolite.web.annotator.annotation_page import ExampleFrame, annotation_page, example_page
-from theodolite.web.annotator.questions import key_of, place_of
+from theodolite.web.annotator.annotation_page import ExampleFrame, annotation_page, example_page, parse_item
+from theodolite.web.questions.form import InvalidAnswer, key_parts, question_key
 
 TAKEN = Scale(kind=ScaleKind.CATEGORIES, labels=(Label(value="positive"), Label(value="neither", meaning="or none")))
 FORCE = Scale(
@@ -88,8 +88,8 @@ def test_nothing_is_preset_and_ways_out_stand_only_where_allowed():
     sheet = annotation_page(GUIDELINE, DIALOGUE, ())
 
     assert {item.value for item in sheet.items} == {""}
-    assert [one.words for one in sheet.item("released@1").ways_out] == ["Unable to determine"]
-    assert [one.words for one in sheet.item("withheld").ways_out] == ["Does not apply"]
+    assert [one.words for one in sheet.item("released@1").field.aside] == ["Unable to determine"]
+    assert [one.words for one in sheet.item("withheld").field.aside] == ["Does not apply"]
 
 
 def test_a_way_out_is_shown_as_what_was_chosen():
@@ -101,7 +101,7 @@ def test_a_way_out_is_shown_as_what_was_chosen():
 def test_a_number_scale_has_words_at_both_ends():
     item = annotation_page(GUIDELINE, DIALOGUE, ()).item("force@1")
 
-    assert (item.field.low, item.field.high, len(item.choices)) == ("none", "", 10)
+    assert (item.field.low, item.field.high, len(item.field.plain)) == ("none", "", 10)
 
 
 def test_texts_come_in_sentences_and_facts_in_lines():
@@ -114,7 +114,7 @@ def test_texts_come_in_sentences_and_facts_in_lines():
 
 @pytest.mark.parametrize("place", [("released", 2), ("released", None), ("a@b", None), ("a@b", 3)])
 def test_a_key_stands_for_one_place(place):
-    assert place_of(key_of(*place)) == place
+    assert key_parts(question_key(*place)) == place
 
 
 def test_an_order_moves_questions_named_answers_and_turns_but_no_numbers_and_no_follow_ups():
@@ -154,3 +154,49 @@ def test_every_shipped_example_asks_exactly_what_it_answers(guideline, place):
     assert {item.question.name for item in sheet.items} == set(worked_examples(guideline)[place].answers)
     assert sheet.open
     assert (sheet.exemplars, sheet.examples) == ((), ())
+
+
+def read(key, **sent):
+    return parse_item(
+        {f"{name}:{key}": value for name, value in sent.items()},
+        annotation_page(GUIDELINE, DIALOGUE, ()).item(key),
+        DIALOGUE,
+    )
+
+
+def test_a_value_with_note_and_quote_is_read():
+    answer = read("released@2", a="yes", note=" He says so. ", quotes="the tower he  dies\n\nthe tower he  dies")
+
+    assert (answer.question, answer.turn, answer.outcome, answer.value) == ("released", 2, Outcome.ANSWERED, "yes")
+    assert (answer.reasoning, answer.evidence) == (
+        "He says so.",
+        (Quote(turn=2, text="the tower he  dies", verified=True),),
+    )
+
+
+@pytest.mark.parametrize(
+    ("quote", "turn", "verified"), [("I may not say.", 1, True), ("Please!", 2, True), ("never said", 2, False)]
+)
+def test_a_quote_is_looked_up_in_all_turns_and_what_stands_nowhere_is_not_verified(quote, turn, verified):
+    [found] = read("released@2", a="yes", quotes=quote).evidence
+
+    assert (found.turn, found.verified) == (turn, verified)
+
+
+def test_a_way_out_has_no_value():
+    answer = read("released@1", a="unable to determine")
+
+    assert (answer.outcome, answer.value) == (Outcome.MISSING, None)
+
+
+def test_nothing_chosen_is_no_answer():
+    assert read("released@1", a="", note="thinking") is None
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("released@1", "maybe"), ("released@1", "does not apply"), ("force@1", "11"), ("withheld", "unable to determine")],
+)
+def test_what_the_question_does_not_allow_is_refused(key, value):
+    with pytest.raises(InvalidAnswer, match="none of the choices"):
+        read(key, a=value)

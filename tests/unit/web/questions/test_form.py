@@ -17,8 +17,7 @@ from theodolite.domain.instrument import (
     Scale,
     ScaleKind,
 )
-from theodolite.web.questions.form import field_name, instrument_form
-from theodolite.web.questions.reading import read_answers
+from theodolite.web.questions.form import field_name, instrument_form, parse_form
 
 ENDS = (Label(value="1", meaning="little"), Label(value="10", meaning="all"))
 TEN = Scale(kind=ScaleKind.NUMBERS, lowest=1, highest=10, labels=ENDS)
@@ -84,12 +83,76 @@ def test_open_questions_are_problems_once_somebody_checks():
     ids=["plain", "closed", "off the scale", "unable", "several", "text", "turns", "not allowed here"],
 )
 def test_what_was_sent_is_read_as_far_as_the_questions_allow(sent, answers):
-    read = read_answers(ALL, QueryDict(sent), (1, 2))
+    read = parse_form(ALL, QueryDict(sent), (1, 2)).answers
 
     assert [(each.question, each.turn, (each.value or "").strip(), each.outcome) for each in read] == [
         (each.question, each.turn, (each.value or "").strip(), each.outcome) for each in answers
     ]
 
 
+def test_an_invalid_number_is_an_error_of_its_field_once_the_form_is_submitted():
+    share = Scale(kind=ScaleKind.DECIMALS, lowest=0, highest=1)
+    instrument = Instrument(name="i", questions=(Question(name="share", text="Which share?", scale=share),))
+    parsed = parse_form(instrument, QueryDict("a:share=half"))
+    shown = instrument_form(instrument, parsed.answers, problems=parsed.problems)
+    submitted = instrument_form(instrument, parsed.answers, problems=parsed.problems, is_checked=True)
+
+    assert parsed.answers == ()
+    assert [field.problem for field in shown.fields] == [""]
+    assert [field.problem for field in submitted.fields] == ["A number from 0 to 1 is expected; “half” was entered."]
+
+
 def test_fields_of_turns_bear_their_number():
     assert field_name(OpenQuestion(question="tone", turn=2), "x") == "x:tone@2"
+
+
+def scale(*words, meaning=""):
+    return Scale(kind=ScaleKind.CATEGORIES, labels=tuple(Label(value=each, meaning=meaning) for each in words))
+
+
+AGREE = scale("disagree", "neither", "agree")
+OFTEN = scale("never", "at times", "often")
+
+
+def blocks(*scales, **more):
+    questions = tuple(
+        Question(name=f"q{place}", text="How?", scale=each, may_be_unable=place in more.get("unable", ()))
+        for place, each in enumerate(scales)
+    )
+    return instrument_form(Instrument(name="i", questions=questions), ()).blocks
+
+
+def test_questions_with_the_same_answers_in_a_row_stand_in_one_matrix_in_their_order():
+    found = blocks(AGREE, AGREE, OFTEN, OFTEN, AGREE, AGREE, AGREE)
+
+    assert [len(block.fields) for block in found] == [2, 2, 3]
+    assert [field.place.question for block in found for field in block.fields] == [f"q{n}" for n in range(7)]
+    assert found[0].heads == ("disagree", "neither", "agree")
+
+
+@pytest.mark.parametrize(
+    "each",
+    [
+        YES_NO,
+        Scale(kind=ScaleKind.TEXT),
+        Scale(kind=ScaleKind.NUMBERS, lowest=1, highest=10),
+        scale("a", "b", "c", meaning="at length"),
+        scale("a", "b", "c" * 40),
+        scale(*"abcdefghij"),
+    ],
+    ids=["two answers", "text", "numbers", "meanings", "long words", "many answers"],
+)
+def test_what_columns_do_not_serve_stands_by_itself(each):
+    assert [block.heads for block in blocks(each, each)] == [(), ()]
+
+
+def test_a_question_by_itself_is_no_matrix():
+    assert [block.heads for block in blocks(AGREE, OFTEN)] == [(), ()]
+
+
+def test_a_way_out_is_a_column_that_stays_empty_where_it_is_not_offered():
+    (block,) = blocks(AGREE, AGREE, unable={1})
+
+    assert block.heads[3:] == ("Unable to determine",)
+    assert [row.cells[3] and row.cells[3].value for row in block.rows] == [None, UNABLE]
+    assert {len(row.cells) for row in block.rows} == {4}
