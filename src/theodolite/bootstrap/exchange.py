@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.labels import keep_read
@@ -22,7 +23,9 @@ from theodolite.domain.evidence import Evidence
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.guideline import Guideline
 from theodolite.gateways.tables import has_parquet, parquet_bytes, require_parquet
+from theodolite.reporting.exporting.chat_formats import chat_lines, dataset_card
 from theodolite.reporting.exporting.dialogue_rows import dialogue_columns, dialogue_rows
+from theodolite.reporting.exporting.inspect_log import inspect_log_name, write_inspect_log
 from theodolite.reporting.exporting.tables import (
     WHOLE_NUMBERS,
     ExportTable,
@@ -35,6 +38,11 @@ from theodolite.usecases.argilla import datasets_of, users_table
 from theodolite.usecases.keeping_labels import label_key
 from theodolite.usecases.label_studio import label_config, tasks_of
 
+_TRAIN = "data/train-00000-of-00001.parquet"
+"""The table within a data set of Hugging Face."""
+
+Row = TypeVar("Row")
+
 _ANY_DAY = (1980, 1, 1, 0, 0, 0)
 """The day that stands in the archive, so that equal evidence makes equal bytes."""
 
@@ -46,6 +54,9 @@ class ExportForm(StrEnum):
         CSV: The dialogue table as comma-separated values.
         JSONL: The dialogue table as one JSON object a line.
         PARQUET: The dialogue table with typed columns.
+        CHAT: One dialogue a line as messages of a chat API, with its labels.
+        HUGGING_FACE: The dialogue table with its card as a data set, in a folder.
+        INSPECT: Logs of Inspect, one file for each application, in a folder.
         ANSWERS: Answers, dialogues and codebook without texts: CSV tables in one archive.
         ANSWERS_PARQUET: The same tables with typed columns.
         ARGILLA: Datasets for Argilla, and the tables of `ANSWERS`.
@@ -55,13 +66,16 @@ class ExportForm(StrEnum):
     CSV = "csv"
     JSONL = "jsonl"
     PARQUET = "parquet"
+    CHAT = "chat"
+    HUGGING_FACE = "hugging-face"
+    INSPECT = "inspect"
     ANSWERS = "answers"
     ANSWERS_PARQUET = "answers-parquet"
     ARGILLA = "argilla"
     LABEL_STUDIO = "label-studio"
 
 
-NEED_ARROW = frozenset({ExportForm.PARQUET, ExportForm.ANSWERS_PARQUET})
+NEED_ARROW = frozenset({ExportForm.PARQUET, ExportForm.HUGGING_FACE, ExportForm.ANSWERS_PARQUET})
 """Formats that Apache Arrow writes."""
 
 _DIALOGUE_TABLES = frozenset({ExportForm.CSV, ExportForm.JSONL, ExportForm.PARQUET})
@@ -101,6 +115,12 @@ def write_export(
         return _write_label_studio(context, path, guideline)
     if form in _DIALOGUE_TABLES:
         return _write_dialogue_table(context.evidence(), path, form, guideline, include_text=include_text)
+    if form is ExportForm.CHAT:
+        return _write_chat(context.evidence(), path, guideline, include_text=include_text)
+    if form is ExportForm.HUGGING_FACE:
+        return _write_hugging_face(context.evidence(), path, guideline, include_text=include_text)
+    if form is ExportForm.INSPECT:
+        return _write_inspect_logs(context, path, include_text=include_text)
     archive, n_answers = export_archive(context.evidence(), form, guideline=guideline)
     write_whole(path, archive)
     return n_answers
@@ -122,14 +142,38 @@ def _write_dialogue_table(
     return counted.n
 
 
-class _Counted:
+def _write_chat(evidence: Evidence, path: Path, guideline: str, *, include_text: bool) -> int:
+    named = guideline_named(evidence, guideline).name if guideline else ""
+    lines = _Counted(chat_lines(evidence, named, include_text=include_text))
+    write_whole(path, lines)
+    return lines.n
+
+
+def _write_hugging_face(evidence: Evidence, folder: Path, guideline: str, *, include_text: bool) -> int:
+    n = _write_dialogue_table(evidence, folder / _TRAIN, ExportForm.PARQUET, guideline, include_text=include_text)
+    write_whole(folder / "README.md", dataset_card(evidence, n, _TRAIN))
+    return n
+
+
+def _write_inspect_logs(context: StudyContext, folder: Path, *, include_text: bool) -> int:
+    evidence = context.evidence()
+    findings = context.findings(evidence)
+    n_samples = 0
+    for application in evidence.study.applications:
+        packed = io.BytesIO()
+        n_samples += write_inspect_log(packed, evidence, findings, application.name, include_text=include_text)
+        write_whole(folder / inspect_log_name(evidence, application.name), packed.getvalue())
+    return n_samples
+
+
+class _Counted(Generic[Row]):
     """Counts the rows that a writer reads."""
 
-    def __init__(self, rows: Iterable[dict[str, object]]) -> None:
+    def __init__(self, rows: Iterable[Row]) -> None:
         self.n = 0
         self._rows = rows
 
-    def __iter__(self) -> Iterator[dict[str, object]]:
+    def __iter__(self) -> Iterator[Row]:
         for row in self._rows:
             self.n += 1
             yield row

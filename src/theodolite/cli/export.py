@@ -14,7 +14,7 @@ from theodolite.cli.json_ending import as_line
 
 @click.command("export")
 @study_argument
-@click.option("--out", default="", metavar="FILE", help="Output file; next to the study if left out.")
+@click.option("--out", default="", metavar="FILE", help="Output file or folder; next to the study if left out.")
 @click.option(
     "--format",
     "form",
@@ -30,16 +30,19 @@ def export(study: str, *, out: str, form: str, guideline: str, include_text: boo
     """Export the latest run: one row per dialogue, turn and label, with texts.
 
     `csv`, `jsonl` and `parquet` write this table; its ids are those of report
-    and screens. `answers` and `answers-parquet` write answers, codebook and
-    schema without texts. `argilla` adds datasets for `Dataset.from_disk`, and
-    `label-studio` writes tasks and their configuration; both contain blinded
-    dialogues. Annotators appear as numbers. Parquet needs
-    pip install 'theodolite[parquet]'.
+    and screens. `hugging-face` writes it with a card as a data set. `chat`
+    writes one dialogue a line as chat messages, and `inspect` one log for each
+    application, for Inspect View. `answers` and `answers-parquet` write
+    answers, codebook and schema without texts. `argilla` adds datasets for
+    `Dataset.from_disk`, and `label-studio` writes tasks and their
+    configuration; both contain blinded dialogues. People who label appear as
+    numbers. Parquet needs  pip install 'theodolite[parquet]'.
 
     \b
     Examples
       theodolite export support
       theodolite export support --format parquet --out labels.parquet
+      theodolite export support --format inspect --out logs
       theodolite export support --format label-studio --out tasks.json
     """  # noqa: D301 - click's mark for "keep these lines"
     context = open_study(study)
@@ -62,6 +65,9 @@ _FILES = {
     ExportForm.CSV: ("export.csv", "rows"),
     ExportForm.JSONL: ("export.jsonl", "rows"),
     ExportForm.PARQUET: ("export.parquet", "rows"),
+    ExportForm.CHAT: ("export-chat.jsonl", "dialogues"),
+    ExportForm.HUGGING_FACE: ("export-hugging-face", "rows"),
+    ExportForm.INSPECT: ("export-inspect", "samples"),
     ExportForm.ANSWERS: ("answers.zip", "answers"),
     ExportForm.ANSWERS_PARQUET: ("answers-parquet.zip", "answers"),
     ExportForm.ARGILLA: ("answers-argilla.zip", "answers"),

@@ -36,11 +36,11 @@ STUDY_FOLDERS = frozenset(
 OUTPUTS = (
     *("report*.html", "results*.json", "compare*.html", "compare*.json", "monitor*.html", "monitor*.json"),
     *("tree-*.json", "answers*.zip", "answers*.jsonl", "tasks*.json", "labels*.html", "labels*.csv", "labels*.jsonl"),
-    *("argilla*.json", "argilla*.jsonl", "export.csv", "export.jsonl", "export.parquet"),
+    *("argilla*.json", "argilla*.jsonl", "export.csv", "export.jsonl", "export.parquet", "export-chat.jsonl"),
 )
 """Files that commands write beside a study."""
 
-OUTPUT_FOLDERS = ("series-report*",)
+OUTPUT_FOLDERS = ("series-report*", "export-inspect", "export-hugging-face")
 """Folders that commands write beside a study."""
 
 MOST_FILES = 20_000

@@ -93,6 +93,21 @@ def test_the_dialogue_table_is_the_same_in_every_format(study: Path) -> None:
     assert not {"zoe", "adam"} & {one["judge"] for one in objects}
 
 
+def test_chat_lines_a_data_set_and_inspect_logs_are_written_beside_the_study(study: Path) -> None:
+    for form, noun, n in (("chat", "dialogues", 2), ("hugging-face", "rows", 6), ("inspect", "samples", 2)):
+        assert json.loads(told("export", str(study), "--format", form, "--json").splitlines()[-1])[noun] == n
+
+    chats = [json.loads(line) for line in (study / "export-chat.jsonl").read_text().splitlines()]
+    assert [chat["messages"][1]["content"] for chat in chats] == ["Use the manager.", "I would rather not say."]
+    table = pq.read_table(study / "export-hugging-face" / "data" / "train-00000-of-00001.parquet")
+    assert table.num_rows == 6
+    assert "num_examples: 6" in (study / "export-hugging-face" / "README.md").read_text()
+    (log,) = (study / "export-inspect").iterdir()
+    with zipfile.ZipFile(log) as files:
+        assert json.loads(files.read("header.json"))["results"]["completed_samples"] == 2
+    assert told("export", str(study)).startswith("6 rows"), "what was exported belongs to no version of the study"
+
+
 def test_the_dialogue_table_of_one_guideline(study: Path) -> None:
     with pytest.raises(InputError, match="meant `refusal`"):
         told("export", str(study), "--guideline", "refusl")

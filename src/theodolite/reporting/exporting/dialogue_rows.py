@@ -59,9 +59,19 @@ _CHUNK = 256
 
 
 @dataclass(slots=True)
-class _Chunk:
-    """The records of a few sessions, by the key of the dialogue and the label of the session."""
+class RecordChunk:
+    """The records of a few sessions in order of the plan.
 
+    Attributes:
+        positions: Positions of the sessions in the plan.
+        dialogues: The dialogues, by label of the session.
+        annotations: Annotations, by key of the dialogue.
+        finals: Final labels, by key of the dialogue.
+        failures: Failures of sessions and annotators, by label of the session.
+        calls: Calls, by key of the dialogue or of the annotation's unit.
+    """
+
+    positions: range
     dialogues: dict[str, Dialogue] = field(default_factory=dict)
     annotations: dict[str, list[Annotation]] = field(default_factory=dict)
     finals: dict[str, list[Adjudication]] = field(default_factory=dict)
@@ -110,16 +120,20 @@ def dialogue_rows(
         include_text: Whether texts of sessions with people are included. Where they are not, `withheld` says so.
     """
     groups, people = _group_names(evidence), pseudonyms(evidence)
-    for start in range(0, len(evidence.sessions), _CHUNK):
-        positions = range(start, min(start + _CHUNK, len(evidence.sessions)))
-        chunk = _read(evidence, positions)
-        for position in positions:
+    for chunk in record_chunks(evidence):
+        for position in chunk.positions:
             for row in _session_rows(evidence, chunk, position, guideline, groups, people):
                 yield row if include_text else _without_words_of_people(row)
 
 
-def _read(evidence: Evidence, positions: range) -> _Chunk:
-    archive, at, chunk = evidence.archive, set(positions), _Chunk()
+def record_chunks(evidence: Evidence) -> Iterator[RecordChunk]:
+    """Yield the records of a run a few hundred sessions at a time, so that memory stays bounded."""
+    for start in range(0, len(evidence.sessions), _CHUNK):
+        yield _read(evidence, range(start, min(start + _CHUNK, len(evidence.sessions))))
+
+
+def _read(evidence: Evidence, positions: range) -> RecordChunk:
+    archive, at, chunk = evidence.archive, set(positions), RecordChunk(positions)
     chunk.dialogues = {dialogue.label: dialogue for dialogue in archive.dialogues(at)}
     for annotation in archive.annotations(at):
         chunk.annotations.setdefault(annotation.dialogue, []).append(annotation)
@@ -133,7 +147,12 @@ def _read(evidence: Evidence, positions: range) -> _Chunk:
 
 
 def _session_rows(
-    evidence: Evidence, chunk: _Chunk, position: int, guideline: str, groups: Sequence[str], people: Mapping[str, str]
+    evidence: Evidence,
+    chunk: RecordChunk,
+    position: int,
+    guideline: str,
+    groups: Sequence[str],
+    people: Mapping[str, str],
 ) -> Iterator[dict[str, object]]:
     session = evidence.sessions[position]
     dialogue = chunk.dialogues.get(session.label)
@@ -214,7 +233,7 @@ def _cost_usd(calls: Iterable[Call]) -> float | None:
 
 def _labels(
     evidence: Evidence,
-    chunk: _Chunk,
+    chunk: RecordChunk,
     dialogue: Dialogue,
     guideline: str,
     people: Mapping[str, str],
@@ -273,8 +292,8 @@ def _label_cells(label: _Label, guideline: Guideline | None, dialogue: Dialogue)
         "asked_about": None if label.failure else ("turn" if answer.turn is not None else "dialogue"),
         "outcome": answer.outcome.value,
         "label": answer.value,
-        "score": _score(answer, guideline),
-        "defect": _is_defect(answer, guideline, dialogue),
+        "score": score_of(answer, guideline),
+        "defect": is_defect(answer, guideline, dialogue),
         "reason": answer.reasoning or None,
         "quote": " | ".join(f"[{quote.turn}] {quote.text}" for quote in answer.evidence) or None,
         "votes": label.votes or None,
@@ -293,7 +312,7 @@ def _failure_cells(failure: Failure | None) -> dict[str, object]:
     }
 
 
-def _score(answer: Answer, guideline: Guideline | None) -> float | None:
+def score_of(answer: Answer, guideline: Guideline | None) -> float | None:
     """Return a label as a number, where the scale is one of numbers."""
     scale = (
         next((one.scale for one in guideline.instrument.questions if one.name == answer.question), None)
@@ -308,7 +327,7 @@ def _score(answer: Answer, guideline: Guideline | None) -> float | None:
         return None
 
 
-def _is_defect(answer: Answer, guideline: Guideline | None, dialogue: Dialogue) -> bool | None:
+def is_defect(answer: Answer, guideline: Guideline | None, dialogue: Dialogue) -> bool | None:
     """Whether a label is a defect by a rule that applies to the dialogue; None without a rule or a label."""
     if guideline is None or answer.value is None:
         return None

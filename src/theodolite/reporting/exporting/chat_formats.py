@@ -1,0 +1,131 @@
+"""Chat formats: dialogues as lines of chat messages, and as a data set in the layout of Hugging Face."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from theodolite.domain.annotation import Answer
+from theodolite.domain.dialogue import Dialogue, TesterType
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.identity import version_of
+from theodolite.reporting.exporting.dialogue_rows import (
+    RecordChunk,
+    dialogue_columns,
+    is_defect,
+    record_chunks,
+)
+from theodolite.reporting.found.pseudonyms import pseudonyms
+
+_FEATURES: Mapping[type, str] = {str: "string", int: "int64", float: "float64", bool: "bool"}
+
+
+def chat_lines(evidence: Evidence, guideline: str = "", *, include_text: bool = False) -> Iterator[str]:
+    """Yield a line of JSON for each dialogue: its chat messages as chat APIs take them, and its labels as metadata.
+
+    Dialogues whose texts are withheld are left out, since a line without messages is of no use to
+    programs that read chats; so are sessions without a dialogue.
+
+    Args:
+        evidence: All records of one run.
+        guideline: Only labels by this guideline, and only dialogues that it applies to; empty for all.
+        include_text: Whether sessions with people are included.
+    """
+    people = pseudonyms(evidence)
+    for chunk in record_chunks(evidence):
+        for position in chunk.positions:
+            dialogue = chunk.dialogues.get(evidence.sessions.label(position))
+            if dialogue is None or dialogue.withheld or not evidence.study.labelled_by(dialogue, guideline):
+                continue
+            if dialogue.held_by is TesterType.PERSON and not include_text:
+                continue
+            labels = list(_labels(evidence, chunk, dialogue, guideline, people))
+            line = {"messages": _messages(dialogue), "metadata": _metadata(evidence, dialogue) | {"labels": labels}}
+            yield json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _messages(dialogue: Dialogue) -> list[dict[str, str]]:
+    texts = (
+        pair for turn in dialogue.turns for pair in (("user", turn.prompt), ("assistant", turn.response)) if pair[1]
+    )
+    return [{"role": role, "content": text} for role, text in texts]
+
+
+def _metadata(evidence: Evidence, dialogue: Dialogue) -> dict[str, Any]:
+    return {
+        "study": evidence.study.name,
+        "run": evidence.run.number,
+        "dialogue": dialogue.label,
+        "application": dialogue.application,
+        "application_version": dialogue.application_version,
+        "scenario": dialogue.scenario,
+        "level": dialogue.level.value,
+        "tester_type": dialogue.held_by.value,
+        "repeat": dialogue.repeat,
+        "groups": dict(dialogue.groups),
+    }
+
+
+def _labels(
+    evidence: Evidence, chunk: RecordChunk, dialogue: Dialogue, guideline: str, people: Mapping[str, str]
+) -> Iterator[dict[str, Any]]:
+    guidelines = {one.name: one for one in evidence.study.guidelines}
+    given = [
+        (people.get(annotation.annotator, annotation.annotator), annotation.guideline, answer)
+        for annotation in chunk.annotations.get(dialogue.key, [])
+        for answer in annotation.answers
+    ]
+    given += [
+        ("reference", final.guideline, Answer(question=final.question, outcome=final.outcome, value=final.value))
+        for final in chunk.finals.get(dialogue.key, [])
+    ]
+    for judge, name, answer in given:
+        if guideline in {"", name}:
+            yield {
+                "judge": judge,
+                "guideline": name,
+                "question": answer.question,
+                "turn": answer.turn,
+                "outcome": answer.outcome.value,
+                "label": answer.value,
+                "defect": is_defect(answer, guidelines.get(name), dialogue),
+            }
+
+
+def dataset_card(evidence: Evidence, n_rows: int, file: str) -> str:
+    """Return the card of a data set whose rows are the dialogue table, in the layout of Hugging Face.
+
+    Args:
+        evidence: All records of one run.
+        n_rows: Rows of the table; count.
+        file: Path of the Parquet file within the data set.
+    """
+    study, run = evidence.study, evidence.run
+    features = "".join(
+        f"  - name: {name}\n    dtype: {_FEATURES[kind]}\n" for name, kind in dialogue_columns(evidence).items()
+    )
+    guidelines = "".join(
+        f"- `{one.name}` (SHA-256 {version_of(one)[:12]}): {one.definition or one.question.text}\n"
+        for one in study.guidelines
+    )
+    applications = "".join(
+        f"- `{one.name}`, version `{study.application_version(one.name)[:12]}`\n" for one in study.applications
+    )
+    withheld = sum(bool(dialogue.withheld) for dialogue in evidence.archive.dialogues())
+    return (
+        f"---\npretty_name: {json.dumps(study.title or study.name)}\nconfigs:\n- config_name: default\n"
+        f"  data_files:\n  - split: train\n    path: {file}\ndataset_info:\n  features:\n{features}"
+        f"  splits:\n  - name: train\n    num_examples: {n_rows}\n---\n\n"
+        f"# {study.title or study.name}\n\n{study.about}\n\n"
+        f"Study `{study.name}`, run {run.number} of {run.started:%Y-%m-%d}, written by Theodolite.\n\n"
+        f"## Applications\n\n{applications}\n"
+        f"## Guidelines\n\n{guidelines}\n"
+        "## Rows\n\nOne row is one label. Each turn has at least one row, and each label has exactly one: a label of\n"
+        "the whole dialogue is in the row of its last turn. `latency_s` and `cost_usd` belong to the turn and\n"
+        "`judge_cost_usd` to the annotation; they repeat on further rows of the same turn or annotation.\n"
+        "Labels that failed, were refused or could not be read are rows with their `outcome`.\n\n"
+        f"Planned sessions: {len(evidence.sessions):,}. Dialogues whose texts are withheld: {withheld:,}.\n\n"
+        "## Licence and privacy\n\nAdd the licence of the texts before you publish this data set. Check that the\n"
+        "participants have consented to it.\n"
+    )

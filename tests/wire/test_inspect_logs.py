@@ -1,0 +1,56 @@
+"""Logs that we write, read by the newest Inspect: every label, failure and rate comes back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from inspect_ai.log import read_eval_log
+
+from tests.fakes.evidence import live_evidence, xstest_evidence
+from theodolite.domain.evidence import Evidence
+from theodolite.measurement.study.findings import measure_study
+from theodolite.reporting.exporting.dialogue_rows import dialogue_rows
+from theodolite.reporting.exporting.inspect_log import inspect_log_name, write_inspect_log
+
+
+def read(evidence: Evidence, application: str, folder: Path):
+    path = folder / inspect_log_name(evidence, application)
+    with path.open("wb") as file:
+        write_inspect_log(file, evidence, measure_study(evidence), application)
+    return read_eval_log(str(path))
+
+
+@pytest.mark.parametrize("make", [live_evidence, xstest_evidence])
+def test_inspect_reads_every_label(make, tmp_path: Path) -> None:
+    evidence = make()
+    for application in evidence.study.applications:
+        log = read(evidence, application.name, tmp_path)
+        mine = [row for row in dialogue_rows(evidence) if row["application"] == application.name]
+        labels = {
+            (row["dialogue"], f"{row['guideline']}.{row['question']} ({row['judge']})"): (
+                row["outcome"] if row["label"] is None else row["label"] if row["score"] is None else row["score"]
+            )
+            for row in mine
+            if row["judge"]
+        }
+        assert {
+            (sample.id, name): score.value for sample in log.samples for name, score in sample.scores.items()
+        } == labels
+        assert {sample.id for sample in log.samples if sample.error} == {
+            row["dialogue"] for row in mine if row["outcome"] == "failed" and not row["judge"]
+        }
+        assert log.status == "success"
+        assert all(
+            score.metrics["defect_rate"].metadata["low"] <= score.metrics["defect_rate"].value
+            for score in log.results.scores
+        )
+
+
+def test_inspect_reads_the_texts(tmp_path: Path) -> None:
+    evidence = xstest_evidence()
+    log = read(evidence, "gpt4", tmp_path)
+    dialogue = next(one for one in evidence.archive.dialogues() if one.application == "gpt4")
+
+    sample = next(one for one in log.samples if one.id == dialogue.label)
+    assert [message.text for message in sample.messages] == [dialogue.turns[0].prompt, dialogue.turns[0].response]
