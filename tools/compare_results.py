@@ -54,11 +54,14 @@ VOLATILE = re.compile(r"run/(key|started|finished|seconds)|generated|version|.*/
 
 MASKED = re.compile(
     r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?"  # moments
-    r"|\b\d+:\d\d(?::\d\d)?\b(?: min| h)?"  # durations and clocks
+    r"|\b\d+:\d\d(?::\d\d)?\b(?: min| h)?|\b\d+\.\d s\b"  # durations and clocks
     r"|\b\d{1,2} [A-Z][a-z]{2,8} \d{4}\b"  # days in words
     r"|\b(?=[0-9a-f]*[a-f])[0-9a-f]{8,64}\b"  # hashes
 )
 """What differs between two runs of one revision in a text."""
+
+PSEUDONYM = re.compile(r"\b(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-)?[0-9a-f]{12}\b")
+"""Identifiers in exports, made with a secret of each workspace: compared by the order in which they first occur."""
 
 NUMBER = re.compile(r"(?<![\w.])-?(?:\d[\d,]*)?\.?\d+")
 
@@ -143,6 +146,18 @@ def _context(text: str, number: str) -> str:
     return repr(" ".join(MASKED.sub(" ", text)[max(0, start - 50) : start + 50].split()))
 
 
+def without_pseudonyms(value: Any, seen: dict[str, str] | None = None) -> Any:
+    """Return the content of an export with each pseudonym replaced by its number, counted from the first one on."""
+    seen = {} if seen is None else seen
+    if isinstance(value, Mapping):
+        return {key: without_pseudonyms(part, seen) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_pseudonyms(part, seen) for part in value]
+    if isinstance(value, str):
+        return PSEUDONYM.sub(lambda found: seen.setdefault(found[0], f"item {len(seen) + 1}"), value)
+    return value
+
+
 def export_content(data: bytes, name: str = "") -> Any:
     """Return what an export says: tables as rows, JSON as values, archives as their members, other files as text."""
     if data[:2] == b"PK":
@@ -169,7 +184,9 @@ def export_differences(before: Mapping[str, bytes], after: Mapping[str, bytes]) 
     both = {name: RENAMED_FORMATS.get(name, name) for name in before}
     both = {former: name if name in after else former for former, name in both.items()}
     return {
-        former: document_differences(export_content(before[former], former), export_content(after[name], former))
+        former: document_differences(
+            *(without_pseudonyms(export_content(data, former)) for data in (before[former], after[name]))
+        )
         for former, name in both.items()
         if name in after
     }

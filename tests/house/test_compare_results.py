@@ -70,6 +70,16 @@ def test_exports_are_compared_by_rows_under_their_present_format():
     assert export_content(b"\xff\xfe") == "fffe"
 
 
+def test_pseudonyms_are_compared_by_the_order_in_which_they_occur():
+    before = [{"id": "78e50c534503"}, {"id": "3b36b8c26905"}, {"id": "78e50c534503"}]
+    same = [{"id": "c0a8cc185282"}, {"id": "56eb09c4cf6b"}, {"id": "c0a8cc185282"}]
+    other = [same[0], same[1], same[1]]
+    exports = [{"jsonl": json.dumps(rows).encode()} for rows in (before, same, other)]
+
+    assert export_differences(exports[0], exports[1]) == {"jsonl": []}
+    assert export_differences(exports[0], exports[2]) == {"jsonl": ["/2/id: 'item 1' > 'item 2'"]}
+
+
 def test_the_exit_code_tells_whether_anything_differs(capsys):
     assert report({"demo: results.json": []}) == 0
     assert report({"demo: results.json": [], "demo: report.html": ["only before: 1"]}) == 1
