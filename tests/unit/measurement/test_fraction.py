@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from scipy.special import expit
+from benchmarks.simulate_intervals import labels_of_a_pool
 from statsmodels.stats.sandwich_covariance import cov_cluster_2groups
 
 from theodolite.domain.errors import InputError
@@ -35,17 +35,6 @@ def test_independent_yes_and_no_give_nearly_the_exact_interval():
     assert (found.low, found.high) == pytest.approx(clopper_pearson(30, 200, 0.95), abs=2e-3)
 
 
-def test_intervals_hold_what_is_true_over_clusters():
-    rng = np.random.default_rng(11)
-    held = 0
-    for _ in range(300):
-        shares = np.repeat(rng.beta(2, 6, 20), 10)
-        found = mean(rng.binomial(5, shares) / 5, clusters=np.repeat(range(20), 10).tolist())
-        held += found.low <= 0.25 <= found.high
-
-    assert held >= 276
-
-
 def test_tries_that_never_took_place_are_no_failures():
     assert pass_hat_k([[True, None, True], [True, None, None]], 2).n == 1
 
@@ -71,15 +60,6 @@ def test_no_try_at_all_cannot_be_asked_for():
         pass_hat_k([[True]], 0)
 
 
-def drawn(rng, *, dialogues, people, labels, severity, level):
-    """Draw labels of a pool: dialogue, annotator and defect of each label."""
-    strict = severity * rng.normal(size=people)
-    hard = level + 1.5 * rng.normal(size=dialogues)
-    who = np.array([rng.choice(people, labels, replace=False) for _ in range(dialogues)])
-    defects = rng.random((dialogues, labels)) < expit(hard[:, None] + strict[who])
-    return np.repeat(np.arange(dialogues), labels).tolist(), who.ravel().tolist(), defects.ravel().tolist()
-
-
 def test_each_dialogue_counts_once_however_many_labels_it_has():
     rate = pooled_defect_rate(["a", "a", "a", "b"], ["x", "y", "z", "x"], [True, True, True, False])
 
@@ -87,7 +67,7 @@ def test_each_dialogue_counts_once_however_many_labels_it_has():
 
 
 def test_the_variance_is_that_of_an_independent_implementation():
-    dialogues, people, defects = drawn(
+    dialogues, people, defects = labels_of_a_pool(
         np.random.default_rng(3), dialogues=60, people=12, labels=2, severity=1.0, level=-1.0
     )
     flags = np.array(defects, dtype=float)
@@ -101,27 +81,6 @@ def test_the_variance_is_that_of_an_independent_implementation():
 
     assert ours == pytest.approx([first.item(), second.item()])
     assert together == pytest.approx(both.item())
-
-
-def coverage(seed, **design):
-    """Return the share of 200 intervals that hold the rate of the population."""
-    rng = np.random.default_rng(seed)
-    level, severity = design["level"], design["severity"]
-    truth = expit(level + 1.5 * rng.normal(size=200_000) + severity * rng.normal(size=200_000)).mean()
-    rates = [pooled_defect_rate(*drawn(rng, **design)) for _ in range(200)]
-    return np.mean([rate.low <= truth <= rate.high for rate in rates])
-
-
-@pytest.mark.parametrize(
-    "design",
-    [
-        {"dialogues": 90, "people": 40, "labels": 2, "severity": 1.0, "level": -2.0},
-        {"dialogues": 90, "people": 40, "labels": 2, "severity": 0.0, "level": -2.0},
-        {"dialogues": 200, "people": 10, "labels": 3, "severity": 1.0, "level": -2.0},
-    ],
-)
-def test_the_interval_keeps_its_coverage_over_other_dialogues_and_people(design):
-    assert coverage(5, **design) >= 0.92
 
 
 def test_people_who_disagree_widen_the_interval():

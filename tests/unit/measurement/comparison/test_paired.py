@@ -142,28 +142,6 @@ def test_changes_in_one_direction_reach_further_on_the_side_of_the_longer_tail()
     assert change.value - change.low > 1.2 * (change.high - change.value)
 
 
-@pytest.mark.parametrize(
-    ("n_clusters", "size", "rates", "earlier"),
-    [(10, 20, (0.05, 0.02), 0.170), (20, 5, (0.05, 0.02), 0.143), (10, 20, (0.02, 0.02), 0.160)],
-)
-def test_intervals_of_rare_changes_are_narrower_than_they_were_and_hold_what_is_true(n_clusters, size, rates, earlier):
-    """Clusters resemble each other with a correlation of .1; `earlier` is the mean width of the interval before."""
-    rng, width, held = np.random.default_rng(6), 0.0, 0
-    for _ in range(60):
-        hard = rng.beta(rates[0] * 9, (1 - rates[0]) * 9, n_clusters)[:, None]
-        a = rng.random((n_clusters, size)) < hard
-        b = rng.random((n_clusters, size)) < hard * rates[1] / rates[0]
-        ids = np.repeat(np.arange(n_clusters), size)
-        change = paired_difference(
-            a.ravel().astype(int).tolist(), b.ravel().astype(int).tolist(), clusters=ids.tolist()
-        )
-        width += (change.high - change.low) / 60
-        held += change.low <= rates[1] - rates[0] <= change.high
-
-    assert held >= 55
-    assert width < 0.9 * earlier
-
-
 def test_a_shift_that_is_the_same_for_all_cases_has_an_interval_on_a_known_scale_alone():
     known = paired_difference([3.0] * 15, [4.0] * 15, scale=(1, 5))
     unknown = paired_difference([3.0] * 15, [4.0] * 15)

@@ -9,7 +9,7 @@ from scipy.stats import rankdata
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
 from theodolite.measurement.monitoring import scans
-from theodolite.measurement.monitoring.scans import confidence_sequence, scan, sequence_ends
+from theodolite.measurement.monitoring.scans import confidence_sequence, scan
 
 
 def test_the_probability_of_a_rank_sum_is_exact_with_ties():
@@ -44,14 +44,6 @@ def test_a_fall_is_no_rise():
 def test_equal_windows_never_alarm():
     assert scan(np.ones(100), n_reference=20, arl=100) == ()
     assert scan(np.ones(10), n_reference=20, arl=100) == ()
-
-
-def test_false_alarms_are_as_rare_as_promised():
-    rng = np.random.default_rng(4)
-
-    alarms = sum(bool(scan(rng.integers(0, 15, 60).astype(float), n_reference=20, arl=100)) for _ in range(100))
-
-    assert alarms <= 40
 
 
 def by_every_window(values, *, n_reference, arl):
@@ -91,18 +83,3 @@ def test_the_edges_are_kept(defects, end):
     found = confidence_sequence(defects, 20)
 
     assert end in {found.low, found.high}
-
-
-def test_the_truth_is_missed_at_some_look_in_about_one_of_twenty_at_most():
-    rng, looks, truth, repeats = np.random.default_rng(2), np.arange(1, 501), 0.1, 400
-    z = 1.959964
-
-    missed = missed_by_wilson = 0
-    for _ in range(repeats):
-        counts = np.cumsum(rng.random(500) < truth)
-        low, high = sequence_ends(counts, looks, 0.95, (0.5, 0.5))
-        missed += bool(((truth < low) | (truth > high)).any())
-        missed_by_wilson += bool((abs(counts / looks - truth) > z * np.sqrt(truth * (1 - truth) / looks)).any())
-
-    assert missed / repeats <= 0.05 + 2 * (0.05 * 0.95 / repeats) ** 0.5
-    assert missed_by_wilson / repeats > 0.3

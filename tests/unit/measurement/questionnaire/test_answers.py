@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 import scipy.stats
 from hypothesis import given as drawn
@@ -67,18 +66,6 @@ def test_drawn_arrangements_never_give_a_p_value_of_nought():
     test = people_permutation(answers, ["a"] * 20 + ["b"] * 20, people, draws=99)
 
     assert (test.p_value, test.method) == (0.01, "permutation of people, 99 draws")
-
-
-def test_without_a_difference_small_p_values_are_as_rare_as_they_promise():
-    rng = np.random.default_rng(7)
-    found = []
-    for _ in range(300):
-        tendency = np.repeat(rng.integers(0, 4, 8), 2)
-        answers = (tendency + rng.integers(1, 4, 16)).astype(float).tolist()
-        test = people_permutation(answers, ["a"] * 8 + ["b"] * 8, [str(n) for n in np.repeat(np.arange(8), 2)])
-        found.append(1.0 if isinstance(test, Undefined) else test.p_value)
-
-    assert sum(p <= 0.05 for p in found) / len(found) <= 0.08
 
 
 @pytest.mark.parametrize(("n", "m", "high", "seen"), [(5, 6, 5, 0), (30, 40, 12, 9), (200, 90, 30, 15)])
