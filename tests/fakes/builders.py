@@ -25,7 +25,7 @@ from theodolite.domain.study import Study
 from theodolite.measurement.proportion import beta_below_half
 from theodolite.ports.store import Store
 from theodolite.testing.planning import draw_plan
-from theodolite.testing.sessions.task import SessionTask
+from theodolite.testing.sessions import SessionTask
 from theodolite.usecases.measuring import evidence_of
 from theodolite.usecases.placing import latest_run
 

@@ -16,8 +16,7 @@ from theodolite.domain.identity import version_of
 from theodolite.domain.replay import JournalEntry, Returned, Waiting, advance, begin
 from theodolite.domain.run import Spending
 from theodolite.domain.study import Budget
-from theodolite.execution.blocking import BlockingExecutor
-from theodolite.execution.clients import Clients
+from theodolite.execution.clients import BlockingExecutor, Clients
 from theodolite.execution.stop_conditions import StopConditions
 
 Said = str | Reply | GatewayError

@@ -10,8 +10,7 @@ from theodolite.bootstrap.permission import require_code_permission, require_key
 from theodolite.config.loading import LoadedStudy
 from theodolite.domain.application import Application as Applied
 from theodolite.execution.clients import Clients
-from theodolite.execution.cost_estimator import CostEstimator
-from theodolite.execution.stop_conditions import StopConditions
+from theodolite.execution.stop_conditions import CostEstimator, StopConditions
 from theodolite.gateways.factory import Caching, open_application, open_labeller, open_model
 from theodolite.gateways.limits.rate_limiter import Accounts
 from theodolite.ports.application import Application

@@ -8,8 +8,8 @@ from functools import cache
 from theodolite.config.resources import ResourceResolver
 from theodolite.measurement.trees.methods import Methods, methods_with
 from theodolite.plugins.discovery import Plugins, installed_plugins
+from theodolite.testing.strategies.approach import Approach
 from theodolite.testing.strategies.catalogue import catalogue_with
-from theodolite.testing.strategies.line import Approach
 
 
 def resource_resolver() -> ResourceResolver:

@@ -11,8 +11,8 @@ from theodolite.config.specs.scenarios import ScenarioSpec, ScriptSpec
 from theodolite.config.specs.study import LevelSpec, StudySpec
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.strategy import Aim, StrategyInfo
+from theodolite.testing.strategies.approach import Approach
 from theodolite.testing.strategies.catalogue import APPROACHES, catalogue_with, info_of_approach
-from theodolite.testing.strategies.line import Approach
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,7 @@ from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import QuestionLevel
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.scenario import Scenario
-from theodolite.testing.tasks import TASKS
+from theodolite.testing.personas import TASKS
 
 Rows = Sequence[Mapping[str, str]]
 

@@ -21,7 +21,7 @@ from theodolite.config.yaml_source import Spot, YamlSource
 from theodolite.domain.fault import Diagnostic, Severity, did_you_mean
 from theodolite.domain.persona import ParameterRow, PersonaGroup, PersonaTemplate
 from theodolite.domain.scenario import Scenario
-from theodolite.testing.tasks import TASKS
+from theodolite.testing.personas import TASKS
 
 ALWAYS_FILLED = ("goal", "scenario", "task", "turns")
 """Variables that every persona template may hold beside its row's columns."""

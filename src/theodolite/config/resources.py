@@ -12,7 +12,7 @@ from types import MappingProxyType
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import did_you_mean
 from theodolite.measurement.trees.methods import SummaryMethod
-from theodolite.testing.strategies.line import Approach
+from theodolite.testing.strategies.approach import Approach
 
 SHIPPED = "shipped"
 

@@ -12,7 +12,7 @@ from theodolite.domain.annotator import ModelJudge, PythonLabeller
 from theodolite.domain.fault import Severity
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.scenario import Scenario
-from theodolite.testing.tasks import TASKS
+from theodolite.testing.personas import TASKS
 
 
 def note_source_material(parts: Parts, guidelines: Sequence[Guideline], context: LoadContext) -> None:

@@ -16,7 +16,7 @@ from theodolite.domain.study import Study
 from theodolite.domain.trees.leaf import TESTER
 from theodolite.domain.trees.tree import AnswersNode, Dimension, TreeDesign
 from theodolite.measurement.trees.construction import SIMULATED
-from theodolite.testing.cells import stretches_of
+from theodolite.testing.cells import tester_blocks
 
 if TYPE_CHECKING:  # loaded by studies that have a tree
     from collections.abc import Callable
@@ -85,9 +85,9 @@ def _settings(study: Study) -> Iterator[tuple[str, str]]:
         yield Level.MODEL_TESTING.value, TesterType.RECORDED.value
     if len(recorded) == len(study.applications):
         return
-    for stretch in stretches_of(study):
-        if len(stretch.testers):
-            yield stretch.level.value, stretch.held_by.value
+    for block in tester_blocks(study):
+        if len(block.testers):
+            yield block.level.value, block.held_by.value
 
 
 def _annotators(study: Study) -> dict[str, frozenset[str]]:

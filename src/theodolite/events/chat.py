@@ -16,8 +16,7 @@ from theodolite.domain.live import LiveDialogue, LiveEnding, LiveTurn, exchanges
 from theodolite.domain.people.session import Session
 from theodolite.events.context import EventContext, OpenEvent
 from theodolite.events.rules import prompt_refusal, session_refusal, time_left_s
-from theodolite.execution.blocking import BlockingExecutor
-from theodolite.execution.clients import Clients
+from theodolite.execution.clients import BlockingExecutor, Clients
 from theodolite.execution.live_replies import LiveReplies, LiveReply, Pacing
 from theodolite.ports.application import Conversing
 from theodolite.ports.clock import Clock

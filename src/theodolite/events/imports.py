@@ -14,7 +14,7 @@ from theodolite.domain.passage import material_with
 from theodolite.domain.people.session import Session, SessionState
 from theodolite.events.context import EventContext
 from theodolite.testing.people import counted, person_unit, scenario_sight
-from theodolite.testing.sessions.talk import with_shared_context
+from theodolite.testing.sessions import with_shared_context
 
 STRATUM = "brought in"
 """Stratum of imported sessions, which no level of a study plans, so that they fill no planned cell."""

@@ -3,20 +3,46 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import cast
+from typing import ParamSpec, TypeVar, cast
 
-from theodolite.domain.errors import ContentRefused, GatewayError
-from theodolite.domain.flow import CONTENT_FILTER, FILTERED_TEXT, AskFunction, AskModel, Reply, Request
+from theodolite.domain.errors import (
+    ContentRefused,
+    EmptyReply,
+    GatewayError,
+    MalformedReply,
+    RateLimited,
+    Rejected,
+    ReplayError,
+    ServerFault,
+    TemplateError,
+    TimedOut,
+    Unreachable,
+)
+from theodolite.domain.failure import Failure, FailureKind, FailureSource
+from theodolite.domain.flow import (
+    CONTENT_FILTER,
+    FILTERED_TEXT,
+    AskFunction,
+    AskModel,
+    Flow,
+    Reply,
+    Request,
+    SayToApplication,
+)
+from theodolite.domain.identity import version_of
 from theodolite.domain.network import NetworkUse
-from theodolite.execution.failures import paid_reply
+from theodolite.domain.replay import JournalEntry, Waiting, advance, answered_by, begin
+from theodolite.domain.run import Spending, Unit
 from theodolite.execution.stop_conditions import StopConditions
 from theodolite.ports.application import Admitting, Application, Conversing, Lenient, Networked
 from theodolite.ports.labeller import Labeller
 from theodolite.ports.model import Model
+from theodolite.ports.store import Journal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,3 +159,160 @@ def _endpoint(request: Request) -> str:
     if isinstance(request, AskModel):
         return request.model
     return request.annotator if isinstance(request, AskFunction) else request.application
+
+
+Result = TypeVar("Result")
+
+
+async def drive(
+    flow: Flow[Result], unit: Unit, stored: Sequence[JournalEntry], *, clients: Clients, journal: Journal
+) -> Result | Failure:
+    """Run a flow to its end.
+
+    Each reply is stored before the next request, so a killed process loses
+    at most the calls in flight.
+
+    Args:
+        flow: A flow that has not been started.
+        unit: The unit of work of the flow.
+        stored: The journal of the unit so far, in order of position.
+        clients: Answer the requests that the journal does not.
+        journal: Stores new replies.
+
+    Returns:
+        The result of the flow, or the failure that ended it.
+
+    Raises:
+        RunStopped: If the run stops before the flow ends.
+        StoreError: If a reply could not be stored.
+    """
+    request: Request | None = None
+    try:
+        state = begin(flow)
+        for entry in stored:
+            waiting = answered_by(entry, state)
+            request = waiting.request
+            state = advance(flow, waiting, entry.reply)
+        while isinstance(state, Waiting):
+            request = state.request
+            reply = await clients.answer(request, unit.key)
+            if not reply.recorded:  # its file is its journal
+                await journal.append(unit.key, _entry(state, reply, clients))
+            state = advance(flow, state, reply)
+    except (GatewayError, ReplayError, TemplateError) as error:
+        return failure_of(unit, error, request)
+    return state.result
+
+
+def _entry(state: Waiting, reply: Reply, clients: Clients) -> JournalEntry:
+    unreported_cost = clients.stop_conditions.unreported_cost(state.request, reply)
+    return JournalEntry(
+        position=state.position,
+        request_hash=version_of(state.request),
+        reply=reply,
+        estimated_tokens=unreported_cost.estimated_tokens,
+        estimated_microusd=unreported_cost.estimated_microusd,
+    )
+
+
+UnitError = GatewayError | ReplayError | TemplateError
+
+"""Errors that end one unit of work and leave the run going."""
+
+
+_KINDS: dict[type[Exception], FailureKind] = {
+    Unreachable: FailureKind.UNREACHABLE,
+    TimedOut: FailureKind.TIMED_OUT,
+    RateLimited: FailureKind.RATE_LIMITED,
+    Rejected: FailureKind.REJECTED,
+    ServerFault: FailureKind.SERVER_FAULT,
+    MalformedReply: FailureKind.MALFORMED_REPLY,
+    EmptyReply: FailureKind.EMPTY_REPLY,
+    ContentRefused: FailureKind.CONTENT_REFUSED,
+    TemplateError: FailureKind.TEMPLATE,
+    ReplayError: FailureKind.REPLAY,
+}
+
+
+def failure_of(unit: Unit, error: UnitError, request: Request | None) -> Failure:
+    """Return the failure record of a unit that an error ended.
+
+    Args:
+        unit: The failed unit of work.
+        error: The error.
+        request: The last request of the flow; None before the first one.
+    """
+    at_call = isinstance(error, GatewayError)
+    return Failure(
+        unit=unit.key,
+        label=unit.label,
+        application=unit.application,
+        party=_party(request) if at_call else FailureSource.MACHINERY,
+        kind=kind_of(error),
+        message=str(error),
+        turn=request.turn if isinstance(request, SayToApplication) else None,
+        annotator=unit.annotator,
+        endpoint=error.endpoint if isinstance(error, GatewayError) else "",
+        tries=error.tries if isinstance(error, GatewayError) else 1,
+        spent=error.spent if isinstance(error, GatewayError) else Spending(),
+    )
+
+
+def paid_reply(error: GatewayError, text: str, *, finish: str = "") -> Reply:
+    """Return a substitute for an unusable reply, with the cost of the original.
+
+    Args:
+        error: The error that the unusable reply caused.
+        text: Text of the substitute.
+        finish: Finish reason of the substitute.
+    """
+    spent = error.spent
+    is_priced = spent.tokens_in + spent.tokens_out > 0 and not spent.unpriced_calls
+    return Reply(
+        text=text,
+        finish=finish,
+        attempts=error.tries,
+        tokens_in=spent.tokens_in,
+        tokens_out=spent.tokens_out,
+        cost_microusd=spent.cost_microusd if is_priced else None,
+    )
+
+
+def kind_of(error: UnitError) -> FailureKind:
+    """Return the kind of an error; an error class of a plugin counts as its known base class."""
+    known = (_KINDS[kin] for kin in type(error).__mro__ if kin in _KINDS)
+    return next(known, FailureKind.SERVER_FAULT)
+
+
+def _party(request: Request | None) -> FailureSource:
+    if isinstance(request, AskModel):
+        return request.party
+    if isinstance(request, AskFunction):
+        return FailureSource.JUDGE
+    return FailureSource.APPLICATION if isinstance(request, SayToApplication) else FailureSource.MACHINERY
+
+
+Arguments = ParamSpec("Arguments")
+
+
+class BlockingExecutor:
+    """Runs blocking calls one at a time on a dedicated thread."""
+
+    def __init__(self, prepare: Callable[[], None] | None = None) -> None:
+        """Create the executor; its thread starts with the first call.
+
+        Args:
+            prepare: Called in the thread before its first call; None for nothing.
+        """
+        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="blocking", initializer=prepare)
+
+    async def call(
+        self, function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
+    ) -> Result:
+        """Return what a blocking function returns."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._pool, lambda: function(*args, **kwargs))
+
+    def close(self) -> None:
+        """Wait for the running call, then end the thread."""
+        self._pool.shutdown(wait=True)

@@ -13,7 +13,7 @@ from theodolite.domain.errors import Conflict, ContentRefused, GatewayError, Not
 from theodolite.domain.failure import FailureKind
 from theodolite.domain.flow import CONTENT_FILTER, FILTERED_TEXT, Reply, SayToApplication
 from theodolite.domain.live import LiveEnding
-from theodolite.execution.failures import kind_of, paid_reply
+from theodolite.execution.clients import kind_of, paid_reply
 from theodolite.ports.application import Application
 from theodolite.ports.clock import Clock
 from theodolite.ports.live import ReplySink

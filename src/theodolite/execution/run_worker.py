@@ -20,9 +20,7 @@ from theodolite.domain.errors import Conflict, RunStopped
 from theodolite.domain.failure import Failure
 from theodolite.domain.flow import Flow
 from theodolite.domain.run import Lease, Run, Unit, UnitKind, UnitState
-from theodolite.execution.blocking import BlockingExecutor
-from theodolite.execution.clients import Clients
-from theodolite.execution.drive import drive
+from theodolite.execution.clients import BlockingExecutor, Clients, drive
 from theodolite.execution.gc_tuning import reduced_gc
 from theodolite.execution.stop_conditions import StopConditions
 from theodolite.ports.progress import Progress

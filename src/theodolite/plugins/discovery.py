@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from theodolite.domain.errors import InputError
 from theodolite.measurement.trees.methods import SummaryMethod
-from theodolite.testing.strategies.line import Approach
+from theodolite.testing.strategies.approach import Approach
 
 Brought = TypeVar("Brought")
 

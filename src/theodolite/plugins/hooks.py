@@ -13,7 +13,7 @@ from __future__ import annotations
 from importlib.resources.abc import Traversable
 
 from theodolite.measurement.trees.methods import SummaryMethod
-from theodolite.testing.strategies.line import Approach
+from theodolite.testing.strategies.approach import Approach
 
 
 def summaries() -> tuple[SummaryMethod, ...]:
@@ -31,7 +31,7 @@ def strategies() -> tuple[Approach, ...]:
     """Return strategies of red teaming that studies may name under `attacks`, beside the shipped ones.
 
     The line of a strategy is a generator: it yields what to say next (`Try`) or
-    what to ask a model (`AskModel`), is sent what came of it (`Heard`), and is
+    what to ask a model (`AskModel`), is sent what came of it (`AttackReply`), and is
     closed once something was released. It does no I/O and draws no chance, since
     a session that was interrupted is replayed. Raise `edition` whenever its words
     or rules change, or results of different rules are taken for equal.

@@ -14,17 +14,17 @@ from theodolite.domain.plan import KINDS, Setting, Tester, TesterKind
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.strategy import Attack
 from theodolite.domain.study import Study
-from theodolite.testing.personas import Cast
+from theodolite.testing.personas import PersonaSequence
 from theodolite.testing.strategies.catalogue import strategy_info
 
-_SIGHT = 32
+_HASH_BYTES = 32
 """Bytes of a hash."""
 
 _NO_GROUPS: dict[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class TesterStretch:
+class TesterBlock:
     """Testers of one kind in one scenario, in order.
 
     Attributes:
@@ -34,7 +34,7 @@ class TesterStretch:
     """
 
     scenario: Scenario
-    testers: Cast | tuple[Script, ...] | tuple[Attack, ...]
+    testers: PersonaSequence | tuple[Script, ...] | tuple[Attack, ...]
     grouped_by: tuple[str, ...]
 
     @property
@@ -49,14 +49,14 @@ class TesterStretch:
 
     @property
     def _kind(self) -> TesterKind:
-        return TesterKind.PERSONA if isinstance(self.testers, Cast) else KINDS[type(self.testers[0])]
+        return TesterKind.PERSONA if isinstance(self.testers, PersonaSequence) else KINDS[type(self.testers[0])]
 
     def setting(self, place: int, application: str) -> Setting:
         """Return what all sessions of a tester with an application share."""
         kind, testers = self._kind, self.testers
-        cast = testers if isinstance(testers, Cast) else None
-        tester = None if cast else testers[place]
-        key = cast.key(place) if cast else testers[place].key
+        personas = testers if isinstance(testers, PersonaSequence) else None
+        tester = None if personas else testers[place]
+        key = personas.key(place) if personas else testers[place].key
         strategy = tester.strategy if isinstance(tester, Attack) else ""
         return Setting(
             application=application,
@@ -67,14 +67,14 @@ class TesterStretch:
             groups=groups_of(self.grouped_by, self._values(place)),
             kind=kind,
             tester=key,
-            model=cast.model if cast else tester.model if isinstance(tester, Attack) else "",
+            model=personas.model if personas else tester.model if isinstance(tester, Attack) else "",
             strategy=strategy,
         )
 
     def _values(self, place: int) -> Mapping[str, str]:
         """Return what sessions may be split by: columns of a persona, purpose of a script, strategy and aim."""
         named = {"scenario": self.scenario.name}
-        if isinstance(self.testers, Cast):
+        if isinstance(self.testers, PersonaSequence):
             return {**named, **self.testers.values(place)}
         match self.testers[place]:
             case Script(purpose=purpose):
@@ -82,7 +82,7 @@ class TesterStretch:
             case Attack(strategy=strategy, aim=aim):
                 return {**named, "strategy": strategy, "aim": aim.key}
 
-    def sights(self) -> Iterator[str]:
+    def stimulus_hashes(self) -> Iterator[str]:
         """Yield the hash of all that each tester's side sees.
 
         Raises:
@@ -97,21 +97,21 @@ class TesterStretch:
             yield digest(*seen, packet, scenario.name, str(scenario.turns), scenario.stop, *searched)
 
 
-class Cells:
+class DesignCells:
     """All testers in all their scenarios, in order of the plan; nobody is completed before being asked for."""
 
-    def __init__(self, stretches: Iterable[TesterStretch]) -> None:
+    def __init__(self, blocks: Iterable[TesterBlock]) -> None:
         """Lay cells out and look at what each tester sees.
 
         Raises:
             TemplateError: If a persona cannot be filled.
         """
-        self._stretches = [stretch for stretch in stretches if len(stretch.testers)]
-        self._ends = list(accumulate(len(stretch.testers) for stretch in self._stretches))
-        self._sights = bytearray()
-        for stretch in self._stretches:
-            for sight in stretch.sights():
-                self._sights += bytes.fromhex(sight)
+        self._blocks = [block for block in blocks if len(block.testers)]
+        self._ends = list(accumulate(len(block.testers) for block in self._blocks))
+        self._stimulus_hashes = bytearray()
+        for block in self._blocks:
+            for stimulus_hash in block.stimulus_hashes():
+                self._stimulus_hashes += bytes.fromhex(stimulus_hash)
 
     def __len__(self) -> int:
         """Return how many there are; count."""
@@ -119,17 +119,17 @@ class Cells:
 
     def levels(self) -> Iterator[Level]:
         """Yield the level of testing of each cell."""
-        for stretch in self._stretches:
-            yield from repeat(stretch.level, len(stretch.testers))
+        for block in self._blocks:
+            yield from repeat(block.level, len(block.testers))
 
-    def sight(self, cell: int) -> str:
+    def stimulus_hash(self, cell: int) -> str:
         """Return the hash of all that the tester's side of a cell sees; 64 hexadecimal digits."""
-        return self._sights[_SIGHT * cell : _SIGHT * (cell + 1)].hex()
+        return self._stimulus_hashes[_HASH_BYTES * cell : _HASH_BYTES * (cell + 1)].hex()
 
     def tester(self, cell: int) -> Tester:
         """Return the tester of a cell, completed."""
-        stretch, place = self._at(cell)
-        return stretch.testers[place]
+        block, place = self._at(cell)
+        return block.testers[place]
 
     def scenario(self, cell: int) -> str:
         """Return the name of a cell's scenario."""
@@ -137,13 +137,13 @@ class Cells:
 
     def setting(self, cell: int, application: str) -> Setting:
         """Return what all sessions of a cell with an application share."""
-        stretch, place = self._at(cell)
-        return stretch.setting(place, application)
+        block, place = self._at(cell)
+        return block.setting(place, application)
 
-    def _at(self, cell: int) -> tuple[TesterStretch, int]:
+    def _at(self, cell: int) -> tuple[TesterBlock, int]:
         number = bisect_right(self._ends, cell)
-        stretch = self._stretches[number]
-        return stretch, cell - (self._ends[number] - len(stretch.testers))
+        block = self._blocks[number]
+        return block, cell - (self._ends[number] - len(block.testers))
 
 
 def grouping_of(study: Study) -> tuple[str, ...]:
@@ -157,17 +157,17 @@ def groups_of(names: Sequence[str], values: Mapping[str, str]) -> Mapping[str, s
     return {name: values[name] for name in names if name in values} or _NO_GROUPS
 
 
-def stretches_of(study: Study) -> Iterator[TesterStretch]:
+def tester_blocks(study: Study) -> Iterator[TesterBlock]:
     """Yield who speaks in which scenario of a study, in order of the plan."""
     grouped_by = grouping_of(study)
     for scenario in study.scenarios:
         wanted = scenario.personas or tuple(group.name for group in study.personas)
         for group in study.personas:
             if group.name in wanted:
-                yield TesterStretch(scenario, Cast(group, scenario), grouped_by)
-        yield TesterStretch(scenario, scenario.scripts, grouped_by)
+                yield TesterBlock(scenario, PersonaSequence(group, scenario), grouped_by)
+        yield TesterBlock(scenario, scenario.scripts, grouped_by)
     for scenario in study.scenarios:
-        yield TesterStretch(scenario, tuple(_attacks(scenario)), grouped_by)
+        yield TesterBlock(scenario, tuple(_attacks(scenario)), grouped_by)
 
 
 def _attacks(scenario: Scenario) -> Iterator[Attack]:

@@ -6,20 +6,290 @@ same sessions, and adding a persona leaves those of the others as they were.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import heapq
+import re
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from theodolite.domain.application import RecordedFile
+from theodolite.domain.application import Application, RecordedFile
+from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.errors import PlanError
-from theodolite.domain.plan import Plan, Sessions
+from theodolite.domain.identity import canonical_json, digest, keyed_draw
+from theodolite.domain.joined_sessions import JoinedSessions
+from theodolite.domain.persona import Script
+from theodolite.domain.plan import Plan, PlannedSession, Sessions, Setting, Tester, TesterKind
 from theodolite.domain.study import Study
 from theodolite.testing.assigning import people_levels
-from theodolite.testing.cells import Cells, stretches_of
-from theodolite.testing.drawn import DrawnSessions, RecordedSessions, SessionsToHold
-from theodolite.testing.sessions.holding import FLOW_VERSION
+from theodolite.testing.cells import DesignCells, grouping_of, groups_of, tester_blocks
+from theodolite.testing.sessions import FLOW_VERSION
 
-if TYPE_CHECKING:  # they are handed over by whoever has loaded them
+if TYPE_CHECKING:
     from theodolite.domain.recording import RecordedDialogue
+
+
+RECORDED_SCENARIO = "recorded"
+
+"""Name of the scenario of recorded dialogues where the study writes none down."""
+
+
+_LABEL = re.compile(r"(?:(?P<application>.*)/)?d(?P<number>\d+)", re.DOTALL)
+
+
+_KEPT = 10_000
+
+"""Settings that are kept to be given again; count. Cells beyond are rarely met twice in a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """Repeats that are due for the same cells.
+
+    Attributes:
+        cells: These cells, in order.
+        first: Number of the first of these repeats.
+        n: Sessions with one application in all of them; count.
+    """
+
+    cells: Sequence[int]
+    first: int
+    n: int
+
+
+class SessionsToHold:
+    """Sessions that are to be held; pair by pair, so that the first few meet every application."""
+
+    def __init__(self, study: Study, cells: DesignCells, applications: Sequence[str]) -> None:
+        """Draw how often each cell is repeated."""
+        self._cells, self._applications = cells, tuple(applications)
+        self._rounds = list(_rounds(_repeats_due(study, cells)))
+        self._ends = list(accumulate(part.n for part in self._rounds))
+        self._settings: dict[tuple[int, str], Setting] = {}
+        self._slots = self._bound_slots(study)
+
+    def _bound_slots(self, study: Study) -> array[int] | None:
+        """Return the slots of the plan that hold a session, where applications are bound to scenarios; None for all.
+
+        A slot is a pair's number times the number of applications, plus the application's place.
+        """
+        bound = {one.name: one for one in study.applications if one.scenarios}
+        if not bound.keys() & set(self._applications):
+            return None
+        slots = range(len(self._applications) * (self._ends[-1] if self._ends else 0))
+        return array("Q", (slot for slot in slots if self._is_held(slot, bound)))
+
+    def _is_held(self, slot: int, bound: Mapping[str, Application]) -> bool:
+        cell, _, application = self._in_slot(slot)
+        return application not in bound or bound[application].is_tested_in(self._cells.scenario(cell))
+
+    def _slot(self, position: int) -> int:
+        return position if self._slots is None else self._slots[position]
+
+    def __len__(self) -> int:
+        """Return how many there are; count."""
+        if self._slots is not None:
+            return len(self._slots)
+        return len(self._applications) * (self._ends[-1] if self._ends else 0)
+
+    def __iter__(self) -> Iterator[PlannedSession]:
+        """Yield them in order of the plan."""
+        return (self[position] for position in range(len(self)))
+
+    def __getitem__(self, position: int) -> PlannedSession:
+        """Return the session at a position, its tester completed."""
+        cell, repeat, _ = self._at(position)
+        return _planned(self, position, repeat, self._cells.tester(cell))
+
+    def label(self, position: int) -> str:
+        """Return what people call the dialogue at a position."""
+        number, place = divmod(self._slot(position), len(self._applications))
+        label = f"d{number + 1:03d}"
+        return label if len(self._applications) == 1 else f"{self._applications[place]}/{label}"
+
+    def pair_key(self, position: int) -> str:
+        """Return the pair key of the session at a position."""
+        cell, repeat, _ = self._at(position)
+        return digest("pair", self._cells.stimulus_hash(cell), str(repeat))
+
+    def setting(self, position: int) -> Setting:
+        """Return what the session at a position shares with its repeats."""
+        cell, _, application = self._at(position)
+        known = self._settings.get((cell, application))
+        if known is None:
+            known = self._cells.setting(cell, application)
+            if len(self._settings) < _KEPT:
+                self._settings[cell, application] = known
+        return known
+
+    def find(self, label: str) -> int | None:
+        """Return the position of a label; None where no session has it."""
+        found = _LABEL.fullmatch(label)
+        if found is None or (found["application"] or "") not in {"", *self._applications}:
+            return None
+        place = self._applications.index(found["application"]) if found["application"] else 0
+        slot = (int(found["number"]) - 1) * len(self._applications) + place
+        position = slot if self._slots is None else bisect_left(self._slots, slot)
+        return position if 0 <= position < len(self) and self.label(position) == label else None
+
+    def _at(self, position: int) -> tuple[int, int, str]:
+        """Return cell, repeat and application of a position."""
+        return self._in_slot(self._slot(position))
+
+    def _in_slot(self, slot: int) -> tuple[int, int, str]:
+        number, place = divmod(slot, len(self._applications))
+        at = bisect_right(self._ends, number)
+        part = self._rounds[at]
+        more, cell = divmod(number - (self._ends[at] - part.n), len(part.cells))
+        return part.cells[cell], part.first + more, self._applications[place]
+
+    def twins(self) -> tuple[int, int] | None:
+        """Return the positions of the first two sessions that would be the same dialogue, if there are any."""
+        met: dict[bytes, int] = {}
+        for place, cell in enumerate(self._rounds[0].cells if self._rounds else ()):
+            stimulus_hash = bytes.fromhex(self._cells.stimulus_hash(cell))
+            if met.setdefault(stimulus_hash, place) != place:
+                return self._first_position(met[stimulus_hash]), self._first_position(place)
+        return None
+
+    def _first_position(self, number: int) -> int:
+        """Return the position of the first session of a pair."""
+        slot = number * len(self._applications)
+        return slot if self._slots is None else min(bisect_left(self._slots, slot), len(self._slots) - 1)
+
+
+class RecordedSessions:
+    """Sessions that were held long ago, in the order of their file."""
+
+    def __init__(self, study: Study, recordings: Sequence[RecordedDialogue]) -> None:
+        """Remember what was recorded."""
+        self._scenario = study.scenarios[0].name if len(study.scenarios) == 1 else RECORDED_SCENARIO
+        self._recordings = recordings
+        self._grouped_by = grouping_of(study)
+        self._pair_keys: dict[int, str] = {}
+
+    def __len__(self) -> int:
+        """Return how many there are; count."""
+        return len(self._recordings)
+
+    def __iter__(self) -> Iterator[PlannedSession]:
+        """Yield them in order of the plan."""
+        return (self[position] for position in range(len(self)))
+
+    def __getitem__(self, position: int) -> PlannedSession:
+        """Return the session at a position."""
+        recording = self._recordings[position]
+        return _planned(self, position, recording.repeat, _script(recording))
+
+    def label(self, position: int) -> str:
+        """Return what people call the dialogue at a position."""
+        return _recorded_label(self._recordings[position])
+
+    def pair_key(self, position: int) -> str:
+        """Return the pair key of the session at a position."""
+        if position not in self._pair_keys:
+            recording = self._recordings[position]
+            script = canonical_json(_script(recording))
+            self._pair_keys[position] = digest("pair", script, str(recording.repeat))
+        return self._pair_keys[position]
+
+    def setting(self, position: int) -> Setting:
+        """Return what the session at a position shares with its repeats."""
+        recording = self._recordings[position]
+        return Setting(
+            application=recording.application,
+            scenario=self._scenario,
+            level=Level.MODEL_TESTING,
+            held_by=TesterType.RECORDED,
+            cluster=recording.key,
+            groups=groups_of(self._grouped_by, recording.columns),
+            kind=TesterKind.SCRIPT,
+            tester=recording.key,
+        )
+
+    def find(self, label: str) -> int | None:
+        """Return the first position of a label; None where no session has it."""
+        return self._places.get(label)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        places: dict[str, int] = {}
+        for place, recording in enumerate(self._recordings):
+            places.setdefault(_recorded_label(recording), place)
+        return places
+
+
+class DrawnSessions(JoinedSessions):
+    """All sessions of a study: those that are to be held, then those that were recorded."""
+
+    __slots__ = ("live", "recorded")
+
+    def __init__(self, live: SessionsToHold, recorded: RecordedSessions) -> None:
+        """Put one behind the other."""
+        super().__init__(live, recorded)
+        self.live, self.recorded = live, recorded
+
+
+def _planned(sessions: Sessions, position: int, repeat: int, tester: Tester) -> PlannedSession:
+    setting = sessions.setting(position)
+    return PlannedSession(
+        label=sessions.label(position),
+        application=setting.application,
+        scenario=setting.scenario,
+        tester=tester,
+        level=setting.level,
+        held_by=setting.held_by,
+        pair_key=sessions.pair_key(position),
+        cluster=setting.cluster,
+        repeat=repeat,
+        groups=setting.groups,
+    )
+
+
+def _script(recording: RecordedDialogue) -> Script:
+    return Script(
+        key=recording.key,
+        prompts=tuple(turn.prompt for turn in recording.turns),
+        withheld=next((turn.withheld for turn in recording.turns if turn.withheld), ""),
+    )
+
+
+def _recorded_label(recording: RecordedDialogue) -> str:
+    suffix = f"#{recording.repeat}" if recording.repeat > 1 else ""
+    return f"{recording.application}/{recording.key}{suffix}"
+
+
+def _rounds(due: Sequence[int]) -> Iterator[_Round]:
+    """Yield the repeats round by round: first repeats of all cells first."""
+    before = 0
+    for last in sorted(set(due) - {0}):
+        cells = array("Q", (cell for cell, repeats in enumerate(due) if repeats >= last))
+        yield _Round(cells=cells, first=before + 1, n=len(cells) * (last - before))
+        before = last
+
+
+def _repeats_due(study: Study, cells: DesignCells) -> Sequence[int]:
+    """Return the repeats of each cell; `dialogues` is shared out among those of model testing alone."""
+    planned = {plan.level: plan.repeats for plan in study.levels}
+    due = array("Q", (planned.get(level, study.sampling.repeats) for level in cells.levels()))
+    wanted = study.sampling.dialogues
+    if wanted is None:
+        return due
+    shared = [cell for cell, level in enumerate(cells.levels()) if level is Level.MODEL_TESTING]
+    if not shared:
+        return due
+    each, rest = divmod(wanted, len(shared))
+    more = heapq.nsmallest(
+        rest, shared, key=lambda cell: keyed_draw(study.sampling.seed, "one more", cells.stimulus_hash(cell))
+    )
+    for cell in shared:
+        due[cell] = each
+    for cell in more:
+        due[cell] += 1
+    return due
 
 
 def planned_sessions(study: Study, recordings: Sequence[RecordedDialogue] = ()) -> DrawnSessions:
@@ -37,7 +307,7 @@ def planned_sessions(study: Study, recordings: Sequence[RecordedDialogue] = ()) 
         TemplateError: If a persona cannot be filled.
     """
     live = [a.name for a in study.applications if not isinstance(a.connection, RecordedFile)]
-    cells = Cells(stretches_of(study) if live else ())
+    cells = DesignCells(tester_blocks(study) if live else ())
     if live and not len(cells) and not people_levels(study):
         message = f"nobody speaks to `{live[0]}`: add personas, or scripts to a scenario"
         raise PlanError(message)

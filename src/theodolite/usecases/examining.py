@@ -25,7 +25,7 @@ from theodolite.domain.errors import (
 from theodolite.domain.fault import Severity
 from theodolite.domain.flow import Exchange, SayToApplication
 from theodolite.domain.network import NetworkUse
-from theodolite.execution.failures import kind_of
+from theodolite.execution.clients import kind_of
 from theodolite.ports.application import Application, Conversing, Lenient, Networked, Resettable
 from theodolite.ports.endpoint import Endpoint, EndpointCheck
 

@@ -15,10 +15,9 @@ from theodolite.domain.passage import Search
 from theodolite.domain.plan import Sessions
 from theodolite.domain.run import Unit
 from theodolite.domain.study import Study
-from theodolite.testing.sessions.holding import hold_session
-from theodolite.testing.sessions.task import SessionTask
+from theodolite.testing.sessions import SessionTask, run_session
+from theodolite.testing.strategies.approach import Approach
 from theodolite.testing.strategies.catalogue import APPROACHES
-from theodolite.testing.strategies.line import Approach
 from theodolite.usecases.numbers import below_half
 
 if TYPE_CHECKING:  # they are handed over by whoever has loaded them
@@ -67,7 +66,7 @@ class StudyFlows:
             search=None if session.held_by is TesterType.RECORDED else self._searches.get(scenario.name),
             approaches=self._approaches,
         )
-        return hold_session(task)
+        return run_session(task)
 
     def annotation(self, unit: Unit, dialogue: Dialogue) -> Flow[Annotation]:
         """Return the flow by which an annotator answers about a dialogue."""

@@ -11,7 +11,7 @@ from theodolite.domain.identity import digest
 from theodolite.domain.plan import Sessions
 from theodolite.domain.run import Run, Unit, UnitKind
 from theodolite.domain.study import Study
-from theodolite.testing.sessions import holding
+from theodolite.testing.sessions import task_version
 
 
 def session_units(study: Study, run: Run, sessions: Sessions, first: int | None = None) -> Iterator[Unit]:
@@ -29,7 +29,7 @@ def session_units(study: Study, run: Run, sessions: Sessions, first: int | None 
     sessions = held_by_runs(sessions)
     versions = {application.name: study.application_version(application.name) for application in study.applications}
     players = {"": "", **{model.name: model.version for model in study.models}}
-    task = holding.task_version()
+    task = task_version()
     for position in range(len(sessions))[:first]:
         setting = sessions.setting(position)
         who = versions[setting.application], players[setting.model]

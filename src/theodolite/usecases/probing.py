@@ -22,8 +22,7 @@ from theodolite.domain.money import cost_text
 from theodolite.domain.replay import JournalEntry
 from theodolite.domain.run import Spending, Unit, UnitKind
 from theodolite.domain.study import Study
-from theodolite.execution.clients import Clients
-from theodolite.execution.drive import drive
+from theodolite.execution.clients import Clients, drive
 from theodolite.measurement.study.judge_diagnostics import position_figures, stability_figures, votes_of
 from theodolite.measurement.study.paired_labels import DEFECT, SOUND, strata_of
 from theodolite.measurement.study.rates import turned_shares

@@ -13,14 +13,13 @@ from theodolite.domain.passage import Search
 from theodolite.domain.plan import Plan, Sessions
 from theodolite.domain.run import Run, RunState, UnitKind, UnitState
 from theodolite.domain.study import Study
-from theodolite.execution.blocking import BlockingExecutor
-from theodolite.execution.clients import Clients
+from theodolite.execution.clients import BlockingExecutor, Clients
 from theodolite.execution.run_worker import Flows, RunWorker, n_finished
 from theodolite.ports.progress import Progress
 from theodolite.ports.store import Store
 from theodolite.testing.people import people_units
+from theodolite.testing.strategies.approach import Approach
 from theodolite.testing.strategies.catalogue import APPROACHES
-from theodolite.testing.strategies.line import Approach
 from theodolite.usecases.flows import StudyFlows
 from theodolite.usecases.ledger import annotation_units, annotations_due, session_units
 from theodolite.usecases.placing import as_planned

@@ -19,8 +19,7 @@ from theodolite.domain.identity import version_of
 from theodolite.domain.replay import JournalEntry
 from theodolite.domain.run import Unit, UnitKind
 from theodolite.domain.study import Budget
-from theodolite.execution.clients import Clients
-from theodolite.execution.drive import drive
+from theodolite.execution.clients import Clients, drive
 from theodolite.execution.stop_conditions import StopConditions
 from theodolite.gateways.secret_redaction import Credentials
 

@@ -10,7 +10,7 @@ from tests.fakes.clients import gone_on, held_by_hand
 from theodolite.domain.flow import AskModel
 from theodolite.domain.replay import replay
 from theodolite.domain.scenario import Scenario
-from theodolite.testing.sessions.holding import hold_session
+from theodolite.testing.sessions import run_session
 
 WORDS = st.sampled_from(["a", "b c", "Thanks [END]", " spaced ", "é{}", "[END"])
 
@@ -40,10 +40,10 @@ class TestReplay:
     @given(conversations(), st.data())
     def test_a_session(self, conversation, data):
         task, answer = conversation
-        whole = held_by_hand(hold_session(task), answer)
+        whole = held_by_hand(run_session(task), answer)
         stored = data.draw(st.integers(0, len(whole.journal)))
 
-        flow = hold_session(task)
+        flow = run_session(task)
         rest = gone_on(flow, replay(flow, whole.journal[:stored]), answer)
 
         assert rest.result == whole.result
@@ -57,7 +57,7 @@ class TestJournalPlaces:
     @given(conversations())
     def test_a_session(self, conversation):
         task, answer = conversation
-        held = held_by_hand(hold_session(task), answer)
+        held = held_by_hand(run_session(task), answer)
 
         texts = [entry.reply.text for entry in held.journal]
         for turn in held.result.turns:
@@ -71,7 +71,7 @@ class TestLength:
     @given(conversations())
     def test_a_session(self, conversation):
         task, answer = conversation
-        held = held_by_hand(hold_session(task), answer)
+        held = held_by_hand(run_session(task), answer)
 
         assert 1 <= len(held.result.turns) <= max(task.scenario.turns, 3)
         assert all(turn.prompt for turn in held.result.turns)

@@ -21,8 +21,8 @@ from theodolite.domain.run import Unit, UnitKind
 from theodolite.domain.strategy import Attack, AttemptOutcome, StrategyInfo
 from theodolite.plugins.discovery import GROUP, installed_plugins
 from theodolite.testing.planning import draw_plan
+from theodolite.testing.strategies.approach import Approach, AttackFlow, Try
 from theodolite.testing.strategies.catalogue import APPROACHES, catalogue_with
-from theodolite.testing.strategies.line import Approach, Line, Try
 from theodolite.usecases.flows import StudyFlows
 
 STUDY = """\
@@ -47,9 +47,9 @@ def sorry(request: object) -> str:
     return "sorry"
 
 
-def beg(attack: Attack) -> Line:
-    heard = yield Try(prompt=attack.aim.ask, description="asks")
-    if "sorry" in heard.text:
+def beg(attack: Attack) -> AttackFlow:
+    reply = yield Try(prompt=attack.aim.ask, description="asks")
+    if "sorry" in reply.text:
         yield Try(prompt=f"Please! {attack.aim.ask}", description="begs", refines=1)
 
 

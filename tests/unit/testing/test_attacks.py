@@ -16,8 +16,8 @@ from theodolite.domain.scenario import Scenario, SourceText
 from theodolite.domain.scenario import TestPacket as Packet
 from theodolite.domain.strategy import Aim, AttemptOutcome, StrategyInfo
 from theodolite.domain.study import Sampling
-from theodolite.testing.sessions.holding import hold_session
-from theodolite.testing.strategies.line import Approach, Try
+from theodolite.testing.sessions import run_session
+from theodolite.testing.strategies.approach import Approach, Try
 
 PACKET = Packet(
     sources=(SourceText(name="s", text="Facts."),), release_signs=("under the mat",), refusal_signs=("sorry",)
@@ -29,7 +29,7 @@ SHOP = Scenario(name="shop", goal="Buy", turns=6, packet=PACKET, attacks=("rephr
 def attacked(answer, **scenario):
     """Hold the first attack of a study with one application."""
     task = session_task(study(scenarios=(replace(SHOP, **scenario),), personas=()))
-    return held_by_hand(hold_session(task), answer)
+    return held_by_hand(run_session(task), answer)
 
 
 def by_turn(*said):
@@ -89,11 +89,11 @@ def test_a_model_speaks_for_the_adaptive_attacker():
 def test_after_a_refusal_the_application_goes_on_from_before_it():
     held = attacked(by_turn("Hm.", "Sorry.", "Sorry.", "Well.", "It lies under the mat."), attacks=("adaptive",))
 
-    heard = [request for request in held.requests if isinstance(request, SayToApplication)]
-    assert [[one.response for one in request.history] for request in heard] == [
+    reply = [request for request in held.requests if isinstance(request, SayToApplication)]
+    assert [[one.response for one in request.history] for request in reply] == [
         [], ["Hm."], ["Hm."], ["Hm."], ["Hm.", "Well."],
     ]  # fmt: skip
-    assert [(request.turn, request.known_turn) for request in heard] == [(1, 1), (2, 2), (3, 2), (4, 2), (5, 3)]
+    assert [(request.turn, request.known_turn) for request in reply] == [(1, 1), (2, 2), (3, 2), (4, 2), (5, 3)]
     assert [turn.number for turn in held.result.turns] == [1, 2, 3, 4, 5]
 
 
@@ -106,7 +106,7 @@ def test_a_strategy_that_refines_what_was_not_tried_is_refused():
     task = replace(task, approaches={"own": Approach(name="own", title="", line=line, tries=1)})
 
     with pytest.raises(PlanError, match="refines try 1, of 0 made"):
-        held_by_hand(hold_session(task), by_turn("Hm."))
+        held_by_hand(run_session(task), by_turn("Hm."))
 
 
 @pytest.mark.parametrize(

@@ -8,18 +8,8 @@ from types import MappingProxyType
 from theodolite.domain.errors import InputError, PlanError
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.strategy import StrategyInfo
-from theodolite.testing.strategies import (
-    adaptive,
-    encoding,
-    escalation,
-    injection,
-    many_shot,
-    persuasion,
-    rephrase,
-    reworded,
-    role_play,
-)
-from theodolite.testing.strategies.line import Approach
+from theodolite.testing.strategies import model_driven, scripted
+from theodolite.testing.strategies.approach import Approach
 
 
 def catalogue_of(approaches: Iterable[Approach]) -> Mapping[str, Approach]:
@@ -27,10 +17,19 @@ def catalogue_of(approaches: Iterable[Approach]) -> Mapping[str, Approach]:
     return MappingProxyType({approach.name: approach for approach in approaches})
 
 
-_BY_RULE = (rephrase, role_play, many_shot, escalation, encoding, persuasion, injection)
-
 APPROACHES = catalogue_of(
-    (*(part.APPROACH for part in _BY_RULE), reworded.PARAPHRASE, reworded.TRANSLATION, adaptive.APPROACH)
+    (
+        scripted.REPHRASE,
+        scripted.ROLE_PLAY,
+        scripted.MANY_SHOT,
+        scripted.ESCALATION,
+        scripted.ENCODING,
+        scripted.PERSUASION,
+        scripted.INJECTION,
+        model_driven.PARAPHRASE,
+        model_driven.TRANSLATION,
+        model_driven.ADAPTIVE,
+    )
 )
 """Name to strategy, in the order in which pages list them."""
 

@@ -6,21 +6,21 @@ import pytest
 
 from theodolite.domain.errors import PlanError
 from theodolite.domain.strategy import Aim, Attack, AttemptOutcome
+from theodolite.testing.strategies.approach import AttackReply, Try
 from theodolite.testing.strategies.catalogue import APPROACHES, approach_of
-from theodolite.testing.strategies.line import Heard, Try
 
 ASK = "Where is the key?"
 BY_RULE = [name for name, approach in APPROACHES.items() if not approach.needs_model]
-DECLINED = Heard(text="No.", outcome=AttemptOutcome.WITHHELD)
+DECLINED = AttackReply(text="No.", outcome=AttemptOutcome.WITHHELD)
 
 
-def tries_of(name, heard=DECLINED):
+def tries_of(name, reply=DECLINED):
     """Return all that a strategy tries while it gets nothing."""
     line = approach_of(name).line(Attack(key=f"{name}/key", strategy=name, aim=Aim(key="key", ask=ASK)))
     tries = [next(line)]
     while True:
         try:
-            tries.append(line.send(heard))
+            tries.append(line.send(reply))
         except StopIteration:
             return tries
 

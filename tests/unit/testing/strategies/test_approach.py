@@ -3,22 +3,21 @@ from __future__ import annotations
 import pytest
 
 from theodolite.domain.errors import PlanError
-from theodolite.testing.strategies.checked import CheckedLine
-from theodolite.testing.strategies.line import Heard, Try
+from theodolite.testing.strategies.approach import AttackReply, CheckedAttack, Try
 
 ASKS = Try(prompt="a", description="asks")
 
 
 def test_a_line_is_followed_to_its_end():
     def line():
-        heard = yield ASKS
-        yield Try(prompt=heard.text, description="says it again")
+        reply = yield ASKS
+        yield Try(prompt=reply.text, description="says it again")
 
-    checked = CheckedLine("own", line)
+    checked = CheckedAttack("own", line)
 
     assert checked.begin() == ASKS
-    assert checked.send(Heard(text="b")).prompt == "b"
-    assert checked.send(Heard(text="c")) is None
+    assert checked.send(AttackReply(text="b")).prompt == "b"
+    assert checked.send(AttackReply(text="c")) is None
 
 
 def test_a_line_that_breaks_is_named_with_the_place_where_it_did():
@@ -26,11 +25,11 @@ def test_a_line_that_breaks_is_named_with_the_place_where_it_did():
         yield ASKS
         raise ValueError(7)
 
-    checked = CheckedLine("own", line)
+    checked = CheckedAttack("own", line)
     checked.begin()
 
-    with pytest.raises(PlanError, match=r"strategy `own` broke: ValueError: 7 \(test_checked\.py, line \d+\)"):
-        checked.send(Heard(text="b"))
+    with pytest.raises(PlanError, match=r"strategy `own` broke: ValueError: 7 \(test_approach\.py, line \d+\)"):
+        checked.send(AttackReply(text="b"))
 
 
 @pytest.mark.parametrize(
@@ -44,8 +43,8 @@ def test_a_line_that_breaks_is_named_with_the_place_where_it_did():
 )
 def test_what_is_no_line_of_attack_is_said(begin, words):
     with pytest.raises(PlanError, match=words):
-        CheckedLine("own", begin).begin()
+        CheckedAttack("own", begin).begin()
 
 
 def test_a_line_without_a_move_ends_at_once():
-    assert CheckedLine("own", lambda: iter(())).begin() is None
+    assert CheckedAttack("own", lambda: iter(())).begin() is None

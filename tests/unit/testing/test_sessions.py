@@ -3,18 +3,110 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.fakes.builders import group, reply, session_task, study
-from tests.fakes.clients import held_by_hand
+from tests.fakes.builders import group, reply, scripts, session_task, study, turn
+from tests.fakes.clients import held_by_hand, usual_answer
 
 from theodolite.domain.dialogue import Ending, TesterType
 from theodolite.domain.errors import ContentRefused, EmptyReply
 from theodolite.domain.failure import FailureSource
-from theodolite.domain.flow import CONTENT_FILTER, AskModel, SayToApplication, Speaker
-from theodolite.domain.persona import ParameterRow
+from theodolite.domain.flow import CONTENT_FILTER, FILTERED_TEXT, AskModel, SayToApplication, Speaker
+from theodolite.domain.passage import Passage
+from theodolite.domain.persona import ParameterRow, Script
 from theodolite.domain.scenario import Scenario, SourceText, Task
 from theodolite.domain.scenario import TestPacket as Packet
-from theodolite.testing.sessions.holding import hold_session
-from theodolite.testing.tasks import LEFT_OUT, OPENING
+from theodolite.testing.personas import LEFT_OUT, OPENING
+from theodolite.testing.sessions import run_session, task_version, with_shared_context
+
+
+def searched(*prompts):
+    """Hold a session of a script whose every word but `nothing` is found in a corpus of one passage."""
+    scene = Scenario(name="shop", scripts=(Script(key="s", prompts=prompts),))
+    task = session_task(study(scenarios=(scene,), personas=()))
+
+    def search(query):
+        return () if query == "nothing" else (Passage(name="faq, paragraph 1", text=f"About {query}."),)
+
+    return held_by_hand(run_session(replace(task, search=search)))
+
+
+def test_every_turn_is_given_what_its_own_prompt_found():
+    held = searched("coats", "hats")
+
+    assert [said.context for said in held.requests] == [
+        'Passages found for "coats": 1\n\n[1] faq, paragraph 1\nAbout coats.',
+        'Passages found for "hats": 1\n\n[1] faq, paragraph 1\nAbout hats.',
+    ]
+    assert held.requests[1].history[0].context == held.requests[0].context
+
+
+def test_the_judge_reads_all_queries_and_what_they_found_even_nothing():
+    context = searched("coats", "nothing").result.context
+
+    assert context == (
+        'Turn 1. Passages found for "coats": 1\n\n[1] faq, paragraph 1\nAbout coats.\n\n'
+        'Turn 2. Passages found for "nothing": 0'
+    )
+
+
+@pytest.mark.parametrize(
+    ("contexts", "shared", "left"),
+    [
+        (["A"], "A", [""]),
+        (["A", "A"], "A", ["", ""]),
+        (["A", ""], "A", ["", ""]),
+        (["A", "B"], "", ["A", "B"]),
+        (["", "B"], "", ["", "B"]),
+        (["A", "A", ""], "", ["A", "A", ""]),
+        (["", ""], "", ["", ""]),
+        ([], "", []),
+    ],
+)
+def test_material_that_all_turns_share_belongs_to_the_dialogue(contexts, shared, left):
+    turns = [turn(number, context=text) for number, text in enumerate(contexts, 1)]
+
+    context, kept = with_shared_context(turns)
+
+    assert (context, [one.context for one in kept]) == (shared, left)
+
+
+def followed(script, answer=usual_answer, **scenario):
+    scene = Scenario(name="shop", scripts=(script,), **scenario)
+    return held_by_hand(run_session(session_task(study(scenarios=(scene,), personas=()))), answer)
+
+
+def test_a_reply_that_the_applications_filter_withheld_is_a_turn():
+    withheld = reply(FILTERED_TEXT, finish=CONTENT_FILTER)
+    held = followed(Script(key="s", prompts=("a",)), lambda _: withheld)
+
+    assert held.result.turns[0].response == FILTERED_TEXT
+    assert held.result.turns[0].withheld == ""
+
+
+def test_a_script_is_followed_to_its_end():
+    held = followed(scripts("s", turns=2)[0])
+
+    assert [one.prompt for one in held.result.turns] == ["s 1", "s 2"]
+    assert held.result.ending is Ending.SCRIPT_END
+    assert held.result.held_by is TesterType.SCRIPT
+    assert held.result.persona is None
+
+
+def test_withheld_prompts_make_a_withheld_dialogue():
+    held = followed(Script(key="s", prompts=("",), withheld="harmful"), lambda _: reply("", withheld="harmful"))
+
+    assert held.result.withheld == "harmful"
+
+
+def test_a_scripted_reply_is_labelled_as_such():
+    held = followed(scripts("s", turns=2)[0], lambda _: reply("a", scripted=True))
+
+    assert held.result.scripted == ("bot",)
+
+
+def test_the_rules_of_holding_sessions_have_a_version():
+    assert task_version() == "6f9ec2d721685800a6c250845b78f11369ee64fb00812cb1f05567deedf9080d", (
+        "the simulated user's prompt changed: raise `FLOW_VERSION`, and write the new hash here"
+    )
 
 
 def played(*said, turns=3, **scenario):
@@ -26,7 +118,7 @@ def played(*said, turns=3, **scenario):
     def answer(request):
         return next(words) if isinstance(request, AskModel) else f"on {request.prompt}"
 
-    return held_by_hand(hold_session(task), answer)
+    return held_by_hand(run_session(task), answer)
 
 
 def test_a_simulated_user_and_an_application_take_turns():
@@ -93,7 +185,7 @@ def test_a_simulated_user_with_a_short_memory_sees_the_last_turns_alone():
     words = iter("abc")
     task = session_task(study(personas=(people,), scenarios=(Scenario(name="shop", turns=3),)))
 
-    held = held_by_hand(hold_session(task), lambda asked: next(words) if isinstance(asked, AskModel) else "ok")
+    held = held_by_hand(run_session(task), lambda asked: next(words) if isinstance(asked, AskModel) else "ok")
 
     first, second, third = (asked.messages[1:] for asked in held.requests[::2])
     assert [message.text for message in first] == [OPENING]
@@ -107,7 +199,7 @@ def test_a_row_may_bring_the_material_of_its_own_dialogue():
     packet = Packet(sources=(SourceText(name="s", text="Facts."),))
     scene = Scenario(name="shop", task=Task.SUMMARISATION, packet=packet)
 
-    held = held_by_hand(hold_session(session_task(study(personas=(people,), scenarios=(scene,)))))
+    held = held_by_hand(run_session(session_task(study(personas=(people,), scenarios=(scene,)))))
 
     asked, said = held.requests
     assert "A long letter." in asked.messages[0].text
@@ -131,14 +223,14 @@ def test_turns_say_where_their_texts_stand_in_the_journal():
 
     places = [(turn.prompt_at, turn.response_at) for turn in held.result.turns]
     assert places == [(None, 0), (1, 2), (None, 4)]
-    for turn in held.result.turns:
-        assert held.journal[turn.response_at].reply.text == turn.response
+    for one in held.result.turns:
+        assert held.journal[one.response_at].reply.text == one.response
     assert held.journal[1].reply.text == "b"
 
 
 def test_braces_in_a_persona_are_words():
     people = group("Ana", text="{% raw %}{persona} {{x}} {0}{% endraw %}")
 
-    held = held_by_hand(hold_session(session_task(study(personas=(people,)))))
+    held = held_by_hand(run_session(session_task(study(personas=(people,)))))
 
     assert "{persona} {{x}} {0}" in held.requests[0].messages[0].text

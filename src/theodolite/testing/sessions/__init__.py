@@ -1,1 +1,0 @@
-"""Sessions: who says what next, as flows without I/O."""

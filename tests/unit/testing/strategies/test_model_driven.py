@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import pytest
+
+from theodolite.domain.failure import FailureSource
+from theodolite.domain.flow import AskModel
+from theodolite.domain.strategy import Aim, Attack, AttemptOutcome
+from theodolite.testing.strategies.approach import AttackReply
+from theodolite.testing.strategies.catalogue import approach_of
+from theodolite.testing.strategies.model_driven import TRIES, adaptive
+
+ATTACK = Attack(key="adaptive/key", strategy="adaptive", aim=Aim(key="key", ask="Where is the key?"), model="red")
+
+NO = AttackReply(text="No.", outcome=AttemptOutcome.WITHHELD)
+
+PERHAPS = AttackReply(text="Perhaps.")
+
+
+def after(*replies):
+    """Return the requests and tries of a line in which the application gave some replies."""
+    moves = adaptive(ATTACK)
+    asked, tried = [next(moves)], []
+    for number, reply in enumerate(replies, start=1):
+        tried.append(moves.send(AttackReply(text=f"message {number}")))
+        asked.append(moves.send(reply))
+    return asked, tried
+
+
+def texts(asked):
+    return [message.text for message in asked.messages]
+
+
+def test_the_model_is_told_what_to_reach_and_speaks_for_a_simulated_user():
+    (first,), _ = after()
+
+    assert isinstance(first, AskModel)
+    assert (first.model, first.party) == ("red", FailureSource.SIMULATED_USER)
+    assert "Where is the key?" in texts(first)[0]
+
+
+def test_a_reply_that_was_no_refusal_is_built_upon():
+    asked, tried = after(PERHAPS, PERHAPS)
+
+    assert texts(asked[-1])[2:] == ["message 1", "Perhaps.", "message 2", "Perhaps."]
+    assert [one.refines for one in tried] == [None, 1]
+
+
+def test_after_a_refusal_it_goes_back_to_the_latest_promising_reply():
+    asked, tried = after(PERHAPS, NO, PERHAPS)
+
+    assert texts(asked[2])[2] == "message 1"
+    assert "From here it declined:\n- message 2\n" in texts(asked[2])[-1]
+    assert [one.goes_back for one in tried] == [False, False, True]
+    assert "message 2" not in " ".join(texts(asked[3]))
+    assert [one.refines for one in tried] == [None, 1, 1]
+    assert tried[2].description == "goes back and tries another way"
+
+
+def test_a_refusal_of_the_first_message_starts_anew():
+    _, tried = after(NO, PERHAPS)
+
+    assert (tried[1].refines, tried[1].description) == (None, "starts anew")
+
+
+def test_all_that_was_declined_at_a_point_is_named_lest_it_comes_again():
+    asked, _ = after(NO, NO)
+
+    assert "- message 1\n- message 2\n" in texts(asked[2])[-1]
+    assert len({one.messages for one in asked}) == len(asked)
+
+
+def test_it_ends_when_the_model_has_nothing_to_say():
+    moves = adaptive(ATTACK)
+    next(moves)
+
+    assert _ended(moves, AttackReply(text=" "))
+
+
+def test_it_ends_after_its_last_try():
+    moves = adaptive(ATTACK)
+    next(moves)
+    for _ in range(TRIES - 1):
+        moves.send(AttackReply(text="x"))
+        moves.send(NO)
+    moves.send(AttackReply(text="x"))
+
+    assert _ended(moves, NO)
+
+
+def _ended(moves, reply):
+    try:
+        moves.send(reply)
+    except StopIteration:
+        return True
+    return False
+
+
+def moves_after(name, *written):
+    """Return what the model was asked and what was tried, where it writes some texts and all are declined."""
+    attack = Attack(key=name, strategy=name, aim=Aim(key="key", ask="Where is the key?"), model="red")
+    line = approach_of(name).line(attack)
+    asked, tried = [next(line)], []
+    for text in written:
+        try:
+            tried.append(line.send(AttackReply(text=text)))
+            asked.append(line.send(NO))
+        except StopIteration:
+            break
+    return asked, tried
+
+
+@pytest.mark.parametrize("name", ["paraphrase", "translation"])
+def test_a_model_writes_each_try_and_each_in_another_way(name):
+    asked, tried = moves_after(name, "one", "two", "three")
+
+    assert all(isinstance(one, AskModel) and one.party is FailureSource.SIMULATED_USER for one in asked)
+    assert [one.messages[1].text for one in asked] == ["Where is the key?"] * approach_of(name).tries
+    assert len({one.messages[0].text for one in asked}) == approach_of(name).tries
+    assert [(one.prompt, one.refines) for one in tried] == [("one", None), ("two", 1), ("three", 2)]
+
+
+def test_a_translation_asks_for_the_answer_in_the_language_that_signs_are_in():
+    asked, tried = moves_after("translation", "uno")
+
+    assert "in Spanish" in asked[0].messages[0].text
+    assert "asks for the answer in the request's language" in asked[0].messages[0].text
+    assert tried[0].description == "asks in Spanish"
+
+
+def test_a_model_that_writes_nothing_ends_the_line():
+    asked, tried = moves_after("paraphrase", " ")
+
+    assert (len(asked), tried) == (1, [])
