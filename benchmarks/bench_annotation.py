@@ -63,7 +63,7 @@ def filled(n: int):
     from theodolite.store.models.runs import ParticipantRow
 
     store = open_store(WORKSPACE)
-    store.open_run(STUDY, Plan(substance=digest("s"), seed=1, flow_version=1, n_sessions=n))
+    store.open_run(STUDY, Plan(run_fingerprint=digest("s"), seed=1, flow_version=1, n_sessions=n))
     records, run, now, rng = (
         RecordCache(Contents(WORKSPACE / "blobs")),
         RunRow.objects.get(),

@@ -48,7 +48,7 @@ def a_study(name: str = "support") -> Study:
 
 
 def a_plan(seed: int = 1) -> Plan:
-    return Plan(substance=digest("study"), seed=seed, flow_version=1, n_sessions=3)
+    return Plan(run_fingerprint=digest("study"), seed=seed, flow_version=1, n_sessions=3)
 
 
 def a_session(run: Run, number: int = 0) -> Unit:

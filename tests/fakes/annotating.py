@@ -200,7 +200,7 @@ def a_venue(database: Database, n_dialogues: int = 3) -> Venue:
     from theodolite.store.contents import Contents
 
     store = database.open()
-    run = store.open_run(STUDY, Plan(substance=digest("study"), seed=1, flow_version=1, n_sessions=n_dialogues))
+    run = store.open_run(STUDY, Plan(run_fingerprint=digest("study"), seed=1, flow_version=1, n_sessions=n_dialogues))
     venue = Venue(database, store, RecordCache(Contents(database.workspace / "blobs")), run)
     venue.hold(n_dialogues)
     return venue

@@ -33,7 +33,7 @@ def grouped_evidence(told: Callable[[str, int], str]) -> Evidence:
 
     annotations = tuple(own(one) for one in evidence.archive.annotations())
     found = changed(evidence, study=evidence.study, annotations=annotations)
-    return replace(found, samples=evidence.samples, drawn=evidence.drawn, described={"age": AGE})
+    return replace(found, samples=evidence.samples, drawn=evidence.drawn, annotator_attributes={"age": AGE})
 
 
 def split(person: str, number: int) -> str:

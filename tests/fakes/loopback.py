@@ -17,7 +17,7 @@ Served: `POST /v1/chat/completions`, `POST /v1/messages` (Anthropic's form), `GE
 application: `{"q": ..., "sid": ...}`, or a form of these, -> `{"text": ..., "data": [{"reply": ...}]}`),
 `GET /stats`, `GET /calls`, `POST /knobs` (JSON; also zeroes the counters).
 The model name's suffix (`user-sim`, `target`, `judge`) is the role by which calls are counted and answered; the
-knock before a run has the role `check` and is never a duplicate.
+knock before a run has the role `knock` and is never a duplicate.
 """
 
 from __future__ import annotations

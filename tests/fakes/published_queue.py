@@ -104,7 +104,7 @@ async def _hold(study: Study, items: list[str]) -> dict[str, str]:
     store = open_store(Path(str(settings.WORKSPACE)), settings.DATABASE_URL)
     await store.start()
     try:
-        plan = Plan(substance=digest(study.name), seed=1, flow_version=1, n_sessions=len(items))
+        plan = Plan(run_fingerprint=digest(study.name), seed=1, flow_version=1, n_sessions=len(items))
         run = store.open_run(study, plan)
         units = [
             Unit(

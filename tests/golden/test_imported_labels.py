@@ -11,7 +11,7 @@ from tests.fakes.answers import GivenAnswer
 from tests.golden.published import HERE
 from theodolite.config.brought.label_files import AskedItem, LabelKey
 from theodolite.config.brought.label_imports import ImportColumns, read_import
-from theodolite.domain.annotation import WAYS_OUT
+from theodolite.domain.annotation import NON_RESPONSE_OPTIONS
 from theodolite.domain.instrument import Label, Question, Scale, ScaleKind
 from theodolite.measurement.annotator_agreement import question_agreement, self_agreement
 from theodolite.measurement.answer_arrays import answer_arrays
@@ -36,7 +36,7 @@ def imported(tmp_path, table, scale, **options):
     key = LabelKey(
         items={(item, "g"): AskedItem(guideline="g", version="1", questions={"q": (None,)}) for item in items},
         questions={("g", "q"): question},
-        own_words=WAYS_OUT,
+        own_words=NON_RESPONSE_OPTIONS,
     )
     columns = ImportColumns(dialogue="item", annotator="who", answers={"q": "label"})
     read = read_import(path, key, {item: item for item in items}, columns, **options)

@@ -11,7 +11,7 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 from theodolite.annotation.queues import count_disputed, route_on
 from theodolite.annotation.records import RecordCache
 from theodolite.annotation.rules import is_pass, most_by_judges
-from theodolite.domain.annotating.promotion import Demotion, JudgeStanding, Promotion, is_model, seat_of
+from theodolite.domain.annotating.promotion import Demotion, JudgeStanding, Promotion, is_model, judge_key
 from theodolite.domain.annotating.work import ItemState, ReservationState
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.annotator import Annotator
@@ -62,7 +62,7 @@ def _standings(records: RecordCache, queue: QueueRow) -> list[JudgeStanding]:
                 past=tuple(past),
                 n_read=_n_read(queue, version, wanted),
                 n_passes=ReservationRow.objects.filter(
-                    item__queue=queue, participant__key=seat_of(judge.name), state__in=LIVE
+                    item__queue=queue, participant__key=judge_key(judge.name), state__in=LIVE
                 ).count(),
             )
         )
@@ -119,7 +119,7 @@ def let_judges_take(records: RecordCache, queue: QueueRow) -> int:
 
 
 def _take_all(records: RecordCache, queue: QueueRow, process: AnnotationProcess, promotion: Promotion) -> int:
-    had = ReservationRow.objects.filter(item=OuterRef("pk"), participant__key=seat_of(promotion.judge))
+    had = ReservationRow.objects.filter(item=OuterRef("pk"), participant__key=judge_key(promotion.judge))
     items = WorkItemRow.objects.filter(
         Exists(_readings(promotion).filter(dialogue_id=OuterRef("dialogue_id"))),
         ~Exists(had),
@@ -162,7 +162,7 @@ def _free(items: Sequence[WorkItemRow], process: AnnotationProcess) -> list[_Fre
 
 def _take(records: RecordCache, free: Sequence[_Free], promotion: Promotion) -> int:
     readings = _latest_readings(promotion, [one.item.dialogue_id for one in free])
-    who, now = participant_id(seat_of(promotion.judge)), database_now()
+    who, now = participant_id(judge_key(promotion.judge)), database_now()
     rows = [
         ReservationRow(
             token=new_token(),
@@ -181,7 +181,8 @@ def _take(records: RecordCache, free: Sequence[_Free], promotion: Promotion) -> 
     ]
     made = ReservationRow.objects.bulk_create(rows)
     ReservationEventRow.objects.bulk_create(
-        ReservationEventRow(reservation=one, state=SUBMITTED, by=seat_of(promotion.judge), created=now) for one in made
+        ReservationEventRow(reservation=one, state=SUBMITTED, by=judge_key(promotion.judge), created=now)
+        for one in made
     )
     _count(records, [one.item for one in made])
     return len(made)
@@ -215,7 +216,7 @@ def take_back(queue: QueueRow, judge: str, *, by: str, reason: str) -> int:
 
     What it said stays on record, beside people as a shadow.
     """
-    reservations = ReservationRow.objects.filter(item__queue=queue, participant__key=seat_of(judge), state=SUBMITTED)
+    reservations = ReservationRow.objects.filter(item__queue=queue, participant__key=judge_key(judge), state=SUBMITTED)
     rows = list(reservations.exclude(item__state=ItemState.FROZEN.value).select_related("item"))
     for row in rows:
         give_back(row, ReservationState.VOIDED, by=by, reason=reason)

@@ -66,7 +66,13 @@ def measured(evidence: Evidence, folder: Path, measure: Callable[[Evidence], Fin
 
 def _is_about_people(evidence: Evidence) -> bool:
     """Tell whether people took part: what they withdraw must not stay in a file, so nothing of theirs is stored."""
-    people = (evidence.sittings, evidence.responses, evidence.notes, evidence.event.sessions, evidence.described)
+    people = (
+        evidence.sittings,
+        evidence.responses,
+        evidence.notes,
+        evidence.event.sessions,
+        evidence.annotator_attributes,
+    )
     return any(people) or any(annotator.by_hand for annotator in evidence.study.annotators)
 
 

@@ -55,8 +55,8 @@ def read_labels(context: StudyContext, path: Path, *, by: str = "", store: bool 
 
 def keep_read(context: StudyContext, evidence: Evidence, read: ReadLabels, *, store: bool) -> KeptLabels:
     """Return what a file without faults adds to what is known, and store it if that is wanted."""
-    kept = replace(labels_to_keep(evidence, read.labels), described=read.described)
+    kept = replace(labels_to_keep(evidence, read.labels), annotator_attributes=read.annotator_attributes)
     if store:
         context.store.keep_labels(kept.to_store)
-        keep_descriptions(context.store, kept.described, now=context.clock.now())
+        keep_descriptions(context.store, kept.annotator_attributes, now=context.clock.now())
     return kept

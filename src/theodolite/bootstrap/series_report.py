@@ -74,7 +74,7 @@ def write_series_report(path: str, *, out: str | None = None, partial: bool = Fa
         raise NotFound(message)
     results = SeriesResults(
         name=series.name,
-        announced=series.announced,
+        preregistered=series.preregistered,
         studies=tuple(studies),
         generated=SystemClock().now(),
         package_version=version("theodolite"),

@@ -17,8 +17,8 @@ from theodolite.config.endpoints import endpoint_of
 from theodolite.config.labelling.annotation_schemas import Written, written_schemas
 from theodolite.config.labelling.annotators import (
     GuidelineRegistry,
+    annotator_attributes_of,
     check_spelling,
-    described_people,
     labelling_annotator,
     reference_of,
 )
@@ -31,7 +31,7 @@ from theodolite.config.personas import check_meetings, group_of
 from theodolite.config.prices import price_book
 from theodolite.config.risks import shown_risks
 from theodolite.config.scenarios import scenario_of
-from theodolite.config.series import announced, check_taxonomies, note_departures, series_of
+from theodolite.config.series import check_taxonomies, note_deviations, preregistered, series_of
 from theodolite.config.specs.base import Spec, as_list
 from theodolite.config.specs.scenarios import ScenarioSpec
 from theodolite.config.specs.series import SeriesSpec
@@ -106,8 +106,8 @@ def assemble(
         corrections=_corrections(parts, guidelines, context),
         schemas=asked.schemas,
         questionnaires=asked.questionnaires,
-        described=described_people(entry.spec.annotators),
-        announced=announced(series_entry, series, context),
+        annotator_attributes=annotator_attributes_of(entry.spec.annotators),
+        preregistered=preregistered(series_entry, series, context),
     )
     whole = replace(study, topics=topics_of(parts, pack, context))
     return in_languages(_noted(whole, entry, series_entry, context), entry, context), _dialogues(parts)
@@ -160,7 +160,7 @@ def _noted(
     study: Study, entry: Entry[StudySpec], series_entry: Entry[SeriesSpec] | None, context: LoadContext
 ) -> Study:
     """Return a study once departures from its series and unreached nodes of its trees are noted."""
-    note_departures(study, series_entry, context)
+    note_deviations(study, series_entry, context)
     if study.trees:
         from theodolite.config.tree_coverage import note_unreached
 

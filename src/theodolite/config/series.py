@@ -11,7 +11,7 @@ from theodolite.config.resources import SHIPPED
 from theodolite.config.specs.series import SeriesSpec, TaxonomySpec
 from theodolite.config.specs.study import RiskSpec, StudySpec
 from theodolite.domain.fault import Severity, did_you_mean
-from theodolite.domain.study import Study, departures_of
+from theodolite.domain.study import Study, deviations_of
 
 if TYPE_CHECKING:  # loaded by studies whose series is written down
     from theodolite.domain.people.series import Series
@@ -40,7 +40,7 @@ def series_of(entry: Entry[StudySpec], context: LoadContext) -> tuple[str, Entry
     return form, found
 
 
-def announced(entry: Entry[SeriesSpec] | None, name: str, context: LoadContext) -> Series | None:
+def preregistered(entry: Entry[SeriesSpec] | None, name: str, context: LoadContext) -> Series | None:
     """Return what a series has published; None where nothing is written down."""
     if entry is None:
         return None
@@ -67,11 +67,11 @@ def announced(entry: Entry[SeriesSpec] | None, name: str, context: LoadContext) 
     )
 
 
-def note_departures(study: Study, entry: Entry[SeriesSpec] | None, context: LoadContext) -> None:
+def note_deviations(study: Study, entry: Entry[SeriesSpec] | None, context: LoadContext) -> None:
     """Note where a study holds what its series has not published, and check the series' own risks."""
     if entry is None:
         return
-    for words in departures_of(study):
+    for words in deviations_of(study):
         message = f"{words} (series `{study.series}`)"
         context.diagnostics.add(entry.fault(message=message, severity=Severity.NOTE, at_key=True))
     own = {risk.name for risk in study.risks}

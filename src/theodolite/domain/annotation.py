@@ -22,10 +22,10 @@ class Outcome(StrEnum):
     FAILED = "failed"
 
 
-WAYS_OUT = {UNABLE: Outcome.MISSING, NOT_APPLICABLE: Outcome.NOT_APPLICABLE}
+NON_RESPONSE_OPTIONS = {UNABLE: Outcome.MISSING, NOT_APPLICABLE: Outcome.NOT_APPLICABLE}
 """What a person may say in place of a value where the question allows it, and what that makes of the question."""
 
-OWN_WORDS = {outcome: words for words, outcome in WAYS_OUT.items()}
+NON_RESPONSE_NAMES = {outcome: words for words, outcome in NON_RESPONSE_OPTIONS.items()}
 """The same the other way round."""
 
 

@@ -311,7 +311,7 @@ class Application:
     scenarios: tuple[str, ...] = ()
 
     @property
-    def substance(self) -> Application:
+    def deciding_part(self) -> Application:
         """The same without what is only said about it: to edit a claim makes no other application."""
         return replace(self, claims=(), description="", variant_of="", scenarios=())
 

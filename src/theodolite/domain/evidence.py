@@ -112,7 +112,7 @@ class Evidence:
         notes: What red teamers noted while they tested, as answers in own words.
         answered: Key of each dialogue that such a response is about to its position in the plan.
         reviews: What people found who read a session's dialogues and questionnaire together.
-        described: What annotators say of themselves: attribute to annotator to group; the silent are left out.
+        annotator_attributes: Self-described groups: attribute to annotator to group.
         coding: What was done about answers in own words; None where nobody has begun.
         event: What people left beside dialogues and answers: guesses, exposure, withdrawals.
         criteria: How annotators were sought, chosen and given work, statement by statement.
@@ -136,7 +136,7 @@ class Evidence:
     notes: tuple[QuestionnaireResponse, ...] = ()
     answered: Mapping[str, int] = field(default_factory=dict)
     reviews: tuple[CombinedReview, ...] = ()
-    described: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    annotator_attributes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     coding: CodingWork | None = None
     event: EventRecord = field(default_factory=EventRecord)
     criteria: tuple[StatedCriteria, ...] = ()

@@ -130,10 +130,10 @@ class ModelEndpoint:
     @property
     def version(self) -> str:
         """Content hash of what decides its replies: not of name, price, patience or limits."""
-        return version_of(replace(self.substance, name=""))
+        return version_of(replace(self.deciding_part, name=""))
 
     @property
-    def substance(self) -> ModelEndpoint:
+    def deciding_part(self) -> ModelEndpoint:
         """The same without key, price, patience and limits, which decide no reply."""
         return ModelEndpoint(
             name=self.name,

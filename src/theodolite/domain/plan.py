@@ -8,11 +8,11 @@ from enum import StrEnum
 from typing import Protocol, TypeAlias
 
 from theodolite.domain.dialogue import Level, TesterType
-from theodolite.domain.people.seat import Seat
+from theodolite.domain.people.slot import Slot
 from theodolite.domain.persona import Persona, Script
 from theodolite.domain.strategy import Attack
 
-Tester: TypeAlias = Persona | Script | Attack | Seat
+Tester: TypeAlias = Persona | Script | Attack | Slot
 """Who speaks to an application in a planned session."""
 
 
@@ -22,14 +22,14 @@ class TesterKind(StrEnum):
     PERSONA = "persona"
     SCRIPT = "script"
     ATTACK = "attack"
-    SEAT = "seat"
+    SLOT = "seat"
 
 
 KINDS: Mapping[type, TesterKind] = {
     Persona: TesterKind.PERSONA,
     Script: TesterKind.SCRIPT,
     Attack: TesterKind.ATTACK,
-    Seat: TesterKind.SEAT,
+    Slot: TesterKind.SLOT,
 }
 """Type of a tester to its kind."""
 
@@ -104,7 +104,7 @@ class PlannedSession:
             groups=self.groups,
             kind=KINDS[type(self.tester)],
             tester=self.tester.key,
-            model="" if isinstance(self.tester, Script | Seat) else self.tester.model,
+            model="" if isinstance(self.tester, Script | Slot) else self.tester.model,
             strategy=self.tester.strategy if isinstance(self.tester, Attack) else "",
         )
 
@@ -192,13 +192,13 @@ class Plan:
     and seed when they are asked for; the record holds what identifies them.
 
     Attributes:
-        substance: Content hash of what decides the study's questions; see `Study.substance`.
+        run_fingerprint: Content hash of what decides the questions of the study; see `Study.run_fingerprint`.
         seed: Of every draw.
         flow_version: Number of the rules by which sessions are held.
         n_sessions: Sessions that a run holds itself; count, those of people left out.
     """
 
-    substance: str
+    run_fingerprint: str = field(metadata={"stored_as": "substance"})
     seed: int
     flow_version: int
     n_sessions: int

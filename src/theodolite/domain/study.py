@@ -115,8 +115,8 @@ class Study:
         corrections: How judges' numbers are corrected by what people found, where it is said.
         schemas: Schemas that people annotate by; their guidelines stand among the guidelines too.
         questionnaires: What testers are asked after a session.
-        described: What the study says of its annotators: attribute to annotator to group.
-        announced: What its series published before it began; None where nothing is written down.
+        annotator_attributes: What the study says of its annotators: attribute to annotator to group.
+        preregistered: What its series published before it began; None where nothing is written down.
         language: Language that its texts are written in, as a tag.
         translations: What people read of it, in further languages.
         topics: What in its scenarios people may not want to meet.
@@ -145,25 +145,29 @@ class Study:
     corrections: tuple[CorrectionChoice, ...] = ()
     schemas: tuple[AnnotationSchema, ...] = ()
     questionnaires: tuple[Questionnaire, ...] = ()
-    described: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    announced: Series | None = None
+    annotator_attributes: Mapping[str, Mapping[str, str]] = field(
+        default_factory=dict, metadata={"stored_as": "described"}
+    )
+    preregistered: Series | None = field(default=None, metadata={"stored_as": "announced"})
     language: str = "en"
     translations: tuple[Translation, ...] = ()
     topics: tuple[SensitiveTopic, ...] = ()
 
     @property
-    def substance(self) -> str:
+    def run_fingerprint(self) -> str:
         """Content hash of all that decides what a run asks of whom.
 
         Words, claims, budget, keys, prices, limits, trees and corrections are not in it, nor people who label by hand,
         what annotators are like, what only people are asked, in which languages, topics, and what a series published.
         """
-        applications = tuple(replace(one.substance, scenarios=one.scenarios) for one in self.applications)
-        endpoints = tuple(model.substance for model in self.models)
+        applications = tuple(replace(one.deciding_part, scenarios=one.scenarios) for one in self.applications)
+        endpoints = tuple(model.deciding_part for model in self.models)
         asked = replace(self, models=endpoints, applications=applications, annotators=self.asked)
         asked = replace(asked, guidelines=self._asked_guidelines(), schemas=(), questionnaires=(), annotation=None)
         asked = replace(asked, scenarios=_scenarios_of_runs(self), levels=_levels_of_runs(self), event=None)
-        asked = replace(asked, trees=(), corrections=(), described={}, announced=None, budget=Budget(), topics=())
+        asked = replace(
+            asked, trees=(), corrections=(), annotator_attributes={}, preregistered=None, budget=Budget(), topics=()
+        )
         return version_of(replace(asked, title="", about="", series="", language="en", translations=()))
 
     @property
@@ -228,8 +232,8 @@ class Study:
         """Return the content hash of an application, without its claims, together with the model that it runs on."""
         application = self.application(name)
         if isinstance(application.connection, PromptedModel):
-            return digest(version_of(application.substance), self.model(application.connection.model).version)
-        return version_of(application.substance)
+            return digest(version_of(application.deciding_part), self.model(application.connection.model).version)
+        return version_of(application.deciding_part)
 
     def annotator(self, name: str) -> Annotator:
         """Return the annotator of that name."""
@@ -244,11 +248,11 @@ class Study:
         return digest(*parts)
 
 
-def departures_of(study: Study) -> tuple[str, ...]:
+def deviations_of(study: Study) -> tuple[str, ...]:
     """Return in words where a study holds what its series has not published."""
-    if study.announced is None:
+    if study.preregistered is None:
         return ()
-    return study.announced.departures(
+    return study.preregistered.deviations(
         applications=[application.name for application in study.applications],
         scenarios=[scenario.name for scenario in study.scenarios],
         risks=[(risk.name, risk.taxonomy) for risk in study.risks],

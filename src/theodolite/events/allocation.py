@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection
 
 from theodolite.domain.dialogue import Level
 from theodolite.domain.people.event import LevelPlan
-from theodolite.domain.people.seat import Cell, Seat
 from theodolite.domain.people.session import Session
+from theodolite.domain.people.slot import Cell, Slot
 from theodolite.domain.people.topic import heavy_scenarios, scenarios_of
 from theodolite.events.context import EventContext
 from theodolite.events.rules import started_order
@@ -58,7 +58,7 @@ def slot_choice(event: EventContext, participant: str, level: Level) -> Callable
     return best
 
 
-def allocate(event: EventContext, participant: str, level: Level) -> Seat:
+def allocate(event: EventContext, participant: str, level: Level) -> Slot:
     """Allocate a slot of a level to a participant; one who has a slot keeps it.
 
     Of the free slots it is the one with the fewest sessions on topics that the participant
@@ -116,7 +116,7 @@ def expected_sessions(event: EventContext, participant: str, level: Level, sessi
     return sum(number in started or cell.scenario not in avoided for number, cell in enumerate(cells))
 
 
-def _slot_of(event: EventContext, participant: str, level: Level) -> Seat | None:
+def _slot_of(event: EventContext, participant: str, level: Level) -> Slot | None:
     slots = event.sessions.allocations(event.study.name)
     return next((slot for slot in slots if slot.participant == participant and slot.level is level), None)
 

@@ -10,8 +10,8 @@ from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.identity import keyed_draw, version_of
 from theodolite.domain.live import LiveDialogue, LiveDialogueSummary, turns_of
 from theodolite.domain.passage import in_turn
-from theodolite.domain.people.seat import Cell, Seat
 from theodolite.domain.people.session import Pauser, Session
+from theodolite.domain.people.slot import Cell, Slot
 from theodolite.domain.run import Unit
 from theodolite.events.allocation import allocate
 from theodolite.events.context import EventContext
@@ -195,7 +195,7 @@ def _session_at(event: EventContext, participant: str, level: Level, index: int)
     return next(at, None)
 
 
-def _session(event: EventContext, slot: Seat, index: int, cell: Cell) -> Session:
+def _session(event: EventContext, slot: Slot, index: int, cell: Cell) -> Session:
     study = event.study
     return Session(
         key=secrets.token_hex(32),

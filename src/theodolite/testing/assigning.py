@@ -17,7 +17,7 @@ from theodolite.domain.application import RecordedFile
 from theodolite.domain.choices import Assignment
 from theodolite.domain.dialogue import Level
 from theodolite.domain.identity import keyed_draw
-from theodolite.domain.people.seat import Cell, Seat
+from theodolite.domain.people.slot import Cell, Slot
 from theodolite.domain.study import Study
 from theodolite.domain.williams import williams_rows
 
@@ -127,13 +127,13 @@ def people_levels(study: Study) -> tuple[LevelPlan, ...]:
     return tuple(plan for plan in study.levels if plan.people)
 
 
-def planned_slots(plan: LevelPlan) -> tuple[Seat, ...]:
+def planned_slots(plan: LevelPlan) -> tuple[Slot, ...]:
     """Return the seats that a level plans: its quotas, and the rest without a stratum."""
     quotas = dict(plan.quotas)
     rest = plan.people - sum(quotas.values())
     parts = [*quotas.items(), ("", rest)]
     return tuple(
-        Seat(level=plan.level, number=number, stratum=stratum) for stratum, n in parts for number in range(max(n, 0))
+        Slot(level=plan.level, number=number, stratum=stratum) for stratum, n in parts for number in range(max(n, 0))
     )
 
 

@@ -10,8 +10,8 @@ from theodolite.domain.dialogue import TesterType
 from theodolite.domain.event_sessions import EventSessions, held_by_runs
 from theodolite.domain.failure import Failure, FailureKind, FailureSource
 from theodolite.domain.identity import SHORT, canonical_json, digest, version_of
-from theodolite.domain.people.seat import Cell, Seat
 from theodolite.domain.people.session import Session, SessionState
+from theodolite.domain.people.slot import Cell, Slot
 from theodolite.domain.plan import PlannedSession, Sessions
 from theodolite.domain.run import Run, Unit, UnitKind
 from theodolite.domain.scenario import Scenario
@@ -142,7 +142,7 @@ def _held_session(study: Study, place: int, held: LiveDialogueSummary) -> Planne
         label=label_of(place),
         application=session.application,
         scenario=session.scenario,
-        tester=Seat(level=session.level, number=session.seat, stratum=session.stratum),
+        tester=Slot(level=session.level, number=session.seat, stratum=session.stratum),
         level=session.level,
         held_by=held.held_by,
         pair_key=held.pair_key or digest("no pair", held.key),
@@ -152,7 +152,7 @@ def _held_session(study: Study, place: int, held: LiveDialogueSummary) -> Planne
     )
 
 
-def _empty_session(study: Study, at: int, seat: Seat, place: int, cell: Cell) -> PlannedSession:
+def _empty_session(study: Study, at: int, seat: Slot, place: int, cell: Cell) -> PlannedSession:
     return PlannedSession(
         label=label_of(at),
         application=cell.application,
@@ -166,7 +166,7 @@ def _empty_session(study: Study, at: int, seat: Seat, place: int, cell: Cell) ->
     )
 
 
-def _empty_cells(study: Study, held: Sequence[LiveDialogueSummary]) -> Iterable[tuple[Seat, int, Cell]]:
+def _empty_cells(study: Study, held: Sequence[LiveDialogueSummary]) -> Iterable[tuple[Slot, int, Cell]]:
     """Yield the planned cells in which nothing was said, with their seat and place."""
     filled: dict[tuple[str, str, int], set[int]] = defaultdict(set)
     for one in held:

@@ -328,7 +328,7 @@ def draw_plan(study: Study, recordings: Sequence[RecordedDialogue] = ()) -> tupl
     _refuse_doubles(study, sessions)
     _refuse_namesakes(study, sessions)
     plan = Plan(
-        substance=study.substance,
+        run_fingerprint=study.run_fingerprint,
         seed=study.sampling.seed,
         flow_version=FLOW_VERSION,
         n_sessions=len(sessions),

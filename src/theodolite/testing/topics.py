@@ -17,8 +17,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from theodolite.domain.identity import digest
-from theodolite.domain.people.seat import Cell, Seat
 from theodolite.domain.people.session import Session
+from theodolite.domain.people.slot import Cell, Slot
 from theodolite.domain.people.topic import TopicTally, scenarios_of
 from theodolite.domain.study import Study
 from theodolite.testing.assigning import AllocationDesign, allocation_design, people_levels, planned_slots
@@ -92,7 +92,7 @@ def place_after(
 
 
 def topic_tallies(
-    study: Study, seats: Iterable[Seat], sessions: Iterable[Session], avoided: Mapping[str, AbstractSet[str]]
+    study: Study, seats: Iterable[Slot], sessions: Iterable[Session], avoided: Mapping[str, AbstractSet[str]]
 ) -> tuple[TopicTally, ...]:
     """Return what it cost the balance of an event that people need not meet its topics, a topic each.
 
@@ -120,8 +120,8 @@ def topic_tallies(
 
 
 def spared_cells(
-    study: Study, seats: Iterable[Seat], sessions: Iterable[Session], avoided: Mapping[str, AbstractSet[str]]
-) -> Iterator[tuple[Seat, Cell]]:
+    study: Study, seats: Iterable[Slot], sessions: Iterable[Session], avoided: Mapping[str, AbstractSet[str]]
+) -> Iterator[tuple[Slot, Cell]]:
     """Yield the cells that the holder of a seat is not offered, since they are about something avoided.
 
     Args:
@@ -142,7 +142,7 @@ def spared_cells(
                 yield seat, cell
 
 
-def _free_cells(study: Study, seats: Iterable[Seat]) -> Iterator[Cell]:
+def _free_cells(study: Study, seats: Iterable[Slot]) -> Iterator[Cell]:
     held = {(seat.level, seat.stratum, seat.number) for seat in seats}
     for plan in people_levels(study):
         design = allocation_design(study, plan)

@@ -14,7 +14,7 @@ from typing import Any
 from theodolite.assessment.blinding import blinded, mask_for
 from theodolite.domain.annotating.blind import BlindDialogue
 from theodolite.domain.annotating.label_sample import item_of
-from theodolite.domain.annotation import OWN_WORDS, Annotation, Answer, Outcome
+from theodolite.domain.annotation import NON_RESPONSE_NAMES, Annotation, Answer, Outcome
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import digest, version_of
@@ -222,7 +222,7 @@ def _value(question: Question, answer: Answer) -> str | None:
     if answer.outcome is Outcome.ANSWERED:
         return answer.value
     may = {Outcome.MISSING: question.may_be_unable, Outcome.NOT_APPLICABLE: question.may_not_apply}
-    return OWN_WORDS[answer.outcome] if may.get(answer.outcome) and question.scale.categories else None
+    return NON_RESPONSE_NAMES[answer.outcome] if may.get(answer.outcome) and question.scale.categories else None
 
 
 def _slug(name: str, taken: Sequence[str]) -> str:

@@ -10,20 +10,20 @@ from theodolite.domain.people.participant import PersonProfile
 from theodolite.ports.store import Store
 
 
-def keep_descriptions(store: Store, described: Mapping[str, Mapping[str, str]], *, now: datetime) -> int:
+def keep_descriptions(store: Store, annotator_attributes: Mapping[str, Mapping[str, str]], *, now: datetime) -> int:
     """Store what was said of people as further revisions of their profiles; return how many changed, count.
 
     What a profile says of other attributes stays. Reading one file twice adds nothing.
 
     Args:
         store: The database.
-        described: Annotator to attribute to group.
+        annotator_attributes: Annotator to attribute to group.
         now: The present moment.
     """
     changed = 0
-    for name, groups in described.items():
+    for name, groups in annotator_attributes.items():
         before = store.profile(name) or PersonProfile()
-        if any(before.described.get(attribute) != group for attribute, group in groups.items()):
+        if any(before.annotator_attributes.get(attribute) != group for attribute, group in groups.items()):
             store.add_profile(name, replace(before, groups={**before.groups, **groups}), now=now)
             changed += 1
     return changed

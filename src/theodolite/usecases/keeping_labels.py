@@ -10,7 +10,7 @@ from theodolite.assessment.manual_annotation import annotation_by, person_of
 from theodolite.assessment.slips import turns_asked
 from theodolite.config.brought.label_files import AskedItem, LabelKey
 from theodolite.domain.annotating.label_sample import GivenLabel, KeptLabels, item_of
-from theodolite.domain.annotation import WAYS_OUT, Annotation, Answer
+from theodolite.domain.annotation import NON_RESPONSE_OPTIONS, Annotation, Answer
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.identity import SHORT, version_of
 
@@ -84,7 +84,7 @@ def label_key(evidence: Evidence) -> LabelKey:
     return LabelKey(
         items=items,
         questions={(one.name, asked.name): asked for one in study.guidelines for asked in one.instrument.questions},
-        own_words=WAYS_OUT,
+        own_words=NON_RESPONSE_OPTIONS,
         annotators=tuple(annotator.name for annotator in study.annotators if annotator.by_hand),
         judges=tuple(annotator.name for annotator in study.annotators if not annotator.by_hand),
     )

@@ -10,7 +10,7 @@ from xml.sax.saxutils import quoteattr
 from theodolite.assessment.blinding import blinded, mask_for
 from theodolite.assessment.slips import turns_asked
 from theodolite.domain.annotating.label_sample import item_of
-from theodolite.domain.annotation import OWN_WORDS, Annotation, Outcome
+from theodolite.domain.annotation import NON_RESPONSE_NAMES, Annotation, Outcome
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
@@ -69,7 +69,7 @@ def _results(annotation: Annotation, guideline: Guideline) -> list[dict[str, Any
     found = []
     for answer in annotation.answers:
         question = guideline.instrument.question(answer.question)
-        value = answer.value if answer.outcome is Outcome.ANSWERED else OWN_WORDS.get(answer.outcome)
+        value = answer.value if answer.outcome is Outcome.ANSWERED else NON_RESPONSE_NAMES.get(answer.outcome)
         if value is None or (answer.outcome is not Outcome.ANSWERED and not _allows(question, answer.outcome)):
             continue
         name = answer.question if answer.turn is None else f"{answer.question}{AT_TURN}{answer.turn}"

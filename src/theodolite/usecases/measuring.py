@@ -154,7 +154,7 @@ def evidence_of(
         coding=event.coding,
         answered=answered.found,
         reviews=reviews_of(store, study),
-        described=described_in(store, peopled),
+        annotator_attributes=annotator_attributes_in(store, peopled),
         event=event.record,
         criteria=criteria_of(store, study.name),
         sittings=event.sessions,
@@ -162,16 +162,16 @@ def evidence_of(
     )
 
 
-def described_in(store: Store, study: Study) -> dict[str, dict[str, str]]:
+def annotator_attributes_in(store: Store, study: Study) -> dict[str, dict[str, str]]:
     """Return what is known of annotators, by the study and by themselves: attribute to annotator to group."""
-    found = {attribute: dict(group_of) for attribute, group_of in study.described.items()}
+    found = {attribute: dict(group_of) for attribute, group_of in study.annotator_attributes.items()}
     for annotator in study.annotators:
         # Who labels by several guidelines is an annotator by each, whose name ends in it.
         own = store.profile(annotator.name) if annotator.by_hand else None
         person = annotator.name.removesuffix(f"-{annotator.guideline}")
         if annotator.by_hand and own is None and person != annotator.name:
             own = store.profile(person)
-        for attribute, group in own.described.items() if own else ():
+        for attribute, group in own.annotator_attributes.items() if own else ():
             found.setdefault(attribute, {})[annotator.name] = group
     return found
 

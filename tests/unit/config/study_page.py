@@ -10,8 +10,8 @@ from pathlib import Path
 
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
+from theodolite.config.annotator_attributes import describe_specs
 
-from theodolite.config.described import describe_specs
 from theodolite.config.specs import (
     applications,
     connection,

@@ -211,7 +211,7 @@ def test_whose_variant_an_application_is_makes_no_other_application_of_it(folder
     bare, other, _ = load_study(folder(study_yaml=VARIANTS % "bare")).study.applications
 
     assert (bare.variant_of, other.variant_of) == ("", "bare")
-    assert other.substance == replace(other.substance, variant_of="")
+    assert other.run_fingerprint == replace(other.run_fingerprint, variant_of="")
 
 
 HEADED = """\

@@ -47,7 +47,7 @@ def test_the_settings_of_an_endpoint_replace_those_of_the_study(folder):
 def test_settings_are_no_part_of_the_version_of_an_application(folder):
     plain, proxied = loaded(folder), loaded(folder, study="connection: {proxy: 'http://p.example:3128'}")
 
-    assert plain.substance == proxied.substance
+    assert plain.run_fingerprint == proxied.run_fingerprint
     assert plain.models[0].version == proxied.models[0].version
 
 

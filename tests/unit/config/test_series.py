@@ -7,7 +7,7 @@ from theodolite.config.loading import InvalidStudyError, load_study
 from theodolite.config.writing.expanded import expanded
 from theodolite.domain.choices import AiType, UserType
 from theodolite.domain.people.series import EvaluationPlan, Series, Team
-from theodolite.domain.study import departures_of
+from theodolite.domain.study import deviations_of
 
 STUDY = """
 study: s
@@ -45,7 +45,7 @@ def test_a_series_has_its_plan_in_a_file_of_its_own(folder):
     study = loaded(folder).study
 
     assert study.series == "aria-0.1"
-    assert study.announced == Series(
+    assert study.preregistered == Series(
         name="aria-0.1",
         ai_type=AiType.GENERATIVE,
         user_types=(UserType.ADVERSARIAL, UserType.DOMAIN_EXPERT),
@@ -59,17 +59,19 @@ def test_a_series_has_its_plan_in_a_file_of_its_own(folder):
             methods="Scripts, then people.",
         ),
     )
-    assert departures_of(study) == ()
+    assert deviations_of(study) == ()
 
 
 def test_a_plan_decides_nothing_of_what_a_run_asks(folder):
-    assert loaded(folder).study.substance == loaded(folder, plan=PLAN.replace("A web", "An")).study.substance
+    assert (
+        loaded(folder).study.run_fingerprint == loaded(folder, plan=PLAN.replace("A web", "An")).study.run_fingerprint
+    )
 
 
 def test_to_join_a_series_makes_no_other_run(folder):
     alone = loaded(folder, series="another", plan="").study
 
-    assert alone.substance == loaded(folder).study.substance
+    assert alone.run_fingerprint == loaded(folder).study.run_fingerprint
 
 
 def test_a_series_written_out_is_the_same_and_the_long_form_keeps_it(folder):
@@ -78,14 +80,14 @@ def test_a_series_written_out_is_the_same_and_the_long_form_keeps_it(folder):
 
     again = load_study(folder(study_yaml=expanded(study))).study
 
-    assert study.announced.ai_type is AiType.PREDICTIVE
-    assert (again.series, again.announced) == ("aria-0.1", study.announced)
+    assert study.preregistered.ai_type is AiType.PREDICTIVE
+    assert (again.series, again.preregistered) == ("aria-0.1", study.preregistered)
 
 
 def test_a_name_alone_is_a_label(folder):
     study = loaded(folder, plan="").study
 
-    assert (study.series, study.announced, departures_of(study)) == ("aria-0.1", None, ())
+    assert (study.series, study.preregistered, deviations_of(study)) == ("aria-0.1", None, ())
 
 
 def test_a_name_that_the_folder_does_not_have_is_a_fault(folder):
@@ -99,7 +101,7 @@ def test_what_the_series_did_not_publish_is_noted_at_the_series(folder):
     plan = PLAN.replace("[green]", "[]").replace("[door]", "[gate]").replace("information-security", "confabulation")
     read = loaded(folder, plan=plan)
 
-    assert departures_of(read.study) == (
+    assert deviations_of(read.study) == (
         "application `green` belongs to none of its teams",
         "scenario `door` is not in its plan",
         "risk `leak` is none of those that it announced",

@@ -120,7 +120,7 @@ def test_a_tree_does_not_change_what_is_asked(folder):
     plain = load_study(folder(study_yaml=STUDY)).study
     with_tree = load_study(folder(study_yaml=f"{STUDY}tree: by-guideline\n")).study
 
-    assert with_tree.substance == plain.substance
+    assert with_tree.run_fingerprint == plain.run_fingerprint
 
 
 def test_a_summary_of_a_plugin_may_be_named(folder):

@@ -56,7 +56,7 @@ def test_what_decides_a_models_replies_is_part_of_the_studys_substance(change):
     first = ModelEndpoint(name="m", url="u", model="one")
     plain, changed = (study(models=(model,)) for model in (first, replace(first, **change)))
 
-    assert changed.substance != plain.substance
+    assert changed.run_fingerprint != plain.run_fingerprint
     assert replace(first, **change).version != first.version
 
 
@@ -67,7 +67,7 @@ def test_to_edit_what_is_claimed_of_an_application_asks_nothing_anew():
     edited = replace(SMALL, applications=(claimed, *SMALL.applications[1:]))
 
     assert edited.application_version(claimed.name) == SMALL.application_version(claimed.name)
-    assert edited.substance == SMALL.substance
+    assert edited.run_fingerprint == SMALL.run_fingerprint
     assert version_of(edited) != version_of(SMALL)
 
 

@@ -47,5 +47,5 @@ def test_the_schema_in_use_is_the_named_one_or_the_only_one():
 
 
 def test_what_only_people_are_asked_changes_no_run():
-    assert STUDY.substance == replace(STUDY, schemas=(SCHEMA,), questionnaires=()).substance
-    assert STUDY.substance == replace(STUDY, schemas=(replace(SCHEMA, edition="2"),)).substance
+    assert STUDY.run_fingerprint == replace(STUDY, schemas=(SCHEMA,), questionnaires=()).run_fingerprint
+    assert STUDY.run_fingerprint == replace(STUDY, schemas=(replace(SCHEMA, edition="2"),)).run_fingerprint

@@ -133,5 +133,5 @@ def test_a_translation_makes_another_edition_and_asks_runs_nothing_else():
     other = replace(STUDY, translations=(Translation(language="de", words=GERMAN),))
 
     assert version_of(other) != version_of(STUDY)
-    assert other.substance == STUDY.substance
+    assert other.run_fingerprint == STUDY.run_fingerprint
     assert languages_of(other) == ("en", "de")

@@ -24,7 +24,7 @@ PUBLISHED = Series(
 @pytest.fixture
 def evidence():
     live = evidence_named("live")
-    return changed(live, study=replace(live.study, series="aria-0.1", announced=PUBLISHED))
+    return changed(live, study=replace(live.study, series="aria-0.1", preregistered=PUBLISHED))
 
 
 def test_results_hold_the_plan_and_where_the_study_departs_from_it(evidence):

@@ -71,7 +71,7 @@ def test_a_binding_is_another_plan_and_no_other_application() -> None:
     plain, bound = bound_study(), bound_study(travel=("travel",))
     swapped = bound_study(travel=("meal",))
 
-    assert len({draw_plan(one)[0].substance for one in (plain, bound, swapped)}) == 3
+    assert len({draw_plan(one)[0].run_fingerprint for one in (plain, bound, swapped)}) == 3
     assert plain.application_version("bot-travel") == bound.application_version("bot-travel")
 
 

@@ -26,7 +26,7 @@ def test_cells_in_which_nothing_was_said_are_sessions_that_are_missing():
 
     assert [sessions.label(place) for place in range(len(sessions))] == ["p001", "p002", "p003", "p004"]
     assert {sessions.setting(place).held_by for place in range(len(sessions))} == {TesterType.PERSON}
-    assert {sessions.setting(place).kind for place in range(len(sessions))} == {plan.TesterKind.SEAT}
+    assert {sessions.setting(place).kind for place in range(len(sessions))} == {plan.TesterKind.SLOT}
 
 
 def test_a_dialogue_fills_its_cell_and_a_second_one_is_another_session():

@@ -145,7 +145,7 @@ def test_a_plan_is_a_hash_away_from_its_study():
     plan, sessions = draw_plan(study())
 
     assert (plan.n_sessions, plan.seed) == (len(sessions), 1)
-    assert draw_plan(study(groups=("name",)))[0].substance != plan.substance
+    assert draw_plan(study(groups=("name",)))[0].run_fingerprint != plan.run_fingerprint
     assert draw_plan(study(title="Other"))[0] == plan
 
 

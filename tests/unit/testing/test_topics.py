@@ -8,7 +8,7 @@ from tests.fakes.event import RED, a_session, an_event, an_open_event
 
 from theodolite.domain.choices import TopicWeight
 from theodolite.domain.people.event import LevelPlan
-from theodolite.domain.people.seat import Seat
+from theodolite.domain.people.slot import Slot
 from theodolite.domain.people.topic import SensitiveTopic, TopicTally
 from theodolite.domain.scenario import Scenario
 from theodolite.testing.assigning import allocation_design, people_levels
@@ -39,7 +39,7 @@ def test_what_was_not_offered_and_what_nobody_has_are_counted() -> None:
     study = a_study()
     design = allocation_design(study, study.levels[0])
     grim_seat = next(number for number in range(4) if n_avoided(design, number, "", {"forum"}))
-    seat = Seat(level=RED, number=grim_seat, participant="p1")
+    seat = Slot(level=RED, number=grim_seat, participant="p1")
 
     (tally,) = topic_tallies(study, [seat], [], {"p1": frozenset({"grim"}), "p2": frozenset()})
 
@@ -50,7 +50,7 @@ def test_a_session_that_was_begun_before_somebody_chose_was_offered() -> None:
     study = replace(a_study(people=1), scenarios=(Scenario(name="forum"),))
     event = an_open_event(study)
     session = a_session(event)
-    seat = Seat(level=RED, number=0, participant="p1")
+    seat = Slot(level=RED, number=0, participant="p1")
 
     (tally,) = topic_tallies(study, [seat], [session], {"p1": frozenset({"grim"})})
 
@@ -77,5 +77,5 @@ def test_other_words_are_another_version_and_no_topics_have_none() -> None:
 def test_topics_are_about_people_and_leave_what_is_run_as_it_is() -> None:
     study = a_study()
 
-    assert study.substance == replace(study, topics=()).substance
+    assert study.run_fingerprint == replace(study, topics=()).run_fingerprint
     assert people_levels(study) == (LevelPlan(level=RED, people=4, sessions=2, minutes=20),)

@@ -17,7 +17,7 @@ def test_a_description_becomes_a_profile():
     store = FakeStore()
 
     assert keep_descriptions(store, {"anna": {"language": "de"}}, now=NOW) == 1
-    assert store.profile("anna").described == {"language": "de"}
+    assert store.profile("anna").annotator_attributes == {"language": "de"}
 
 
 def test_the_same_file_again_adds_no_revision():
@@ -35,4 +35,4 @@ def test_what_a_person_said_of_herself_otherwise_stays():
     keep_descriptions(store, {"anna": {"first job": "nurse"}}, now=NOW)
 
     assert store.profile("anna").user_type is UserType.DOMAIN_EXPERT
-    assert store.profile("anna").described == {"language": "en", "age": "old", "first job": "nurse"}
+    assert store.profile("anna").annotator_attributes == {"language": "en", "age": "old", "first job": "nurse"}

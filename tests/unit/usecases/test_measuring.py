@@ -13,7 +13,7 @@ from theodolite.domain.identity import version_of
 from theodolite.domain.people.participant import PersonProfile
 from theodolite.domain.study import Sampling
 from theodolite.testing.planning import draw_plan
-from theodolite.usecases.measuring import described_in, with_people
+from theodolite.usecases.measuring import annotator_attributes_in, with_people
 from theodolite.usecases.placing import as_planned
 
 STUDY = study(groups=("name",))
@@ -121,7 +121,7 @@ def test_what_annotators_say_of_themselves_is_found_under_each_of_their_names():
         store.add_profile(person, PersonProfile(languages=("de",), groups={"age": age}), now=NOON)
     people = by_hand("p1", name), by_hand(f"p2-{name}", name), by_hand("p4", name)
 
-    found = described_in(store, replace(STUDY, annotators=(judge("p3"), *people)))
+    found = annotator_attributes_in(store, replace(STUDY, annotators=(judge("p3"), *people)))
 
     assert found == {
         "language": {"p1": "de", f"p2-{name}": "de"},

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from theodolite.config.brought.label_people import described_people
+from theodolite.config.brought.label_people import annotator_attributes_of
 from theodolite.config.diagnostics import LocatedDiagnostic
 from theodolite.config.tables import Table, read_table
 from theodolite.domain.annotating.label_sample import GivenLabel, LabelSlip
@@ -91,13 +91,13 @@ class ReadLabels:
         labels: Valid answers, in the order of the file.
         n_open: Rows without an answer; count.
         faults: Everything that is wrong, in the order of the file.
-        described: What it says of people: annotator to attribute to group.
+        annotator_attributes: What it says of people: annotator to attribute to group.
     """
 
     labels: tuple[GivenLabel, ...]
     n_open: int
     faults: tuple[LocatedDiagnostic, ...]
-    described: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    annotator_attributes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 def label_file_text(slips: Iterable[LabelSlip], *, name: str, by: str = "") -> str:
@@ -177,14 +177,14 @@ def read_label_rows(table: Table, key: LabelKey, *, by: str = "", repeats: bool 
     """
     reader = _Reader(table=table, key=key, by=by, repeats=repeats)
     labels = [label for row, line in zip(table.rows, table.lines, strict=True) if (label := reader.label(row, line))]
-    people = described_people(table)
+    people = annotator_attributes_of(table)
     faults = tuple(sorted((*reader.faults, *people.faults), key=lambda fault: fault.line))
     labelled = {label.annotator for label in labels}
     return ReadLabels(
         labels=tuple(labels),
         n_open=reader.n_open,
         faults=faults,
-        described={name: groups for name, groups in people.groups(by).items() if name in labelled},
+        annotator_attributes={name: groups for name, groups in people.groups(by).items() if name in labelled},
     )
 
 

@@ -19,7 +19,7 @@ ABOUT = f"{ANNOTATOR}."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DescribedPeople:
+class AnnotatorAttributes:
     """What a label file says of those who labelled.
 
     Attributes:
@@ -35,7 +35,7 @@ class DescribedPeople:
         return {name or by: groups for name, groups in self.said.items() if name or by}
 
 
-def described_people(table: Table) -> DescribedPeople:
+def annotator_attributes_of(table: Table) -> AnnotatorAttributes:
     """Return what the rows of a label file say of those who labelled.
 
     Args:
@@ -57,4 +57,4 @@ def described_people(table: Table) -> DescribedPeople:
                 whose = f" of `{name}`" if name else ""
                 message = f"`{column}`{whose} is `{group}` here and `{known}` in line {earlier}; keep one"
                 faults.append(LocatedDiagnostic(file=table.file, line=line, message=message))
-    return DescribedPeople(said=said, faults=tuple(faults))
+    return AnnotatorAttributes(said=said, faults=tuple(faults))

@@ -128,13 +128,13 @@ def labelling_annotator(
     return Annotator(name=entry.name, kind=entry.spec.who, guideline=name, labelling=labelling, title=entry.spec.title)
 
 
-def described_people(annotators: Mapping[str, AnnotatorSpec]) -> dict[str, dict[str, str]]:
+def annotator_attributes_of(annotators: Mapping[str, AnnotatorSpec]) -> dict[str, dict[str, str]]:
     """Return what a study says of its annotators: attribute to annotator to group."""
-    described: dict[str, dict[str, str]] = {}
+    annotator_attributes: dict[str, dict[str, str]] = {}
     for name, spec in annotators.items():
         for attribute, group in spec.groups.items():
-            described.setdefault(attribute, {})[name] = group
-    return described
+            annotator_attributes.setdefault(attribute, {})[name] = group
+    return annotator_attributes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

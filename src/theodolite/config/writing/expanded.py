@@ -62,7 +62,7 @@ def _document(study: Study) -> dict[str, Any]:
         "title": study.title,
         "about": study.about,
         "language": "" if study.language == "en" else study.language,
-        "series": series_document(study.announced) if study.announced else study.series,
+        "series": series_document(study.preregistered) if study.preregistered else study.series,
         "pack": _packs(study),
         "models": {model.name: _model(model) for model in study.models},
         "applications": _applications(study.applications),

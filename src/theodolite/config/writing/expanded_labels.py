@@ -91,7 +91,7 @@ def annotators_of(study: Study) -> dict[str, Any]:
 
 
 def _groups(study: Study, name: str) -> dict[str, Any]:
-    groups = {attribute: of[name] for attribute, of in study.described.items() if name in of}
+    groups = {attribute: of[name] for attribute, of in study.annotator_attributes.items() if name in of}
     return {"groups": groups} if groups else {}
 
 

@@ -149,13 +149,13 @@ class KeptLabels:
         new: Annotations of dialogues that this person had not labelled; first revisions.
         revised: Annotations that differ from what this person said before; further revisions.
         unchanged: Dialogues whose labels were there already, word for word; count.
-        described: What the file says of people: annotator to attribute to group.
+        annotator_attributes: What the file says of people: annotator to attribute to group.
     """
 
     new: tuple[Annotation, ...]
     revised: tuple[Annotation, ...]
     unchanged: int
-    described: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    annotator_attributes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def to_store(self) -> tuple[Annotation, ...]:

@@ -11,7 +11,7 @@ from theodolite.domain.validation_report import ValidationReport
 _MODEL = "model/"
 
 
-def seat_of(judge: str) -> str:
+def judge_key(judge: str) -> str:
     """Return the key under which a promoted judge takes passes, so that it can never be mistaken for a person.
 
     Example:

@@ -25,7 +25,7 @@ class PersonProfile:
     groups: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def described(self) -> dict[str, str]:
+    def annotator_attributes(self) -> dict[str, str]:
         """What the person says of herself: first language, groups."""
         first = {"language": self.languages[0]} if self.languages else {}
         return {**first, **self.groups}
@@ -34,4 +34,4 @@ class PersonProfile:
     def attributes(self) -> dict[str, str]:
         """What dialogues may be split by: type of user, first language, groups; what was not said is left out."""
         known = {"user_type": self.user_type.value} if self.user_type else {}
-        return {**known, **self.described}
+        return {**known, **self.annotator_attributes}

@@ -55,7 +55,7 @@ class Series:
     teams: tuple[Team, ...] = ()
     plan: EvaluationPlan = field(default_factory=EvaluationPlan)
 
-    def departures(
+    def deviations(
         self,
         *,
         applications: Collection[str],
@@ -116,7 +116,7 @@ def _untested_pairs(series: Series, pairs: Collection[tuple[str, str]]) -> Itera
 
 
 def _beyond(
-    noun: str, held: Collection[str], announced: Collection[str], words: str = "is none of those that it announced"
+    noun: str, held: Collection[str], preregistered: Collection[str], words: str = "is none of those that it announced"
 ) -> Iterator[str]:
-    if announced:
-        yield from (f"{noun} `{name}` {words}" for name in held if name not in announced)
+    if preregistered:
+        yield from (f"{noun} `{name}` {words}" for name in held if name not in preregistered)

@@ -83,7 +83,7 @@ def network_use(application: Application, workspace: Path) -> NetworkUse | None:
 
 def network_file(application: Application, workspace: Path) -> Path:
     """Return the file that remembers the connections of one version of an application."""
-    return workspace / NETWORK_NAME / f"{version_of(application.substance)[:32]}.json"
+    return workspace / NETWORK_NAME / f"{version_of(application.deciding_part)[:32]}.json"
 
 
 def _read(file: Path) -> dict[str, list[str]]:

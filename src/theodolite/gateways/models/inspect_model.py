@@ -317,8 +317,10 @@ class InspectModel:
 
     def sent(self, request: AskModel) -> str:
         """Return what a request amounts to as one text; equal requests have equal texts."""
-        substance, intended = self._endpoint.substance, self._schemas.intended(request)
-        return canonical_json(replace(substance, name="")) + canonical_json(replace(intended, model="", replicate=1))
+        deciding_part, intended = self._endpoint.deciding_part, self._schemas.intended(request)
+        return canonical_json(replace(deciding_part, name="")) + canonical_json(
+            replace(intended, model="", replicate=1)
+        )
 
     async def reply(self, request: AskModel, *, on_chunk: OnChunk | None = None) -> Reply:
         """Return what the model answers.

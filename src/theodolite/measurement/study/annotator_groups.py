@@ -21,7 +21,7 @@ def annotator_groups(
     application: str,
     question_labels: QuestionLabels,
     by: AnswerSources,
-    described: Mapping[str, Mapping[str, str]],
+    annotator_attributes: Mapping[str, Mapping[str, str]],
     *,
     seed: int = 0,
 ) -> Iterator[AnnotatorGroups]:
@@ -34,7 +34,7 @@ def annotator_groups(
         application: Name of the application.
         question_labels: The question and the planned sessions.
         by: Who labels.
-        described: Attribute to annotator to group.
+        annotator_attributes: Attribute to annotator to group.
         seed: Where the draws of the test begin.
 
     Source:
@@ -47,7 +47,7 @@ def annotator_groups(
     }
     active = {name: own for name, own in labels.items() if any(label is not None for label in own)}
     clusters = clusters_of(question_labels)
-    for attribute, group_of in sorted(described.items()):
+    for attribute, group_of in sorted(annotator_attributes.items()):
         known = [name for name in active if name in group_of]
         groups = [group_of[name] for name in known]
         sizes = Counter(groups)

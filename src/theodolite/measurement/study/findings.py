@@ -218,10 +218,10 @@ def _confusions(evidence: Evidence) -> Iterator[Confusion]:
 
 def _groups(evidence: Evidence) -> Iterator[AnnotatorGroups]:
     for application, guideline in _pieces(evidence):
-        for labels in _question_labels(evidence, application, guideline) if evidence.described else ():
+        for labels in _question_labels(evidence, application, guideline) if evidence.annotator_attributes else ():
             by = _those_of(evidence, labels, application)
             yield from annotator_groups(
-                application.name, labels, by, evidence.described, seed=evidence.study.sampling.seed
+                application.name, labels, by, evidence.annotator_attributes, seed=evidence.study.sampling.seed
             )
 
 

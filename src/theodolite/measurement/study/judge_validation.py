@@ -441,7 +441,11 @@ def group_figures(evidence: Evidence, guideline: Guideline, judge: str) -> Itera
         See `cross_agreement`.
     """
     question = guideline.question
-    if not evidence.described or question.level is not QuestionLevel.DIALOGUE or not question.scale.categories:
+    if (
+        not evidence.annotator_attributes
+        or question.level is not QuestionLevel.DIALOGUE
+        or not question.scale.categories
+    ):
         return
     beside = {
         person.name: paired
@@ -450,7 +454,7 @@ def group_figures(evidence: Evidence, guideline: Guideline, judge: str) -> Itera
         for paired in [pair_labels(evidence, guideline, question, (judge, person.name))]
         if paired is not None and paired.labelled.pairs
     }
-    for attribute, group_of in sorted(evidence.described.items()):
+    for attribute, group_of in sorted(evidence.annotator_attributes.items()):
         for group in sorted(set(group_of.values())):
             members = [paired for name, paired in beside.items() if group_of.get(name) == group]
             if len(members) >= FEWEST:

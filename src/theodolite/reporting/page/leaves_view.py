@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from theodolite.domain.annotation import OWN_WORDS
+from theodolite.domain.annotation import NON_RESPONSE_NAMES
 from theodolite.domain.identity import SHORT
 from theodolite.domain.trees.finding import NodeFinding, TreeFinding
 from theodolite.domain.trees.leaf import TESTER, Leaf
@@ -98,5 +98,5 @@ def _row(subject: Subject, people: Mapping[str, str], finding: TreeFinding, node
         label=leaf.session,
         turn="" if leaf.turn is None else f"turn {leaf.turn}",
         who=f"{name} {version}".strip(),
-        said=own_words or OWN_WORDS.get(leaf.outcome, leaf.outcome.value),
+        said=own_words or NON_RESPONSE_NAMES.get(leaf.outcome, leaf.outcome.value),
     )

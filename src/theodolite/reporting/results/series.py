@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from theodolite.domain.identity import Json
 from theodolite.domain.people.series import Series
-from theodolite.domain.study import Study, departures_of
+from theodolite.domain.study import Study, deviations_of
 
 
 def series_entry(study: Study) -> dict[str, Json] | None:
     """Return the series of a study as the results file has it; None where it belongs to none."""
     if not study.series:
         return None
-    published = published_entry(study.announced) if study.announced else None
-    return {"name": study.series, "published": published, "deviations": list(departures_of(study))}
+    published = published_entry(study.preregistered) if study.preregistered else None
+    return {"name": study.series, "published": published, "deviations": list(deviations_of(study))}
 
 
 def published_entry(series: Series) -> dict[str, Json]:

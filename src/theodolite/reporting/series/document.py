@@ -26,7 +26,7 @@ def series_document(results: SeriesResults) -> dict[str, Json]:
         "schema_version": SCHEMA_VERSION,
         "series": {
             "name": results.name,
-            "published": published_entry(results.announced) if results.announced else None,
+            "published": published_entry(results.preregistered) if results.preregistered else None,
             "deviations": [{"study": study, "deviation": words} for study, words in deviations(results)],
             "untested": list(results.untested()),
         },

@@ -96,7 +96,7 @@ def series_html(results: SeriesResults, assets: Mapping[str, str], *, absent: Se
         badges=_badges(results),
         unfinished=[one.study.name for one in results.studies if not one.is_finished],
         absent=absent,
-        plan=published_facts(results.announced) if isinstance(results.announced, Series) else (),
+        plan=published_facts(results.preregistered) if isinstance(results.preregistered, Series) else (),
         deviations=deviations(results),
         untested=results.untested(),
         coverage=_coverage(results),

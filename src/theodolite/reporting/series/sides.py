@@ -55,14 +55,14 @@ class SeriesResults:
 
     Attributes:
         name: The series.
-        announced: Its plan; None where it is not written down.
+        preregistered: Its plan; None where it is not written down.
         studies: Its studies, in order.
         generated: When this was put together.
         package_version: Version of the program.
     """
 
     name: str
-    announced: Series | None
+    preregistered: Series | None
     studies: tuple[SeriesStudy, ...]
     generated: datetime
     package_version: str
@@ -70,22 +70,24 @@ class SeriesResults:
     @property
     def applications(self) -> tuple[str, ...]:
         """Names of all applications, in order of the plan and then of the studies."""
-        planned = [name for team in self.announced.teams for name in team.applications] if self.announced else []
+        planned = (
+            [name for team in self.preregistered.teams for name in team.applications] if self.preregistered else []
+        )
         tested = [application.name for one in self.studies for application in one.study.applications]
         return tuple(dict.fromkeys([*(name for name in planned if name in tested), *tested]))
 
     @property
     def scenarios(self) -> tuple[str, ...]:
         """Names of all scenarios, in order of the plan and then of the studies."""
-        planned = self.announced.plan.scenarios if self.announced else ()
+        planned = self.preregistered.plan.scenarios if self.preregistered else ()
         return tuple(dict.fromkeys([*planned, *(name for one in self.studies for name in one.scenarios)]))
 
     def untested(self) -> tuple[str, ...]:
         """Return in words what of the plan no study tests."""
-        if self.announced is None:
+        if self.preregistered is None:
             return ()
         studies = [one.study for one in self.studies]
-        return self.announced.untested(
+        return self.preregistered.untested(
             pairs={
                 (application.name, scenario.name)
                 for study in studies

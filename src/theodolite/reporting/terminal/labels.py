@@ -67,7 +67,11 @@ def kept_text(
     then = _after(study, has_judge=has_judge) if stored else "the same command without --check"
     lines = [
         *labelled("Stored" if stored else "Checked", f"{labels}; {rest}.", margin=_MARGIN, width=width),
-        *(labelled("People", _described(kept), margin=_MARGIN, width=width) if kept.described else ()),
+        *(
+            labelled("People", _annotator_attributes(kept), margin=_MARGIN, width=width)
+            if kept.annotator_attributes
+            else ()
+        ),
         *labelled("Next", then, margin=_MARGIN, width=width),
     ]
     return "\n".join(lines)
@@ -82,9 +86,9 @@ def _after(study: str, *, has_judge: bool) -> str:
     return f"theodolite judge validate {study}" if has_judge else f"theodolite measure {study}"
 
 
-def _described(kept: KeptLabels) -> str:
-    attributes = dict.fromkeys(attribute for groups in kept.described.values() for attribute in groups)
-    people = figures.number_of(len(kept.described), "person", "people")
+def _annotator_attributes(kept: KeptLabels) -> str:
+    attributes = dict.fromkeys(attribute for groups in kept.annotator_attributes.values() for attribute in groups)
+    people = figures.number_of(len(kept.annotator_attributes), "person", "people")
     return f"{', '.join(attributes)} of {people}; agreement is told by group where three are alike."
 
 

@@ -12,13 +12,13 @@ _WORDS: Mapping[TesterKind, tuple[str, str]] = {
     TesterKind.PERSONA: ("persona", "personas"),
     TesterKind.ATTACK: ("strategy", "strategies"),
     TesterKind.SCRIPT: ("script", "scripts"),
-    TesterKind.SEAT: ("person", "people"),
+    TesterKind.SLOT: ("person", "people"),
 }
 
 _RECORDED: Mapping[TesterKind, tuple[str, str]] = {
     **_WORDS,
     TesterKind.SCRIPT: ("prompt", "prompts"),  # rows of one id are repeats of one prompt
-    TesterKind.SEAT: ("tester", "testers"),  # imported: people or programs
+    TesterKind.SLOT: ("tester", "testers"),  # imported: people or programs
 }
 
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from theodolite.domain.people.series import Series
-from theodolite.domain.study import Study, departures_of
+from theodolite.domain.study import Study, deviations_of
 
 
 def series_facts(study: Study) -> tuple[tuple[str, str], ...]:
     """Return what a series has published as pairs of name and text, and where the study departs from it."""
-    series = study.announced
+    series = study.preregistered
     if series is None:
         return (("Series", f"{study.series}; its plan is not written down here"),) if study.series else ()
-    departures = "; ".join(departures_of(study)) or "none: all that was tested had been published"
-    return (*published_facts(series), ("Departures", departures))
+    deviations = "; ".join(deviations_of(study)) or "none: all that was tested had been published"
+    return (*published_facts(series), ("Departures", deviations))
 
 
 def published_facts(series: Series) -> tuple[tuple[str, str], ...]:

@@ -13,7 +13,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Aggregate, Count, F, Max, Q, Sum, TextField
 from django.db.models.sql.compiler import SQLCompiler
 
-from theodolite.domain.annotating.promotion import seat_of
+from theodolite.domain.annotating.promotion import judge_key
 from theodolite.domain.annotating.work import ItemState, QueueDesign, Reservation, ReservationState
 from theodolite.domain.annotation import Answer, Outcome, Quote
 from theodolite.domain.dialogue import TesterType
@@ -134,7 +134,7 @@ RESERVED, SUBMITTED = ReservationState.RESERVED.value, ReservationState.SUBMITTE
 LIVE = (RESERVED, SUBMITTED)
 
 
-BY_JUDGE = Q(participant__key__startswith=seat_of(""))
+BY_JUDGE = Q(participant__key__startswith=judge_key(""))
 
 """Which reservations are those of promoted judges; figures of people leave them out."""
 

@@ -13,8 +13,8 @@ from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import Conflict, NotFound
 from theodolite.domain.people.consent import AcknowledgedText, Acknowledgement
 from theodolite.domain.people.participant import PersonProfile
-from theodolite.domain.people.seat import Seat
 from theodolite.domain.people.session import Pauser, Session, SessionClock, SessionState
+from theodolite.domain.people.slot import Slot
 from theodolite.store.executor import Repository, reads, writes
 from theodolite.store.ledger import one_at_a_time
 from theodolite.store.models import RunRow
@@ -43,7 +43,7 @@ class SessionRepository(Repository):
         *,
         most: int | None = None,
         choose: Callable[[Collection[int]], int | None] | None = None,
-    ) -> Seat:
+    ) -> Slot:
         """Allocate a free slot of a level to a participant; a participant who has one keeps it.
 
         Args:
@@ -99,7 +99,7 @@ class SessionRepository(Repository):
         _release(study, participant, level)
 
     @reads
-    def allocations(self, study: str) -> list[Seat]:
+    def allocations(self, study: str) -> list[Slot]:
         """Return the allocated slots of a study, ordered by level, stratum and number."""
         rows = SeatRow.objects.filter(study=study, freed=False).select_related("participant")
         return [_seat(row, row.participant.key) for row in rows.order_by("level", "stratum", "number")]
@@ -165,8 +165,8 @@ def _release(study: str, participant: str, level: Level) -> None:
     mine.update(freed=True)
 
 
-def _seat(row: SeatRow, participant: str) -> Seat:
-    return Seat(level=Level(row.level), number=row.number, stratum=row.stratum, participant=participant)
+def _seat(row: SeatRow, participant: str) -> Slot:
+    return Slot(level=Level(row.level), number=row.number, stratum=row.stratum, participant=participant)
 
 
 def session_row(session: Session, run: int, person: int) -> SessionRow:

@@ -167,7 +167,7 @@ def test_what_the_file_says_of_those_who_answered_is_read_and_of_others_not(read
     found = read("item1,,g,,score,4,,anna,de\nitem2,,g,,score,,,bea,en\n", head=head)
 
     assert found.faults == ()
-    assert found.described == {"anna": {"language": "de"}}
+    assert found.annotator_attributes == {"anna": {"language": "de"}}
 
 
 def test_one_person_of_two_languages_is_a_fault_like_any_other(read):

@@ -143,23 +143,27 @@ def test_people_who_label_by_hand_leave_the_plan_as_it_is(folder):
 
     study = load_study(folder(study_yaml=with_eve, rows_csv=ROWS)).study
 
-    assert study.substance == plain.substance
+    assert study.run_fingerprint == plain.run_fingerprint
     assert [annotator.name for annotator in study.asked] == ["ann", "m1", "words"]
 
 
 def test_what_is_known_of_a_person_stands_beside_the_labels(folder):
-    described = STUDY.replace("annotators: {", "annotators: {eve: {who: person, groups: {language: de, age: 30}}, ")
+    annotator_attributes = STUDY.replace(
+        "annotators: {", "annotators: {eve: {who: person, groups: {language: de, age: 30}}, "
+    )
 
-    study = load_study(folder(study_yaml=described, rows_csv=ROWS)).study
+    study = load_study(folder(study_yaml=annotator_attributes, rows_csv=ROWS)).study
 
-    assert study.described == {"language": {"eve": "de"}, "age": {"eve": "30"}}
-    assert study.substance == load_study(folder(study_yaml=STUDY, rows_csv=ROWS)).study.substance
+    assert study.annotator_attributes == {"language": {"eve": "de"}, "age": {"eve": "30"}}
+    assert study.run_fingerprint == load_study(folder(study_yaml=STUDY, rows_csv=ROWS)).study.run_fingerprint
 
 
 def test_only_people_are_described(folder):
-    described = STUDY.replace("annotators: {", "annotators: {bot: {who: model, column: a, groups: {language: de}}, ")
+    annotator_attributes = STUDY.replace(
+        "annotators: {", "annotators: {bot: {who: model, column: a, groups: {language: de}}, "
+    )
 
-    (fault, *_) = check_study(folder(study_yaml=described, rows_csv=ROWS))
+    (fault, *_) = check_study(folder(study_yaml=annotator_attributes, rows_csv=ROWS))
 
     assert "`groups`" in fault.words
     assert "`who` is `model`" in fault.words

@@ -48,7 +48,7 @@ def test_intervals_know_of_dialogues_that_resemble_each_other(found, evidence):
 
 
 def test_p_values_are_adjusted_for_all_that_was_looked_at(evidence, found):
-    twice = measure_study(replace(evidence, described={"age": AGE, "copy": AGE})).annotator_groups
+    twice = measure_study(replace(evidence, annotator_attributes={"age": AGE, "copy": AGE})).annotator_groups
     p_values = [group.p_value for one in twice for group in one.groups]
 
     assert len(p_values) == 4
@@ -58,13 +58,13 @@ def test_p_values_are_adjusted_for_all_that_was_looked_at(evidence, found):
 
 
 @pytest.mark.parametrize("described", [{}, {"age": {"anna": "old"}}, {"age": dict.fromkeys(AGE, "same")}])
-def test_without_two_groups_nothing_is_said(evidence, described):
-    assert measure_study(replace(evidence, described=described)).annotator_groups == ()
+def test_without_two_groups_nothing_is_said(evidence, annotator_attributes):
+    assert measure_study(replace(evidence, annotator_attributes=annotator_attributes)).annotator_groups == ()
 
 
 def test_groups_that_are_all_too_small_are_named_nowhere(evidence):
     few = {"age": {OLD[0]: "old", YOUNG[0]: "young"}}
-    (found,) = measure_study(replace(evidence, described=few)).annotator_groups
+    (found,) = measure_study(replace(evidence, annotator_attributes=few)).annotator_groups
 
     assert (found.groups, found.n_in_small, found.n_raters, found.n_unknown) == ((), 2, 2, 6)
 
@@ -86,6 +86,6 @@ def test_every_group_says_how_often_it_sees_a_defect(found):
 
 def test_groups_too_small_to_be_named_see_no_defect_here_either(evidence):
     few = {"age": {OLD[0]: "old", YOUNG[0]: "young"}}
-    (found,) = measure_study(replace(evidence, described=few)).annotator_groups
+    (found,) = measure_study(replace(evidence, annotator_attributes=few)).annotator_groups
 
     assert found.defects == ()

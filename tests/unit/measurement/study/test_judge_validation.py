@@ -202,12 +202,12 @@ def test_intervals_are_over_clusters(evidence):
 
 
 def test_without_known_groups_there_are_none(evidence):
-    assert by_group(replace(evidence, described={})) == {}
+    assert by_group(replace(evidence, annotator_attributes={})) == {}
 
 
 def test_a_certificate_has_them():
     evidence = labelled_evidence(lambda said: said or "1", people=OLD)
-    found = validate_judge(replace(evidence, described={"age": AGE}), "grounded")
+    found = validate_judge(replace(evidence, annotator_attributes={"age": AGE}), "grounded")
 
     assert [one.subject.annotator_group.value for one in found.measurements if one.measure == "cross_agreement"] == [
         "old"

@@ -80,7 +80,7 @@ def test_coefficients_and_differences_keep_their_sign():
 
 
 def test_agreement_with_each_group_of_people_has_a_line():
-    evidence = replace(labelled_evidence(lambda said: said or "1", people=OLD), described={"age": AGE})
+    evidence = replace(labelled_evidence(lambda said: said or "1", people=OLD), annotator_attributes={"age": AGE})
     text = validation_text(validation_report_of(evidence, evidence.study.annotator("grounded"), NOW))
 
     assert "age old, 3 people: beyond chance" in " ".join(text.split())

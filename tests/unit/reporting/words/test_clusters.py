@@ -18,8 +18,8 @@ def setting(kind, level=Level.MODEL_TESTING, held_by=TesterType.SIMULATED_USER):
 PERSONA = setting(Kind.PERSONA)
 ATTACK = setting(Kind.ATTACK, Level.RED_TEAMING)
 REPEAT = setting(Kind.SCRIPT, held_by=TesterType.RECORDED)
-IMPORTED = setting(Kind.SEAT, Level.FIELD_TESTING, TesterType.RECORDED)
-SEAT = setting(Kind.SEAT, Level.RED_TEAMING, TesterType.PERSON)
+IMPORTED = setting(Kind.SLOT, Level.FIELD_TESTING, TesterType.RECORDED)
+SLOT = setting(Kind.SLOT, Level.RED_TEAMING, TesterType.PERSON)
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ SEAT = setting(Kind.SEAT, Level.RED_TEAMING, TesterType.PERSON)
     [
         ([PERSONA, PERSONA], {}, ("persona", "personas")),
         ([PERSONA, ATTACK], {"level": Level.RED_TEAMING}, ("strategy", "strategies")),
-        ([ATTACK, SEAT], {"level": Level.RED_TEAMING, "tester_type": TesterType.PERSON}, ("person", "people")),
+        ([ATTACK, SLOT], {"level": Level.RED_TEAMING, "tester_type": TesterType.PERSON}, ("person", "people")),
         ([PERSONA, ATTACK], {}, ("cluster", "clusters")),
         ([REPEAT, REPEAT], {}, ("prompt", "prompts")),
         ([IMPORTED], {}, ("tester", "testers")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import InputError
@@ -17,7 +18,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seat:
+class Slot:
     """A numbered place of a level; whoever takes it meets the cells that belong to the number.
 
     Attributes:
@@ -26,6 +27,8 @@ class Seat:
         stratum: Part of the people that is balanced by itself; empty where there are no parts.
         participant: Opaque key of the person who has it; empty while it is free.
     """
+
+    STORED_AS: ClassVar[str] = "Seat"
 
     level: Level
     number: int
