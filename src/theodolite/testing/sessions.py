@@ -13,7 +13,7 @@ from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import CONTENT_FILTER, AskModel, Exchange, Flow, Message, Reply, SayToApplication, Speaker
 from theodolite.domain.identity import digest
 from theodolite.domain.passage import Search, found_text, in_turn, material_with
-from theodolite.domain.people.seat import Seat
+from theodolite.domain.people.slot import Slot
 from theodolite.domain.persona import Persona, Script
 from theodolite.domain.plan import PlannedSession
 from theodolite.domain.scenario import Scenario
@@ -345,7 +345,7 @@ def run_session(task: SessionTask) -> Flow[Dialogue]:
             state = yield from run_attack(task, tester)
         case Persona():
             state = yield from play(task, tester)
-        case Seat():
+        case Slot():
             message = f"`{task.session.label}` is held by a person, and by no program"
             raise PlanError(message)
         case _:

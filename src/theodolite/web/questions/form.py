@@ -15,7 +15,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from theodolite.assessment.completeness import asked, current, open_questions
-from theodolite.domain.annotation import OWN_WORDS, WAYS_OUT, Answer, Outcome
+from theodolite.domain.annotation import NON_RESPONSE_NAMES, NON_RESPONSE_OPTIONS, Answer, Outcome
 from theodolite.domain.instrument import (
     NOT_APPLICABLE,
     UNABLE,
@@ -338,7 +338,7 @@ def submitted_value(answer: Answer | None) -> str:
     """Return the value that a form submits for an answer; empty for none."""
     if answer is None:
         return ""
-    return OWN_WORDS.get(answer.outcome, "") if answer.value is None else answer.value
+    return NON_RESPONSE_NAMES.get(answer.outcome, "") if answer.value is None else answer.value
 
 
 def _labelled_exemplar(exemplar: Exemplar, scale: Scale) -> Exemplar:
@@ -478,8 +478,8 @@ def parse_answer(question: Question, ref: OpenQuestion, value: str) -> Answer:
 
 def stored_answer(question: str, turn: int | None, value: str) -> Answer:
     """Return the answer of a valid value, e.g. one that a browser session keeps; see `submitted_value`."""
-    if value in WAYS_OUT:
-        return Answer(question=question, outcome=WAYS_OUT[value], turn=turn)
+    if value in NON_RESPONSE_OPTIONS:
+        return Answer(question=question, outcome=NON_RESPONSE_OPTIONS[value], turn=turn)
     return Answer(question=question, outcome=Outcome.ANSWERED, value=value, turn=turn)
 
 

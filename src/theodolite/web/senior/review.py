@@ -17,7 +17,7 @@ from theodolite.domain.annotating.case import CaseView, SensitiveCase
 from theodolite.domain.annotating.discrepancy import Discrepancy, DissentCause, Resolution, ReviewSheet
 from theodolite.domain.annotating.quality import GoldItem, ReviewVerdict
 from theodolite.domain.annotating.thread import AnchorKind, FeedbackThread, ThreadEnd
-from theodolite.domain.annotation import WAYS_OUT, Outcome
+from theodolite.domain.annotation import NON_RESPONSE_OPTIONS, Outcome
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import InputError
 from theodolite.domain.people.role import Role
@@ -67,7 +67,7 @@ def resolution(request: HttpRequest, annotator: AnnotatorContext, item: str) -> 
         "title": humanize(seen.guideline.name),
         "disputes": [_dispute(seen, one) for one in seen.discrepancies],
         "causes": [(cause.value, words) for cause, words in CAUSES],
-        "ways_out": tuple(WAYS_OUT),
+        "ways_out": tuple(NON_RESPONSE_OPTIONS),
         "n_known": len(quality.known_from_review(annotator.records, item)),
     }
     return render(request, "web/senior/resolution.html", context)
@@ -88,7 +88,7 @@ def _dispute(seen: ReviewSheet, one: Discrepancy) -> Dispute:
 def _in_words(found: Resolution) -> str:
     if found.cause is not None:
         return f"No consensus: {found.cause.value}"
-    return f"Consensus: {humanize(found.value or next(word for word, one in WAYS_OUT.items() if one is found.outcome))}"
+    return f"Consensus: {humanize(found.value or next(word for word, one in NON_RESPONSE_OPTIONS.items() if one is found.outcome))}"
 
 
 @allowed(Role.SENIOR)
@@ -133,7 +133,7 @@ def _sent(request: HttpRequest, annotator: AnnotatorContext, item: str) -> Resol
     chosen = request.POST.get("found", "")
     cause = next((one for one in DissentCause if chosen == f"cause:{one.value}"), None)
     value = chosen.removeprefix("value:")
-    outcome = None if cause else WAYS_OUT.get(value, Outcome.ANSWERED)
+    outcome = None if cause else NON_RESPONSE_OPTIONS.get(value, Outcome.ANSWERED)
     return Resolution(
         question=question,
         turn=turn,
