@@ -67,7 +67,7 @@ def resolution(request: HttpRequest, annotator: AnnotatorContext, item: str) -> 
         "title": humanize(seen.guideline.name),
         "disputes": [_dispute(seen, one) for one in seen.discrepancies],
         "causes": [(cause.value, words) for cause, words in CAUSES],
-        "ways_out": tuple(NON_RESPONSE_OPTIONS),
+        "non_response_options": tuple(NON_RESPONSE_OPTIONS),
         "n_known": len(quality.known_from_review(annotator.records, item)),
     }
     return render(request, "web/senior/resolution.html", context)
@@ -88,7 +88,8 @@ def _dispute(seen: ReviewSheet, one: Discrepancy) -> Dispute:
 def _in_words(found: Resolution) -> str:
     if found.cause is not None:
         return f"No consensus: {found.cause.value}"
-    return f"Consensus: {humanize(found.value or next(word for word, one in NON_RESPONSE_OPTIONS.items() if one is found.outcome))}"
+    value = found.value or next(word for word, outcome in NON_RESPONSE_OPTIONS.items() if outcome is found.outcome)
+    return f"Consensus: {humanize(value)}"
 
 
 @allowed(Role.SENIOR)
