@@ -91,7 +91,7 @@ UNUSED = {
         "trees.tree",
         "wording",
     ],
-    "config": ["events", "labelling.corrections", "recordings", "specs.translations", "translations", "trees"],
+    "config": ["translations", "trees"],
     "measurement": ["trees.construction"],
     "gateways": [
         "applications.aria_application",

@@ -7,13 +7,10 @@ import zipfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from theodolite.config.brought.bringing import BringColumns, ReadBrought, guessed_columns, read_brought
-from theodolite.config.brought.convokit import PARTS, is_corpus, read_corpus
-from theodolite.config.brought.label_studio_dialogues import is_tasks, read_tasks
-from theodolite.config.brought.remarks import Remarks
-from theodolite.config.brought.voices import Voices, turns_of, with_guess
-from theodolite.config.diagnostics import LocatedDiagnostic
-from theodolite.config.loading import InvalidStudyError
+from theodolite.config.diagnostics import InvalidStudyError, LocatedDiagnostic
+from theodolite.config.imports.dialogues import BringColumns, ReadBrought, guessed_columns, read_brought
+from theodolite.config.imports.formats import PARTS, is_corpus, is_tasks, read_corpus, read_tasks
+from theodolite.config.imports.threads import Remarks, Voices, turns_of, with_guess
 from theodolite.config.tables import table_of, unreadable
 from theodolite.domain.brought import BroughtIn
 from theodolite.events.context import EventContext

@@ -15,7 +15,7 @@ from theodolite.bootstrap.reports import facts_of
 from theodolite.bootstrap.run_history import context_of_run
 from theodolite.bootstrap.study_context import StudyContext, open_study
 from theodolite.config.diagnostics import LocatedDiagnostic
-from theodolite.config.locate import study_file
+from theodolite.config.study_files import study_file
 from theodolite.domain.comparison import ComparedSide, Comparison
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import InputError

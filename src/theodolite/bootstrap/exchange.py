@@ -15,8 +15,8 @@ from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.labels import keep_read
 from theodolite.bootstrap.permission import require_output_inside
 from theodolite.bootstrap.study_context import StudyContext
-from theodolite.config.brought.label_imports import ImportColumns, read_import
-from theodolite.config.loading import InvalidStudyError
+from theodolite.config.diagnostics import InvalidStudyError
+from theodolite.config.imports.label_exports import ImportColumns, read_import
 from theodolite.domain.annotating.label_sample import KeptLabels, item_of
 from theodolite.domain.errors import InputError
 from theodolite.domain.evidence import Evidence

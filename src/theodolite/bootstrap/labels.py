@@ -8,8 +8,8 @@ from pathlib import Path
 from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.permission import require_output_inside
 from theodolite.bootstrap.study_context import StudyContext
-from theodolite.config.brought.label_files import ReadLabels, label_file_text, read_label_file
-from theodolite.config.loading import InvalidStudyError
+from theodolite.config.diagnostics import InvalidStudyError
+from theodolite.config.imports.label_files import ReadLabels, label_file_text, read_label_file
 from theodolite.domain.annotating.label_sample import KeptLabels, LabelSample
 from theodolite.domain.errors import InputError
 from theodolite.domain.evidence import Evidence

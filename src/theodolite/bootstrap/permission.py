@@ -10,11 +10,10 @@ from pathlib import Path
 from theodolite.bootstrap.database import make_workspace
 from theodolite.bootstrap.sealing import TEAM_VARIABLES
 from theodolite.config.loading import LoadedStudy
-from theodolite.config.locate import study_file
+from theodolite.config.outbound_data import KeyUse, named_keys
 from theodolite.config.permissions import ALLOW_CODE, ALLOW_KEYS, Permissions, read_permissions, remember_permissions
-from theodolite.config.study_code import NamedCode, code_hash_of, named_code
-from theodolite.config.study_keys import KeyUse, named_keys
-from theodolite.config.workspace import workspace_for
+from theodolite.config.study_files import study_file, workspace_for
+from theodolite.config.user_code_check import NamedCode, code_hash_of, named_code
 from theodolite.domain.errors import InputError
 
 

@@ -15,7 +15,7 @@ from theodolite.bootstrap.permission import require_output_inside
 from theodolite.bootstrap.reports import write_reports
 from theodolite.bootstrap.study_context import open_study
 from theodolite.config.resources import report_assets
-from theodolite.config.series_studies import SeriesStudies, series_studies
+from theodolite.config.series import SeriesStudies, series_studies
 from theodolite.domain.errors import InputError, NotFound, RunStopped
 from theodolite.domain.study import Study
 from theodolite.reporting.series.document import series_document

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from theodolite.bootstrap.database import configure_django, database_settings, make_workspace
 from theodolite.bootstrap.web_settings import DEMO, WEB, machine_names, serving_settings
-from theodolite.config.private_files import made_secret
+from theodolite.config.permissions import made_secret
 from theodolite.config.serving import LOOPBACK, ServingSettings
 from theodolite.domain.errors import InputError, StorageUnavailable
 

@@ -8,8 +8,8 @@ from ipaddress import ip_network
 
 from theodolite.bootstrap.serving import SECRET_FILE, Serving, open_server
 from theodolite.config.diagnostics import LocatedDiagnostic, render_diagnostics
-from theodolite.config.locate import SERVING
 from theodolite.config.serving import ServingSettings
+from theodolite.config.study_files import SERVING
 from theodolite.domain.fault import Severity
 
 _SHORTEST_KEY = 50

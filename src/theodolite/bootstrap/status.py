@@ -10,7 +10,7 @@ from theodolite.bootstrap.clock import SystemClock
 from theodolite.bootstrap.database import DATABASE_VARIABLE, open_store_to_read
 from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.config.loading import load_study
-from theodolite.config.workspace import workspace_for
+from theodolite.config.study_files import workspace_for
 from theodolite.domain.errors import NotFound
 from theodolite.domain.status import Status
 from theodolite.usecases.status import status_of

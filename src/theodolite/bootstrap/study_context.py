@@ -16,7 +16,7 @@ from theodolite.bootstrap.database import DATABASE_VARIABLE, open_store
 from theodolite.bootstrap.plugins import resource_resolver, strategy_catalogue, tree_methods
 from theodolite.bootstrap.sealing import with_team_keys
 from theodolite.config.loading import LoadedStudy, load_study
-from theodolite.config.workspace import workspace_for
+from theodolite.config.study_files import workspace_for
 from theodolite.domain.annotator import ModelJudge
 from theodolite.domain.application import PromptedModel
 from theodolite.domain.errors import NotFound
@@ -156,7 +156,7 @@ class StudyContext:
             NotFound: If the study has no run in this workspace.
             InputError: If it has changed since.
         """
-        from theodolite.config.role_break_rules import role_break_rules
+        from theodolite.config.resources import role_break_rules
         from theodolite.usecases.measuring import evidence_of
 
         study, event = self.loaded.study, event_evidence_in(self.store, self.loaded.study)
@@ -190,7 +190,7 @@ class StudyContext:
     def findings(self, evidence: Evidence) -> Findings:
         """Return the measurements of the evidence; cached for unchanged evidence."""
         from theodolite.bootstrap.findings_cache import measured
-        from theodolite.config.role_break_rules import role_break_rules
+        from theodolite.config.resources import role_break_rules
 
         def measure(of: Evidence) -> Findings:
             from theodolite.measurement import measure_study  # numpy and scipy are slow to import

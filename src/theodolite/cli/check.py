@@ -13,13 +13,13 @@ from theodolite.cli.estimate_json import estimate_entry
 from theodolite.cli.json_ending import faults_json
 from theodolite.cli.permission import path_option, permit_paths
 from theodolite.cli.terminal import RowProgress, wants_colour
+from theodolite.config.assembly import expanded
 from theodolite.config.calls import estimate_calls
 from theodolite.config.check_text import check_lines, closing_line
-from theodolite.config.diagnostics import render_diagnostics
-from theodolite.config.loading import InvalidStudyError, LoadedStudy, load_study
-from theodolite.config.study_code import named_code
-from theodolite.config.study_keys import named_keys
-from theodolite.config.writing.expanded import expanded
+from theodolite.config.diagnostics import InvalidStudyError, render_diagnostics
+from theodolite.config.loading import LoadedStudy, load_study
+from theodolite.config.outbound_data import named_keys
+from theodolite.config.user_code_check import named_code
 
 
 @click.command()

@@ -125,7 +125,7 @@ def _foot(rehearsed: Rehearsed, study: str) -> list[str]:
     drawn = "none" if rehearsed.pictures is None else str(rehearsed.pictures)
     why = ": no Chromium was found, or none was wanted" if rehearsed.pictures is None else ""
     return [
-        *(_line("Missing", f"{lack}; the event does not open without") for lack in rehearsed.lacks),
+        *(_line("Missing", f"{text}; the event does not open without") for text in rehearsed.missing),
         f"Pages     {rehearsed.folder}",
         f"Pictures  {drawn}{why}",
         f"Measured  {rehearsed.results or 'nothing: no dialogue was held'}",

@@ -14,13 +14,12 @@ from theodolite.bootstrap.model_discovery import offered_models
 from theodolite.bootstrap.permission import trust_new_study
 from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.cli.terminal import wants_colour
-from theodolite.config.diagnostics import render_diagnostics
-from theodolite.config.header import guess_columns, guess_lines
-from theodolite.config.loading import InvalidStudyError
+from theodolite.config.column_guess import guess_columns, guess_lines
+from theodolite.config.diagnostics import InvalidStudyError, render_diagnostics
 from theodolite.config.resources import EXAMPLES, REQUIREMENTS
+from theodolite.config.starters import StarterKind, write_starter
 from theodolite.config.tables import read_table
-from theodolite.config.writing.splitting import split_study
-from theodolite.config.writing.starters import StarterKind, write_starter
+from theodolite.config.yaml_editing import split_study
 from theodolite.domain.identity import SHORT
 
 _QUESTION = """\

@@ -8,8 +8,7 @@ from typing import Any
 
 import click
 
-from theodolite.config.diagnostics import LocatedDiagnostic
-from theodolite.config.loading import InvalidStudyError
+from theodolite.config.diagnostics import InvalidStudyError, LocatedDiagnostic
 from theodolite.usecases.running import RunStatus
 
 

@@ -12,7 +12,7 @@ from theodolite.bootstrap.monitoring import Request, Seen, keep_watch
 from theodolite.cli.json_ending import as_line
 from theodolite.cli.terminal import RowProgress, speaks_unicode, width
 from theodolite.config.histories import DeclaredChange, HistoryForm, aware
-from theodolite.config.labelling.defect_text import parse_condition
+from theodolite.config.questions import parse_condition
 from theodolite.domain.errors import InputError
 from theodolite.domain.instrument import Condition
 from theodolite.domain.monitoring.history import ScaleDirection

@@ -12,7 +12,7 @@ from theodolite.bootstrap.study_context import open_study
 from theodolite.cli.arguments import json_option, out_option, study_argument
 from theodolite.cli.json_ending import as_line
 from theodolite.cli.outcome import exit_code_for, present_results
-from theodolite.config.series_studies import is_series_file
+from theodolite.config.series import is_series_file
 from theodolite.domain.errors import RunStopped
 from theodolite.reporting.series.sides import deviations
 

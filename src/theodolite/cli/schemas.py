@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from theodolite.config.schemas import write_schemas
+from theodolite.config.json_schemas import write_schemas
 
 
 @click.command()

@@ -1,54 +1,67 @@
-"""Assembly: all entries of a study file become one `Study`, each section after those that it names."""
+"""Builds the domain study from the sections of a study file, and the file from the study."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ruamel.yaml import YAML
+from ruamel.yaml.scalarstring import LiteralScalarString
 
 from theodolite.config import crosschecks
-from theodolite.config.applications import is_recorded, live_application
-from theodolite.config.asked import Asked, asked_of
-from theodolite.config.attacks import red_teaming_of
-from theodolite.config.connections import network_settings
-from theodolite.config.diagnostics import LocatedDiagnostic
-from theodolite.config.endpoints import endpoint_of
-from theodolite.config.labelling.annotation_schemas import Written, written_schemas
-from theodolite.config.labelling.annotators import (
-    GuidelineRegistry,
-    annotator_attributes_of,
+from theodolite.config.annotation_schemas import SchemaSet, read_schemas, schemas_from_domain
+from theodolite.config.annotators import (
+    annotator_to_domain,
+    annotators_from_domain,
     check_spelling,
-    labelling_annotator,
-    reference_of,
+    described_people,
+    reference_from_domain,
+    reference_to_domain,
+    shared_spelling,
 )
-from theodolite.config.labelling.judges import judges_of
-from theodolite.config.languages import in_languages
-from theodolite.config.lookup import Entry, LoadContext
-from theodolite.config.packs import Pack, read_packs
-from theodolite.config.parts import Parts, dropped, is_broken, section
-from theodolite.config.personas import check_meetings, group_of
-from theodolite.config.prices import price_book
-from theodolite.config.risks import shown_risks
-from theodolite.config.scenarios import scenario_of
-from theodolite.config.series import check_taxonomies, note_deviations, preregistered, series_of
-from theodolite.config.specs.base import Spec, as_list
-from theodolite.config.specs.scenarios import ScenarioSpec
-from theodolite.config.specs.series import SeriesSpec
-from theodolite.config.specs.study import StudySpec
-from theodolite.config.study_paths import RefusedPath
-from theodolite.config.topics import topics_of
+from theodolite.config.applications import application_to_domain, applications_from_domain, is_recorded
+from theodolite.config.connections import network_settings
+from theodolite.config.corrections import corrections_from_domain, corrections_to_domain
+from theodolite.config.diagnostics import LocatedDiagnostic
+from theodolite.config.events import annotation_to_domain, event_to_domain, levels_to_domain, people_from_domain
+from theodolite.config.guidelines import GuidelineRegistry, guidelines_from_domain
+from theodolite.config.instruments import Instruments, instruments_to_domain
+from theodolite.config.judges import judges_from_domain, judges_to_domain
+from theodolite.config.load_context import Entry, LoadContext, Pack, dropped, is_broken, section
+from theodolite.config.models import model_from_domain, model_to_domain, price_book
+from theodolite.config.permissions import RefusedPath
+from theodolite.config.personas import check_meetings, persona_group_from_domain, persona_group_to_domain
+from theodolite.config.questionnaires import questionnaires_from_domain
+from theodolite.config.recordings import joined, recorded_to_domain
+from theodolite.config.resources import TRANSLATIONS
+from theodolite.config.risks import risks_to_domain, topics_to_domain
+from theodolite.config.scenarios import ScenarioSpec, red_teaming_of, scenario_from_domain, scenario_to_domain
+from theodolite.config.series import (
+    SeriesSpec,
+    announced,
+    check_taxonomies,
+    note_departures,
+    series_from_domain,
+    series_to_domain,
+)
+from theodolite.config.spec import Spec, as_list, without_empty
+from theodolite.config.study import StudySpec, read_packs
+from theodolite.config.study_parts import Parts
 from theodolite.config.validation import validated
 from theodolite.config.yaml_source import read_yaml
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import RecordedLabels
 from theodolite.domain.guideline import Guideline
+from theodolite.domain.language import is_tag
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.network_settings import NetworkSettings
 from theodolite.domain.scenario import Scenario, Task
 from theodolite.domain.study import Budget, Sampling, Study
 
-if TYPE_CHECKING:  # here and below: a study waits for nothing that it has none of
+if TYPE_CHECKING:
     from theodolite.domain.correction import CorrectionChoice
     from theodolite.domain.people.event import AnnotationProcess, Event, LevelPlan
     from theodolite.domain.recording import RecordedDialogue
@@ -61,7 +74,7 @@ RECORDED = "recorded"
 """Name of the scenario that recorded dialogues have where the study describes none."""
 
 
-def assemble(
+def study_to_domain(
     entry: Entry[StudySpec], context: LoadContext, environ: Mapping[str, str] | None
 ) -> tuple[Study | None, Sequence[RecordedDialogue]]:
     """Return the study and its recordings; faults are added to the diagnostics.
@@ -72,13 +85,13 @@ def assemble(
         environ: The environment, to see which keys are there.
     """
     pack = read_packs(entry, context)
-    series, series_entry = series_of(entry, context)
+    series, series_entry = series_to_domain(entry, context)
     models, names = _models(entry, context, environ, network := network_settings(entry, context, environ))
     risks = _risks(entry, pack, context)
     parts = _tested(entry, pack, context, names, risks=risks, environ=environ, network=network)
-    written = written_schemas(entry, pack, context)
-    registry = _read_labels(parts, pack, written, context, names)
-    asked = asked_of(parts, pack, written, registry, context)
+    schema_set = read_schemas(entry, pack, context)
+    registry = _read_labels(parts, pack, schema_set, context, names)
+    instruments = instruments_to_domain(parts, pack, schema_set, registry, context)
     crosschecks.check_everything(parts, registry, context, models)
     spec, guidelines = entry.spec, _guidelines(parts, pack, registry)
     levels, annotation, event = _people(entry, pack, context)
@@ -95,29 +108,27 @@ def assemble(
         annotators=tuple(parts.annotators),
         reference=parts.reference,
         groups=tuple(spec.groups),
-        risks=shown_risks(risks, parts, pack, guidelines, asked.questionnaires, context),
+        risks=risks_to_domain(risks, parts, pack, guidelines, instruments.questionnaires, context),
         sampling=Sampling(seed=spec.sampling.seed, dialogues=spec.sampling.dialogues, repeats=spec.sampling.repeats),
         budget=Budget(usd=spec.budget.usd, tokens=spec.budget.tokens, calls=spec.budget.calls),
         pack=", ".join(as_list(spec.pack)),
         levels=levels,
         annotation=annotation,
         event=event,
-        trees=_trees(parts, guidelines, asked, context),
+        trees=_trees(parts, guidelines, instruments, context),
         corrections=_corrections(parts, guidelines, context),
-        schemas=asked.schemas,
-        questionnaires=asked.questionnaires,
-        annotator_attributes=annotator_attributes_of(entry.spec.annotators),
-        preregistered=preregistered(series_entry, series, context),
+        schemas=instruments.schemas,
+        questionnaires=instruments.questionnaires,
+        described=described_people(entry.spec.annotators),
+        announced=announced(series_entry, series, context),
     )
-    whole = replace(study, topics=topics_of(parts, pack, context))
+    whole = replace(study, topics=topics_to_domain(parts, pack, context))
     return in_languages(_noted(whole, entry, series_entry, context), entry, context), _dialogues(parts)
 
 
 def _dialogues(parts: Parts) -> Sequence[RecordedDialogue]:
     if not parts.recorded:
         return ()
-    from theodolite.config.recordings import joined
-
     return joined([recorded.dialogues for _, recorded in parts.recorded], _label_columns(parts))
 
 
@@ -134,25 +145,29 @@ def _models(
     """Return the models, and the names of all that the study has, those that could not be read included."""
     prices = price_book(context)
     models = tuple(
-        endpoint_of(model, context, environ, prices, network=network_settings(model, context, environ, network))
+        model_to_domain(model, context, environ, prices, network=network_settings(model, context, environ, network))
         for model in section(entry, "models")
     )
     return models, tuple(model.name for model in models) + dropped(entry, "models")
 
 
-def _registry(entry: Entry[StudySpec], pack: Pack, written: Written, context: LoadContext) -> GuidelineRegistry:
+def _registry(entry: Entry[StudySpec], pack: Pack, schema_set: SchemaSet, context: LoadContext) -> GuidelineRegistry:
     own = {item.name: item for item in [*pack.guidelines, *section(entry, "guidelines")]}
-    return GuidelineRegistry({**own, **written.categories}, context, shipped=written.shipped)
+    return GuidelineRegistry({**own, **schema_set.categories}, context, shipped=schema_set.shipped)
 
 
-def _trees(parts: Parts, guidelines: Sequence[Guideline], asked: Asked, context: LoadContext) -> tuple[TreeDesign, ...]:
+def _trees(
+    parts: Parts, guidelines: Sequence[Guideline], instruments: Instruments, context: LoadContext
+) -> tuple[TreeDesign, ...]:
     if parts.entry.spec.tree is None:
         return ()
-    from theodolite.config.trees import soil_of, trees_of
+    from theodolite.config.trees import tree_sources, trees_to_domain
 
-    soil = soil_of(guidelines, asked.questionnaires, parts.annotators, [scenario for scenario, _ in parts.scenarios])
-    trees = trees_of(parts.entry, soil, context)
-    asked.note_unoriented(trees, context)
+    sources = tree_sources(
+        guidelines, instruments.questionnaires, parts.annotators, [scenario for scenario, _ in parts.scenarios]
+    )
+    trees = trees_to_domain(parts.entry, sources, context)
+    instruments.note_unoriented(trees, context)
     return trees
 
 
@@ -160,9 +175,9 @@ def _noted(
     study: Study, entry: Entry[StudySpec], series_entry: Entry[SeriesSpec] | None, context: LoadContext
 ) -> Study:
     """Return a study once departures from its series and unreached nodes of its trees are noted."""
-    note_deviations(study, series_entry, context)
+    note_departures(study, series_entry, context)
     if study.trees:
-        from theodolite.config.tree_coverage import note_unreached
+        from theodolite.config.trees import note_unreached
 
         note_unreached(study, entry, context)
     return study
@@ -171,9 +186,7 @@ def _noted(
 def _corrections(parts: Parts, guidelines: Sequence[Guideline], context: LoadContext) -> tuple[CorrectionChoice, ...]:
     if not parts.entry.spec.corrections:
         return ()
-    from theodolite.config.labelling.corrections import corrections_of
-
-    return corrections_of(parts, guidelines, context)
+    return corrections_to_domain(parts, guidelines, context)
 
 
 def _people(
@@ -183,9 +196,7 @@ def _people(
     spec = entry.spec
     if not (spec.levels or spec.annotation or spec.event or spec.consent):
         return (), None, None
-    from theodolite.config.events import annotation_of, event_of, levels_of
-
-    return levels_of(spec), annotation_of(spec), event_of(entry, context, pack.warning)
+    return levels_to_domain(spec), annotation_to_domain(spec), event_to_domain(entry, context, pack.warning)
 
 
 def _risks(entry: Entry[StudySpec], pack: Pack, context: LoadContext) -> tuple[Risk, ...]:
@@ -223,11 +234,11 @@ def _tested(
     risk_names = (*(risk.name for risk in risks), *dropped(parts.entry, "risks"))
     red_teaming = red_teaming_of(parts.entry, context, models)
     parts.scenarios = [
-        (scenario_of(item, context, risks=risk_names, red_teaming=red_teaming), item) for item in entries
+        (scenario_to_domain(item, context, risks=risk_names, red_teaming=red_teaming), item) for item in entries
     ]
     playable = [item for item in pack.personas if item.spec.model in models]
     groups = _latest([*playable, *section(parts.entry, "personas")])
-    readings = [group_of(item, context, models=models) for item in groups]
+    readings = [persona_group_to_domain(item, context, models=models) for item in groups]
     parts.groups = [reading for reading in readings if reading is not None]
     known = (*(item.name for item in groups), *dropped(parts.entry, "personas"))
     resting = tuple(item.name for item in pack.personas if item.name not in known)
@@ -265,39 +276,41 @@ def _read_applications(
 ) -> None:
     for entry in section(parts.entry, "applications"):
         if is_recorded(entry):
-            from theodolite.config.recordings import recorded_of
-
-            recorded = recorded_of(entry, context)
+            recorded = recorded_to_domain(entry, context)
             parts.recorded.append((entry, recorded))
             parts.applications += recorded.applications
             continue
-        application = live_application(entry, context, models=models, environ=environ, network=parts.network)
+        application = application_to_domain(entry, context, models=models, environ=environ, network=parts.network)
         if application is not None:
             parts.applications.append(application)
             parts.live.append(entry.name)
 
 
 def _read_labels(
-    parts: Parts, pack: Pack, written: Written, context: LoadContext, models: tuple[str, ...]
+    parts: Parts, pack: Pack, schema_set: SchemaSet, context: LoadContext, models: tuple[str, ...]
 ) -> GuidelineRegistry:
     """Read who labels and by what, and return the guidelines."""
     entry, spelling = parts.entry, dict(parts.entry.spec.spelling)
-    registry = _registry(entry, pack, written, context)
+    registry = _registry(entry, pack, schema_set, context)
     registry.broken |= set(dropped(entry, "guidelines"))
     registry.read_own()
-    people = [labelling_annotator(item, registry, context, spelling) for item in section(entry, "annotators")]
-    asked = _asked(parts, pack)
-    judges = [judge for item in section(entry, "judges") for judge in judges_of(item, registry, context, models, asked)]
+    people = [annotator_to_domain(item, registry, context, spelling) for item in section(entry, "annotators")]
+    requested = _requested_guidelines(parts, pack)
+    judges = [
+        judge
+        for item in section(entry, "judges")
+        for judge in judges_to_domain(item, registry, context, models, requested)
+    ]
     parts.annotators = [*(annotator for annotator in people if annotator is not None), *judges]
     if entry.spec.reference is not None:
         named = Entry(name="reference", spec=entry.spec.reference, source=entry.source, path=("reference",))
-        parts.reference = reference_of(named, registry, context, spelling)
+        parts.reference = reference_to_domain(named, registry, context, spelling)
     if not registry.broken:
         check_spelling(entry, spelling, registry.read(), context)
     return registry
 
 
-def _asked(parts: Parts, pack: Pack) -> tuple[str, ...]:
+def _requested_guidelines(parts: Parts, pack: Pack) -> tuple[str, ...]:
     """Return the names of all guidelines that scenarios ask for, those of the packs and the study's own."""
     by_scenarios = [name for scenario, _ in parts.scenarios for name in scenario.guidelines]
     own = [item.name for item in [*pack.guidelines, *section(parts.entry, "guidelines")]]
@@ -317,3 +330,100 @@ def _scenarios(parts: Parts) -> tuple[Scenario, ...]:
     if not parts.recorded or len(scenarios) == 1:
         return scenarios
     return (*scenarios, Scenario(name=RECORDED, task=Task.CHAT))
+
+
+def in_languages(study: Study, entry: Entry[StudySpec], context: LoadContext) -> Study:
+    """Return a study with its own language and those of its translations; faults are added to the diagnostics.
+
+    Args:
+        study: Everything else of it.
+        entry: The study file.
+        context: Context of the load; collects the diagnostics.
+    """
+    language = str(entry.spec.language)
+    if not is_tag(language):
+        message = f"`language` is `{language}`; expected a language tag, e.g. `en`, `de` or `pt-BR`"
+        context.diagnostics.add(entry.fault("language", message=message))
+    spoken = replace(study, language=language)
+    names = context.own_names_in(TRANSLATIONS, ".yaml")
+    if not names:
+        return spoken
+    from theodolite.config.translations import translations_of
+
+    return replace(spoken, translations=translations_of(spoken, names, context))
+
+
+def expanded(study: Study) -> str:
+    """Return the study as a study file that leaves nothing to a default or to another file's name."""
+    writer = YAML(typ="rt", pure=True)
+    writer.default_flow_style = False
+    writer.allow_unicode = True
+    writer.width = 110
+    writer.indent(mapping=2, sequence=4, offset=2)
+    out = io.StringIO()
+    writer.dump(_blocks(without_empty(**study_from_domain(study))), out)
+    return out.getvalue()
+
+
+def study_from_domain(study: Study) -> dict[str, Any]:
+    """Return a study as the mapping of a study file, without any default left out."""
+    return {
+        "study": study.name,
+        "title": study.title,
+        "about": study.about,
+        "language": "" if study.language == "en" else study.language,
+        "series": series_from_domain(study.announced) if study.announced else study.series,
+        "pack": _packs(study),
+        "models": {model.name: model_from_domain(model) for model in study.models},
+        "applications": applications_from_domain(study.applications),
+        "scenarios": {scenario.name: scenario_from_domain(study, scenario) for scenario in study.scenarios},
+        "personas": {group.name: persona_group_from_domain(group) for group in study.personas},
+        "guidelines": guidelines_from_domain(study),
+        "schemas": schemas_from_domain(study),
+        "questionnaires": questionnaires_from_domain(study),
+        "judges": judges_from_domain(study),
+        "annotators": annotators_from_domain(study),
+        "spelling": shared_spelling(study),
+        "reference": reference_from_domain(study),
+        "corrections": corrections_from_domain(study),
+        "groups": list(study.groups),
+        "risks": {
+            risk.name: {
+                "taxonomy": risk.taxonomy,
+                "description": risk.description,
+                "identified_by": risk.identified_by.value,
+                **without_empty(shown_by=[*risk.rules, *(answer.text for answer in risk.answers)]),
+            }
+            for risk in study.risks
+        },
+        "topics": {topic.name: {"about": topic.about, "weight": topic.weight.value} for topic in study.topics},
+        "tree": _trees_from_domain(study),
+        "sampling": without_empty(
+            dialogues=study.sampling.dialogues, seed=study.sampling.seed, repeats=study.sampling.repeats
+        ),
+        "budget": without_empty(usd=study.budget.usd, tokens=study.budget.tokens, calls=study.budget.calls),
+        **people_from_domain(study),
+    }
+
+
+def _blocks(value: Any) -> Any:
+    """Let texts of several lines stand as blocks, as people write them."""
+    if isinstance(value, dict):
+        return {key: _blocks(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_blocks(item) for item in value]
+    return LiteralScalarString(value) if isinstance(value, str) and "\n" in value else value
+
+
+def _trees_from_domain(study: Study) -> Any:
+    """Return the study's tree with all its nodes; of several trees their names, since a study file writes out one."""
+    if len(study.trees) == 1:
+        from theodolite.domain.trees.form import design_document
+
+        return design_document(study.trees[0])
+    return [design.name for design in study.trees]
+
+
+def _packs(study: Study) -> str | list[str]:
+    packs = study.pack.split(", ") if study.pack else []
+    return packs[0] if len(packs) == 1 else packs

@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from theodolite.config.hosts import hosts_of
 from theodolite.config.loading import LoadedStudy
+from theodolite.config.outbound_data import hosts_of
 from theodolite.domain.annotator import ModelJudge, StopRule, Voting
 from theodolite.domain.application import PromptedModel, RecordedFile
 from theodolite.domain.guideline import Guideline

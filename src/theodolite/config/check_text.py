@@ -7,12 +7,11 @@ from collections.abc import Callable, Sequence
 
 from theodolite.config.calls import CallEstimate, Range, price_days
 from theodolite.config.diagnostics import LocatedDiagnostic
-from theodolite.config.hosts import code_hosts, hosts
+from theodolite.config.load_context import Found
 from theodolite.config.loading import LoadedStudy
-from theodolite.config.lookup import Found
+from theodolite.config.outbound_data import code_hosts, hosts, named_keys
 from theodolite.config.resources import SHIPPED
-from theodolite.config.study_code import named_code
-from theodolite.config.study_keys import named_keys
+from theodolite.config.user_code_check import named_code
 from theodolite.domain.application import RecordedFile
 from theodolite.domain.dialogue import Level
 from theodolite.domain.fault import Severity

@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from theodolite.config.annotators import LabelColumn, unfit_labels
 from theodolite.config.diagnostics import LocatedDiagnostic, few_of
-from theodolite.config.labelling.annotators import GuidelineRegistry, LabelColumn, unfit_labels
-from theodolite.config.lookup import Entry, LoadContext
-from theodolite.config.lost_material import note_lost_material
-from theodolite.config.parts import Parts, dropped, is_broken, section
+from theodolite.config.guidelines import GuidelineRegistry
+from theodolite.config.http_applications import HttpSpec
+from theodolite.config.load_context import Entry, LoadContext, dropped, is_broken, section
 from theodolite.config.personas import GroupReading, unused_columns
-from theodolite.config.source_material import note_source_material
-from theodolite.config.specs.applications import HttpSpec
-from theodolite.config.specs.scenarios import ScenarioSpec
+from theodolite.config.scenarios import ScenarioSpec
+from theodolite.config.source_material import note_lost_material, note_source_material
+from theodolite.config.study_parts import Parts
 from theodolite.config.templates import variables
 from theodolite.domain.annotator import RecordedLabels
 from theodolite.domain.application import Claim

@@ -5,13 +5,21 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from theodolite.domain.fault import Severity
+from theodolite.domain.errors import StudyError
+from theodolite.domain.fault import Diagnostic, Severity
 from theodolite.domain.printable import printable, printable_line
 
+if TYPE_CHECKING:
+    pass
+
 _WIDTH = 78
+
 _WIDEST_PLACE = 40
+
 _FEW = 50
+
 _RANK = {Severity.FAULT: 0, Severity.NOTE: 1, Severity.OPEN: 2}
 
 
@@ -136,3 +144,15 @@ def _excerpt(fault: LocatedDiagnostic, *, color: bool) -> list[str]:
     if color:
         carets = f"\x1b[31m{carets}\x1b[0m"
     return [f"{fault.line:>5} | {text}", f"      | {indent}{carets}"]
+
+
+class InvalidStudyError(StudyError):
+    """A study's files hold faults; `placed` says where each of them stands."""
+
+    def __init__(
+        self, placed: tuple[LocatedDiagnostic, ...], *, ending: str = "Nothing was run, nothing was sent."
+    ) -> None:
+        """Keep the faults, worst first; `ending` says what did not happen because of them."""
+        faults = (Diagnostic(path=(), message=fault.words, severity=fault.severity) for fault in placed)
+        super().__init__(render_diagnostics(placed, ending=ending), faults=faults)
+        self.placed = placed

@@ -1,23 +1,199 @@
-"""Events as domain records: levels, times, consent."""
+"""The sections on people: levels, annotation, event, consent, warning, breaks and screening."""
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal
 from zoneinfo import available_timezones
 
-from theodolite.config.consent import NEEDED, unfinished
+from pydantic import Field, model_validator
+
 from theodolite.config.diagnostics import LocatedDiagnostic
-from theodolite.config.lookup import Entry, LoadContext
+from theodolite.config.load_context import Entry, LoadContext
+from theodolite.config.resources import shipped_bytes
 from theodolite.config.scenarios import LEVELS
-from theodolite.config.specs.study import BreaksSpec, StudySpec
+from theodolite.config.spec import Filled, Spec, YesNo, without_empty
 from theodolite.domain.fault import Severity, did_you_mean
-from theodolite.domain.people.event import AnnotationProcess, Event, LevelPlan, Route, ScreeningQuestion
-from theodolite.domain.people.exposure import BreakRule
 from theodolite.domain.shown_order import OrderPlan, QuestionOrder
+from theodolite.domain.study import Study
+from theodolite.testing.assigning import people_levels
+
+if TYPE_CHECKING:
+    from theodolite.domain.people.event import AnnotationProcess, Event, LevelPlan
+    from theodolite.domain.people.exposure import BreakRule
+
+UserTypeName = Literal["adversarial", "everyday", "domain_expert"]
+"""Types of users that a level may call for."""
 
 
-def levels_of(spec: StudySpec) -> tuple[LevelPlan, ...]:
+class LevelSpec(Spec):
+    """What one level of testing is to hold."""
+
+    people: int = Field(default=0, ge=0)
+    """Number of testers."""
+    sessions: int = Field(default=1, ge=1)
+    """Number of sessions per tester."""
+    minutes: int = Field(default=0, ge=0)
+    """Maximum length of a session; 0 for no limit."""
+    repeats: int = Field(default=1, ge=1)
+    """Repetitions of each script or persona."""
+    quotas: dict[UserTypeName, int] = Field(default_factory=dict)
+    """Number of people who are `adversarial`, `everyday` or `domain_expert`; each type is balanced separately."""
+    opens: str = ""
+    """Start of sessions of the level, e.g. `2026-03-02T09:00`; default: the event's time."""
+    closes: str = ""
+    """End of sessions; default: the event's time."""
+    attacks: list[Filled] = Field(default_factory=list)
+    """For `red_teaming`: strategies of simulated red teamers in all scenarios without `attacks`."""
+    attacker: str = ""
+    """For `red_teaming`: the model for strategies that need one (`paraphrase`, `translation`, `adaptive`)."""
+
+
+class OrderSpec(Spec):
+    """What people's annotation shows in several orders, so that the effect of order can be told."""
+
+    questions: Literal["written", "reversed", "balanced"] = "written"
+    """Order of questions: reversed in half of the annotations (`reversed`), or each question at each position
+    equally often."""
+    options: YesNo = False
+    """Whether half of the annotations show named answers in reverse."""
+    turns: YesNo = False
+    """Whether half of the annotations ask about the last turn first."""
+    dialogues: YesNo = False
+    """Whether half of the annotators start at the end of the queue."""
+
+
+class AnnotationSpec(Spec):
+    """Organisation of human annotation."""
+
+    passes: int = Field(default=1, ge=1)
+    """Number of different annotators for each dialogue."""
+    route: Literal["any_violation", "all", "adjudicated"] = "any_violation"
+    """Condition for all categories: one annotator sees a violation, `all` do, or a review confirms it
+    (`adjudicated`)."""
+    quality_check: float = Field(default=0.0, ge=0, le=1)
+    """Share of annotations that seniors review; 0 to 1."""
+    schema_: str = Field(default="", alias="schema")
+    """Name of the annotation schema: in this file, in `schemas/`, or shipped (`aria-five-categories`)."""
+    reserve_min: int = Field(default=60, ge=1)
+    """Reservation time of a dialogue for one annotator; minutes."""
+    most_share: float = Field(default=1.0, ge=0, le=1)
+    """Maximum share of a category's dialogues per annotator; 0 to 1."""
+    apart: bool = False
+    """Whether one dialogue's categories are annotated by different people."""
+    practice: YesNo = True
+    """Whether annotators practise on examples, with feedback, before their first dialogue in a study."""
+    pass_mark: float = Field(default=0.8, ge=0, le=1)
+    """Required share of correct answers in a qualification test; 0 for no test."""
+    attempts: int = Field(default=3, ge=1)
+    """Maximum number of attempts at a qualification test; after that a senior decides."""
+    judge_passes: int = Field(default=0, ge=0)
+    """Number of annotations of each dialogue by promoted judges in place of people; fewer than `passes`."""
+    order: OrderSpec = Field(default_factory=OrderSpec)
+    """Variation of the order of presentation."""
+
+    @model_validator(mode="after")
+    def _a_pass_is_left_to_people(self) -> AnnotationSpec:
+        if self.judge_passes >= self.passes:
+            message = (
+                f"`judge_passes` is {self.judge_passes} of {self.passes} `passes`; at least one pass stays a person's, "
+                f"so that it is at most {self.passes - 1}"
+            )
+            raise ValueError(message)
+        return self
+
+
+class EventSpec(Spec):
+    """Times of the event."""
+
+    opens: str = ""
+    """Local time, e.g. `2026-03-02T09:00`."""
+    closes: str = ""
+    """Local time, e.g. `2026-03-06T17:00`."""
+    zone: str = "UTC"
+    """Time zone, e.g. `Europe/Berlin`."""
+
+
+class BreaksSpec(Spec):
+    """Reminders to take a break, and limits for testers."""
+
+    every: int = Field(default=0, ge=0)
+    """Session minutes between two reminders; 0 for none."""
+    most: int = Field(default=0, ge=0)
+    """Maximum number of session minutes per person; 0 for no limit."""
+    most_severe: int = Field(default=0, ge=0)
+    """Maximum number of broken guardrails per person; 0 for no limit."""
+
+
+class ScreeningSpec(Spec):
+    """What somebody is asked before taking part."""
+
+    ask: Filled
+    """The question, with the answers yes and no."""
+    wanted: YesNo = True
+    """The required answer: `yes` or `no`."""
+
+
+NEEDED = "needed before people are invited"
+"""Why something that is missing matters."""
+
+_SAMPLES = (
+    "starters/consent.md",
+    *(f"packs/aria/{name}/consent.md" for name in ("tv-spoilers", "meal-planner", "pathfinder")),
+)
+"""Texts that are to be completed before anybody reads them."""
+
+_BLANK = re.compile(r"(?<!\])(?!^\[[^\]\n]+\]:\s)\[[^\]\n]{1,60}\](?![(\[])", re.MULTILINE)
+"""A place that is still to be filled in; links are none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingText:
+    """Something that an event must not open without.
+
+    Attributes:
+        what: What is missing, in words.
+        key: Key of the study file that names its text; empty where no file can bring it.
+    """
+
+    what: str
+    key: str = ""
+
+
+def unfinished(consent: str) -> str:
+    """Return what is still to be done to a consent text, in words; empty where it is whole."""
+    samples = [raw.decode("utf-8").strip() for path in _SAMPLES if (raw := shipped_bytes(path)) is not None]
+    if consent.strip() in samples:
+        return "still the sample text"
+    blanks = tuple(dict.fromkeys(_BLANK.findall(consent)))
+    return f"places still to be filled in: {', '.join(blanks)}" if blanks else ""
+
+
+def missing_texts(study: Study) -> tuple[MissingText, ...]:
+    """Return the texts that people must read and that a study does not have yet.
+
+    A study that looks for risks and tells people nothing of what they may meet is one
+    that nobody can agree to. Where no people take part nothing is missing.
+    """
+    if not people_levels(study):
+        return ()
+    consent, warning = (study.event.consent, study.event.warning) if study.event else ("", "")
+    missing = []
+    if not consent.strip():
+        missing.append(MissingText(what="no consent text is named", key="consent"))
+    elif problem := unfinished(consent):
+        missing.append(MissingText(what=f"the consent text: {problem}", key="consent"))
+    if study.risks and not warning.strip():
+        missing.append(MissingText(what="no content warning is named, and the study looks for risks", key="warning"))
+    return tuple(missing)
+
+
+def levels_to_domain(spec: Any) -> tuple[LevelPlan, ...]:
     """Return what each level of testing is to hold, in the order of the file."""
+    from theodolite.domain.people.event import LevelPlan
+
     return tuple(
         LevelPlan(
             level=LEVELS[name],
@@ -33,8 +209,10 @@ def levels_of(spec: StudySpec) -> tuple[LevelPlan, ...]:
     )
 
 
-def annotation_of(spec: StudySpec) -> AnnotationProcess | None:
+def annotation_to_domain(spec: Any) -> AnnotationProcess | None:
     """Return how people's annotation is organised, where the study says it."""
+    from theodolite.domain.people.event import AnnotationProcess, Route
+
     plan = spec.annotation
     if plan is None:
         return None
@@ -60,7 +238,7 @@ def annotation_of(spec: StudySpec) -> AnnotationProcess | None:
     )
 
 
-def event_of(entry: Entry[StudySpec], context: LoadContext, warning: str = "") -> Event | None:
+def event_to_domain(entry: Entry[Any], context: LoadContext, warning: str = "") -> Event | None:
     """Return when and how people take part; None where none do.
 
     Args:
@@ -68,6 +246,8 @@ def event_of(entry: Entry[StudySpec], context: LoadContext, warning: str = "") -
         context: Where it lies.
         warning: What its packs tell people that they may meet; the study's own text takes its place.
     """
+    from theodolite.domain.people.event import Event, ScreeningQuestion
+
     spec = entry.spec
     n_people = sum(level.people for level in spec.levels.values())
     if spec.event is None and not n_people and not spec.consent:
@@ -103,12 +283,14 @@ def event_of(entry: Entry[StudySpec], context: LoadContext, warning: str = "") -
 
 
 def _breaks(spec: BreaksSpec | None) -> BreakRule:
+    from theodolite.domain.people.exposure import BreakRule
+
     if spec is None:
         return BreakRule()
     return BreakRule(every_min=spec.every, most_min=spec.most, most_severe=spec.most_severe)
 
 
-def _check_quotas(entry: Entry[StudySpec], context: LoadContext) -> None:
+def _check_quotas(entry: Entry[Any], context: LoadContext) -> None:
     for name, level in entry.spec.levels.items():
         wanted = sum(level.quotas.values())
         if wanted > level.people:
@@ -116,7 +298,7 @@ def _check_quotas(entry: Entry[StudySpec], context: LoadContext) -> None:
             context.diagnostics.add(entry.fault("levels", name, "quotas", message=message))
 
 
-def _check_times(entry: Entry[StudySpec], context: LoadContext, opens: str, closes: str, zone: str) -> None:
+def _check_times(entry: Entry[Any], context: LoadContext, opens: str, closes: str, zone: str) -> None:
     _check_hours(entry, context, ("event",), opens, closes)
     for name, level in entry.spec.levels.items():
         _check_hours(entry, context, ("levels", name), level.opens, level.closes)
@@ -127,7 +309,7 @@ def _check_times(entry: Entry[StudySpec], context: LoadContext, opens: str, clos
         context.diagnostics.add(entry.fault("event", "zone", message=message))
 
 
-def _check_hours(entry: Entry[StudySpec], context: LoadContext, path: tuple[str, ...], opens: str, closes: str) -> None:
+def _check_hours(entry: Entry[Any], context: LoadContext, path: tuple[str, ...], opens: str, closes: str) -> None:
     whose = "the event" if path == ("event",) else f"`{path[-1]}`"
     moments = {}
     for key, text in (("opens", opens), ("closes", closes)):
@@ -142,7 +324,7 @@ def _check_hours(entry: Entry[StudySpec], context: LoadContext, path: tuple[str,
         context.diagnostics.add(entry.fault(*path, "closes", message=message))
 
 
-def _check_consent(entry: Entry[StudySpec], context: LoadContext, consent: str | None) -> None:
+def _check_consent(entry: Entry[Any], context: LoadContext, consent: str | None) -> None:
     if not entry.spec.consent:
         message = f"no consent text is named (`consent: consent.md`); {NEEDED}"
         context.diagnostics.add(entry.fault("levels", message=message, severity=Severity.OPEN, at_key=True))
@@ -151,7 +333,56 @@ def _check_consent(entry: Entry[StudySpec], context: LoadContext, consent: str |
         context.diagnostics.add(LocatedDiagnostic(file=entry.spec.consent, message=message, severity=Severity.OPEN))
 
 
-def _check_warning(entry: Entry[StudySpec], context: LoadContext, warning: str) -> None:
+def _check_warning(entry: Entry[Any], context: LoadContext, warning: str) -> None:
     if entry.spec.risks and not warning.strip():
         message = f"the study looks for risks and tells people nothing of them (`warning: warning.md`); {NEEDED}"
         context.diagnostics.add(entry.fault("risks", message=message, severity=Severity.OPEN, at_key=True))
+
+
+_LEVEL_NAMES = {level: name for name, level in LEVELS.items()}
+
+
+def people_from_domain(study: Study) -> dict[str, Any]:
+    """Return the keys `levels`, `assign`, `annotation`, `event` and `contact` of a study file."""
+    levels = {
+        _LEVEL_NAMES[plan.level]: {
+            "people": plan.people,
+            "sessions": plan.sessions,
+            "minutes": plan.minutes,
+            "repeats": plan.repeats,
+        }
+        for plan in study.levels
+    }
+    process, event = study.annotation, study.event
+    return {
+        "levels": levels,
+        "assign": event.assign.value if event else "",
+        "annotation": process and _process_from_domain(process),
+        "event": event and without_empty(opens=event.opens, closes=event.closes, zone=event.zone),
+        "contact": event.contact if event else "",
+    }
+
+
+def _process_from_domain(process: AnnotationProcess) -> dict[str, Any]:
+    return without_empty(
+        passes=process.passes,
+        route=process.route.value,
+        quality_check=process.quality_check,
+        schema=process.schema,
+        reserve_min=process.reserve_min,
+        most_share=process.most_share,
+        apart=process.apart,
+        practice=process.practice,
+        pass_mark=process.pass_mark,
+        attempts=process.attempts,
+        judge_passes=process.judge_passes,
+        order=_order_from_domain(process.order),
+    )
+
+
+def _order_from_domain(order: OrderPlan) -> dict[str, Any]:
+    if not order.is_varied:
+        return {}
+    return without_empty(
+        questions=order.questions.value, options=order.options, turns=order.turns, dialogues=order.dialogues
+    )

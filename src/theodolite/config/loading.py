@@ -1,4 +1,4 @@
-"""Study files: a study's folder becomes a `Study` with its recordings, or all its faults at once."""
+"""Loads studies: a study folder becomes a `Study` with its recordings, or all its diagnostics at once."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from theodolite.config.assembly import assemble
+from theodolite.config.assembly import study_to_domain
+from theodolite.config.code_applications import CodeSpec
 from theodolite.config.code_version import CodeReader, with_code
-from theodolite.config.diagnostics import LocatedDiagnostic, render_diagnostics
-from theodolite.config.locate import read_file, study_file
-from theodolite.config.lookup import Entry, Found, LoadContext
+from theodolite.config.diagnostics import InvalidStudyError, LocatedDiagnostic
+from theodolite.config.load_context import Entry, Found, LoadContext
 from theodolite.config.resources import ResourceResolver
-from theodolite.config.specs.applications import CodeSpec
-from theodolite.config.specs.study import StudySpec
-from theodolite.config.stored_rows import OnRows
+from theodolite.config.study import StudySpec
+from theodolite.config.study_files import read_file, study_file
+from theodolite.config.tables import OnRows
 from theodolite.config.validation import validated
 from theodolite.config.yaml_source import YamlSource, read_yaml
-from theodolite.domain.errors import InputError, StudyError
-from theodolite.domain.fault import Diagnostic, Severity
+from theodolite.domain.errors import InputError
+from theodolite.domain.fault import Severity
 from theodolite.domain.study import Study
 
-if TYPE_CHECKING:  # they are handed over by whoever has loaded them
+if TYPE_CHECKING:
     from theodolite.domain.recording import RecordedDialogue
 
 
@@ -64,18 +64,6 @@ class LoadedStudy:
     def line_of(self, section: str, name: str) -> int:
         """Return the line in which the study's file names an entry; 0 where it does not."""
         return self.lines.get((section, name), 0)
-
-
-class InvalidStudyError(StudyError):
-    """A study's files hold faults; `placed` says where each of them stands."""
-
-    def __init__(
-        self, placed: tuple[LocatedDiagnostic, ...], *, ending: str = "Nothing was run, nothing was sent."
-    ) -> None:
-        """Keep the faults, worst first; `ending` says what did not happen because of them."""
-        faults = (Diagnostic(path=(), message=fault.words, severity=fault.severity) for fault in placed)
-        super().__init__(render_diagnostics(placed, ending=ending), faults=faults)
-        self.placed = placed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,7 +141,7 @@ def _read_source(file: Path, raw: bytes, environ: Mapping[str, str] | None, cont
     if spec is None:
         return _Reading(loaded=None, placed=context.diagnostics.in_order())
     entry = Entry(name=spec.study, spec=spec, source=source, path=())
-    study, recordings = assemble(entry, context, environ)
+    study, recordings = study_to_domain(entry, context, environ)
     placed = context.diagnostics.in_order()
     faults = tuple(fault for fault in placed if fault.severity is Severity.FAULT)
     if study is None or faults:

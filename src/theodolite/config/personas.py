@@ -1,4 +1,4 @@
-"""Personas as domain records: templates, the rows that fill them, and whether the two fit."""
+"""The `personas` section: templates, the rows that fill them, and whether the two fit."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import Discriminator, Field, Tag
 
 from theodolite.config.diagnostics import LocatedDiagnostic
-from theodolite.config.lookup import Entry, Found, LoadContext
+from theodolite.config.load_context import Entry, Found, LoadContext
+from theodolite.config.permissions import RefusedPath
 from theodolite.config.resources import SHIPPED, shipped_text
-from theodolite.config.specs.scenarios import PersonaGroupSpec
-from theodolite.config.study_paths import RefusedPath
+from theodolite.config.spec import KIND, Filled, Spec, Word, form_of, without_empty
 from theodolite.config.tables import decoded
 from theodolite.config.templates import line_of_problem, place_of, syntax_problem, unfilled, variables
 from theodolite.config.yaml_source import Spot, YamlSource
@@ -23,11 +25,37 @@ from theodolite.domain.persona import ParameterRow, PersonaGroup, PersonaTemplat
 from theodolite.domain.scenario import Scenario
 from theodolite.testing.personas import TASKS
 
+RowsForm: TypeAlias = Annotated[
+    Annotated[Filled, Tag(KIND + "text")] | Annotated[list[dict[str, Word]], Tag(KIND + "list")],
+    Discriminator(form_of),
+]
+"""A file of rows, or the rows themselves."""
+
+
+class PersonaGroupSpec(Spec):
+    """Who plays the user: a template and the rows that fill it."""
+
+    template: Filled
+    """Name of a template (`personas/<name>.md` or shipped), a file, or the text itself."""
+    rows: RowsForm | None = None
+    """CSV file with one persona per row, or the rows themselves."""
+    model: Filled
+    """Name of the model that plays them."""
+    style: list[Filled] = Field(default_factory=list)
+    """Sample lines by such people about other topics: the model copies their style, not their content."""
+    language: str = ""
+    """Language of their messages; may use the rows' columns, e.g. `{{ language }}`."""
+    history: int | None = Field(default=None, ge=1)
+    """Number of turns that they remember; default: all."""
+
+
 ALWAYS_FILLED = ("goal", "scenario", "task", "turns")
 """Variables that every persona template may hold beside its row's columns."""
 
 _FRONT = re.compile(r"\A---\n(?P<head>.*?)\n---\n", re.DOTALL)
+
 _EDITION = re.compile(r"^edition:\s*[\"']?([^\"'\n]+?)[\"']?\s*$", re.MULTILINE)
+
 _INLINE = "the rows"
 """What messages call rows that the study file itself holds."""
 
@@ -62,7 +90,9 @@ class _TemplateText:
     """Line of the file in which the template itself begins."""
 
 
-def group_of(entry: Entry[PersonaGroupSpec], context: LoadContext, *, models: tuple[str, ...]) -> GroupReading | None:
+def persona_group_to_domain(
+    entry: Entry[PersonaGroupSpec], context: LoadContext, *, models: tuple[str, ...]
+) -> GroupReading | None:
     """Return the persona group that an entry describes; None and faults where it describes none."""
     if entry.spec.model not in models:
         message = f"persona group `{entry.name}` names a model `{entry.spec.model}` that the study does not have"
@@ -296,3 +326,16 @@ def unused_columns(reading: GroupReading, used: Iterable[str], context: LoadCont
         )
     else:
         context.diagnostics.add(reading.entry.fault("rows", message=message, severity=Severity.NOTE))
+
+
+def persona_group_from_domain(group: PersonaGroup) -> dict[str, Any]:
+    """Return an entry of `personas`."""
+    rows = [dict(row.values) for row in group.rows if row.values]
+    return without_empty(
+        template=group.template.text,
+        rows=rows,
+        model=group.model,
+        style=list(group.style),
+        language=group.language,
+        history=group.history,
+    )

@@ -1,4 +1,4 @@
-"""Recordings: rows of a file as dialogues, and the applications that they belong to."""
+"""Applications of kind `recorded`: rows of a file as dialogues."""
 
 from __future__ import annotations
 
@@ -13,17 +13,45 @@ from dataclasses import dataclass
 from heapq import merge
 from itertools import accumulate
 from operator import itemgetter
-from typing import overload
+from typing import TYPE_CHECKING, Literal, overload
 
-from theodolite.config.applications import named
+from theodolite.config.application_spec import ApplicationSpec, named
 from theodolite.config.diagnostics import LocatedDiagnostic, few_of
-from theodolite.config.lookup import Entry, LoadContext
-from theodolite.config.specs.applications import RecordedSpec
-from theodolite.config.stored_rows import OnRows, counted
-from theodolite.config.tables import Table
-from theodolite.domain.application import Application, RecordedFile
+from theodolite.config.load_context import Entry, LoadContext
+from theodolite.config.spec import Filled
+from theodolite.config.tables import OnRows, Table, counted
+from theodolite.domain.application import (
+    Application,
+    RecordedFile,
+)
 from theodolite.domain.fault import did_you_mean
-from theodolite.domain.recording import RecordedDialogue, RecordedTurn
+
+if TYPE_CHECKING:
+    from theodolite.domain.recording import RecordedDialogue, RecordedTurn
+
+
+class RecordedSpec(ApplicationSpec):
+    """Replies that were recorded before; the keys name the file's columns."""
+
+    kind: Literal["recorded"]
+    """`recorded`: dialogues come from a file."""
+    file: Filled
+    """CSV, TSV or JSONL file, plain or `.gz`, in the study's folder."""
+    id: str = ""
+    """Column that identifies the item; default: row numbers."""
+    turn: str = ""
+    """Column with the number of the turn, for dialogues of several rows."""
+    prompt: Filled
+    """Column with the prompt."""
+    response: Filled
+    """Column with the response."""
+    context: str = ""
+    """Column with the source material of the response; a list contains several passages."""
+    withheld: str = ""
+    """Column with the reason why a row's texts are withheld."""
+    application: str = ""
+    """Column with the application, for files with several applications."""
+
 
 MEANINGS = ("id", "turn", "prompt", "response", "context", "withheld", "application")
 """What a column of a recorded file may mean."""
@@ -50,7 +78,7 @@ class Recorded:
     table: Table | None = None
 
 
-def recorded_of(entry: Entry[RecordedSpec], context: LoadContext) -> Recorded:
+def recorded_to_domain(entry: Entry[RecordedSpec], context: LoadContext) -> Recorded:
     """Return the applications and dialogues of a recorded file; what is wrong becomes faults."""
     table = context.table(entry, "file", name=entry.spec.file)
     if table is None:
@@ -98,7 +126,7 @@ def _application(entry: Entry[RecordedSpec], name: str, table: Table, columns: M
     return named(entry, name, connection)
 
 
-class _ReadOnDemand(Sequence[RecordedDialogue]):
+class _ReadOnDemand(Sequence["RecordedDialogue"]):
     """Dialogues of which each is read when it is asked for."""
 
     @overload
@@ -148,6 +176,8 @@ class RecordedDialogues(_ReadOnDemand):
             self._repeats[at] = repeat
 
     def _dialogue(self, at: int) -> RecordedDialogue:
+        from theodolite.domain.recording import RecordedDialogue
+
         first = self._first[at]
         row = self._table.rows[first]
         others = [self._table.rows[place] for place in self._more.get(at, ())]
@@ -309,6 +339,8 @@ def _identity(row: Mapping[str, str], place: int, columns: Mapping[str, str]) ->
 
 
 def _turn(row: Mapping[str, str], columns: Mapping[str, str]) -> RecordedTurn:
+    from theodolite.domain.recording import RecordedTurn
+
     withheld = row[columns["withheld"]].strip() if "withheld" in columns else ""
     return RecordedTurn(
         prompt="" if withheld else row.get(columns.get("prompt", ""), ""),

@@ -5,22 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from types import MappingProxyType
 
+from ruamel.yaml import YAML
+
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import did_you_mean
+from theodolite.domain.findings.role_break import RoleBreakKind, RoleBreakRule, RoleBreakRules
+from theodolite.domain.injection import InjectionAttempt, InjectionSpot
 from theodolite.measurement.trees.methods import SummaryMethod
 from theodolite.testing.strategies.approach import Approach
 
 SHIPPED = "shipped"
-
 """Origin of the resources of the package itself."""
 
-
 TRANSLATIONS = "translations"
-
 """Folder of a study, and of a pack, that holds translations."""
 
 
@@ -112,7 +114,6 @@ _BOT = "guarded-bot"
 
 _PACKS = ("aria/tv-spoilers", "aria/meal-planner", "aria/pathfinder")
 
-
 EXAMPLES: Mapping[str, str] = MappingProxyType(
     {
         _BOT: "one rule-based bot behind three guardrails, in ARIA's three scenarios; runs offline",
@@ -121,12 +122,9 @@ EXAMPLES: Mapping[str, str] = MappingProxyType(
         "real-bots": "NLTK's ELIZA and a Haystack search over installed documents; needs two packages",
     }
 )
-
 """Name to what it is, in one line."""
 
-
 REQUIREMENTS = "requirements.txt"
-
 """File of an example that names the packages that it needs."""
 
 
@@ -178,3 +176,40 @@ def _texts(folder: Traversable, below: str) -> Iterator[tuple[str, str]]:
             yield from _texts(entry, f"{below}{entry.name}/")
         elif entry.name.endswith(_ENDINGS):
             yield f"{below}{entry.name}", entry.read_text(encoding="utf-8")
+
+
+@cache
+def injection_attempts() -> tuple[InjectionAttempt, ...]:
+    """Return the attempts that the package ships, in the order of their file."""
+    listed = YAML(typ="safe", pure=True).load(shipped_text("injections/judges.yaml"))
+    return tuple(
+        InjectionAttempt(
+            name=name,
+            spot=InjectionSpot(entry["where"]),
+            text=entry["text"],
+            unseen=bool(entry.get("unseen", False)),
+        )
+        for name, entry in listed["attempts"].items()
+    )
+
+
+@cache
+def role_break_rules() -> RoleBreakRules:
+    """Return the rules that the package ships."""
+    listed = YAML(typ="safe", pure=True).load(shipped_text("simulated_users.yaml"))
+    return RoleBreakRules(
+        rules=tuple(
+            RoleBreakRule(
+                kind=RoleBreakKind(kind),
+                meaning=entry["meaning"],
+                words=tuple(entry.get("words", ())),
+                hints=tuple(entry.get("hints", ())),
+            )
+            for kind, entry in listed["rules"].items()
+        ),
+        same_words=float(listed["same_words"]),
+        echoed_words=int(listed["echoed_words"]),
+        languages=tuple(listed["languages"]),
+        few_turns=int(listed["few_turns"]),
+        long_limit=int(listed["long_limit"]),
+    )

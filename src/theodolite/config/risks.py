@@ -1,27 +1,53 @@
-"""What shows the risks of a study: defect rules in dialogues, answers in questionnaires, or both together."""
+"""The `risks` and `topics` sections: risks with their evidence, and sensitive topics."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from theodolite.config.labelling.defect_text import condition_problem, parse_condition
-from theodolite.config.lookup import Entry, LoadContext
-from theodolite.config.packs import Pack
-from theodolite.config.parts import Parts, section
-from theodolite.config.specs.study import RiskSpec
-from theodolite.domain.choices import Identification
-from theodolite.domain.fault import did_you_mean
+from pydantic import Field
+
+from theodolite.config.load_context import Entry, LoadContext, Pack, dropped, section
+from theodolite.config.questions import condition_problem, parse_condition
+from theodolite.config.spec import Filled, Spec
+from theodolite.config.study_parts import Parts
+from theodolite.domain.choices import Identification, TopicWeight
+from theodolite.domain.fault import Severity, did_you_mean
 from theodolite.domain.guideline import DefectRule, Guideline, Violation
 from theodolite.domain.instrument import Condition
 
-if TYPE_CHECKING:  # loaded by studies that name one
+if TYPE_CHECKING:
+    from theodolite.domain.people.topic import SensitiveTopic
     from theodolite.domain.questionnaire import Questionnaire
     from theodolite.domain.risk import Risk
 
 
-def shown_risks(
+class RiskSpec(Spec):
+    """A risk that the study looks for."""
+
+    taxonomy: str = ""
+    """Identifier in a taxonomy, e.g. `ai-600-1/information-integrity`."""
+    description: str = ""
+    """Description."""
+    identified_by: Identification = Identification.DIALOGUE
+    """Source of evidence: `dialogue`, `questionnaire` or `questionnaire and dialogue`."""
+    shown_by: list[Filled] = Field(default_factory=list)
+    """Defect rules (`guideline.rule`, or all of one side of a guardrail: `prohibited_released`, `permitted_withheld`)
+    and answers of testers (`questionnaire.question >= 7`) that show it."""
+
+
+class TopicSpec(Spec):
+    """Something in some scenarios that people may not want to meet."""
+
+    about: Filled
+    """What they meet, in words that say it and do not hint at it; people read this before they begin."""
+    weight: TopicWeight = TopicWeight.MODERATE
+    """How much it may weigh on people: `light`, `moderate` or `heavy`."""
+
+
+def risks_to_domain(
     risks: Iterable[Risk],
     parts: Parts,
     pack: Pack,
@@ -109,3 +135,44 @@ class _Signs:
         if not signs:
             message = f"risk `{entry.name}` is identified by {risk.identified_by.value} and needs {words} in `shown_by`"
             self._desk.diagnostics.add(entry.fault("shown_by", message=message))
+
+
+def topics_to_domain(parts: Parts, pack: Pack, context: LoadContext) -> tuple[SensitiveTopic, ...]:
+    """Return the topics that scenarios of a study touch, in the order in which they are written down.
+
+    A pack's topics that no scenario of the study touches are left out.
+
+    Args:
+        parts: What has been read of the study, scenarios included.
+        pack: What its packs bring.
+        context: What takes the faults.
+    """
+    entries: dict[str, Entry[TopicSpec]] = {item.name: item for item in [*pack.topics, *section(parts.entry, "topics")]}
+    touched = _touched(parts, entries, context)
+    for name, entry in entries.items():
+        if name not in touched and not entry.pack:
+            message = f"no scenario touches the topic `{name}`; name it under `topics` of those that do"
+            context.diagnostics.add(entry.fault(message=message, severity=Severity.NOTE, at_key=True))
+    if not touched:
+        return ()
+    from theodolite.domain.people.topic import SensitiveTopic
+
+    return tuple(
+        SensitiveTopic(name=name, about=entry.spec.about, weight=entry.spec.weight, scenarios=tuple(touched[name]))
+        for name, entry in entries.items()
+        if name in touched
+    )
+
+
+def _touched(parts: Parts, entries: Mapping[str, Entry[TopicSpec]], context: LoadContext) -> dict[str, list[str]]:
+    """Return the topics that scenarios name, with the names of these scenarios."""
+    known, touched = (*entries, *dropped(parts.entry, "topics")), defaultdict[str, list[str]](list)
+    for scenario, entry in parts.scenarios:
+        for place, name in enumerate(entry.spec.topics):
+            if name not in known:
+                tail = did_you_mean(name, known) or "; say under `topics` what it is about"
+                message = f"scenario `{scenario.name}` touches a topic `{name}` that the study does not name{tail}"
+                context.diagnostics.add(entry.fault("topics", place, message=message))
+            elif scenario.name not in touched[name]:
+                touched[name].append(scenario.name)
+    return dict(touched)

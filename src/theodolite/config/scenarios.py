@@ -1,20 +1,230 @@
-"""Scenarios as domain records: source material, scripts, instructions."""
+"""The `scenarios` section: situations, scripts and attacks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, TypeAlias
 
-from theodolite.config.attacks import RedTeaming, attacks_of
-from theodolite.config.expressions import expression_problem
-from theodolite.config.lookup import Entry, LoadContext
-from theodolite.config.specs.base import as_list
-from theodolite.config.specs.scenarios import ScenarioSpec, ScriptSpec
-from theodolite.config.templates import first_slot, syntax_problem
+from pydantic import Discriminator, Field, Tag
+
+from theodolite.config.load_context import Entry, LoadContext
+from theodolite.config.spec import KIND, Filled, OneOrMore, Spec, as_list, form_of, without_empty
+from theodolite.config.templates import expression_problem, first_slot, syntax_problem
 from theodolite.domain.dialogue import Level
 from theodolite.domain.fault import Severity, did_you_mean
 from theodolite.domain.passage import Passage, passages_in
 from theodolite.domain.persona import Script
-from theodolite.domain.scenario import Proxy, Scenario, SourceText, TestPacket
+from theodolite.domain.scenario import Proxy, Scenario, SourceText, Task, TestPacket
+from theodolite.domain.strategy import Aim, StrategyCard
+from theodolite.domain.study import Study
+from theodolite.testing.strategies.catalogue import APPROACHES, card_for, catalogue_with
+from theodolite.testing.strategies.line import Approach
+
+LevelName: TypeAlias = Literal["model_testing", "red_teaming", "field_testing"]
+"""One of ARIA's three levels of testing."""
+
+
+class ScriptSpec(Spec):
+    """Fixed prompts that stand in for a tester."""
+
+    prompts: list[Filled] = Field(min_length=1)
+    """Prompts, in order."""
+    purpose: Literal["", "useful", "guardrail"] = ""
+    """`useful` tests what is permitted, `guardrail` what is prohibited."""
+
+
+ScriptForm: TypeAlias = Annotated[
+    Annotated[Filled, Tag(KIND + "text")]
+    | Annotated[list[Filled], Tag(KIND + "list")]
+    | Annotated[ScriptSpec, Tag(KIND + "mapping")],
+    Discriminator(form_of),
+]
+"""One prompt, several, or several with a purpose."""
+
+
+class SignsSpec(Spec):
+    """What tells without a model that something was released or declined."""
+
+    released: list[Filled] = Field(default_factory=list)
+    """Regular expressions that find prohibited content in a response; letters' case is ignored."""
+    refused: list[Filled] = Field(default_factory=list)
+    """Regular expressions that find a refusal in a response."""
+
+
+class ScenarioSpec(Spec):
+    """Situation and goal of some dialogues."""
+
+    task: Task = Task.CHAT
+    """What the user wants: `question_answering`, `chat`, `search`, `summarisation`, `rewriting`, `generation`."""
+    goal: str = ""
+    """Goal of the tester; may use the columns of the personas' rows, e.g. `{{ wish }}`."""
+    source: OneOrMore | None = None
+    """File or files with the source material."""
+    corpus: OneOrMore | None = None
+    """File or files to search for every prompt; blank lines separate passages."""
+    passages: int = Field(default=3, ge=1)
+    """Maximum number of passages in a search result."""
+    turns: int = Field(default=1, ge=1)
+    """Maximum number of turns of a dialogue; a turn is one prompt and one response."""
+    starter: str = ""
+    """Fixed first prompt; may use the columns of the personas' rows."""
+    stop: str = ""
+    """Text of the simulated user that ends the dialogue."""
+    permitted: list[Filled] = Field(default_factory=list)
+    """Behaviour that must be possible."""
+    prohibited: list[Filled] = Field(default_factory=list)
+    """Behaviour that must not occur."""
+    signs: SignsSpec = Field(default_factory=SignsSpec)
+    """Patterns that detect a release or a refusal without a model (`rule: packet`)."""
+    use_case: str = ""
+    """The real use that the scenario represents."""
+    capabilities: str = ""
+    """Key enabling capabilities of that use."""
+    design: str = ""
+    """Methods, data and measurements of the experiment."""
+    instructions: dict[LevelName, str] = Field(default_factory=dict)
+    """Instructions for testers, by level."""
+    risks: list[Filled] = Field(default_factory=list)
+    """Names of its risks."""
+    topics: list[Filled] = Field(default_factory=list)
+    """Names of its sensitive topics (`topics` of the study or pack)."""
+    personas: list[Filled] = Field(default_factory=list)
+    """Names of its persona groups; default: all."""
+    scripts: dict[str, ScriptForm] = Field(default_factory=dict)
+    """Fixed prompts, by key; without personas they are the only testers."""
+    attacks: list[Filled] = Field(default_factory=list)
+    """Strategies of simulated red teamers, e.g. `role_play`; default: those of `levels.red_teaming`."""
+    aims: dict[str, Filled] = Field(default_factory=dict)
+    """Prohibited content that red teamers request, by key; default: the `guardrail` scripts."""
+    attacker: str = ""
+    """Name of the model for strategies that need one (`paraphrase`, `translation`, `adaptive`)."""
+    guidelines: list[Filled] = Field(default_factory=list)
+    """Names of the guidelines for its dialogues; default: all."""
+    questionnaires: dict[LevelName, OneOrMore] = Field(default_factory=dict)
+    """Questionnaire or questionnaires after a session, by level; none for `model_testing`."""
+
+
+def note_attacks(entry: Entry[ScenarioSpec], context: LoadContext, cards: Sequence[StrategyCard]) -> None:
+    """Note what keeps the strategies of a scenario from being tried in full, or from being seen to succeed."""
+    path = ("attacks",) if entry.spec.attacks else ()
+    for message in _reasons(entry, cards):
+        context.diagnostics.add(entry.fault(*path, message=message, severity=Severity.NOTE, at_key=True))
+
+
+def _reasons(entry: Entry[ScenarioSpec], cards: Sequence[StrategyCard]) -> Iterator[str]:
+    turns = entry.spec.turns
+    # A model makes do with the turns that it is given; fixed steps that come too late are never said.
+    cut = [f"`{card.name}` ({card.tries} steps)" for card in cards if card.tries > turns and not card.needs_model]
+    if cut:
+        allowed = "1 turn" if turns == 1 else f"{turns} turns"
+        yield f"scenario `{entry.name}` ends after {allowed}, too early for all of {', '.join(cut)}: raise `turns`"
+    if cards and not entry.spec.signs.released:
+        yield (
+            f"nothing tells whether an attack in scenario `{entry.name}` succeeds: add words that only a release"
+            " holds, e.g. `signs: {released: [heron seven]}`"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RedTeaming:
+    """What `levels.red_teaming` says for all scenarios.
+
+    Attributes:
+        attacks: Names of strategies that are known.
+        attacker: Name of the model that plays those that need one.
+        models: Names of the study's models.
+    """
+
+    attacks: tuple[str, ...] = ()
+    attacker: str = ""
+    models: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attacks:
+    """What simulated red teamers try in one scenario."""
+
+    names: tuple[str, ...] = ()
+    aims: tuple[Aim, ...] = ()
+    attacker: str = ""
+    brought: tuple[StrategyCard, ...] = ()
+
+
+def red_teaming_of(entry: Entry[Any], context: LoadContext, models: tuple[str, ...]) -> RedTeaming:
+    """Return what a study says of simulated red teaming as a whole; faults are added to the diagnostics."""
+    for name, other in entry.spec.levels.items():
+        if name != "red_teaming" and (other.attacks or other.attacker):
+            message = f"`attacks` and `attacker` belong to level `red_teaming`, not to `{name}`"
+            context.diagnostics.add(entry.fault("levels", name, message=message))
+    level = entry.spec.levels.get("red_teaming")
+    if level is None:
+        return RedTeaming(models=models)
+    names = _known(entry, context, level.attacks, ("levels", "red_teaming", "attacks"))
+    _check_model(entry, context, level.attacker, models, ("levels", "red_teaming", "attacker"))
+    return RedTeaming(attacks=names, attacker=level.attacker, models=models)
+
+
+def attacks_of(entry: Entry[ScenarioSpec], context: LoadContext, red_teaming: RedTeaming) -> Attacks:
+    """Return what simulated red teamers try in a scenario; faults are added to the diagnostics."""
+    spec = entry.spec
+    own = _known(entry, context, spec.attacks, ("attacks",))
+    _check_model(entry, context, spec.attacker, red_teaming.models, ("attacker",))
+    names, attacker = own or red_teaming.attacks, spec.attacker or red_teaming.attacker
+    aims = tuple(Aim(key=key, ask=ask) for key, ask in _aims(spec).items())
+    if own and not aims:
+        message = (
+            f"scenario `{entry.name}` has `attacks` but nothing that they want to hear: "
+            "add `aims`, e.g. `aims: {ending: How does it end?}`"
+        )
+        context.diagnostics.add(entry.fault("attacks", message=message, at_key=True))
+    cards = [card_for(_offered(context)[name]) for name in names]
+    needy = [card.name for card in cards if card.needs_model]
+    if needy and aims and not attacker:
+        message = f"strategy `{needy[0]}` in scenario `{entry.name}` is played by a model: name it as `attacker`"
+        context.diagnostics.add(entry.fault(*(("attacks",) if own else ()), message=message, at_key=True))
+    if not (names and aims):
+        return Attacks()
+    note_attacks(entry, context, cards)
+    brought = tuple(card for card in cards if card.name not in APPROACHES)
+    return Attacks(names=names, aims=aims, attacker=attacker if needy else "", brought=brought)
+
+
+def _offered(context: LoadContext) -> Mapping[str, Approach]:
+    return catalogue_with(context.resolver.strategies)
+
+
+def _aims(spec: ScenarioSpec) -> Mapping[str, str]:
+    if spec.aims:
+        return spec.aims
+    scripts = {key: form for key, form in spec.scripts.items() if isinstance(form, ScriptSpec)}
+    return {key: form.prompts[0] for key, form in scripts.items() if form.purpose == "guardrail" and form.prompts}
+
+
+def _known(entry: Entry[Any], context: LoadContext, names: list[str], path: tuple[str, ...]) -> tuple[str, ...]:
+    offered = _offered(context)
+    for place, name in enumerate(names):
+        if name not in offered:
+            tail = did_you_mean(name, offered) or f"; known here: {', '.join(offered)}"
+            context.diagnostics.add(entry.fault(*path, place, message=f"there is no strategy `{name}`{tail}"))
+        elif name in names[:place]:
+            context.diagnostics.add(entry.fault(*path, place, message=f"strategy `{name}` is named twice"))
+    return tuple(name for name in dict.fromkeys(names) if name in offered)
+
+
+def _check_model(
+    entry: Entry[Any],
+    context: LoadContext,
+    name: str,
+    models: tuple[str, ...],
+    path: tuple[str, ...],
+) -> None:
+    if name and name not in models:
+        tail = did_you_mean(name, models) or "; name it under `models`"
+        context.diagnostics.add(
+            entry.fault(*path, message=f"`attacker` names a model `{name}` that the study does not have{tail}")
+        )
+
 
 LEVELS: Mapping[str, Level] = {
     "model_testing": Level.MODEL_TESTING,
@@ -24,7 +234,7 @@ LEVELS: Mapping[str, Level] = {
 """Level as study files write it to the level."""
 
 
-def scenario_of(
+def scenario_to_domain(
     entry: Entry[ScenarioSpec], context: LoadContext, *, risks: tuple[str, ...], red_teaming: RedTeaming
 ) -> Scenario:
     """Return the scenario that an entry describes; what is wrong with it becomes faults."""
@@ -128,3 +338,35 @@ def _check_risks(entry: Entry[ScenarioSpec], context: LoadContext, risks: tuple[
             tail = did_you_mean(name, risks) or "; name it under `risks`"
             message = f"scenario `{entry.name}` looks for a risk `{name}` that the study does not name{tail}"
             context.diagnostics.add(entry.fault("risks", place, message=message))
+
+
+def scenario_from_domain(study: Study, scenario: Scenario) -> dict[str, Any]:
+    """Return an entry of `scenarios`."""
+    return without_empty(
+        task=scenario.task.value,
+        goal=scenario.goal,
+        source=[source.name for source in scenario.packet.sources],
+        corpus=list(dict.fromkeys(passage.name.rpartition(", paragraph ")[0] for passage in scenario.corpus)),
+        passages=scenario.passages if scenario.corpus else None,
+        turns=scenario.turns,
+        starter=scenario.starter,
+        stop=scenario.stop,
+        permitted=list(scenario.packet.permitted),
+        prohibited=list(scenario.packet.prohibited),
+        signs=without_empty(released=list(scenario.packet.release_signs), refused=list(scenario.packet.refusal_signs)),
+        use_case=scenario.proxy.use_case,
+        capabilities=scenario.proxy.capabilities,
+        design=scenario.proxy.design,
+        instructions={level.replace(" ", "_"): text for level, text in scenario.instructions.items()},
+        risks=list(scenario.risks),
+        topics=[topic.name for topic in study.topics if scenario.name in topic.scenarios],
+        personas=list(scenario.personas),
+        scripts={
+            item.key: without_empty(prompts=list(item.prompts), purpose=item.purpose) for item in scenario.scripts
+        },
+        attacks=list(scenario.attacks),
+        aims={aim.key: aim.ask for aim in scenario.aims},
+        attacker=scenario.attacker,
+        guidelines=list(scenario.guidelines),
+        questionnaires={level.replace(" ", "_"): list(names) for level, names in scenario.questionnaires.items()},
+    )

@@ -1,25 +1,85 @@
-"""Series and taxonomies: what an evaluation event has published, and where its risks are drawn from."""
+"""The `series` key: evaluation series, their taxonomies of risks and their studies."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-from theodolite.config.lookup import Entry, LoadContext
+from pydantic import Discriminator, Field, Tag, field_validator
+
+from theodolite.config.diagnostics import InvalidStudyError, LocatedDiagnostic
+from theodolite.config.load_context import Entry, LoadContext
 from theodolite.config.resources import SHIPPED
-from theodolite.config.specs.series import SeriesSpec, TaxonomySpec
-from theodolite.config.specs.study import RiskSpec, StudySpec
+from theodolite.config.risks import RiskSpec
+from theodolite.config.spec import KIND, Filled, Spec, form_of
+from theodolite.config.study_files import SERVING, USUAL, read_file
+from theodolite.config.yaml_source import read_yaml
+from theodolite.domain.choices import AiType, UserType
+from theodolite.domain.errors import InputError
 from theodolite.domain.fault import Severity, did_you_mean
 from theodolite.domain.study import Study, deviations_of
 
-if TYPE_CHECKING:  # loaded by studies whose series is written down
+if TYPE_CHECKING:
     from theodolite.domain.people.series import Series
+
+
+class SeriesSpec(Spec):
+    """One evaluation event of several teams, with what was published before it began."""
+
+    name: str = ""
+    """Name; default: the name of its file."""
+    ai_type: AiType = AiType.GENERATIVE
+    """Kind of system under evaluation: `generative` or `predictive`."""
+    user_types: list[UserType] = Field(default_factory=list)
+    """Types of users: `adversarial`, `everyday`, `domain expert`."""
+    risks: list[Filled] = Field(default_factory=list)
+    """Its risks: names in the study, or identifiers like `ai-600-1/confabulation`."""
+    teams: dict[str, list[Filled]] = Field(default_factory=dict)
+    """Applications by team."""
+    scenarios: list[Filled] = Field(default_factory=list)
+    """Scenarios for all applications."""
+    studies: list[Filled] = Field(default_factory=list)
+    """Files of its studies, for `theodolite report`; default: those with `series: NAME`."""
+    requirements: str = ""
+    """Requirements on applications."""
+    criteria: str = ""
+    """Evaluation criteria."""
+    expected_behaviour: str = ""
+    """Expected behaviour of an application."""
+    methods: str = ""
+    """Methods of testing, annotation and measurement."""
+
+    @field_validator("user_types", mode="before")
+    @classmethod
+    def _types_in_words(cls, value: object) -> object:
+        return [str(item).replace("_", " ") for item in value] if isinstance(value, list) else value
+
+
+SeriesForm: TypeAlias = Annotated[
+    Annotated[Filled, Tag(KIND + "text")] | Annotated[SeriesSpec, Tag(KIND + "mapping")],
+    Discriminator(form_of),
+]
+"""Name of a series (`series/<name>.yaml`), or the series itself."""
+
+
+class TaxonomySpec(Spec):
+    """A taxonomy of risks: `taxonomies/<name>.yaml`, or shipped (`ai-600-1`)."""
+
+    title: Filled
+    """Name."""
+    source: str = ""
+    """Publication."""
+    risks: dict[str, str] = Field(min_length=1)
+    """Names of the risks by identifier."""
+
 
 _FOLDER, _SHELF = "series", "taxonomies"
 
 
-def series_of(entry: Entry[StudySpec], context: LoadContext) -> tuple[str, Entry[SeriesSpec] | None]:
+def series_to_domain(entry: Entry[Any], context: LoadContext) -> tuple[str, Entry[SeriesSpec] | None]:
     """Return the name of the series that a study belongs to, and the series where it is written down.
 
     A name for which there is no file is a label and no more; where the folder
@@ -113,7 +173,7 @@ def _risks_of(taxonomy: str, context: LoadContext) -> Mapping[str, str] | None:
     return context.taxonomies[taxonomy]
 
 
-def series_document(series: Series) -> dict[str, Any]:
+def series_from_domain(series: Series) -> dict[str, Any]:
     """Return a series as a study file writes it out."""
     plan = series.plan
     whole: dict[str, Any] = {
@@ -129,3 +189,86 @@ def series_document(series: Series) -> dict[str, Any]:
         "methods": plan.methods,
     }
     return {key: value for key, value in whole.items() if value}
+
+
+FOLDER = "series"
+"""Folder beside the studies that holds the files of series."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeriesStudies:
+    """A series as its file has it.
+
+    Attributes:
+        name: The file's name without its ending, as studies name the series.
+        folder: The folder in which `series/` lies; paths of studies begin there.
+        announced: Its plan.
+        files: The files of its studies, relative to the folder.
+    """
+
+    name: str
+    folder: Path
+    announced: Series | None
+    files: tuple[Path, ...]
+
+
+def is_series_file(path: Path) -> bool:
+    """Tell whether a path names a series: a YAML file in a folder `series/`."""
+    return path.suffix in {".yaml", ".yml"} and path.absolute().parent.name == FOLDER and path.is_file()
+
+
+def series_studies(path: Path) -> SeriesStudies:
+    """Return a series and where its studies are.
+
+    Raises:
+        InvalidStudyError: If the file of the series holds faults.
+        InputError: If it has no studies, or names one outside of its folder or one that does not exist.
+    """
+    folder, name = path.absolute().parent.parent, path.stem
+    context = LoadContext(folder=folder)
+    entry = context.read_spec(FOLDER, name, SeriesSpec, "series")
+    series = announced(entry, name, context)
+    faults = tuple(fault for fault in context.diagnostics.in_order() if fault.severity is Severity.FAULT)
+    if faults or entry is None:
+        raise InvalidStudyError(faults, ending="No report was written.")
+    named = [_named(study, folder, name) for study in entry.spec.studies]
+    files = tuple(named or _found(folder, name))
+    if not files:
+        message = (
+            f"series `{name}` has no studies: no study file in `{folder}` or a folder below it says `series: {name}`."
+            f" Add that line to each study, or list their files under `studies` in {FOLDER}/{path.name}"
+        )
+        raise InputError(message)
+    return SeriesStudies(name=name, folder=folder, announced=series, files=files)
+
+
+def _named(study: str, folder: Path, series: str) -> Path:
+    file = folder / study
+    file = file / USUAL if file.is_dir() else file
+    if not file.resolve().is_relative_to(folder.resolve()):
+        message = f"series `{series}`: study `{study}` lies outside of the series' folder `{folder}`; move it there"
+        raise InputError(message)
+    if not file.is_file():
+        message = (
+            f"series `{series}`: there is no study file `{study}` in `{folder}`; correct the entry under `studies`"
+        )
+        raise InputError(message)
+    return file.relative_to(folder)
+
+
+def _found(folder: Path, series: str) -> Iterator[Path]:
+    """Yield the study files that name the series: those of the folder first, then `study.yaml` one folder below."""
+    beside = sorted(file for file in folder.iterdir() if file.suffix in {".yaml", ".yml"} and file.name != SERVING)
+    below = sorted(file for file in folder.glob(f"*/{USUAL}") if not file.parent.name.startswith("."))
+    for file in (*beside, *below):
+        if file.is_file() and file.resolve().is_relative_to(folder.resolve()) and _series_of(file) == series:
+            yield file.relative_to(folder)
+
+
+def _series_of(file: Path) -> str:
+    raw = read_file(file)
+    content = None if isinstance(raw, LocatedDiagnostic) else read_yaml(raw, file.name).content
+    if not isinstance(content, dict) or "study" not in content:
+        return ""
+    named = content.get("series", "")
+    return str(named.get("name", "")) if isinstance(named, dict) else str(named)

@@ -1,4 +1,4 @@
-"""Templates: which variables a text wants, and what is wrong with it as a template."""
+"""Checks of templates and regular expressions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from theodolite.domain.errors import TemplateError
 from theodolite.testing.templates import Refusal, refusal_of, variables_of
 
 _NOT_CLOSED = "is not closed well: each `{{` needs its `}}`, each `{%` its `%}` and its end"
+
 _SLOT = re.compile(r"\{\{\s*[A-Za-z_]\w*\s*\}\}")
+
 _UNKNOWN_TAG = re.compile(r"unknown tag '(?!end|el)(\w+)'")
 
 
@@ -64,3 +66,13 @@ def first_slot(text: str) -> str:
 def unfilled(text: str, known: Iterable[str]) -> list[str]:
     """Return the variables that nothing fills, in order of their names."""
     return sorted(variables(text) - set(known))
+
+
+def expression_problem(pattern: str) -> str:
+    """Return what is wrong with a regular expression; empty where nothing is."""
+    try:
+        re.compile(pattern, re.IGNORECASE)
+    except re.error as error:
+        at = f" at character {error.pos + 1}" if error.pos is not None else ""
+        return f"`{pattern}` is no regular expression: {error.msg}{at}"
+    return ""

@@ -1,21 +1,20 @@
 """Validates the content of a file against its spec and reports each mismatch with its location.
 
-One pass finds all misfits: whatever does not fit is mended where its meaning
-is plain (`goall` is read as `goal`) or left out, and the rest is tried again,
-so that the checks of meaning see as much of the study as can be read at all.
+One pass finds all mismatches: a misspelt key is read as the key that it
+resembles, other mismatches are left out, and the rest is validated again, so
+that later checks see as much of the study as possible.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from types import UnionType
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
-from pydantic import ValidationError
+from pydantic import Tag, ValidationError
 
-from theodolite.config.spec_walk import keys_of, sections_with, spec_at
-from theodolite.config.specs.applications import KINDS
-from theodolite.config.specs.base import KIND, Spec
+from theodolite.config.spec import KIND, KINDS, Spec
 from theodolite.config.yaml_source import Path, Scalar, YamlSource
 from theodolite.domain.fault import Diagnostic, did_you_mean
 
@@ -57,8 +56,10 @@ KEY = "[key]"
 """Stands in an error's location where the key is meant and not its value."""
 
 _ROUNDS = 25
+
 _ALIKE, _ALL_BUT_SAME = 0.6, 0.85
 """How like a key one of this place must be to be meant: any unknown key, and one that belongs to another place."""
+
 _UNKNOWN_KEY = "extra_forbidden"
 
 _EXPECTED: Mapping[str, str] = {
@@ -298,3 +299,56 @@ def _shown(value: Any) -> str:
     if not text:
         return "empty"
     return f"`{text if len(text) <= 60 else text[:57] + '...'}`"
+
+
+def keys_of(spec: type[Spec]) -> list[str]:
+    """Return the keys of a spec, in order."""
+    return [field.alias or name for name, field in spec.model_fields.items()]
+
+
+def sections_with(spec: type[Spec], key: str) -> list[str]:
+    """Return the sections of a file whose entries have a key, in the order of the file."""
+    return [
+        field.alias or name
+        for name, field in spec.model_fields.items()
+        if any(key in keys_of(entry) for entry in _entries(field.annotation))
+    ]
+
+
+def _entries(annotation: Any) -> Iterator[type[Spec]]:
+    """Yield the specs that a section is, or that its entries may have."""
+    if isinstance(annotation, type) and issubclass(annotation, Spec):
+        yield annotation
+    for arg in get_args(annotation):
+        yield from _entries(arg)
+
+
+def spec_at(annotation: Any, loc: tuple[str | int, ...]) -> type[Spec] | None:
+    """Return the spec that an error's location lies in, by walking the annotations."""
+    origin, args = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return spec_at(args[0], loc)
+    if isinstance(annotation, type) and issubclass(annotation, Spec):
+        return _spec_in(annotation, loc)
+    if origin in {Union, UnionType}:
+        return _spec_of_arm(args, loc)
+    if origin in {dict, list} and loc:
+        return spec_at(args[-1], loc[1:])
+    return None
+
+
+def _spec_in(spec: type[Spec], loc: tuple[str | int, ...]) -> type[Spec] | None:
+    if not loc:
+        return spec
+    for name, field in spec.model_fields.items():
+        if (field.alias or name) == loc[0]:
+            return spec_at(field.annotation, loc[1:])
+    return None
+
+
+def _spec_of_arm(arms: tuple[Any, ...], loc: tuple[str | int, ...]) -> type[Spec] | None:
+    if loc and str(loc[0]).startswith(KIND):
+        tagged = [arm for arm in arms if any(isinstance(arg, Tag) and arg.tag == loc[0] for arg in get_args(arm))]
+        if tagged:
+            return spec_at(tagged[0], loc[1:])
+    return next((found for arm in arms if (found := spec_at(arm, loc)) is not None), None)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from theodolite.bootstrap.permission import trust_new_study
 from theodolite.config.resources import shipped
-from theodolite.config.workspace import WORKSPACE_NAME
+from theodolite.config.study_files import WORKSPACE_NAME
 from theodolite.domain.errors import StorageUnavailable
 
 

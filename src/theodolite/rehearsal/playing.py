@@ -17,7 +17,7 @@ from theodolite.bootstrap.permission import require_code_permission, require_key
 from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.bootstrap.reports import write_reports
 from theodolite.bootstrap.study_context import open_study
-from theodolite.config.consent import lacks_of
+from theodolite.config.events import missing_texts
 from theodolite.config.loading import load_study
 from theodolite.domain.choices import UserType
 from theodolite.domain.dialogue import Level
@@ -60,7 +60,7 @@ class Rehearsed:
         results: The measurement, as a file; empty where there was nothing to measure.
         folder: Where pages and pictures are.
         pictures: Pages that were drawn; count, None where no browser is there to draw.
-        lacks: What people must be told and the study does not say yet; the real event does not open without.
+        missing: What people must be told and the study does not say yet; the real event does not open without.
     """
 
     people: dict[str, int]
@@ -75,7 +75,7 @@ class Rehearsed:
     results: str
     folder: str
     pictures: int | None
-    lacks: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +139,7 @@ def rehearse(
         results=results,
         folder=str(scratch.pages),
         pictures=draw(played.files, program) if program else None,
-        lacks=tuple(lack.what for lack in lacks_of(loaded.study)),
+        missing=tuple(lack.what for lack in missing_texts(loaded.study)),
     )
 
 

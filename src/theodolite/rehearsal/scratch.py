@@ -14,10 +14,10 @@ from types import TracebackType
 from typing import IO, Self
 
 from theodolite.bootstrap.database import DATABASE_VARIABLE, make_workspace
-from theodolite.config.consent import lacks_of
+from theodolite.config.events import missing_texts
 from theodolite.config.loading import LoadedStudy
 from theodolite.config.permissions import ALLOW_CODE, ALLOW_KEYS, Permissions, remember_permissions
-from theodolite.config.workspace import WORKSPACE_NAME
+from theodolite.config.study_files import WORKSPACE_NAME
 from theodolite.config.yaml_source import read_yaml
 from theodolite.domain.errors import InputError, RunStopped, StorageUnavailable
 
@@ -81,7 +81,7 @@ def lay_out_scratch(loaded: LoadedStudy, folder: Path) -> Scratch:
 
         shutil.copytree(loaded.folder, scratch.study, ignore=left_out)
         scratch.pages.mkdir()
-        _stand_in(scratch, [lack.key for lack in lacks_of(loaded.study)])
+        _stand_in(scratch, [lack.key for lack in missing_texts(loaded.study)])
     except (OSError, shutil.Error) as error:
         message = f"the study could not be copied to `{folder}`: {error}. Name another folder with --out."
         raise StorageUnavailable(message) from error

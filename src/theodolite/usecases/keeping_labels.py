@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from theodolite.assessment.manual_annotation import annotation_by, person_of
 from theodolite.assessment.slips import turns_asked
-from theodolite.config.brought.label_files import AskedItem, LabelKey
+from theodolite.config.imports.label_files import AskedItem, LabelKey
 from theodolite.domain.annotating.label_sample import GivenLabel, KeptLabels, item_of
 from theodolite.domain.annotation import NON_RESPONSE_OPTIONS, Annotation, Answer
 from theodolite.domain.evidence import Evidence

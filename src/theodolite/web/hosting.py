@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from theodolite.bootstrap.plugins import resource_resolver
-from theodolite.config.consent import Lack, lacks_of
+from theodolite.config.events import MissingText, missing_texts
 from theodolite.config.loading import load_study
 from theodolite.domain.people.role import Role
 from theodolite.domain.study import Study
@@ -69,7 +69,7 @@ def may_invite(hosted: HostedStudy, role: Role) -> bool:
     return role not in TESTERS or approval_of(hosted) is not None
 
 
-def lacks_before_opening(hosted: HostedStudy, study: Study) -> tuple[Lack, ...]:
+def lacks_before_opening(hosted: HostedStudy, study: Study) -> tuple[MissingText, ...]:
     """Return everything that is missing before testers may begin; nothing where a study has no testers.
 
     Args:
@@ -78,5 +78,5 @@ def lacks_before_opening(hosted: HostedStudy, study: Study) -> tuple[Lack, ...]:
     """
     if not people_levels(study):
         return ()
-    approval = () if approval_of(hosted) else (Lack(what="no ethics approval holds today"),)
-    return (*approval, *lacks_of(study))
+    approval = () if approval_of(hosted) else (MissingText(what="no ethics approval holds today"),)
+    return (*approval, *missing_texts(study))

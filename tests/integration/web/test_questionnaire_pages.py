@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.browser_pages import assert_accessible, assert_free_at_every_height, barriers, load_by_click
 from tests.integration.web.conftest import demo_server
-from theodolite.config.packs import pack_names
+from theodolite.config.study import pack_names
 from theodolite.demo.studies import lay_out_event
 from theodolite.domain.people.role import Role
 

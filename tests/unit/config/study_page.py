@@ -1,4 +1,4 @@
-"""The tables of docs/reference/study-file.md, made from the shapes that the files must have.
+"""The tables of docs/reference/study-file.md, generated from the specs.
 
 `python -m tests.unit.config.study_page` writes them anew between their marks.
 """
@@ -10,71 +10,88 @@ from pathlib import Path
 
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
-from theodolite.config.annotator_attributes import describe_specs
 
-from theodolite.config.specs import (
-    applications,
-    connection,
-    guidelines,
-    instruments,
-    prices,
-    scenarios,
-    series,
-    study,
-    translations,
+from theodolite.config.annotation_schemas import AnnotationSchemaSpec, CategorySpec, RouteSpec
+from theodolite.config.annotators import AnnotatorSpec, ReferenceSpec
+from theodolite.config.application_spec import ApplicationSpec
+from theodolite.config.applications import PromptedModelSpec
+from theodolite.config.code_applications import AriaSpec, CodeSpec, PythonSpec
+from theodolite.config.connections import ConnectionSpec
+from theodolite.config.corrections import CalibrationSpec, CorrectionSpec
+from theodolite.config.events import AnnotationSpec, BreaksSpec, EventSpec, LevelSpec, OrderSpec, ScreeningSpec
+from theodolite.config.guidelines import DefectSpec, ExampleSpec, GuidelineSpec
+from theodolite.config.http_applications import HttpSpec
+from theodolite.config.json_schemas import describe_specs
+from theodolite.config.judges import JudgeSpec, WordRuleSpec
+from theodolite.config.models import ListedPriceSpec, ModelSpec, PriceSpec
+from theodolite.config.personas import PersonaGroupSpec
+from theodolite.config.questionnaires import QuestionnaireQuestionSpec, QuestionnaireSpec
+from theodolite.config.questions import ExemplarSpec, QuestionSpec
+from theodolite.config.recordings import RecordedSpec
+from theodolite.config.risks import RiskSpec
+from theodolite.config.scenarios import ScenarioSpec, ScriptSpec
+from theodolite.config.series import SeriesSpec, TaxonomySpec
+from theodolite.config.spec import Spec
+from theodolite.config.study import BudgetSpec, SamplingSpec, StudySpec
+from theodolite.config.translations import (
+    CategoryTranslationSpec,
+    QuestionnaireTranslationSpec,
+    QuestionTranslationSpec,
+    ScenarioTranslationSpec,
+    TopicTranslationSpec,
+    TranslationSpec,
 )
-from theodolite.config.specs.base import Spec
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "study-file.md"
 TABLES: dict[str, type[Spec]] = {
-    "study": study.StudySpec,
-    "model": study.ModelSpec,
-    "connection": connection.ConnectionSpec,
-    "price": study.PriceSpec,
-    "listed price": prices.ListedPriceSpec,
-    "series": series.SeriesSpec,
-    "taxonomy": series.TaxonomySpec,
-    "every application": applications.ApplicationSpec,
-    "recorded": applications.RecordedSpec,
-    "prompted model": applications.PromptedModelSpec,
-    "http": applications.HttpSpec,
-    "python": applications.PythonSpec,
-    "code": applications.CodeSpec,
-    "aria": applications.AriaSpec,
-    "scenario": scenarios.ScenarioSpec,
-    "script": scenarios.ScriptSpec,
-    "personas": scenarios.PersonaGroupSpec,
-    "guideline": guidelines.GuidelineSpec,
-    "defect rule": guidelines.DefectSpec,
-    "question": guidelines.QuestionSpec,
-    "example": guidelines.ExampleSpec,
-    "judge": guidelines.JudgeSpec,
-    "rule": guidelines.WordRuleSpec,
-    "annotator": guidelines.AnnotatorSpec,
-    "reference": study.ReferenceSpec,
-    "correction": study.CorrectionSpec,
-    "calibration": study.CalibrationSpec,
-    "sampling": study.SamplingSpec,
-    "budget": study.BudgetSpec,
-    "risk": study.RiskSpec,
-    "level": study.LevelSpec,
-    "annotation": study.AnnotationSpec,
-    "order": study.OrderSpec,
-    "annotation schema": instruments.AnnotationSchemaSpec,
-    "route": instruments.RouteSpec,
-    "category": instruments.CategorySpec,
-    "exemplar": guidelines.ExemplarSpec,
-    "questionnaire": instruments.QuestionnaireSpec,
-    "asked": instruments.QuestionnaireQuestionSpec,
-    "event": study.EventSpec,
-    "breaks": study.BreaksSpec,
-    "screening": study.ScreeningSpec,
-    "translation": translations.TranslationSpec,
-    "translated scenario": translations.ScenarioTranslationSpec,
-    "translated topic": translations.TopicTranslationSpec,
-    "translated questionnaire": translations.QuestionnaireTranslationSpec,
-    "translated category": translations.CategoryTranslationSpec,
-    "translated question": translations.QuestionTranslationSpec,
+    "study": StudySpec,
+    "model": ModelSpec,
+    "connection": ConnectionSpec,
+    "price": PriceSpec,
+    "listed price": ListedPriceSpec,
+    "series": SeriesSpec,
+    "taxonomy": TaxonomySpec,
+    "every application": ApplicationSpec,
+    "recorded": RecordedSpec,
+    "prompted model": PromptedModelSpec,
+    "http": HttpSpec,
+    "python": PythonSpec,
+    "code": CodeSpec,
+    "aria": AriaSpec,
+    "scenario": ScenarioSpec,
+    "script": ScriptSpec,
+    "personas": PersonaGroupSpec,
+    "guideline": GuidelineSpec,
+    "defect rule": DefectSpec,
+    "question": QuestionSpec,
+    "example": ExampleSpec,
+    "judge": JudgeSpec,
+    "rule": WordRuleSpec,
+    "annotator": AnnotatorSpec,
+    "reference": ReferenceSpec,
+    "correction": CorrectionSpec,
+    "calibration": CalibrationSpec,
+    "sampling": SamplingSpec,
+    "budget": BudgetSpec,
+    "risk": RiskSpec,
+    "level": LevelSpec,
+    "annotation": AnnotationSpec,
+    "order": OrderSpec,
+    "annotation schema": AnnotationSchemaSpec,
+    "route": RouteSpec,
+    "category": CategorySpec,
+    "exemplar": ExemplarSpec,
+    "questionnaire": QuestionnaireSpec,
+    "asked": QuestionnaireQuestionSpec,
+    "event": EventSpec,
+    "breaks": BreaksSpec,
+    "screening": ScreeningSpec,
+    "translation": TranslationSpec,
+    "translated scenario": ScenarioTranslationSpec,
+    "translated topic": TopicTranslationSpec,
+    "translated questionnaire": QuestionnaireTranslationSpec,
+    "translated category": CategoryTranslationSpec,
+    "translated question": QuestionTranslationSpec,
 }
 MARKED = re.compile(r"(?P<mark><!-- keys of: (?P<name>[\w ]+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
@@ -93,7 +110,7 @@ def table(spec: type[Spec]) -> str:
 
 def _shared_keys(spec: type[Spec]) -> set[str]:
     """Return the keys of a shape that stand in the table of the shape that it refines."""
-    bases = (applications.CodeSpec, applications.ApplicationSpec)
+    bases = (CodeSpec, ApplicationSpec)
     return {name for base in bases if spec is not base and issubclass(spec, base) for name in base.model_fields}
 
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from theodolite.config.loading import InvalidStudyError, load_study
+from theodolite.config.diagnostics import InvalidStudyError
+from theodolite.config.loading import load_study
 
 STUDY = """study: s
 applications:

@@ -6,8 +6,8 @@ import pytest
 
 from theodolite.config.calls import estimate_calls
 from theodolite.config.check_text import check_lines, closing_line
-from theodolite.config.hosts import hosts
 from theodolite.config.loading import load_study
+from theodolite.config.outbound_data import hosts
 
 STUDY = """study: a
 models:

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from theodolite.config.code_version import CodeReader, FileHashes
-from theodolite.config.loading import InvalidStudyError, load_study
+from theodolite.config.diagnostics import InvalidStudyError
+from theodolite.config.loading import load_study
 from theodolite.domain.application import AriaClass, CodeVersion, PythonCallable
 
 STUDY = """study: s

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from theodolite.config.hosts import hosts_of
 from theodolite.config.loading import check_study, load_study
+from theodolite.config.outbound_data import hosts_of
 from theodolite.domain.network_settings import NetworkSettings
 
 STUDY = """study: a

@@ -2,8 +2,8 @@
 
 import pytest
 
-from theodolite.config.diagnostics import render_diagnostics
-from theodolite.config.loading import InvalidStudyError, load_study
+from theodolite.config.diagnostics import InvalidStudyError, render_diagnostics
+from theodolite.config.loading import load_study
 
 STUDY = """
 study: s

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from theodolite.config.diagnostics import LocatedDiagnostic
-from theodolite.config.loading import InvalidStudyError, check_study, load_study
+from theodolite.config.diagnostics import InvalidStudyError, LocatedDiagnostic
+from theodolite.config.loading import check_study, load_study
 from theodolite.domain.errors import StudyError
 from theodolite.domain.fault import Severity
 from theodolite.domain.identity import version_of

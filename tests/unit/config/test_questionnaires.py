@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from theodolite.config.assembly import expanded
 from theodolite.config.loading import check_study, load_study
-from theodolite.config.writing.expanded import expanded
 from theodolite.domain.dialogue import Level
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import Orientation, Topic

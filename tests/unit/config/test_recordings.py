@@ -4,7 +4,8 @@ import hashlib
 
 import pytest
 
-from theodolite.config.loading import InvalidStudyError, load_study
+from theodolite.config.diagnostics import InvalidStudyError
+from theodolite.config.loading import load_study
 from theodolite.domain.recording import RecordedTurn
 
 STUDY = """study: a

@@ -2,9 +2,9 @@
 
 import pytest
 
-from theodolite.config.diagnostics import render_diagnostics
-from theodolite.config.loading import InvalidStudyError, load_study
-from theodolite.config.writing.expanded import expanded
+from theodolite.config.assembly import expanded
+from theodolite.config.diagnostics import InvalidStudyError, render_diagnostics
+from theodolite.config.loading import load_study
 from theodolite.domain.choices import AiType, UserType
 from theodolite.domain.people.series import EvaluationPlan, Series, Team
 from theodolite.domain.study import deviations_of

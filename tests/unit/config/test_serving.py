@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from theodolite.config.loading import InvalidStudyError
+from theodolite.config.diagnostics import InvalidStudyError
 from theodolite.config.permissions import Permissions, remember_permissions
 from theodolite.config.serving import load_serving
 from theodolite.domain.errors import InputError
@@ -174,7 +174,7 @@ def test_a_file_that_was_named_must_be_there(tmp_path):
 
 
 def test_settings_beside_a_study_are_no_study(tmp_path):
-    from theodolite.config.locate import study_file
+    from theodolite.config.study_files import study_file
 
     (tmp_path / "serve.yaml").write_text("listen: :1\n")
     (tmp_path / "mine.yaml").write_text("study: mine\n")

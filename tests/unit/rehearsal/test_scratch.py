@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from theodolite.bootstrap.plugins import resource_resolver
-from theodolite.config.consent import lacks_of
+from theodolite.config.events import missing_texts
 from theodolite.config.loading import LoadedStudy, load_study
-from theodolite.config.workspace import workspace_for
+from theodolite.config.study_files import workspace_for
 from theodolite.demo.studies import lay_out_event
 from theodolite.domain.errors import InputError
 from theodolite.rehearsal.scratch import lay_out_scratch, rehearsal_environ
@@ -69,6 +69,6 @@ def test_an_event_is_rehearsed_before_its_texts_are_written(tmp_path: Path) -> N
 
     scratch = lay_out_scratch(load_study(study, resolver=resource_resolver()), tmp_path / "out")
 
-    assert lacks_of(load_study(scratch.study, resolver=resource_resolver()).study) == ()
+    assert missing_texts(load_study(scratch.study, resolver=resource_resolver()).study) == ()
     assert (study / "ours.md").read_text(encoding="utf-8") == "I agree with [name]."
     assert {one.name for one in study.iterdir()} == {"study.yaml", "ours.md"}

@@ -8,7 +8,7 @@ from tests.fakes.builders import verdict
 from tests.fakes.clients import Switchboard, clients_for
 from tests.fakes.evidence import live_evidence, xstest_evidence
 
-from theodolite.config.injections import injection_attempts
+from theodolite.config.resources import injection_attempts
 from theodolite.domain.errors import RunStopped, ServerFault
 from theodolite.domain.run import Spending
 from theodolite.domain.study import Budget

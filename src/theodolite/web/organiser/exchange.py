@@ -27,11 +27,10 @@ from theodolite.bootstrap.exchange import (
     label_studio_archive,
 )
 from theodolite.bootstrap.study_context import StudyContext
-from theodolite.config.brought.bringing import HOLDERS, NAMES, BringColumns, ReadBrought
-from theodolite.config.brought.label_imports import ImportColumns, spelling_of
-from theodolite.config.brought.threads import Ways
-from theodolite.config.brought.voices import Voices, silent_among
-from theodolite.config.loading import InvalidStudyError
+from theodolite.config.diagnostics import InvalidStudyError
+from theodolite.config.imports.dialogues import HOLDERS, NAMES, BringColumns, ReadBrought
+from theodolite.config.imports.label_exports import ImportColumns, spelling_of
+from theodolite.config.imports.threads import Voices, Ways, silent_among
 from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.errors import Conflict, InputError, TheodoliteError
 from theodolite.domain.people.role import Role

@@ -16,9 +16,16 @@ from theodolite.annotation.reannotation import carry_over, first_use, n_qualifie
 from theodolite.assessment.schema_changes import CategoryChange, Fate, is_alike, schema_changes
 from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.config.diagnostics import LocatedDiagnostic
-from theodolite.config.labelling.schema_drafts import LONGEST, SchemaReading, read_schema, schema_path, schema_text
-from theodolite.config.labelling.schema_lines import QuestionBlock, question_blocks
 from theodolite.config.loading import load_study
+from theodolite.config.schema_editing import (
+    LONGEST,
+    QuestionBlock,
+    SchemaReading,
+    question_blocks,
+    read_schema,
+    schema_path,
+    schema_text,
+)
 from theodolite.domain.errors import Conflict, InputError, NotFound, StudyError
 from theodolite.domain.identity import version_of
 from theodolite.domain.schema import AnnotationSchema, Category

@@ -16,11 +16,10 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from theodolite.annotation.threads import settled_threads
 from theodolite.bootstrap.plugins import resource_resolver
-from theodolite.config.diagnostics import render_diagnostics
-from theodolite.config.labelling import schema_lines
-from theodolite.config.labelling.annotation_schemas import FOLDER
-from theodolite.config.labelling.schema_drafts import schema_path
-from theodolite.config.loading import InvalidStudyError
+from theodolite.config import schema_editing
+from theodolite.config.annotation_schemas import FOLDER
+from theodolite.config.diagnostics import InvalidStudyError, render_diagnostics
+from theodolite.config.schema_editing import schema_path
 from theodolite.config.yaml_source import read_yaml
 from theodolite.domain.annotating.thread import FeedbackThread, ThreadEnd
 from theodolite.domain.errors import Conflict, InputError
@@ -282,8 +281,8 @@ def with_settled(access: AccessContext, draft: SchemaDraft, text: str, place: st
         raise InputError(message)
     plain = tidied(text)
     source = read_yaml(plain.encode("utf-8"), schema_path(draft.name))
-    note = schema_lines.Note(words=" ".join(thread.text.split()), thread=token)
-    done = schema_lines.advised(plain, source, thread.anchor.category, question, note)
+    note = schema_editing.Note(words=" ".join(thread.text.split()), thread=token)
+    done = schema_editing.advised(plain, source, thread.anchor.category, question, note)
     audit(access.account, "put settled words into", f"schema {draft.name}", hosted=access.hosted, thread=token)
     return done
 
@@ -316,13 +315,13 @@ def rearranged(text: str, name: str, kind: str, place: str) -> str:
     category, _, question = place.partition(":")
     match kind:
         case "up" | "down":
-            return schema_lines.moved(plain, source, category, question, -1 if kind == "up" else 1)
+            return schema_editing.moved(plain, source, category, question, -1 if kind == "up" else 1)
         case "double":
-            return schema_lines.doubled(plain, source, category, question)
+            return schema_editing.doubled(plain, source, category, question)
         case "remove":
-            return schema_lines.without(plain, source, category, question)
+            return schema_editing.without(plain, source, category, question)
         case "add":
-            return schema_lines.added(plain, source, category)
+            return schema_editing.added(plain, source, category)
         case _:
             message = f"a text is moved, doubled, shortened or added to; got `{kind}`"
             raise InputError(message)

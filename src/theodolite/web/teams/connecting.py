@@ -18,9 +18,9 @@ from django.utils import timezone
 from ruamel.yaml import YAML
 
 from theodolite.bootstrap.examining import examine_alone
-from theodolite.config.applications import interpreter_at, runtime_with
-from theodolite.config.http_bodies import texts_in
-from theodolite.config.specs.applications import AriaSpec, HttpSpec
+from theodolite.config.application_spec import texts_in
+from theodolite.config.code_applications import AriaSpec, interpreter_at, runtime_with
+from theodolite.config.http_applications import HttpSpec
 from theodolite.config.validation import misfits
 from theodolite.domain.application import (
     Application,

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from theodolite.annotation.rules import examples_for, worked_examples
-from theodolite.config.labelling.schema_drafts import read_schema
 from theodolite.config.resources import shipped
+from theodolite.config.schema_editing import read_schema
 from theodolite.domain.annotating.blind import BlindDialogue, BlindReference, BlindTurn
 from theodolite.domain.annotation import Answer, Outcome, Quote
 from theodolite.domain.guideline import DefectRule, Example, Guideline

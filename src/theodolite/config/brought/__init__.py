@@ -1,1 +1,0 @@
-"""Brought: dialogues and labels that other programs wrote."""

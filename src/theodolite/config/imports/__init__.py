@@ -1,0 +1,1 @@
+"""Imports of dialogues and labels from files of other tools."""

@@ -1,0 +1,390 @@
+"""The `judges` section: models, rules and functions that label dialogues."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import Discriminator, Field, PositiveFloat, Tag, model_validator
+
+from theodolite.assessment.signs import answered_by_signs
+from theodolite.config.annotators import OneLabel, answered_question
+from theodolite.config.code_applications import code_hash
+from theodolite.config.guidelines import GuidelineRegistry, GuidelineSpec, guideline_to_domain
+from theodolite.config.load_context import Entry, LoadContext
+from theodolite.config.questions import ScaleForm
+from theodolite.config.spec import KIND, Filled, OneOrMore, Spec, Word, as_list, form_of
+from theodolite.config.templates import expression_problem
+from theodolite.domain.annotation import AnnotatorKind
+from theodolite.domain.annotator import (
+    MOST_VOTES,
+    ONE_READING,
+    Annotator,
+    HandLabels,
+    Labelling,
+    ModelJudge,
+    PacketRule,
+    PythonLabeller,
+    RecordedLabels,
+    Side,
+    StopRule,
+    Voting,
+    WordRule,
+)
+from theodolite.domain.fault import did_you_mean
+from theodolite.domain.guideline import Guideline, Origin
+from theodolite.domain.instrument import Orientation, ScaleKind
+from theodolite.domain.study import Study
+
+
+class WordRuleSpec(Spec):
+    """A rule on the words of a dialogue."""
+
+    any: list[Filled] = Field(default_factory=list)
+    """Regular expressions, at least one must match; case is ignored."""
+    unwanted: list[Filled] = Field(default_factory=list, alias="not")
+    """Regular expressions, none may match in the same turn; without `any`: in any turn."""
+    where: Side = Side.RESPONSE
+    """Side of a turn to search: `prompt`, `response` or `both`."""
+    question: str = ""
+    """Question that the rule answers, for a guideline with several."""
+    then: Word
+    """Label if the rule matches."""
+    otherwise: Word = Field(alias="else")
+    """Label otherwise."""
+
+
+RuleForm: TypeAlias = Annotated[
+    Annotated[Literal["packet"], Tag(KIND + "text")] | Annotated[WordRuleSpec, Tag(KIND + "mapping")],
+    Discriminator(form_of),
+]
+"""`packet` for the signs of the scenario's test packet, or words of its own."""
+
+
+class VotesSpec(Spec):
+    """How often a judge reads one dialogue before the majority of its readings counts."""
+
+    rule: StopRule = StopRule.CURTAILED
+    """When it stops: `fixed`, `curtailed` (majority decided), `lead` or `bayes` (price per call)."""
+    most: int | None = Field(default=None, ge=2, le=MOST_VOTES)
+    """Readings at most; 5, and 15 with `bayes`, where left out."""
+    lead: int | None = Field(default=None, ge=1)
+    """With `lead`: votes by which one answer must be ahead; 2 where left out."""
+    price: float | None = Field(default=None, gt=0, lt=1)
+    """With `bayes`: what a call costs, where a wrong label costs 1; 0.005 where left out."""
+    prior: tuple[PositiveFloat, PositiveFloat] | None = None
+    """With `bayes`: a and b of the Beta prior of a dialogue's share of defect votes; 0.5 and 0.5 where left out."""
+
+
+VotesForm: TypeAlias = Annotated[
+    Annotated[Annotated[int, Field(ge=2, le=MOST_VOTES)], Tag(KIND + "text")]
+    | Annotated[VotesSpec, Tag(KIND + "mapping")],
+    Discriminator(form_of),
+]
+"""A number of readings at most, or a rule."""
+
+
+class JudgeSpec(Spec):
+    """A model, a rule or a function that labels dialogues."""
+
+    guideline: str = ""
+    """Name of the guideline: in this file, in the study's folder, or shipped."""
+    guidelines: OneOrMore | None = None
+    """Several guidelines, or `all`: one annotator for each, named `<judge>-<guideline>`."""
+    ask: str = ""
+    """A question, in place of a guideline."""
+    defect: str = ""
+    """With `ask`: condition of a defect, e.g. `== no`."""
+    scale: ScaleForm | None = None
+    """With `ask`: possible values; default: yes and no."""
+    orientation: Orientation = Orientation.UNSTATED
+    """With `ask`: which end of the scale is the bad one."""
+    model: str = ""
+    """Name of the model under `models`."""
+    models: list[Filled] = Field(default_factory=list)
+    """Several models: one annotator for each, shown side by side as a panel, named `<judge>-<model>`."""
+    votes: VotesForm | None = None
+    """Maximum number of readings of each dialogue, with a majority vote, or a stopping rule."""
+    rule: RuleForm | None = None
+    """In place of a model: a rule on the words of the responses, or `packet` for the signs of each scenario."""
+    callable: Filled | None = None
+    """In place of a model: `module:function` or `file.py:function`, e.g. a classifier."""
+    version: Word = ""
+    """With `callable`: version declared by its author; a new version is a new instrument."""
+    timeout: float | None = Field(default=None, gt=0)
+    """With `callable`: timeout for one dialogue in seconds; default: 60."""
+    env: list[Filled] = Field(default_factory=list)
+    """With `callable`: further environment variables for the function, in addition to `PATH` etc."""
+    panel: str = ""
+    """Name of its panel of judges: shown side by side, never merged."""
+    title: str = ""
+    """Name in reports."""
+
+    @model_validator(mode="after")
+    def _one_form(self) -> JudgeSpec:
+        if sum(map(bool, (self.guideline, self.guidelines, self.ask))) != 1:
+            message = "needs either `guideline`, several `guidelines` or a question of its own (`ask`), and one alone"
+            raise ValueError(message)
+        if self.ask and not self.defect:
+            message = 'asks a question of its own and needs `defect` beside it, e.g. `defect: "== no"`'
+            raise ValueError(message)
+        if sum(map(bool, (self.model, self.models, self.rule, self.callable))) != 1:
+            message = "needs either `model`, several `models`, `rule` or `callable`, and one alone"
+            raise ValueError(message)
+        if self.callable and not self.version:
+            message = 'is a function and needs `version`, which its author raises when its labels change, e.g. `"1.0"`'
+            raise ValueError(message)
+        return self._no_stray_keys()
+
+    def _no_stray_keys(self) -> JudgeSpec:
+        if not self.callable and (self.version or self.timeout or self.env):
+            message = "has `version`, `timeout` or `env`, which belong to `callable`"
+            raise ValueError(message)
+        if self.votes is not None and not (self.model or self.models):
+            message = "has `votes`, which only a model can give: a rule or a function says the same each time"
+            raise ValueError(message)
+        return self
+
+
+DEFAULT_TIMEOUT_S = 60.0
+"""Patience for a labelling function that says nothing else; seconds."""
+
+_USUAL_MOST = {StopRule.FIXED: 5, StopRule.CURTAILED: 5, StopRule.LEAD: 5, StopRule.BAYES: 15}
+
+_LEAD = 2
+
+ALL = "all"
+"""What a judge writes under `guidelines` to label by all that the study's scenarios ask for."""
+
+
+def judges_to_domain(
+    entry: Entry[JudgeSpec],
+    registry: GuidelineRegistry,
+    context: LoadContext,
+    models: tuple[str, ...],
+    asked: Sequence[str],
+) -> list[Annotator]:
+    """Return the annotators that an entry describes: one, or one for each of its `guidelines`.
+
+    Args:
+        entry: The judge.
+        registry: All guidelines.
+        context: Takes the faults.
+        models: Names of the study's models.
+        asked: Names of the guidelines that `all` stands for.
+    """
+    named = as_list(entry.spec.guidelines)
+    if not named:
+        return _members(entry, registry, context, models, key="guideline")
+    if named == [ALL] and not asked:
+        message = f"judge `{entry.name}` labels by `all` guidelines, but no scenario names one and the study has none"
+        context.diagnostics.add(entry.fault("guidelines", message=message))
+    names = asked if named == [ALL] else named
+    each = [_by_one(entry, name) for name in dict.fromkeys(names)]
+    return [judge for one in each for judge in _members(one, registry, context, models, key="guidelines")]
+
+
+def _by_one(entry: Entry[JudgeSpec], guideline: str) -> Entry[JudgeSpec]:
+    spec = entry.spec.model_copy(update={"guidelines": None, "guideline": guideline})
+    return replace(entry, name=f"{entry.name}-{guideline}", spec=spec)
+
+
+def _members(
+    entry: Entry[JudgeSpec], registry: GuidelineRegistry, context: LoadContext, models: tuple[str, ...], *, key: str
+) -> list[Annotator]:
+    """Return one judge, or one for each of several models: a panel that is called like the entry."""
+    spec = entry.spec
+    for place, name in enumerate(spec.models):
+        if spec.models.index(name) != place:
+            message = f"judge `{entry.name}` names the model `{name}` twice; it would be one annotator twice"
+            context.diagnostics.add(entry.fault("models", place, message=message))
+        elif name not in models:
+            message = f"judge `{entry.name}` names a model `{name}` that the study does not have"
+            context.diagnostics.add(entry.fault("models", place, message=message + did_you_mean(name, models)))
+    if not spec.models:
+        one = _judge(entry, registry, context, models, key=key)
+        return [one] if one else []
+    panel = spec.panel or entry.name
+    found = []
+    for name in dict.fromkeys(spec.models):
+        own = spec.model_copy(update={"models": [], "model": name, "panel": panel})
+        seat = replace(entry, name=f"{entry.name}-{name}", spec=own)
+        found.append(_judge(seat, registry, context, (*models, name), key=key, worded=entry))
+    return [judge for judge in found if judge is not None]
+
+
+def _judge(
+    entry: Entry[JudgeSpec],
+    registry: GuidelineRegistry,
+    context: LoadContext,
+    models: tuple[str, ...],
+    *,
+    key: str,
+    worded: Entry[JudgeSpec] | None = None,
+) -> Annotator | None:
+    """Return one judge; None and faults where the entry describes none.
+
+    Args:
+        entry: The judge.
+        registry: All guidelines.
+        context: Takes the faults.
+        models: Names of the study's models.
+        key: Key that names the guideline.
+        worded: Whose own wording the guideline is, where several judges share it.
+    """
+    spec = entry.spec
+    if spec.model and spec.model not in models:
+        message = f"judge `{entry.name}` names a model `{spec.model}` that the study does not have"
+        context.diagnostics.add(entry.fault("model", message=message + did_you_mean(spec.model, models)))
+    guideline = (
+        _own_wording(worded or entry, registry, context) if spec.ask else registry.named(spec.guideline, entry, key)
+    )
+    if guideline is None:
+        return None
+    return Annotator(
+        name=entry.name,
+        kind=AnnotatorKind.MODEL if spec.rule is None else AnnotatorKind.RULE,
+        guideline=guideline.name,
+        labelling=_labelling(entry, guideline, context),
+        title=spec.title,
+        panel=spec.panel,
+    )
+
+
+def _labelling(entry: Entry[JudgeSpec], guideline: Guideline, context: LoadContext) -> Labelling:
+    spec = entry.spec
+    if spec.rule == "packet":
+        return _packet_rule(entry, guideline, context)
+    if spec.rule is not None:
+        return _word_rule(entry, spec.rule, guideline, context)
+    if spec.callable is not None:
+        sha256 = code_hash(entry, "callable", spec.callable, "function", context)
+        timeout = spec.timeout or DEFAULT_TIMEOUT_S
+        env = tuple(spec.env)
+        return PythonLabeller(target=spec.callable, edition=spec.version, sha256=sha256, timeout_s=timeout, env=env)
+    voting = _voting(entry, context)
+    if voting.most > 1 and any(
+        question.scale.kind is ScaleKind.DECIMALS for question in guideline.instrument.questions
+    ):
+        message = (
+            f"guideline `{guideline.name}` is answered by decimals, and no two votes need be equal; take `votes` out"
+        )
+        context.diagnostics.add(entry.fault("votes", message=message, at_key=True))
+    return ModelJudge(model=spec.model, voting=voting)
+
+
+def _voting(entry: Entry[JudgeSpec], context: LoadContext) -> Voting:
+    """Return how often a judge reads; once, and a fault, where what is written cannot be done."""
+    votes = entry.spec.votes
+    if votes is None:
+        return ONE_READING
+    spec = votes if isinstance(votes, VotesSpec) else VotesSpec(most=votes)
+    most = spec.most or _USUAL_MOST[spec.rule]
+    lead, price, prior = spec.lead, spec.price, spec.prior
+    is_misread = (*entry.path, "votes", "rule") in entry.source.dropped
+    given = {"lead": lead, "price": price, "prior": prior}
+    for key, rule in (("lead", StopRule.LEAD), ("price", StopRule.BAYES), ("prior", StopRule.BAYES)):
+        if given[key] is not None and spec.rule is not rule and not is_misread:
+            message = (
+                f"`{key}` belongs to the rule `{rule.value}`; the rule of judge `{entry.name}` is `{spec.rule.value}`"
+            )
+            context.diagnostics.add(entry.fault("votes", key, message=message))
+    if spec.rule is StopRule.LEAD and (lead or _LEAD) > most:
+        message = f"no answer can be {lead or _LEAD} ahead in {most} votes; `lead` is at most `most`"
+        context.diagnostics.add(entry.fault("votes", message=message, at_key=True))
+        return ONE_READING
+    return Voting(
+        rule=spec.rule, most=most, lead=lead or _LEAD, price=price or Voting().price, prior=prior or Voting().prior
+    )
+
+
+def _own_wording(entry: Entry[JudgeSpec], registry: GuidelineRegistry, context: LoadContext) -> Guideline | None:
+    spec = entry.spec
+    own = GuidelineSpec(ask=spec.ask, defect=spec.defect, scale=spec.scale, orientation=spec.orientation)
+    worded = Entry(name=entry.name, spec=own, source=entry.source, path=entry.path)
+    guideline = guideline_to_domain(worded, context, origin=Origin.OWN_WORDING)
+    if guideline is not None:
+        registry.add(guideline)
+    return guideline
+
+
+def _packet_rule(entry: Entry[JudgeSpec], guideline: Guideline, context: LoadContext) -> PacketRule:
+    questions, answered = guideline.instrument.questions, answered_by_signs(guideline)
+    if not answered:
+        names = ", ".join(f"`{question.name}`" for question in questions)
+        message = (
+            "`rule: packet` answers `released` and `withheld`, or a first question asked once a dialogue that a defect"
+            f" rule decides; guideline `{guideline.name}` asks {names}"
+        )
+        context.diagnostics.add(entry.fault("rule", message=message))
+    return PacketRule(questions=tuple(one.name for one in answered) if 0 < len(answered) < len(questions) else ())
+
+
+def _word_rule(entry: Entry[JudgeSpec], spec: WordRuleSpec, guideline: Guideline, context: LoadContext) -> WordRule:
+    if not (spec.any or spec.unwanted):
+        message = f"the rule of judge `{entry.name}` has no words to look for; it needs `any`, `not` or both"
+        context.diagnostics.add(entry.fault("rule", message=message, at_key=True))
+    for key, patterns in (("any", spec.any), ("not", spec.unwanted)):
+        for place, pattern in enumerate(patterns):
+            if problem := expression_problem(pattern):
+                context.diagnostics.add(entry.fault("rule", key, place, message=problem))
+    subject = f"the rule of judge `{entry.name}` gives one label"
+    label = OneLabel(entry=entry, keys=("rule", "question"), question=spec.question, subject=subject)
+    question = answered_question(label, guideline, context)
+    scale = (question or guideline.question).scale
+    for key, value in (("then", spec.then), ("else", spec.otherwise)):
+        if question is not None and not scale.admits(value):
+            near = did_you_mean(value, scale.categories) or f"; labels are {', '.join(scale.categories)}"
+            message = f"`{key}` of judge `{entry.name}` is `{value}`, no label of guideline `{guideline.name}`{near}"
+            context.diagnostics.add(entry.fault("rule", key, message=message))
+    return WordRule(
+        any_of=tuple(spec.any),
+        then=spec.then,
+        otherwise=spec.otherwise,
+        none_of=tuple(spec.unwanted),
+        where=spec.where,
+        question=spec.question,
+    )
+
+
+def judges_from_domain(study: Study) -> dict[str, Any]:
+    """Return all judges of a study; those with a question of their own name it as a guideline."""
+    kept: dict[str, Any] = {}
+    for annotator in study.annotators:
+        long = _labelling_from_domain(annotator.labelling)
+        if long:
+            named = {"title": annotator.title, "panel": annotator.panel}
+            kept[annotator.name] = {"guideline": annotator.guideline, **long} | {k: v for k, v in named.items() if v}
+    return kept
+
+
+def _labelling_from_domain(labelling: Labelling) -> dict[str, Any]:
+    """Return how a judge comes to its labels; empty for labels that stand in a file."""
+    match labelling:
+        case ModelJudge(model=model, voting=voting):
+            return {"model": model, **({"votes": _votes_from_domain(voting)} if voting.most > 1 else {})}
+        case WordRule():
+            return {"rule": _word_rule_from_domain(labelling)}
+        case PacketRule():
+            return {"rule": "packet"}
+        case PythonLabeller():
+            env = {"env": list(labelling.env)} if labelling.env else {}
+            return {"callable": labelling.target, "version": labelling.edition, "timeout": labelling.timeout_s, **env}
+        case RecordedLabels() | HandLabels():
+            return {}
+
+
+def _votes_from_domain(voting: Voting) -> dict[str, Any]:
+    long: dict[str, Any] = {"rule": voting.rule.value, "most": voting.most}
+    if voting.rule is StopRule.LEAD:
+        long["lead"] = voting.lead
+    return long | ({"price": voting.price, "prior": list(voting.prior)} if voting.rule is StopRule.BAYES else {})
+
+
+def _word_rule_from_domain(rule: WordRule) -> dict[str, Any]:
+    long: dict[str, Any] = {"any": list(rule.any_of), "not": list(rule.none_of), "question": rule.question}
+    long = {key: value for key, value in long.items() if value}
+    if rule.where is not Side.RESPONSE:
+        long["where"] = rule.where.value
+    return long | {"then": rule.then, "else": rule.otherwise}

@@ -1,0 +1,257 @@
+"""Context of loading one study: its folder, the names found outside its file, and all diagnostics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from theodolite.config import yaml_source
+from theodolite.config.diagnostics import Diagnostics, LocatedDiagnostic
+from theodolite.config.permissions import RefusedPath, StudyPaths
+from theodolite.config.resources import ResourceResolver
+from theodolite.config.spec import Spec
+from theodolite.config.tables import OnRows, Table, decoded, read_table, table_of, unreadable
+from theodolite.config.validation import validated
+from theodolite.config.yaml_source import YamlSource, read_yaml
+from theodolite.domain.fault import Diagnostic, Severity, did_you_mean
+
+if TYPE_CHECKING:
+    pass
+
+S = TypeVar("S", bound=Spec)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """Where a name was found that the study file itself does not define.
+
+    Attributes:
+        noun: What it names, e.g. `guideline` or `persona template`.
+        name: The name.
+        edition: Edition that its author gave it; may be empty.
+        where: `shipped`, or a path in the study's folder.
+    """
+
+    noun: str
+    name: str
+    edition: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry(Generic[S]):
+    """One entry of a file with the place that it comes from.
+
+    Attributes:
+        name: Its name.
+        spec: What it holds.
+        source: The file.
+        path: Where in the file.
+        pack: Folder of the scenario pack that it comes from; empty for the study's own.
+    """
+
+    name: str
+    spec: S
+    source: YamlSource
+    path: yaml_source.Path
+    pack: str = ""
+
+    def fault(
+        self,
+        *keys: str | int,
+        message: str,
+        words: str = "",
+        severity: Severity = Severity.FAULT,
+        at_key: bool = False,
+    ) -> LocatedDiagnostic:
+        """Return a fault at a key of this entry."""
+        return self.source.place(
+            Diagnostic(path=(*self.path, *keys), message=message, words=words, severity=severity, at_key=at_key)
+        )
+
+
+@dataclass(slots=True, kw_only=True)
+class LoadContext:
+    """What reading one study needs at hand: its folder, what was found and what is wrong.
+
+    Attributes:
+        folder: The study's folder.
+        packs: Folders of the scenario packs among the resources.
+        resolver: Finds resources that the study folder does not contain; default: the shipped ones.
+        diagnostics: Faults, notes and open items so far.
+        found: Names that were found outside of the study file.
+        tables: Tables that have been read, by name.
+        files: Files of the folder that the study is made of, beside its own, by the path that leads to them.
+        code: Those of them that are code.
+        instead: What is read in place of files of the folder, by path; a draft that nobody has written there yet.
+        looks_at_code: Whether functions and classes that the study names are looked for, too.
+        taxonomies: Name to the risks of a taxonomy that has been read; None where it could not be.
+        on_rows: Called while long tables are gone through; None for nobody.
+        paths: Finds the files that the study names, and refuses those that it may not read.
+    """
+
+    folder: Path
+    packs: list[str] = field(default_factory=list)
+    resolver: ResourceResolver = field(default_factory=ResourceResolver)
+    diagnostics: Diagnostics = field(default_factory=Diagnostics)
+    found: list[Found] = field(default_factory=list)
+    tables: dict[str, Table] = field(default_factory=dict)
+    files: dict[str, None] = field(default_factory=dict)
+    code: set[str] = field(default_factory=set)
+    instead: Mapping[str, bytes] = field(default_factory=dict)
+    looks_at_code: bool = False
+    taxonomies: dict[str, Mapping[str, str] | None] = field(default_factory=dict)
+    on_rows: OnRows | None = None
+    paths: StudyPaths = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Let all paths begin in the study's folder."""
+        self.paths = StudyPaths(folder=self.folder)
+
+    def find(self, *names: str | Path) -> Path | RefusedPath | None:
+        """Return the first of some files that is there, or why the study may not read it."""
+        return self.paths.find(*names)
+
+    def text(self, entry: Entry[S], *keys: str | int, name: str) -> str | None:
+        """Return a file's text; None and a fault where it cannot be read."""
+        path = self.find(name)
+        if isinstance(path, RefusedPath):
+            self.diagnostics.add(entry.fault(*keys, message=path.message))
+            return None
+        try:
+            if path is not None:
+                return decoded(self.bytes_of(path))[0]
+        except OSError as error:
+            self.diagnostics.add(entry.fault(*keys, message=f"`{name}` cannot be read: {unreadable(error)}"))
+            return None
+        for pack in [entry.pack] if entry.pack else self.packs:
+            resource = self.resolver.resource(f"{pack}/{name}")
+            if resource is not None:
+                return resource.raw.decode("utf-8")
+        self.diagnostics.add(entry.fault(*keys, message=self.no_such_file(name)))
+        return None
+
+    def table(self, entry: Entry[S], *keys: str | int, name: str) -> Table | None:
+        """Return a file's rows, read once; None and faults where there are none."""
+        if name not in self.tables:
+            table = self._read_table(entry, name)
+            if not isinstance(table, Table):
+                message = self.no_such_file(name) if table is None else table.message
+                self.diagnostics.add(entry.fault(*keys, message=message))
+                return None
+            self.tables[name] = table
+            self.diagnostics.add(*table.faults)
+        table = self.tables[name]
+        return table if table.columns else None
+
+    def _read_table(self, entry: Entry[S], name: str) -> Table | RefusedPath | None:
+        path = self.find(name, Path("parameters") / name)
+        if isinstance(path, RefusedPath):
+            return path
+        if path is not None:
+            return read_table(path, self.named(path), on_rows=self.on_rows, read=self.paths.read)
+        resource = self.resolver.resource(f"{entry.pack}/{name}") if entry.pack else None
+        return table_of(resource.raw, f"{entry.pack}/{name}") if resource else None
+
+    def named(self, path: Path) -> str:
+        """Return what people are shown of a file's path, and keep the file as one that the study is made of."""
+        name = (path.relative_to(self.folder) if path.is_relative_to(self.folder) else path).as_posix()
+        self.files[name] = None
+        return name
+
+    def bytes_of(self, path: Path) -> bytes:
+        """Return a file's bytes, and keep the file as one that the study is made of."""
+        self.named(path)
+        return self.paths.read(path)
+
+    def no_such_file(self, name: str) -> str:
+        """Return what to say of a file that is not there, with the likeliest other."""
+        try:
+            present = [place.name for place in self.folder.iterdir() if place.is_file()]
+        except OSError:
+            present = []
+        return f"`{name}` is not in the study's folder{did_you_mean(name, present)}"
+
+    def read_spec(self, folder: str, name: str, spec: type[S], noun: str) -> Entry[S] | None:
+        """Return an entry that has a file of its own, in the study's folder or shipped; None where there is none."""
+        drafted = self.instead.get(f"{folder}/{name}.yaml")
+        if drafted is not None:
+            file = f"{folder}/{name}.yaml"
+            return self._validate(drafted, file, name, spec, noun, where=file)
+        path = self.find(Path(folder) / f"{name}.yaml")
+        if isinstance(path, RefusedPath):
+            self.diagnostics.add(LocatedDiagnostic(file=f"{folder}/{name}.yaml", message=path.message))
+            return None
+        if path is not None:
+            file = self.named(path)
+            return self._validate(self.paths.read(path), file, name, spec, noun, where=file)
+        resource = self.resolver.resource(f"{folder}/{name}.yaml")
+        if resource is None:
+            return None
+        return self._validate(resource.raw, f"{folder}/{name}.yaml", name, spec, noun, where=resource.origin)
+
+    def _validate(self, raw: bytes, file: str, name: str, spec: type[S], noun: str, *, where: str) -> Entry[S] | None:
+        source = read_yaml(raw, file)
+        content = None if source.faults and not source.content else validated(source, spec, owner=f"{noun} `{name}`")
+        self.diagnostics.add(*source.faults)
+        if content is None:
+            return None
+        edition = str(getattr(content, "edition", ""))
+        self.found.append(Found(noun=noun, name=name, edition=edition, where=where))
+        return Entry(name=name, spec=content, source=source, path=())
+
+    def names_in(self, folder: str, suffix: str) -> tuple[str, ...]:
+        """Return the names that a folder offers, the study's own and the shipped ones."""
+        return tuple(dict.fromkeys([*self.own_names_in(folder, suffix), *self.resolver.names(folder, suffix)]))
+
+    def own_names_in(self, folder: str, suffix: str) -> tuple[str, ...]:
+        """Return the names that a folder of the study offers."""
+        return tuple(Path(file).name.removesuffix(suffix) for file in self.own_files_in(folder, suffix))
+
+    def own_files_in(self, folder: str, suffix: str) -> tuple[str, ...]:
+        """Return the files that a folder of the study holds, as paths below the study's folder; no hidden ones."""
+        names = [path.name for path in _files(self.folder / folder)]
+        shown = sorted(name for name in names if name.endswith(suffix) and not name.startswith("."))
+        return tuple(f"{folder}/{name}" for name in shown)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    if folder.is_dir():
+        yield from (path for path in folder.iterdir() if path.is_file())
+
+
+def section(entry: Entry[Any], name: str) -> list[Entry[Any]]:
+    """Return the entries of one section of the study file."""
+    entries: Mapping[str, Any] = getattr(entry.spec, name)
+    return [Entry(name=key, spec=spec, source=entry.source, path=(name, key)) for key, spec in entries.items()]
+
+
+def is_broken(entry: Entry[Any], name: str) -> bool:
+    """Tell whether a whole section, or an entry of it, could not be read."""
+    return any(path[0] == name and len(path) <= 2 for path in entry.source.dropped)
+
+
+def dropped(entry: Entry[Any], name: str) -> tuple[str, ...]:
+    """Return the names of a section's entries that could not be read; naming them is no further fault."""
+    return tuple(str(path[1]) for path in entry.source.dropped if len(path) == 2 and path[0] == name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pack:
+    """The entries of a pack, with the places that they come from.
+
+    `schema` names the annotation schema by which people annotate where the study names none;
+    `warning` tells people what they may meet.
+    """
+
+    scenarios: tuple[Entry[Any], ...] = ()
+    personas: tuple[Entry[Any], ...] = ()
+    guidelines: tuple[Entry[Any], ...] = ()
+    risks: tuple[Entry[Any], ...] = ()
+    topics: tuple[Entry[Any], ...] = ()
+    schemas: tuple[Entry[Any], ...] = ()
+    questionnaires: tuple[Entry[Any], ...] = ()
+    schema: str = ""
+    warning: str = ""

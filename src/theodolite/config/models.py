@@ -1,0 +1,362 @@
+"""The `models` section: endpoints of language models and their prices."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from pydantic import Field, field_validator, model_validator
+from ruamel.yaml import YAML
+
+from theodolite.config.connections import ConnectionSpec, check_key, connection_from_domain, header_problem, url_problem
+from theodolite.config.diagnostics import LocatedDiagnostic
+from theodolite.config.load_context import Entry, LoadContext
+from theodolite.config.permissions import RefusedPath
+from theodolite.config.resources import shipped_text
+from theodolite.config.spec import Filled, Spec, YesNo, without_empty
+from theodolite.config.validation import validated
+from theodolite.config.yaml_source import Scalar, read_yaml, typed
+from theodolite.domain.address import without_userinfo
+from theodolite.domain.fault import Severity
+from theodolite.domain.model import CacheUse, ModelEndpoint, ModelKind, Param, Price
+from theodolite.domain.network_settings import NetworkSettings
+
+
+class ListedPriceSpec(Spec):
+    """What some models of one host cost."""
+
+    host: str = ""
+    """Host, e.g. `api.openai.com`; default: any."""
+    models: list[Filled] = Field(min_length=1)
+    """Names of the models at the endpoint."""
+    input: float = Field(ge=0)
+    """US dollars per million input tokens."""
+    output: float = Field(ge=0)
+    """US dollars per million output tokens."""
+    as_of: Filled
+    """Day of the price list, `YYYY-MM-DD`."""
+    source: str = ""
+    """Source of the price."""
+
+
+class PriceListSpec(Spec):
+    """A price list: `prices.yaml` beside a study, which goes before the shipped one."""
+
+    prices: list[ListedPriceSpec] = Field(default_factory=list)
+    """Prices, one entry for models that cost the same."""
+
+
+class PriceSpec(Spec):
+    """What a model costs."""
+
+    input: float = Field(ge=0)
+    """US dollars per million input tokens."""
+    output: float = Field(ge=0)
+    """US dollars per million output tokens."""
+    as_of: str = ""
+    """Day of the price list, `YYYY-MM-DD`."""
+
+
+class ModelSpec(Spec):
+    """A language model behind an address, or a script in its place."""
+
+    kind: ModelKind | None = None
+    """API: `openai` (Chat Completions), `anthropic` (Messages), default by address; or `inspect` (any provider of
+    Inspect)."""
+    url: str = ""
+    """Base address, up to and including `/v1`, with a query string for all calls, e.g. `?api-version=...`."""
+    name: str = ""
+    """Name of the model at the endpoint."""
+    key: str = ""
+    """Name of the environment variable with the key; never the key itself."""
+    key_header: str = ""
+    """Header for the key, e.g. `api-key`; default: by address for Anthropic and Azure, else a bearer token in
+    `Authorization`."""
+    params: dict[str, Any] = Field(default_factory=dict)
+    """Further fields of every request, e.g. `temperature: 0`; `null` removes a field."""
+    price: PriceSpec | None = None
+    """US dollars per million tokens; known prices are filled in."""
+    parallel: int = Field(default=256, ge=1)
+    """Maximum number of concurrent calls; the actual number adapts to the endpoint."""
+    rpm: int | None = Field(default=None, ge=1)
+    """Maximum number of requests per minute."""
+    tpm: int | None = Field(default=None, ge=1)
+    """Maximum number of input and output tokens per minute."""
+    timeout: float = Field(default=60.0, gt=0)
+    """Timeout of one attempt; seconds."""
+    deadline: float = Field(default=600.0, gt=0)
+    """Time limit for all attempts of a call including pauses; seconds."""
+    attempts: int = Field(default=5, ge=1)
+    """Maximum number of attempts; "too many requests" does not count, up to eight times per attempt, within
+    `deadline`."""
+    structured: YesNo | None = None
+    """Structured output by JSON Schema: `no`, or `yes` and fail if rejected; default: if the endpoint supports it."""
+    stream: YesNo = False
+    """Whether replies are streamed, for endpoints that require it."""
+    cache: CacheUse = CacheUse.NO
+    """Whether identical requests use the cache: `yes`, `no`, or `all` (also as an application under test)."""
+    connection: ConnectionSpec | None = None
+    """Proxy and certificates of its calls; replaces the study's `connection`."""
+    script: list[Filled] = Field(default_factory=list)
+    """Fixed replies in place of a model, used in turn; results are labelled as stubbed."""
+
+    @field_validator("cache", mode="before")
+    @classmethod
+    def _cache_in_words(cls, value: Any) -> Any:
+        return {"true": "yes", "false": "no"}.get(str(value).lower(), value)
+
+    @model_validator(mode="after")
+    def _one_form(self) -> ModelSpec:
+        if self.script and self.url:
+            message = "has a `url` and a `script`; keep one of them"
+            raise ValueError(message)
+        if self.kind is ModelKind.INSPECT and not self.script:
+            return self._named_for_inspect()
+        if not self.script and not (self.url and self.name):
+            message = "needs `url` and `name` (or `script`, replies that stand in for a model)"
+            raise ValueError(message)
+        return self
+
+    def _named_for_inspect(self) -> ModelSpec:
+        provider, _, name = self.name.partition("/")
+        if not (provider and name):
+            message = "is asked through Inspect and needs a `name` with its provider, e.g. `google/gemini-2.5-pro`"
+            raise ValueError(message)
+        if self.connection:
+            message = (
+                "is asked through Inspect, which makes its own connections; leave `connection` out, and set"
+                " `HTTPS_PROXY` or `SSL_CERT_FILE` in the environment"
+            )
+            raise ValueError(message)
+        if self.key_header:
+            message = "is asked through Inspect, which chooses the header of the key; leave `key_header` out"
+            raise ValueError(message)
+        return self
+
+
+OWN = "prices.yaml"
+"""Name of a study's own price list, in its folder."""
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+Prices = Mapping[tuple[str, str], Price]
+"""Host and name of a model to its price; without a host, wherever the model is asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PriceBook:
+    """Prices of a study's own list, and behind them the shipped ones.
+
+    Attributes:
+        own: Those of the study's own list.
+    """
+
+    own: Prices = field(default_factory=dict)
+
+    def price_of(self, url: str, model: str) -> Price | None:
+        """Return what a model costs, or None if nobody lists it."""
+        host = _host(url)
+        return self.own.get((host, model)) or self.own.get(("", model)) or known_price(url, model)
+
+
+def price_book(context: LoadContext) -> PriceBook:
+    """Return the prices that hold in a study; what is wrong with its own list becomes faults."""
+    path = context.find(OWN)
+    if isinstance(path, RefusedPath):
+        context.diagnostics.add(LocatedDiagnostic(file=OWN, message=path.message))
+    if not isinstance(path, Path):
+        return PriceBook()
+    source = read_yaml(context.bytes_of(path), OWN)
+    spec = validated(source, PriceListSpec, owner=f"`{OWN}`") if source.content else None
+    context.diagnostics.add(*source.faults)
+    if spec is None:
+        return PriceBook()
+    return PriceBook(own=_own_prices(Entry(name=OWN, spec=spec, source=source, path=()), context))
+
+
+def _own_prices(entry: Entry[PriceListSpec], context: LoadContext) -> Prices:
+    found: dict[tuple[str, str], Price] = {}
+    for place, listed in enumerate(entry.spec.prices):
+        if problem := day_problem(listed.as_of):
+            context.diagnostics.add(entry.fault("prices", place, "as_of", message=problem))
+        for number, key in enumerate(_keys(listed)):
+            if key in found:
+                message = f"`{key[1]}` is listed twice{f' for {key[0]}' if key[0] else ''}"
+                context.diagnostics.add(entry.fault("prices", place, "models", number, message=message))
+            found[key] = Price(input_usd=listed.input, output_usd=listed.output, as_of=listed.as_of)
+    return found
+
+
+def day_problem(text: str) -> str:
+    """Return what is wrong with the day of a price list; empty where nothing is."""
+    try:
+        is_day = _DAY.fullmatch(text) is not None and bool(date.fromisoformat(text))
+    except ValueError:
+        is_day = False
+    return "" if is_day else f"`as_of` is `{text}`; expected a day, e.g. 2026-10-01"
+
+
+def known_price(url: str, model: str) -> Price | None:
+    """Return the shipped price of a model at its maker's address, or None if nobody lists one."""
+    host, listed = _host(url), shipped_text(OWN)
+    # Reading the list takes a while, and most studies name other hosts.
+    return _shipped_prices(listed).get((host, model)) if host and host in listed else None
+
+
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
+
+
+@cache
+def _shipped_prices(text: str) -> Prices:
+    listed = PriceListSpec.model_validate(YAML(typ="safe", pure=True).load(text))
+    return {
+        key: Price(input_usd=entry.input, output_usd=entry.output, as_of=entry.as_of)
+        for entry in listed.prices
+        for key in _keys(entry)
+    }
+
+
+def _keys(listed: ListedPriceSpec) -> Iterator[tuple[str, str]]:
+    yield from ((listed.host, model) for model in listed.models)
+
+
+_ANTHROPIC_HOST = "api.anthropic.com"
+
+_AZURE_HOSTS = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
+
+_AZURE_HEADER = "api-key"
+
+_CALLS = ("/chat/completions", "/completions", "/messages", "/responses", "/models")
+
+
+def model_to_domain(
+    entry: Entry[ModelSpec],
+    context: LoadContext,
+    environ: Mapping[str, str] | None,
+    prices: PriceBook,
+    *,
+    network: NetworkSettings,
+) -> ModelEndpoint:
+    """Return the model that an entry describes; what is wrong with it becomes faults.
+
+    Args:
+        entry: The entry.
+        context: Takes the faults.
+        environ: The environment, to see which keys are there; None where nobody asks.
+        prices: What models cost where the entry does not say it.
+        network: Proxy and certificates of its calls.
+    """
+    spec = entry.spec
+    problem = (url_problem(spec.url) or _call_problem(spec.url)) if spec.url else ""
+    if problem:
+        context.diagnostics.add(entry.fault("url", message=problem))
+    check_key(entry, key=spec.key, context=context, environ=environ)
+    _look_for_inspect(entry, context)
+    return ModelEndpoint(
+        name=entry.name,
+        url=without_userinfo(spec.url).rstrip("/"),
+        model=spec.name,
+        key=spec.key,
+        params=_params(entry, context),
+        script=tuple(str(line) for line in spec.script),
+        price=_price(entry, spec.price, context) if spec.price else prices.price_of(spec.url, spec.name),
+        parallel=spec.parallel,
+        timeout_s=spec.timeout,
+        deadline_s=spec.deadline,
+        attempts=spec.attempts,
+        kind=_kind(spec),
+        rpm=spec.rpm,
+        tpm=spec.tpm,
+        cache=spec.cache,
+        structured=spec.structured,
+        stream=spec.stream,
+        key_header=_key_header(entry, context),
+        network=network,
+    )
+
+
+def _look_for_inspect(entry: Entry[ModelSpec], context: LoadContext) -> None:
+    """Add a note where a model is reached through a package that is not there; nothing of it is loaded."""
+    if context.looks_at_code and _kind(entry.spec) is ModelKind.INSPECT and find_spec("inspect_ai") is None:
+        message = "Inspect is not installed here; it is needed before a run: pip install 'theodolite[inspect]'"
+        context.diagnostics.add(entry.fault("kind", message=message, severity=Severity.NOTE))
+
+
+def _call_problem(url: str) -> str:
+    """Return what is wrong with an address that leads to one kind of call instead of to where all of them begin."""
+    called = next((end for end in _CALLS if urlsplit(url).path.rstrip("/").endswith(end)), "")
+    return f"`url` is the base address of all calls; leave `{called}` out, it is added to it" if called else ""
+
+
+def _key_header(entry: Entry[ModelSpec], context: LoadContext) -> str:
+    """Return the header that carries a model's key, which Azure's addresses tell; empty for the usual one."""
+    spec = entry.spec
+    problem = header_problem(spec.key_header) if spec.key_header else ""
+    if spec.key_header and not spec.key:
+        problem = problem or "`key_header` needs `key`: the name of the environment variable that holds the key"
+    if problem:
+        context.diagnostics.add(entry.fault("key_header", message=problem))
+    host = "" if url_problem(spec.url) else urlsplit(spec.url).hostname or ""
+    return spec.key_header or (_AZURE_HEADER if host.endswith(_AZURE_HOSTS) else "")
+
+
+def _kind(spec: ModelSpec) -> ModelKind:
+    """Return the form in which a model wants to be asked; a maker's own address tells."""
+    if spec.kind is not None:
+        return spec.kind
+    # A wrong address has a fault of its own and must not be split here.
+    known = not url_problem(spec.url) and urlsplit(spec.url).hostname == _ANTHROPIC_HOST
+    return ModelKind.ANTHROPIC if known else ModelKind.OPENAI
+
+
+def _params(entry: Entry[ModelSpec], context: LoadContext) -> dict[str, Param]:
+    kept: dict[str, Param] = {}
+    for name, value in entry.spec.params.items():
+        if isinstance(value, Scalar) and value.tag == "null" and not str(value):
+            message = f"`{name}` of `params` is empty; expected a value, or `null` where the field is not to be sent"
+            context.diagnostics.add(entry.fault("params", name, message=message))
+        else:
+            kept[name] = typed(value)
+    return kept
+
+
+def _price(entry: Entry[ModelSpec], spec: PriceSpec, context: LoadContext) -> Price:
+    if spec.as_of and (problem := day_problem(spec.as_of)):
+        context.diagnostics.add(entry.fault("price", "as_of", message=problem))
+    return Price(input_usd=spec.input, output_usd=spec.output, as_of=spec.as_of)
+
+
+def model_from_domain(model: ModelEndpoint) -> dict[str, Any]:
+    """Return an entry of `models`."""
+    price = model.price
+    return without_empty(
+        kind="" if model.kind is ModelKind.OPENAI else model.kind.value,
+        url=model.url,
+        name=model.model,
+        key=model.key,
+        key_header=model.key_header,
+        params=dict(model.params),
+        price=without_empty(input=price.input_usd, output=price.output_usd, as_of=price.as_of) if price else None,
+        parallel=model.parallel,
+        rpm=model.rpm,
+        tpm=model.tpm,
+        timeout=model.timeout_s,
+        deadline=model.deadline_s,
+        attempts=model.attempts,
+        cache=model.cache.value,
+        structured=model.structured,
+        stream=model.stream or None,
+        connection=connection_from_domain(model.network),
+        script=list(model.script),
+    )

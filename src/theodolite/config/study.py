@@ -1,0 +1,221 @@
+"""The top level of study files and packs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field
+
+from theodolite.config.annotation_schemas import AnnotationSchemaSpec
+from theodolite.config.annotators import AnnotatorSpec, ReferenceSpec
+from theodolite.config.applications import AnyApplication
+from theodolite.config.connections import ConnectionSpec
+from theodolite.config.corrections import CorrectionSpec
+from theodolite.config.events import AnnotationSpec, BreaksSpec, EventSpec, LevelSpec, ScreeningSpec
+from theodolite.config.guidelines import GuidelineSpec
+from theodolite.config.judges import JudgeSpec
+from theodolite.config.load_context import Entry, Found, LoadContext, Pack
+from theodolite.config.models import ModelSpec
+from theodolite.config.personas import PersonaGroupSpec
+from theodolite.config.questionnaires import QuestionnaireSpec
+from theodolite.config.resources import ResourceResolver
+from theodolite.config.risks import RiskSpec, TopicSpec
+from theodolite.config.scenarios import LevelName, ScenarioSpec
+from theodolite.config.series import SeriesForm
+from theodolite.config.spec import Filled, OneOrMore, Spec, Word, as_list
+from theodolite.config.tree_spec import TreeForm
+from theodolite.config.validation import validated
+from theodolite.config.yaml_source import YamlSource, read_yaml
+from theodolite.domain.choices import Assignment
+from theodolite.domain.fault import did_you_mean
+
+
+class SamplingSpec(Spec):
+    """How many dialogues, and which."""
+
+    dialogues: int | None = Field(default=None, ge=1)
+    """Number of dialogues with each application; default: each persona and script once."""
+    seed: int = 1
+    """Random seed."""
+    repeats: int = Field(default=1, ge=1)
+    """Repetitions of each persona or script without `dialogues`."""
+
+
+class BudgetSpec(Spec):
+    """Where a run stops."""
+
+    usd: float | None = Field(default=None, gt=0)
+    """US dollars."""
+    tokens: int | None = Field(default=None, gt=0)
+    """Input and output tokens together."""
+    calls: int | None = Field(default=None, gt=0)
+    """Calls to models and applications."""
+
+
+class PackSpec(Spec):
+    """A scenario pack: what several studies share."""
+
+    pack: str = ""
+    """Name of the pack."""
+    edition: Word = ""
+    """Edition, set by its author."""
+    about: str = ""
+    """What it is and who wrote it."""
+    warning: str = ""
+    """What people may meet in its scenarios that can be unpleasant, where a study says nothing of its own."""
+    scenarios: dict[str, ScenarioSpec] = Field(default_factory=dict)
+    """Situations and goals by name."""
+    personas: dict[str, PersonaGroupSpec] = Field(default_factory=dict)
+    """Persona groups by name."""
+    guidelines: dict[str, GuidelineSpec] = Field(default_factory=dict)
+    """Guidelines by name."""
+    risks: dict[str, RiskSpec] = Field(default_factory=dict)
+    """Risks by name."""
+    topics: dict[str, TopicSpec] = Field(default_factory=dict)
+    """Sensitive topics by name; scenarios name those that they touch."""
+    schemas: dict[str, AnnotationSchemaSpec] = Field(default_factory=dict)
+    """Annotation schemas by name."""
+    schema_: str = Field(default="", alias="schema")
+    """Annotation schema by which people annotate where a study has `annotation` and names none there."""
+    questionnaires: dict[str, QuestionnaireSpec] = Field(default_factory=dict)
+    """Questionnaires by name."""
+
+
+class StudySpec(Spec):
+    """A study: what is to be measured, on what, by whom."""
+
+    study: Filled
+    """Name of the study, e.g. `support-bot`."""
+    title: str = ""
+    """Heading of the report."""
+    about: str = ""
+    """One or two sentences for the report's first screen."""
+    language: Word = "en"
+    """Language of its texts, as a tag; translations are in `translations/<language>.yaml`."""
+    series: SeriesForm = ""
+    """Evaluation series of the study: a name (`series/<name>.yaml`), or the series itself."""
+    pack: OneOrMore | None = None
+    """Scenario pack or packs that the study builds on, e.g. `aria/tv-spoilers`."""
+    connection: ConnectionSpec | None = None
+    """Proxy and certificates of all calls to models and HTTP applications."""
+    models: dict[str, ModelSpec] = Field(default_factory=dict)
+    """Language models by name."""
+    applications: dict[str, AnyApplication] = Field(default_factory=dict)
+    """Applications under test, by name."""
+    scenarios: dict[str, ScenarioSpec] = Field(default_factory=dict)
+    """Situations and goals by name."""
+    personas: dict[str, PersonaGroupSpec] = Field(default_factory=dict)
+    """Persona groups by name."""
+    guidelines: dict[str, GuidelineSpec] = Field(default_factory=dict)
+    """Guidelines by name; `guidelines/<name>.yaml` and shipped ones need not be repeated."""
+    judges: dict[str, JudgeSpec] = Field(default_factory=dict)
+    """Models and rules that label dialogues, by name."""
+    annotators: dict[str, AnnotatorSpec] = Field(default_factory=dict)
+    """Recorded labels by annotator."""
+    spelling: dict[str, Word] = Field(default_factory=dict)
+    """Values in the recorded file, mapped to labels."""
+    reference: ReferenceSpec | None = None
+    """Recorded final labels."""
+    corrections: dict[str, CorrectionSpec] = Field(default_factory=dict)
+    """Corrections of a judge's numbers by human labels, by judge."""
+    groups: list[Filled] = Field(default_factory=list)
+    """Groups for results: columns, `scenario`, `purpose` of scripts, `strategy` or `aim` of attacks."""
+    risks: dict[str, RiskSpec] = Field(default_factory=dict)
+    """Risks that the study looks for."""
+    topics: dict[str, TopicSpec] = Field(default_factory=dict)
+    """Sensitive topics for content opt-outs, by name; scenarios name their topics."""
+    tree: TreeForm | None = None
+    """Measurement tree or trees: names (`by-guideline`, `aria-six-levels`, a file in `trees/`), or a tree itself."""
+    sampling: SamplingSpec = Field(default_factory=SamplingSpec)
+    """Number of dialogues, and the random seed."""
+    budget: BudgetSpec = Field(default_factory=BudgetSpec)
+    """Limits at which a run stops."""
+    levels: dict[LevelName, LevelSpec] = Field(default_factory=dict)
+    """Levels of testing; default: model testing only."""
+    assign: Assignment = Assignment.WITHIN_SUBJECTS
+    """Applications for each tester: `within_subjects` (all) or `between_subjects` (one)."""
+    annotation: AnnotationSpec | None = None
+    """Organisation of human annotation."""
+    schemas: dict[str, AnnotationSchemaSpec] = Field(default_factory=dict)
+    """Annotation schemas by name; `schemas/<name>.yaml` and shipped ones need not be repeated."""
+    questionnaires: dict[str, QuestionnaireSpec] = Field(default_factory=dict)
+    """Questionnaires by name; `questionnaires/<name>.yaml` and shipped ones need not be repeated."""
+    event: EventSpec | None = None
+    """Times of the event."""
+    consent: str = ""
+    """File with the consent text."""
+    warning: str = ""
+    """File with the content warning; people accept it before they test."""
+    breaks: BreaksSpec | None = None
+    """Reminders to take a break, and limits for testers."""
+    screening: list[ScreeningSpec] = Field(default_factory=list)
+    """Screening questions before the consent."""
+    contact: str = ""
+    """Contact for participants."""
+
+
+def pack_names() -> tuple[str, ...]:
+    """Return the names of all shipped packs, e.g. `aria/tv-spoilers`."""
+    return ResourceResolver().packs()
+
+
+def pack_guidelines(name: str, resolver: ResourceResolver) -> tuple[str, ...]:
+    """Return the names of the guidelines that a pack brings; none where there is no such pack."""
+    resource = resolver.resource(f"packs/{name}/pack.yaml") if name in resolver.packs() else None
+    content = read_yaml(resource.raw, f"{name}/pack.yaml").content if resource is not None else {}
+    named = content.get("guidelines") if isinstance(content, dict) else None
+    return tuple(named) if isinstance(named, dict) else ()
+
+
+def read_packs(entry: Entry[StudySpec], context: LoadContext) -> Pack:
+    """Return the packs that a study builds on as one; an empty one where it builds on none.
+
+    Where two packs have an entry of one name, the later pack's is taken.
+    """
+    packs = [_read_pack(entry, context, name) for name in as_list(entry.spec.pack)]
+    return Pack(
+        scenarios=tuple(item for pack in packs for item in pack.scenarios),
+        personas=tuple(item for pack in packs for item in pack.personas),
+        guidelines=tuple(item for pack in packs for item in pack.guidelines),
+        risks=tuple(item for pack in packs for item in pack.risks),
+        topics=tuple(item for pack in packs for item in pack.topics),
+        schemas=tuple(item for pack in packs for item in pack.schemas),
+        questionnaires=tuple(item for pack in packs for item in pack.questionnaires),
+        schema=next((pack.schema for pack in reversed(packs) if pack.schema), ""),
+        warning="\n\n".join(dict.fromkeys(pack.warning for pack in packs if pack.warning)),
+    )
+
+
+def _read_pack(entry: Entry[StudySpec], context: LoadContext, name: str) -> Pack:
+    known = context.resolver.packs()
+    resource = context.resolver.resource(f"packs/{name}/pack.yaml") if name in known else None
+    if resource is None:
+        tail = did_you_mean(name, known) or f"; known here: {', '.join(known)}"
+        context.diagnostics.add(entry.fault("pack", message=f"there is no scenario pack `{name}`{tail}"))
+        return Pack()
+    source = read_yaml(resource.raw, f"{name}/pack.yaml")
+    spec = validated(source, PackSpec, owner=f"pack `{name}`")
+    context.diagnostics.add(*source.faults)
+    if spec is None:
+        return Pack()
+    context.packs.append(f"packs/{name}")
+    context.found.append(Found(noun="scenario pack", name=name, edition=spec.edition, where=resource.origin))
+    return Pack(
+        scenarios=tuple(_entries(source, name, "scenarios", spec.scenarios)),
+        personas=tuple(_entries(source, name, "personas", spec.personas)),
+        guidelines=tuple(_entries(source, name, "guidelines", spec.guidelines)),
+        risks=tuple(_entries(source, name, "risks", spec.risks)),
+        topics=tuple(_entries(source, name, "topics", spec.topics)),
+        schemas=tuple(_entries(source, name, "schemas", spec.schemas)),
+        questionnaires=tuple(_entries(source, name, "questionnaires", spec.questionnaires)),
+        schema=spec.schema_,
+        warning=spec.warning.strip(),
+    )
+
+
+def _entries(source: YamlSource, pack: str, section: str, specs: Mapping[str, Any]) -> list[Entry[Any]]:
+    return [
+        Entry(name=name, spec=spec, source=source, path=(section, name), pack=f"packs/{pack}")
+        for name, spec in specs.items()
+    ]

@@ -1,1 +1,0 @@
-"""Writing: study files that the program writes: the long form, the first files, one file taken apart."""

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import pytest
+
+from theodolite.config.loading import check_study, load_study
+from theodolite.config.starters import StarterKind, write_starter
+from theodolite.domain.application import AriaClass, HttpEndpoint, PromptedModel, PythonCallable
+from theodolite.domain.errors import InputError
+from theodolite.domain.fault import Severity
+
+URL = "http://127.0.0.1:8000/v1"
+
+
+def test_an_application_gets_three_files_and_fourteen_lines(tmp_path):
+    answers = {"app": URL, "app_model": "support-bot", "guideline": "groundedness"}
+
+    written = write_starter(tmp_path / "support", StarterKind.APPLICATION, answers)
+
+    assert [path.name for path in written] == ["study.yaml", "customers.csv", "returns-policy.md"]
+    assert len(written[0].read_text().splitlines()) == 14
+    assert load_study(tmp_path / "support").study.personas[0].example
+
+
+@pytest.mark.parametrize(
+    ("place", "kind"),
+    [
+        (URL, PromptedModel),
+        ("https://x.example/chat", HttpEndpoint),
+        ("package.module:function", PythonCallable),
+        ("team.dialog:Team", AriaClass),
+    ],
+)
+def test_the_place_of_an_application_tells_its_kind(tmp_path, place, kind):
+    write_starter(tmp_path / "s", StarterKind.APPLICATION, {"app": place})
+
+    assert isinstance(load_study(tmp_path / "s").study.applications[0].connection, kind)
+
+
+def test_a_sentence_becomes_a_question_of_ones_own(tmp_path):
+    answers = {"app": URL, "guideline": 'It says "yes, sure" to everything.'}
+
+    write_starter(tmp_path / "s", StarterKind.APPLICATION, answers)
+
+    (question,) = load_study(tmp_path / "s").study.guidelines[0].instrument.questions
+    assert question.text.endswith('It says "yes, sure" to everything?')
+
+
+@pytest.mark.parametrize(
+    ("answers", "words"),
+    [
+        ({"app": "my bot"}, "no place of an application"),
+        ({"app": "http://x:port"}, "no address"),
+        ({"app": URL, "guideline": "groundednes"}, "meant `groundedness`?"),
+    ],
+)
+def test_an_answer_that_cannot_be_used_writes_nothing(tmp_path, answers, words):
+    with pytest.raises(InputError) as caught:
+        write_starter(tmp_path / "s", StarterKind.APPLICATION, answers)
+
+    assert words in str(caught.value)
+    assert not (tmp_path / "s").exists()
+
+
+def test_a_recorded_file_gives_a_study_that_loads(tmp_path, shipped_folder):
+    file = shipped_folder("examples/b") / "answers.csv"
+
+    written = write_starter(tmp_path / "mine", StarterKind.RECORDED, {"from": str(file)})
+
+    study = load_study(tmp_path / "mine").study
+    assert [path.name for path in written] == ["study.yaml", "answers.csv"]
+    assert [item.name for item in study.applications] == ["plain", "guarded"]
+    assert (study.reference.column, study.groups) == ("final_label", ("type",))
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [("a,b\n1,2\n", "hold the prompt and the response"), ("prompt,response\nx,y\n", "hold labels"), ("", "is empty")],
+)
+def test_a_file_without_the_needed_columns_says_so(tmp_path, rows, words):
+    file = tmp_path / "rows.csv"
+    file.write_text(rows)
+
+    with pytest.raises(InputError, match=words):
+        write_starter(tmp_path / "mine", StarterKind.RECORDED, {"from": str(file)})
+
+
+def test_an_event_begins_without_faults(tmp_path):
+    write_starter(tmp_path / "e", StarterKind.EVENT, {"pack": "aria/tv-spoilers"})
+
+    assert {fault.severity for fault in check_study(tmp_path / "e")} == {Severity.OPEN}
+
+
+def test_an_unknown_pack_is_named_with_the_likely_one(tmp_path):
+    with pytest.raises(InputError, match="meant `aria/tv-spoilers`"):
+        write_starter(tmp_path / "e", StarterKind.EVENT, {"pack": "aria/tv-spoiler"})
+
+
+def test_an_empty_study_asks_for_its_application_and_for_nothing_else(tmp_path):
+    write_starter(tmp_path / "e", StarterKind.EMPTY, {})
+
+    assert [fault.message[:30] for fault in check_study(tmp_path / "e")] == ["the study names no application"]
+
+
+def test_a_study_that_is_there_stays(tmp_path):
+    (tmp_path / "study.yaml").write_text("study: mine\n")
+
+    with pytest.raises(InputError, match="left as it is"):
+        write_starter(tmp_path, StarterKind.EMPTY, {})
+
+    assert (tmp_path / "study.yaml").read_text() == "study: mine\n"
