@@ -18,7 +18,6 @@ from theodolite.config.spec import Filled, Spec, YesNo, without_empty
 from theodolite.domain.fault import Severity, did_you_mean
 from theodolite.domain.shown_order import OrderPlan, QuestionOrder
 from theodolite.domain.study import Study
-from theodolite.testing.assigning import people_levels
 
 if TYPE_CHECKING:
     from theodolite.domain.people.event import AnnotationProcess, Event, LevelPlan
@@ -177,6 +176,8 @@ def missing_texts(study: Study) -> tuple[MissingText, ...]:
     A study that looks for risks and tells people nothing of what they may meet is one
     that nobody can agree to. Where no people take part nothing is missing.
     """
+    from theodolite.testing.assigning import people_levels
+
     if not people_levels(study):
         return ()
     consent, warning = (study.event.consent, study.event.warning) if study.event else ("", "")

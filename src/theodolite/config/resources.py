@@ -9,15 +9,18 @@ from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from ruamel.yaml import YAML
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import did_you_mean
-from theodolite.domain.findings.role_break import RoleBreakKind, RoleBreakRule, RoleBreakRules
-from theodolite.domain.injection import InjectionAttempt, InjectionSpot
 from theodolite.measurement.trees.methods import SummaryMethod
 from theodolite.testing.strategies.approach import Approach
+
+if TYPE_CHECKING:  # loaded by the commands that need them
+    from theodolite.domain.findings.role_break import RoleBreakRules
+    from theodolite.domain.injection import InjectionAttempt
 
 SHIPPED = "shipped"
 """Origin of the resources of the package itself."""
@@ -181,6 +184,8 @@ def _texts(folder: Traversable, below: str) -> Iterator[tuple[str, str]]:
 @cache
 def injection_attempts() -> tuple[InjectionAttempt, ...]:
     """Return the attempts that the package ships, in the order of their file."""
+    from theodolite.domain.injection import InjectionAttempt, InjectionSpot
+
     listed = YAML(typ="safe", pure=True).load(shipped_text("injections/judges.yaml"))
     return tuple(
         InjectionAttempt(
@@ -196,6 +201,8 @@ def injection_attempts() -> tuple[InjectionAttempt, ...]:
 @cache
 def role_break_rules() -> RoleBreakRules:
     """Return the rules that the package ships."""
+    from theodolite.domain.findings.role_break import RoleBreakKind, RoleBreakRule, RoleBreakRules
+
     listed = YAML(typ="safe", pure=True).load(shipped_text("simulated_users.yaml"))
     return RoleBreakRules(
         rules=tuple(

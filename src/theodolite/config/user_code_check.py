@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import hashlib
 import os
-import symtable
 import sys
 import warnings
 from collections.abc import Iterator
@@ -224,6 +223,8 @@ def _is_cunning(package: ModuleSpec) -> bool:
 
 def _read(file: Path) -> _Source | CodeProblem:
     """Return a Python file, or why Python cannot read it; nothing of it is run."""
+    import symtable  # loads late: only `check` reads code
+
     try:
         with warnings.catch_warnings(action="ignore"):
             text = decode_source(file.read_bytes())
