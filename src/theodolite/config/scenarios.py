@@ -16,9 +16,9 @@ from theodolite.domain.fault import Severity, did_you_mean
 from theodolite.domain.passage import Passage, passages_in
 from theodolite.domain.persona import Script
 from theodolite.domain.scenario import Proxy, Scenario, SourceText, Task, TestPacket
-from theodolite.domain.strategy import Aim, StrategyCard
+from theodolite.domain.strategy import Aim, StrategyInfo
 from theodolite.domain.study import Study
-from theodolite.testing.strategies.catalogue import APPROACHES, card_for, catalogue_with
+from theodolite.testing.strategies.catalogue import APPROACHES, catalogue_with, info_of_approach
 from theodolite.testing.strategies.line import Approach
 
 LevelName: TypeAlias = Literal["model_testing", "red_teaming", "field_testing"]
@@ -105,21 +105,25 @@ class ScenarioSpec(Spec):
     """Questionnaire or questionnaires after a session, by level; none for `model_testing`."""
 
 
-def note_attacks(entry: Entry[ScenarioSpec], context: LoadContext, cards: Sequence[StrategyCard]) -> None:
+def note_attacks(entry: Entry[ScenarioSpec], context: LoadContext, strategies: Sequence[StrategyInfo]) -> None:
     """Note what keeps the strategies of a scenario from being tried in full, or from being seen to succeed."""
     path = ("attacks",) if entry.spec.attacks else ()
-    for message in _reasons(entry, cards):
+    for message in _reasons(entry, strategies):
         context.diagnostics.add(entry.fault(*path, message=message, severity=Severity.NOTE, at_key=True))
 
 
-def _reasons(entry: Entry[ScenarioSpec], cards: Sequence[StrategyCard]) -> Iterator[str]:
+def _reasons(entry: Entry[ScenarioSpec], strategies: Sequence[StrategyInfo]) -> Iterator[str]:
     turns = entry.spec.turns
     # A model makes do with the turns that it is given; fixed steps that come too late are never said.
-    cut = [f"`{card.name}` ({card.tries} steps)" for card in cards if card.tries > turns and not card.needs_model]
+    cut = [
+        f"`{strategy.name}` ({strategy.tries} steps)"
+        for strategy in strategies
+        if strategy.tries > turns and not strategy.needs_model
+    ]
     if cut:
         allowed = "1 turn" if turns == 1 else f"{turns} turns"
         yield f"scenario `{entry.name}` ends after {allowed}, too early for all of {', '.join(cut)}: raise `turns`"
-    if cards and not entry.spec.signs.released:
+    if strategies and not entry.spec.signs.released:
         yield (
             f"nothing tells whether an attack in scenario `{entry.name}` succeeds: add words that only a release"
             " holds, e.g. `signs: {released: [heron seven]}`"
@@ -148,7 +152,7 @@ class Attacks:
     names: tuple[str, ...] = ()
     aims: tuple[Aim, ...] = ()
     attacker: str = ""
-    brought: tuple[StrategyCard, ...] = ()
+    brought: tuple[StrategyInfo, ...] = ()
 
 
 def red_teaming_of(entry: Entry[Any], context: LoadContext, models: tuple[str, ...]) -> RedTeaming:
@@ -178,15 +182,15 @@ def attacks_of(entry: Entry[ScenarioSpec], context: LoadContext, red_teaming: Re
             "add `aims`, e.g. `aims: {ending: How does it end?}`"
         )
         context.diagnostics.add(entry.fault("attacks", message=message, at_key=True))
-    cards = [card_for(_offered(context)[name]) for name in names]
-    needy = [card.name for card in cards if card.needs_model]
+    strategies = [info_of_approach(_offered(context)[name]) for name in names]
+    needy = [strategy.name for strategy in strategies if strategy.needs_model]
     if needy and aims and not attacker:
         message = f"strategy `{needy[0]}` in scenario `{entry.name}` is played by a model: name it as `attacker`"
         context.diagnostics.add(entry.fault(*(("attacks",) if own else ()), message=message, at_key=True))
     if not (names and aims):
         return Attacks()
-    note_attacks(entry, context, cards)
-    brought = tuple(card for card in cards if card.name not in APPROACHES)
+    note_attacks(entry, context, strategies)
+    brought = tuple(strategy for strategy in strategies if strategy.name not in APPROACHES)
     return Attacks(names=names, aims=aims, attacker=attacker if needy else "", brought=brought)
 
 
