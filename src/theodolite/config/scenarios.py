@@ -18,8 +18,8 @@ from theodolite.domain.persona import Script
 from theodolite.domain.scenario import Proxy, Scenario, SourceText, Task, TestPacket
 from theodolite.domain.strategy import Aim, StrategyInfo
 from theodolite.domain.study import Study
+from theodolite.testing.strategies.approach import Approach
 from theodolite.testing.strategies.catalogue import APPROACHES, catalogue_with, info_of_approach
-from theodolite.testing.strategies.line import Approach
 
 LevelName: TypeAlias = Literal["model_testing", "red_teaming", "field_testing"]
 """One of ARIA's three levels of testing."""

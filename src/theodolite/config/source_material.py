@@ -21,8 +21,8 @@ from theodolite.domain.application import (
 from theodolite.domain.fault import Severity
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.scenario import Scenario, Task
+from theodolite.testing.personas import TASKS
 from theodolite.testing.strategies.catalogue import catalogue_with
-from theodolite.testing.tasks import TASKS
 
 
 def note_source_material(parts: Parts, guidelines: Sequence[Guideline], context: LoadContext) -> None:

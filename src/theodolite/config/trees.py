@@ -27,7 +27,7 @@ from theodolite.domain.trees.tree import AnswersNode, Dimension, TreeDesign, Tre
 from theodolite.measurement.trees.checks import design_faults
 from theodolite.measurement.trees.construction import SIMULATED, Soil, grown
 from theodolite.measurement.trees.methods import methods_with
-from theodolite.testing.cells import stretches_of
+from theodolite.testing.cells import tester_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -245,9 +245,9 @@ def _settings(study: Study) -> Iterator[tuple[str, str]]:
         yield Level.MODEL_TESTING.value, TesterType.RECORDED.value
     if len(recorded) == len(study.applications):
         return
-    for stretch in stretches_of(study):
-        if len(stretch.testers):
-            yield stretch.level.value, stretch.held_by.value
+    for block in tester_blocks(study):
+        if len(block.testers):
+            yield block.level.value, block.held_by.value
 
 
 def _annotators(study: Study) -> dict[str, frozenset[str]]:
