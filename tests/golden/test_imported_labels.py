@@ -9,8 +9,8 @@ import pytest
 
 from tests.fakes.answers import GivenAnswer
 from tests.golden.published import HERE
-from theodolite.config.brought.label_files import AskedItem, LabelKey
-from theodolite.config.brought.label_imports import ImportColumns, read_import
+from theodolite.config.imports.label_exports import ImportColumns, read_import
+from theodolite.config.imports.label_files import AskedItem, LabelKey
 from theodolite.domain.annotation import NON_RESPONSE_OPTIONS
 from theodolite.domain.instrument import Label, Question, Scale, ScaleKind
 from theodolite.measurement.annotator_agreement import question_agreement, self_agreement

@@ -287,7 +287,7 @@ def annotators_from_domain(study: Study) -> dict[str, Any]:
 
 
 def _groups_from_domain(study: Study, name: str) -> dict[str, Any]:
-    groups = {attribute: of[name] for attribute, of in study.described.items() if name in of}
+    groups = {attribute: of[name] for attribute, of in study.annotator_attributes.items() if name in of}
     return {"groups": groups} if groups else {}
 
 

@@ -14,10 +14,10 @@ from ruamel.yaml.scalarstring import LiteralScalarString
 from theodolite.config import crosschecks
 from theodolite.config.annotation_schemas import SchemaSet, read_schemas, schemas_from_domain
 from theodolite.config.annotators import (
+    annotator_attributes_of,
     annotator_to_domain,
     annotators_from_domain,
     check_spelling,
-    described_people,
     reference_from_domain,
     reference_to_domain,
     shared_spelling,
@@ -41,9 +41,9 @@ from theodolite.config.risks import risks_to_domain, topics_to_domain
 from theodolite.config.scenarios import ScenarioSpec, red_teaming_of, scenario_from_domain, scenario_to_domain
 from theodolite.config.series import (
     SeriesSpec,
-    announced,
     check_taxonomies,
-    note_departures,
+    note_deviations,
+    preregistered,
     series_from_domain,
     series_to_domain,
 )
@@ -119,8 +119,8 @@ def study_to_domain(
         corrections=_corrections(parts, guidelines, context),
         schemas=instruments.schemas,
         questionnaires=instruments.questionnaires,
-        described=described_people(entry.spec.annotators),
-        announced=announced(series_entry, series, context),
+        annotator_attributes=annotator_attributes_of(entry.spec.annotators),
+        preregistered=preregistered(series_entry, series, context),
     )
     whole = replace(study, topics=topics_to_domain(parts, pack, context))
     return in_languages(_noted(whole, entry, series_entry, context), entry, context), _dialogues(parts)
@@ -175,7 +175,7 @@ def _noted(
     study: Study, entry: Entry[StudySpec], series_entry: Entry[SeriesSpec] | None, context: LoadContext
 ) -> Study:
     """Return a study once departures from its series and unreached nodes of its trees are noted."""
-    note_departures(study, series_entry, context)
+    note_deviations(study, series_entry, context)
     if study.trees:
         from theodolite.config.trees import note_unreached
 
@@ -372,7 +372,7 @@ def study_from_domain(study: Study) -> dict[str, Any]:
         "title": study.title,
         "about": study.about,
         "language": "" if study.language == "en" else study.language,
-        "series": series_from_domain(study.announced) if study.announced else study.series,
+        "series": series_from_domain(study.preregistered) if study.preregistered else study.series,
         "pack": _packs(study),
         "models": {model.name: model_from_domain(model) for model in study.models},
         "applications": applications_from_domain(study.applications),

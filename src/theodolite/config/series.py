@@ -202,13 +202,13 @@ class SeriesStudies:
     Attributes:
         name: The file's name without its ending, as studies name the series.
         folder: The folder in which `series/` lies; paths of studies begin there.
-        announced: Its plan.
+        preregistered: Its plan.
         files: The files of its studies, relative to the folder.
     """
 
     name: str
     folder: Path
-    announced: Series | None
+    preregistered: Series | None
     files: tuple[Path, ...]
 
 
@@ -227,7 +227,7 @@ def series_studies(path: Path) -> SeriesStudies:
     folder, name = path.absolute().parent.parent, path.stem
     context = LoadContext(folder=folder)
     entry = context.read_spec(FOLDER, name, SeriesSpec, "series")
-    series = announced(entry, name, context)
+    series = preregistered(entry, name, context)
     faults = tuple(fault for fault in context.diagnostics.in_order() if fault.severity is Severity.FAULT)
     if faults or entry is None:
         raise InvalidStudyError(faults, ending="No report was written.")
@@ -239,7 +239,7 @@ def series_studies(path: Path) -> SeriesStudies:
             f" Add that line to each study, or list their files under `studies` in {FOLDER}/{path.name}"
         )
         raise InputError(message)
-    return SeriesStudies(name=name, folder=folder, announced=series, files=files)
+    return SeriesStudies(name=name, folder=folder, preregistered=series, files=files)
 
 
 def _named(study: str, folder: Path, series: str) -> Path:

@@ -86,13 +86,13 @@ class ReadLabels:
         labels: Valid answers, in the order of the file.
         n_open: Rows without an answer; count.
         faults: Everything that is wrong, in the order of the file.
-        described: What it says of people: annotator to attribute to group.
+        annotator_attributes: What it says of people: annotator to attribute to group.
     """
 
     labels: tuple[GivenLabel, ...]
     n_open: int
     faults: tuple[LocatedDiagnostic, ...]
-    described: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    annotator_attributes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 def label_file_text(slips: Iterable[LabelSlip], *, name: str, by: str = "") -> str:
@@ -172,14 +172,14 @@ def read_label_rows(table: Table, key: LabelKey, *, by: str = "", repeats: bool 
     """
     reader = _Reader(table=table, key=key, by=by, repeats=repeats)
     labels = [label for row, line in zip(table.rows, table.lines, strict=True) if (label := reader.label(row, line))]
-    people = described_people(table)
+    people = annotator_attributes_of(table)
     faults = tuple(sorted((*reader.faults, *people.faults), key=lambda fault: fault.line))
     labelled = {label.annotator for label in labels}
     return ReadLabels(
         labels=tuple(labels),
         n_open=reader.n_open,
         faults=faults,
-        described={name: groups for name, groups in people.groups(by).items() if name in labelled},
+        annotator_attributes={name: groups for name, groups in people.groups(by).items() if name in labelled},
     )
 
 
@@ -356,7 +356,7 @@ ABOUT = f"{ANNOTATOR}."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DescribedPeople:
+class AnnotatorAttributes:
     """What a label file says of those who labelled.
 
     Attributes:
@@ -372,7 +372,7 @@ class DescribedPeople:
         return {name or by: groups for name, groups in self.said.items() if name or by}
 
 
-def described_people(table: Table) -> DescribedPeople:
+def annotator_attributes_of(table: Table) -> AnnotatorAttributes:
     """Return what the rows of a label file say of those who labelled.
 
     Args:
@@ -394,4 +394,4 @@ def described_people(table: Table) -> DescribedPeople:
                 whose = f" of `{name}`" if name else ""
                 message = f"`{column}`{whose} is `{group}` here and `{known}` in line {earlier}; keep one"
                 faults.append(LocatedDiagnostic(file=table.file, line=line, message=message))
-    return DescribedPeople(said=said, faults=tuple(faults))
+    return AnnotatorAttributes(said=said, faults=tuple(faults))

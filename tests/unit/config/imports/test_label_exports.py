@@ -9,7 +9,7 @@ import pytest
 
 from theodolite.config.imports.label_exports import ImportColumns, read_import
 from theodolite.config.imports.label_files import AskedItem, LabelKey
-from theodolite.domain.annotation import WAYS_OUT, Outcome
+from theodolite.domain.annotation import NON_RESPONSE_OPTIONS, Outcome
 from theodolite.domain.instrument import YES_NO, Question
 
 ASKED = AskedItem(guideline="g", version="1", questions={"safe": (None,), "turned": (1, 2)})
@@ -19,7 +19,7 @@ KEY = LabelKey(
         ("g", "safe"): Question(name="safe", text="?", scale=YES_NO, may_be_unable=True),
         ("g", "turned"): Question(name="turned", text="?", scale=YES_NO),
     },
-    own_words=WAYS_OUT,
+    own_words=NON_RESPONSE_OPTIONS,
 )
 NAMES = {"d1": "i1", "bot/d1": "i1", "d2": "i2"}
 WIDE = ImportColumns(dialogue="id", annotator="who", answers={"safe": "s"}, spelling={"1": "yes", "0": "no"})
@@ -130,7 +130,7 @@ def test_columns_that_tell_something_of_the_annotator_are_named(tmp_path):
     _, faults, found = read(tmp_path, "id,who,s,lang\nd1,anna,1,de\nd2,ben,1,\n", columns)
 
     assert faults == []
-    assert found.described == {"anna": {"language": "de"}}
+    assert found.annotator_attributes == {"anna": {"language": "de"}}
 
 
 def test_a_column_that_should_tell_of_the_annotator_must_be_there(tmp_path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from theodolite.config.imports.label_files import described_people
+from theodolite.config.imports.label_files import annotator_attributes_of
 from theodolite.config.tables import Table
 
 
@@ -13,20 +13,20 @@ def table(*rows):
 
 
 def test_columns_named_after_the_annotator_describe_whoever_answered():
-    found = described_people(table(("i1", "yes", "anna", " de ", "nurse"), ("i1", "no", "ben", "en", "")))
+    found = annotator_attributes_of(table(("i1", "yes", "anna", " de ", "nurse"), ("i1", "no", "ben", "en", "")))
 
     assert found.groups("") == {"anna": {"language": "de", "first job": "nurse"}, "ben": {"language": "en"}}
     assert found.faults == ()
 
 
 def test_an_empty_cell_takes_nothing_back():
-    found = described_people(table(("i1", "yes", "anna", "de", ""), ("i2", "yes", "anna", "", "nurse")))
+    found = annotator_attributes_of(table(("i1", "yes", "anna", "de", ""), ("i2", "yes", "anna", "", "nurse")))
 
     assert found.groups("") == {"anna": {"language": "de", "first job": "nurse"}}
 
 
 def test_one_person_is_not_two_things():
-    found = described_people(table(("i1", "yes", "anna", "de", ""), ("i2", "yes", "anna", "en", "")))
+    found = annotator_attributes_of(table(("i1", "yes", "anna", "de", ""), ("i2", "yes", "anna", "en", "")))
 
     assert [(fault.line, fault.message) for fault in found.faults] == [
         (3, "`annotator.language` of `anna` is `en` here and `de` in line 2; keep one")
@@ -34,7 +34,7 @@ def test_one_person_is_not_two_things():
 
 
 def test_rows_that_name_nobody_are_of_the_person_named_for_all():
-    found = described_people(table(("i1", "yes", "", "de", "")))
+    found = annotator_attributes_of(table(("i1", "yes", "", "de", "")))
 
     assert found.groups("anna") == {"anna": {"language": "de"}}
     assert found.groups("") == {}
