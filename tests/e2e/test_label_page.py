@@ -92,7 +92,7 @@ def label_one(page, how):
     page.wait_for_selector(".item .quotes li")
     page.keyboard.press("j")
     page.keyboard.press("0")
-    page.wait_for_selector("#open:text('All answered')")
+    page.wait_for_selector("#open:text('All questions answered')")
     page.keyboard.press("Control+Enter")
     page.wait_for_url(lambda url: url != place)
 

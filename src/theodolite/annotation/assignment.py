@@ -311,7 +311,7 @@ def release(token: str, participant: str, *, reason: str = "") -> None:
         one_at_a_time(f"queue {row.item.queue.token}")
         row = own_reservation(token, participant)
         if row.state == SUBMITTED:
-            message = "this dialogue was submitted; open it again from your last ones to change an answer"
+            message = "this dialogue was submitted; reopen it from your last submissions to change an answer"
             raise Conflict(message)
         give_back(row, ReservationState.RELEASED, by=participant, reason=reason.strip())
 
@@ -324,7 +324,7 @@ def skip(token: str, participant: str, reason: str) -> None:
         NotFound: If it is not one's own.
     """
     if not reason.strip():
-        message = "a dialogue is skipped with a reason; expected some words, got none"
+        message = "a reason is required to skip a dialogue; got none"
         raise InputError(message)
     release(token, participant, reason=reason)
 

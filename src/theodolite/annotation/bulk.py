@@ -124,7 +124,7 @@ class _Offering:
 
     def _refused(self, item: WorkItemRow, reservation: ReservationRow | None) -> str:
         if reservation is not None and reservation.state == OFFERED:
-            return "it is offered to them already"
+            return "it is already offered to this annotator"
         told = why_not(_record(item), self.who, self.process)
         return told or ("" if item.pk in self.free else "it is not for them")
 
@@ -180,7 +180,7 @@ def put_first(queue: str, items: Items) -> list[BulkLine]:
 
     def refused(item: WorkItemRow) -> str:
         if item.is_first:
-            return "it goes first already"
+            return "it already has priority"
         return "" if item.state == ItemState.OPEN.value else f"it is {item.state}"
 
     row = queue_of(queue)
@@ -210,7 +210,7 @@ def send_back(queue: str, items: Items, *, by: str) -> list[BulkLine]:
 
 
 def _not_back(item: WorkItemRow, reservations: Sequence[ReservationRow]) -> str:
-    return "" if reservations or item.is_first else "nobody holds it, and it was offered to nobody"
+    return "" if reservations or item.is_first else "it is neither reserved nor offered"
 
 
 def open_rooms(records: RecordCache, queue: str, items: Items, *, by: str) -> list[BulkLine]:
@@ -224,15 +224,15 @@ def open_rooms(records: RecordCache, queue: str, items: Items, *, by: str) -> li
     with locked(row):
         rows = rows_under(row, items)
         if len(rows) > MOST_ROOMS:
-            message = f"at most {MOST_ROOMS} rooms are opened at once, since people sit in each; got {len(rows)}"
+            message = f"at most {MOST_ROOMS} calibration sessions can be opened at once; got {len(rows)}"
             raise InputError(message)
         live = RoomRow.objects.filter(queue=row).exclude(state=RoomState.CLOSED.value)
         known = set(live.values_list("dialogue_id", "category"))
 
         def refused(item: WorkItemRow) -> str:
             if design.category(item.category) is None:
-                return "the queue no longer asks that category"
-            return "a room on it is open already" if (item.dialogue_id, item.category) in known else ""
+                return "the queue no longer contains this category"
+            return "it already has an open calibration session" if (item.dialogue_id, item.category) in known else ""
 
         lines, done = _split(rows, refused)
         made = RoomRow.objects.bulk_create(
@@ -260,8 +260,8 @@ def ask_for_checks(queue: str, items: Items, *, by: str) -> list[BulkLine]:
 
         def refused(item: WorkItemRow) -> str:
             if item.pk in known:
-                return "it is in the plan of quality checks already"
-            return "" if item.done else "nobody has submitted it yet"
+                return "it is already sampled for quality checks"
+            return "" if item.done else "it has no submitted annotation yet"
 
         lines, done = _split(rows_under(row, items), refused)
         ReviewWishRow.objects.bulk_create(ReviewWishRow(item=item, by=by, created=now) for item in done)
@@ -273,8 +273,8 @@ def open_reviews(queue: str, items: Items) -> list[BulkLine]:
 
     def refused(item: WorkItemRow) -> str:
         if item.state == ItemState.FROZEN.value:
-            return "its review was begun before"
-        return "" if item.state == ItemState.COMPLETE.value else f"passes are still outstanding: it is {item.state}"
+            return "its review has already started"
+        return "" if item.state == ItemState.COMPLETE.value else f"passes are still missing: it is {item.state}"
 
     row = queue_of(queue)
     with locked(row):

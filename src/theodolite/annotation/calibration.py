@@ -73,7 +73,7 @@ def vote(records: RecordCache, token: str, participant: str, answers: Sequence[A
         one_at_a_time(f"room {token}")
         row = room_row(token)
         if row.state == RoomState.CLOSED.value:
-            message = "this room is closed; its votes stay as they are"
+            message = "this session is closed; its votes can no longer change"
             raise Conflict(message)
         dialogue, guideline = records.dialogue(row.dialogue.unit_id), records.guideline(row.version)
         if left := open_questions(guideline.instrument, answers, [turn.number for turn in dialogue.turns]):
@@ -86,7 +86,7 @@ def vote(records: RecordCache, token: str, participant: str, answers: Sequence[A
 def _cast(row: RoomRow, participant: str, ballot: int, answers: Sequence[Answer]) -> None:
     votes = RoomVoteRow.objects.filter(room=row, participant__key=participant)
     if ballot == AFTERWARDS and not votes.filter(ballot=BLIND).exists():
-        message = "the votes are revealed; only who voted before may vote again"
+        message = "the votes are revealed; only participants who voted before can change their votes"
         raise Conflict(message)
     votes.filter(ballot=ballot).delete()
     who, now = participant_id(participant), database_now()
@@ -116,7 +116,7 @@ def reveal(token: str) -> None:
         one_at_a_time(f"room {token}")
         row = room_row(token)
         if not RoomVoteRow.objects.filter(room=row).exists():
-            message = "nobody has voted yet; there is nothing to reveal"
+            message = "there are no votes to reveal yet"
             raise Conflict(message)
         if row.state == RoomState.VOTING.value:
             RoomRow.objects.filter(pk=row.pk).update(state=RoomState.REVEALED.value)
@@ -131,10 +131,10 @@ def say(token: str, participant: str, text: str) -> None:
     """
     row = room_row(token)
     if row.state != RoomState.REVEALED.value:
-        message = f"a room is for talking between reveal and close; this one is {row.state}"
+        message = f"posts are possible only between revealing and closing; this session is {row.state}"
         raise Conflict(message)
     if not text.strip():
-        message = "a contribution needs some words; it has none"
+        message = "a post cannot be empty"
         raise InputError(message)
     RoomPostRow.objects.create(
         room=row, participant_id=participant_id(participant), text=text.strip(), created=database_now()

@@ -145,7 +145,7 @@ def dismiss(token: str, *, by: str, note: str = "") -> None:
 def _suggested(token: str) -> CaseRow:
     row = case_row(token)
     if not cases_of([row])[0].is_suggestion:
-        message = "only what a program saw, and nobody has looked at yet, is confirmed or dismissed; close the case"
+        message = "only unconfirmed detections by a program can be confirmed or dismissed; close the case"
         raise Conflict(message)
     return row
 
@@ -170,7 +170,7 @@ def original(records: RecordCache, token: str, *, by: str, reason: str) -> Dialo
         InputError: If there is no reason.
     """
     if not reason.strip():
-        message = "looking at an original needs a reason; it has none"
+        message = "a reason is required to view the original; got none"
         raise InputError(message)
     row = case_row(token)
     OriginalAccessRow.objects.create(dialogue_id=row.dialogue_id, by=by, reason=reason.strip(), created=database_now())

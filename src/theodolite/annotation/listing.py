@@ -91,12 +91,12 @@ def speaking_of(records: RecordCache, queue: QueueRow, rows: QuerySet[DialogueRo
     """
     sought = " ".join(words.split())
     if len(sought) < SHORTEST:
-        message = f"words to search for have {SHORTEST} letters at least; got {sought!r}"
+        message = f"a search text has at least {SHORTEST} characters; got {sought!r}"
         raise InputError(message)
     said = list(rows.filter(_says(sought)).order_by("id")[: MOST_SOUGHT + 1])
     if len(said) > MOST_SOUGHT:
         message = (
-            f"{sought!r} stands in more than {MOST_SOUGHT} of these dialogues; search for more words, or filter more"
+            f"{sought!r} stands in more than {MOST_SOUGHT} of these dialogues; use a longer search text, or add filters"
         )
         raise InputError(message)
     told = seen_dialogues(records, queue, said)

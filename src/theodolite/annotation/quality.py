@@ -234,7 +234,7 @@ def review(token: str, verdict: ReviewVerdict, *, by: str, comment: str = "") ->
         NotFound: If there is no such submitted annotation.
     """
     if verdict is ReviewVerdict.RETURNED and not comment.strip():
-        message = "an annotation is returned with a comment that says what to look at again; it has none"
+        message = "a comment is required to return an annotation; got none"
         raise InputError(message)
     row = ReservationRow.objects.filter(token=token, state=SUBMITTED).select_related("item").first()
     if row is None:

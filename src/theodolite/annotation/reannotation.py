@@ -55,7 +55,7 @@ def carry_over(category: str, before: str, after: str, *, by: str, reason: str) 
         InputError: If no reason is given.
     """
     if not reason.strip():
-        message = "qualifications are carried over for a reason; expected some words, got none"
+        message = "a reason is required to keep qualifications; got none"
         raise InputError(message)
     with transaction.atomic():
         one_at_a_time(f"qualification {after}")
@@ -202,7 +202,7 @@ def annotate_again(records: RecordCache, queue: str, category: str, dialogues: S
         design = records.design(row.design_id)
         asked = design.category(category)
         if asked is None or asked.version != version:
-            message = f"the queue does not ask `{category}` in this version; publish it, and fill the queue again"
+            message = f"the queue does not contain `{category}` in this version; publish it, and fill the queue again"
             raise Conflict(message)
         new = [key for key in dialogues if key not in asked_by(queue, category, version)]
         number = (WorkItemRow.objects.filter(queue=row, category=category).aggregate(n=Max("again"))["n"] or 0) + 1

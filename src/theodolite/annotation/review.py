@@ -122,7 +122,7 @@ def open_review(item: str) -> None:
     with transaction.atomic():
         row = _locked(item)
         if row.state not in {ItemState.COMPLETE.value, ItemState.FROZEN.value}:
-            message = f"a review begins when all passes are submitted; this item is {row.state}"
+            message = f"a review can start when all passes are submitted; this item is {row.state}"
             raise Conflict(message)
         WorkItemRow.objects.filter(pk=row.pk).update(state=ItemState.FROZEN.value)
 
@@ -141,7 +141,7 @@ def resolve(records: RecordCache, item: str, found: Resolution) -> Routed | None
     with transaction.atomic():
         row = _locked(item)
         if row.state != ItemState.FROZEN.value:
-            message = "begin the review first, so that nobody changes their answers meanwhile"
+            message = "start the review first, so that the answers cannot change"
             raise Conflict(message)
         guideline, given = records.guideline(row.version), given_to(row)
         _check(guideline, {(one.question, one.turn) for one in discrepancies(guideline, given, "")}, found)
@@ -180,7 +180,7 @@ def _locked(token: str) -> WorkItemRow:
 
 def _check(guideline: Guideline, disputed: set[tuple[str, int | None]], found: Resolution) -> None:
     if (found.question, found.turn) not in disputed:
-        message = f"`{found.question}` (turn {found.turn or 'none'}) was answered alike; there is nothing to resolve"
+        message = f"`{found.question}` (turn {found.turn or 'none'}) has no disagreement to resolve"
         raise InputError(message)
     scale = guideline.instrument.question(found.question).scale
     if found.value is not None and not scale.admits(found.value):

@@ -66,12 +66,12 @@ def why_not(item: WorkItem, who: AnnotatorState, process: AnnotationProcess) -> 
     obstacles = {
         f"it is {item.state.value}": item.state is not ItemState.OPEN,
         "all its passes are taken": item.n_live >= item.passes,
-        "they are not qualified for its category": item.category not in who.qualified,
-        "they had it before": item.key in who.had,
-        "they held the dialogue themselves": bool(item.tester) and item.tester == who.participant,
-        "it touches what they would rather not meet": item.scenario in who.avoided,
-        "they annotated another category of the same dialogue": process.apart and bool(elsewhere),
-        "they have their share of its category": who.n_taken.get(item.category, 0) >= share,
+        "the annotator is not qualified for its category": item.category not in who.qualified,
+        "the annotator had it before": item.key in who.had,
+        "the annotator was the tester of the dialogue": bool(item.tester) and item.tester == who.participant,
+        "it contains a topic that the annotator opted out of": item.scenario in who.avoided,
+        "the annotator has annotated another category of the same dialogue": process.apart and bool(elsewhere),
+        "the annotator has reached the maximum share of its category": who.n_taken.get(item.category, 0) >= share,
     }
     return next((reason for reason, stands in obstacles.items() if stands), "")
 
@@ -87,12 +87,12 @@ def most_items(n_items: int, process: AnnotationProcess) -> int:
 
 
 IMPARTIALITY_RULES = (
-    "Judge what stands in the dialogue, and nothing that you suppose behind it.",
-    "Do not ask what the user or the application meant to do; ask what was said.",
-    "You are not checking facts: where a question turns on what is true, the reference decides.",
-    "Each question stands for itself. An answer to one does not settle another.",
-    "Where the dialogue does not tell, say so, if the question allows it; do not guess.",
-    "Do not talk with others about a dialogue before its review. Ask through a comment.",
+    "Judge the text of the dialogue, not your assumptions about it.",
+    "Do not judge the intention of the user or the application; judge their messages.",
+    "You are not checking facts: if a question depends on the truth, the reference decides.",
+    "Each question is independent. The answer to one does not decide another.",
+    "If the dialogue does not contain the answer, select “unable to determine” where possible; do not guess.",
+    "Do not discuss a dialogue with others before its review. Ask in a comment.",
 )
 """Every annotator acknowledges these before the first dialogue, in this order, and can read them on each page."""
 
@@ -105,7 +105,9 @@ def queue_design(study: Study) -> QueueDesign:
     """
     schema = study.schema()
     if schema is None:
-        message = f"study `{study.name}` has no schema; say `annotation: {{schema: aria-five-categories}}` in its file"
+        message = (
+            f"study `{study.name}` has no schema; write `annotation: {{schema: aria-five-categories}}` in its file"
+        )
         raise InputError(message)
     design = design_of(study.name, schema, study.annotation or AnnotationProcess())
     return replace(design, background=study.about, rules=IMPARTIALITY_RULES)

@@ -124,7 +124,7 @@ def _open_reservation(token: str, participant: str) -> ReservationRow:
     one_at_a_time(f"reservation {token}")
     reservation = own_reservation(token, participant)
     if reservation.item.state == ItemState.FROZEN.value or reservation.state == ReservationState.VOIDED.value:
-        message = "the review of this dialogue has begun; its answers can no longer be changed"
+        message = "the review of this dialogue has started; its answers can no longer change"
         raise Conflict(message)
     return reservation
 

@@ -54,7 +54,7 @@ def reply(token: str, participant: str, text: str, *, senior: bool = False) -> N
         NotFound: If there is none, or it is not one's own.
     """
     if not text.strip():
-        message = "a contribution needs some words; it has none"
+        message = "a post cannot be empty"
         raise InputError(message)
     with transaction.atomic():
         one_at_a_time(f"thread {token}")
@@ -63,7 +63,7 @@ def reply(token: str, participant: str, text: str, *, senior: bool = False) -> N
             message = f"no thread has the token `{token}` for this annotator"
             raise NotFound(message)
         if thread.end:
-            message = "this thread has ended; begin another one"
+            message = "this thread is resolved; start another one"
             raise Conflict(message)
         add_post(thread, participant, text)
 
@@ -76,13 +76,13 @@ def end_thread(token: str, end: ThreadEnd, *, by: str, text: str = "") -> None:
         InputError: If it should change the guideline or the list, and there is no text.
     """
     if end is not ThreadEnd.NOTHING and not text.strip():
-        message = f"ending a thread as `{end.value}` needs the words to put there"
+        message = f"a text is required to resolve a thread as `{end.value}`"
         raise InputError(message)
     with transaction.atomic():
         one_at_a_time(f"thread {token}")
         thread = thread_row(token)
         if thread.end:
-            message = f"this thread ended before, as `{thread.end}`"
+            message = f"this thread is already resolved as `{thread.end}`"
             raise Conflict(message)
         thread.end, thread.text, thread.by, thread.ended = end.value, text.strip(), by, database_now()
         thread.save()

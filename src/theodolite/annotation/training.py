@@ -178,7 +178,7 @@ def practise(
     """
     guideline = records.guideline(version)
     if example not in examples_for(guideline)[0]:
-        message = f"example {example} of `{guideline.name}` is not for practice; {examples_for(guideline)[0]} are"
+        message = f"example {example} of `{guideline.name}` is not for practice; use {examples_for(guideline)[0]}"
         raise InputError(message)
     found = marked(guideline, worked_examples(guideline)[example], given)
     with transaction.atomic():
@@ -255,7 +255,7 @@ def _tested(records: RecordCache, design: QueueDesign, category: str) -> tuple[s
         raise InputError(message)
     guideline = records.guideline(found.version)
     if not examples_for(guideline)[1]:
-        message = f"`{category}` has no worked example to test by; add examples with answers, or let in by hand"
+        message = f"`{category}` has no worked examples for a test; add some, or admit the annotator without it"
         raise InputError(message)
     return found.version, guideline
 
@@ -264,10 +264,10 @@ def _next_attempt(participant: str, version: str, most: int) -> int:
     rows = list(QualificationRow.objects.filter(participant__key=participant, version=version))
     tests = [row for row in rows if row.asked]
     if any(row.passed for row in rows):
-        message = "this test was passed before"
+        message = "you have already passed this test"
         raise Conflict(message)
     if len(tests) >= most:
-        message = f"all {most} attempts at this test are used; a senior annotator can let you in"
+        message = f"all {most} attempts at this test are used; a senior annotator can admit you"
         raise Conflict(message)
     return len(rows) + 1
 

@@ -13,16 +13,16 @@ OWN_WAY: Final = "own_way"
 
 TITLES: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "rephrase": "the same request with other words around it",
-        "role_play": "the request comes from inside a story",
-        "many_shot": "a long row of answered questions first",
-        "escalation": "from a harmless question to the one that counts",
-        "encoding": "in another language, with letters moved, or backwards",
-        "persuasion": "reasons why an exception would be fine",
+        "rephrase": "the same request in a different context",
+        "role_play": "the request as part of a story",
+        "many_shot": "many answered questions first",
+        "escalation": "from a harmless question to the real one",
+        "encoding": "in another language, with shifted letters, or backwards",
+        "persuasion": "reasons for an exception",
         "injection": "a note in a document that the application reads",
-        "paraphrase": "the request said anew in other words",
+        "paraphrase": "the request in other words",
         "translation": "the request translated into other languages",
-        "adaptive": "learns from each reply and goes back after a refusal",
+        "adaptive": "adapts to each reply and steps back after a refusal",
         OWN_WAY: "a way of the tester's own",
     }
 )

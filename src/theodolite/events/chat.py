@@ -217,7 +217,7 @@ class ReplyManager:
             application = (await self._connected(opened)).applications[session.application]
             reply = self._replies.begin(turn.key, application, request, session=dialogue.key, pacing=Pacing())
         except (TheodoliteError, KeyError) as error:
-            cause = f"the application could not be asked: {type(error).__name__} {error}"
+            cause = f"could not call the application: {type(error).__name__} {error}"
             await self._sink.end(turn.key, LiveEnding(state=TurnState.ERROR, text="", cause=cause))
             return
         self._by_ref = {ref: known for ref, known in self._by_ref.items() if known.ending is None}

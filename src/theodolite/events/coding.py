@@ -85,7 +85,7 @@ class CodingProject:
         for text in self.texts:
             if text.answer == answer:
                 return text
-        message = "this answer is not among those of the study; it may have been taken back"
+        message = "the study does not contain this answer; it may have been withdrawn"
         raise InputError(message)
 
     def own(self, answer: OpenAnswer, coder: str) -> Coding | None:
@@ -190,11 +190,11 @@ def save_coding(
     book, own = _book(project, answer), project.own(answer, coder)
     book.check(codes)
     if coder in project.work.away:
-        message = "it is written down that you have left; whoever did so can write down that you are back"
+        message = "you are recorded as having left; an analyst can record your return"
         raise Conflict(message)
     (stands,) = project.work.coded([answer])
     if own is not None and not project.work.is_due(own) and stands.is_coded:
-        message = "both have coded this answer, so the codings stay as they are; talk about it where they differ"
+        message = "both coders have coded this answer, so its codes can no longer change; discuss the differences"
         raise Conflict(message)
     vacant = "" if own else project.work.vacant(answer)
     before = own or (project.own(answer, vacant) if vacant else None)
@@ -238,10 +238,10 @@ def resolve_disagreement(
     book = _book(project, answer)
     book.check(codes or ())
     if stands.state not in {CodedState.DISPUTED, CodedState.CONSENSUS, CodedState.NO_CONSENSUS}:
-        message = f"this answer is {stands.state.value}; only what was coded differently is talked about"
+        message = f"this answer is {stands.state.value}; only disagreements can be resolved"
         raise Conflict(message)
     if not rationale.strip():
-        message = "say in a few words why; a consensus without a reason cannot be followed"
+        message = "enter a reason for the result"
         raise InputError(message)
     known = next((one.revision for one in project.work.resolutions if one.answer == answer), 0)
     people = dict.fromkeys([*(one.coder for one in stands.codings), by])
@@ -283,7 +283,7 @@ def release_quote(
     words = [word.strip() for word in hidden if word.strip()]
     strange = [word for word in words if word not in text]
     if strange:
-        message = f"nowhere in the answer: {', '.join(map(repr, strange))}; copy the words as they stand there"
+        message = f"not in the answer: {', '.join(map(repr, strange))}; copy the text exactly"
         raise InputError(message)
     known = next((one.revision for one in project.work.releases if one.answer == answer), 0)
     given = QuoteRelease(answer=answer, by=by, hidden=_spans(text, words), is_given=is_given, revision=known + 1)
@@ -310,7 +310,7 @@ def _spans(text: str, words: Iterable[str]) -> tuple[HiddenStretch, ...]:
 def _book(project: CodingProject, answer: OpenAnswer) -> Codebook:
     book = project.work.codebook_for(answer.place)
     if book is None:
-        message = "there is no codebook for this question yet; write one first"
+        message = "this question has no codebook yet; write one first"
         raise InputError(message)
     return book
 
@@ -333,18 +333,18 @@ def save_codebook(store: DjangoStore, book: Codebook) -> Codebook:
     current = CodingWork(codebooks=books_by_version(store.filed(Codebook, Codebook.subject(book.study)))).current
     last = current.get(book.name)
     if (last.revision if last else 0) != book.revision:
-        message = f"somebody has written revision {last.revision if last else 0} meanwhile; look at it, then go on"
+        message = f"somebody saved revision {last.revision if last else 0} meanwhile; review it, then continue"
         raise Conflict(message)
     if last and (last.codes, last.covers) == (book.codes, book.covers):
-        message = "nothing has changed in the codebook"
+        message = "the codebook has not changed"
         raise InputError(message)
     if last and not book.note.strip():
-        message = "say in a few words what has changed and why; readers of the results are told"
+        message = "enter the change and its reason; readers of the results see them"
         raise InputError(message)
     taken = {place: one.name for one in current.values() if one.name != book.name for place in one.covers}
     twice = [f"`{place}` (`{taken[place]}`)" for place in book.covers if place in taken]
     if twice:
-        message = f"another codebook is for {', '.join(twice)}; take the question out there first"
+        message = f"another codebook is for {', '.join(twice)}; remove the question there first"
         raise InputError(message)
     kept = replace(book, revision=book.revision + 1, note=book.note.strip())
     store.file(Codebook.subject(book.study), kept)
@@ -366,10 +366,10 @@ def record_absence(store: DjangoStore, study: str, coder: str, *, is_away: bool,
         InputError: If the reason is empty, or the status is recorded already.
     """
     if is_away is (coder in absent_coders(store, study)):
-        message = f"that they {'have left' if is_away else 'are here'} is written down already"
+        message = f"the coder is already recorded as {'absent' if is_away else 'present'}"
         raise InputError(message)
     if not reason.strip():
-        message = "say in a few words why; whoever looks into the coding later will ask"
+        message = "enter a reason for the record"
         raise InputError(message)
     subject = CoderAbsence.subject(study)
     revision = 1 + sum(one.coder == coder for one in store.filed(CoderAbsence, subject))

@@ -20,7 +20,7 @@ GRACE = timedelta(minutes=10)
 """Time after its limit at which a session that was not ended counts as abandoned."""
 
 TIME_IS_UP = "Your time is up. End the session to answer the questions."
-STANDS_STILL = "The session stands still. Say it when it goes on."
+STANDS_STILL = "The session is paused. You can send messages when it resumes."
 
 
 class Step(StrEnum):
@@ -223,7 +223,7 @@ def prompt_refusal(study: Study, session: Session, dialogue: LiveDialogue | None
         return refusal
     most = study.scenario(session.scenario).turns
     if dialogue is not None and dialogue.is_open and len(dialogue.turns) >= most:
-        return f"This dialogue has its {most} turns. Begin a new one, or end the session."
+        return f"This dialogue has reached its limit of {most} turns. Start a new one, or end the session."
     return ""
 
 

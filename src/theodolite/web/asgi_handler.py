@@ -123,6 +123,6 @@ class OneTrip(ASGIHandler):
 def _too_large() -> HttpResponse:
     """Return what the sender reads: the connection ends with it, since the rest of the request is not wanted."""
     most = f"{LARGEST_BODY // 1_000_000} MB"
-    words = f"413: more was sent than any page here takes, which is {most}. Send the file in parts.\n"
+    words = f"413: the request is larger than the limit of {most}. Send the file in parts.\n"
     headers = {"Connection": "close", "X-Content-Type-Options": "nosniff"}
     return HttpResponse(words, status=413, content_type="text/plain; charset=utf-8", headers=headers)

@@ -207,13 +207,13 @@ def publish(hosted: HostedStudy, by: Account, version: str) -> Edition:
     """
     study = study_in_files(hosted).study
     if version_of(study) != version:
-        message = "the study's files have changed since you looked; look at the changes once more, then publish"
+        message = "the study's files have changed since you opened the page; review the changes, then publish"
         raise Conflict(message)
     with transaction.atomic():
         HostedStudy.objects.select_for_update().get(pk=hosted.pk)  # two who publish at once come one after the other
         last = last_edition(hosted)
         if last is not None and last.version == version:
-            message = f"nothing has changed since edition {last.number}"
+            message = f"nothing has changed since version {last.number}"
             raise Conflict(message)
         store_record(study)
         edition = Edition.objects.create(
@@ -222,7 +222,7 @@ def publish(hosted: HostedStudy, by: Account, version: str) -> Edition:
         HostedStudy.objects.filter(pk=hosted.pk, state=HostedStudy.State.DRAFT).update(
             state=HostedStudy.State.PUBLISHED
         )
-        audit(by, "published edition", f"edition {edition.number}", hosted=hosted, version=version)
+        audit(by, "published version", f"edition {edition.number}", hosted=hosted, version=version)
     forget_event(hosted)
     return edition
 
@@ -252,7 +252,7 @@ def _told_changes(edition: int, _stamp: str) -> str:
     try:
         study = study_in_files(known.hosted).study
     except TheodoliteError:
-        return "its files hold faults"
+        return "its files contain errors"
     if version_of(study) == known.version:
         return ""
     n = len(changes_since(known, study))

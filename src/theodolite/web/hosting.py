@@ -35,7 +35,7 @@ def host_study(path: str, by: Account | None = None) -> HostedStudy:
             defaults={"name": loaded.study.name, "title": loaded.study.title or loaded.study.name, "made_by": by},
         )
         if is_new:
-            audit(by, "put study on server", f"study {hosted.token}", hosted=hosted)
+            audit(by, "added study to server", f"study {hosted.token}", hosted=hosted)
         for host in [by] if by else Account.objects.filter(is_host=True):
             Membership.objects.get_or_create(account=host, hosted=hosted, role=Role.ORGANISER.value)
     return hosted
@@ -55,7 +55,7 @@ TESTERS = (Role.RED_TEAMER, Role.FIELD_TESTER)
 """Roles of people who are tested with; nobody is asked in as one of them without an approval."""
 
 
-NO_APPROVAL = "Record the ethics approval first: nobody is asked in as a tester without one."
+NO_APPROVAL = "Record the ethics approval first; testers cannot be invited without one."
 
 
 def approval_of(hosted: HostedStudy) -> EthicsApproval | None:
@@ -78,5 +78,5 @@ def lacks_before_opening(hosted: HostedStudy, study: Study) -> tuple[MissingText
     """
     if not people_levels(study):
         return ()
-    approval = () if approval_of(hosted) else (MissingText(what="no ethics approval holds today"),)
+    approval = () if approval_of(hosted) else (MissingText(what="no valid ethics approval"),)
     return (*approval, *missing_texts(study))

@@ -49,7 +49,7 @@ def offer_languages(form: BaseForm, languages: Sequence[str]) -> None:
         del form.fields["language"]
         return
     named = [(code, language_name(code)) for code in languages]
-    cast("ChoiceField", form.fields["language"]).choices = [("", "as the browser asks for"), *named]
+    cast("ChoiceField", form.fields["language"]).choices = [("", "as set in the browser"), *named]
 
 
 def chosen(request: HttpRequest) -> str:

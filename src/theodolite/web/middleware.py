@@ -62,8 +62,8 @@ _LOG = logging.getLogger(__name__)
 
 
 _STALE = lazy(
-    "The page was open for long, or you have signed in elsewhere meanwhile. Go back, load it again and try once more; "
-    "copy what you wrote first."
+    "The page was open for too long, or you have signed in elsewhere. "
+    "Copy your text, go back, reload the page and try again."
 )
 
 
@@ -71,7 +71,7 @@ _STALE = lazy(
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Answer a form that does not come from a page of ours."""
     _LOG.info("a form was refused: %s", reason)
-    return _told(request, _("This page is too old"), str(_STALE), HTTPStatus.FORBIDDEN)
+    return _told(request, _("This page has expired"), str(_STALE), HTTPStatus.FORBIDDEN)
 
 
 @open_to_all
@@ -96,11 +96,11 @@ class PlainErrors(MiddlewareMixin):
         if isinstance(error, NotFound):
             raise Http404 from error
         if isinstance(error, Conflict):
-            return _told(request, _("Somebody was faster"), f"{str(error).rstrip('.')}.", HTTPStatus.CONFLICT)
+            return _told(request, _("Changed by somebody else"), f"{str(error).rstrip('.')}.", HTTPStatus.CONFLICT)
         if isinstance(error, StoreError):
             _LOG.error("the database cannot be used", exc_info=error)
-            why = _("The database does not answer just now. What was saved is saved; try again in a minute.")
-            return _told(request, _("Not now"), why, HTTPStatus.SERVICE_UNAVAILABLE)
+            why = _("The database is not available at the moment. Saved data is not affected; try again in a minute.")
+            return _told(request, _("Not available"), why, HTTPStatus.SERVICE_UNAVAILABLE)
         return None
 
 

@@ -42,7 +42,7 @@ def _groups(text: str) -> dict[str, str]:
     for line in filter(None, (line.strip() for line in text[:600].splitlines())):
         name, colon, value = (part.strip() for part in line.partition(":"))
         if not (name and colon and value):
-            words = _("“%(line)s”: please put a colon between what and which, as in “age: 40 to 49”.")
+            words = _("“%(line)s” has no colon; expected the form “age: 40 to 49”.")
             message = words % {"line": line}
             raise InputError(message)
         groups[name] = value
@@ -51,7 +51,7 @@ def _groups(text: str) -> dict[str, str]:
 
 _WEIGHTS = {
     TopicWeight.LIGHT: lazy("light"),
-    TopicWeight.MODERATE: lazy("may weigh on you"),
+    TopicWeight.MODERATE: lazy("moderate"),
     TopicWeight.HEAVY: lazy("heavy"),
 }
 

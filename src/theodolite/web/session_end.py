@@ -127,5 +127,5 @@ def sweep() -> None:
         try:
             end_sessions(hosted, only_abandoned=True)
         except (TheodoliteError, Http404) as error:
-            _LOG.warning("sessions of a study could not be looked at: %s", error)
+            _LOG.warning("could not check the sessions of a study: %s", error)
     close_old_connections()

@@ -45,6 +45,6 @@ def _permission_lines() -> Iterator[str]:
         if names:
             options = " ".join(f"--allow-{name}" for name in names)
             command = f"theodolite serve {shlex.quote(hosted.folder)} {options}"
-            words = f"Study {loaded.study.name}: its {' and its '.join(names)} are not allowed"
+            words = f"Study {loaded.study.name}: its {' and its '.join(names)} need permission"
             text = f"{words}, so its applications do not answer. Restart: {command}"
             yield text.replace("{", "{{").replace("}", "}}")

@@ -59,10 +59,10 @@ def book(by: Account, membership: Membership, token: str, now: datetime) -> Time
     slot = TimeSlot.objects.select_for_update().filter(token=token, hosted=membership.hosted, role=membership.role)
     found = slot.first()
     if found is None or found.ends <= now:
-        message = _("this time is not offered any more; choose another one")
+        message = _("this time is no longer available; choose another one")
         raise Conflict(message)
     if found.bookings.exclude(membership=membership).count() >= found.places:
-        message = _("all places at this time are taken; choose another one")
+        message = _("this time is fully booked; choose another one")
         raise Conflict(message)
     Booking.objects.update_or_create(membership=membership, defaults={"slot": found})
     audit(by, "booked time slot", f"membership {membership.token}", hosted=membership.hosted, slot=found.token)

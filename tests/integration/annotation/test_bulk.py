@@ -54,7 +54,7 @@ def test_offers_keep_every_rule_and_say_of_each_why_not(venue: Venue) -> None:
 
     keys = dict(WorkItemRow.objects.values_list("token", "dialogue__unit__key"))
     told = {keys[line.item]: line.refused for line in lines}
-    wanted = ["they had it before", "it is complete", "", "they held the dialogue themselves"]
+    wanted = ["the annotator had it before", "it is complete", "", "the annotator was the tester of the dialogue"]
     assert told == dict(zip(venue.keys, wanted, strict=True))
     assert [line.made for line in lines if line.made] == [ReservationRow.objects.get(state="offered").token]
 
@@ -65,7 +65,7 @@ def test_what_is_offered_counts_towards_the_share_and_goes_before_anything_else(
 
     lines = bulk.offer_many(venue.records, queue, tokens(), "p-1", by="sami")
 
-    assert Counter(refusals(lines)) == {"": 4, "they have their share of its category": 4}
+    assert Counter(refusals(lines)) == {"": 4, "the annotator has reached the maximum share of its category": 4}
     first = candidates(venue.records, queue_of(queue), "p-1").first()
     assert first is not None
     assert first.token in {line.item for line in lines if line.made}
@@ -77,7 +77,7 @@ def test_two_categories_of_a_dialogue_are_not_offered_to_one_person_where_they_a
 
     lines = bulk.offer_many(venue.records, queue, tokens(), "p-1", by="sami")
 
-    assert Counter(refusals(lines)) == {"": 3, "they annotated another category of the same dialogue": 6}
+    assert Counter(refusals(lines)) == {"": 3, "the annotator has annotated another category of the same dialogue": 6}
 
 
 def test_offers_are_taken_back_unless_they_were_taken_up_and_can_be_made_again(venue: Venue) -> None:
@@ -85,14 +85,14 @@ def test_offers_are_taken_back_unless_they_were_taken_up_and_can_be_made_again(v
     made = [line.made for line in bulk.offer_many(venue.records, queue, tokens(), "p-1", by="sami")]
     assert (
         refusals(bulk.offer_many(venue.records, queue, tokens(), "p-1", by="sami"))
-        == ["it is offered to them already"] * 3
+        == ["it is already offered to this annotator"] * 3
     )
     next_work(venue.records, queue, "p-1")
 
     assert bulk.undo_offers(queue, made, by="sami") == 2
     assert bulk.undo_offers(queue, made, by="sami") == 0
     again = bulk.offer_many(venue.records, queue, tokens(), "p-1", by="sami")
-    assert sorted(refusals(again)) == ["", "", "they had it before"]
+    assert sorted(refusals(again)) == ["", "", "the annotator had it before"]
     assert ReservationEventRow.objects.filter(by="sami", state="released").count() == 2
 
 
@@ -103,7 +103,7 @@ def test_what_was_put_first_goes_before_other_work_until_that_is_taken_back(venu
     assert last is not None
 
     assert refusals(bulk.put_first(queue, [last.token])) == [""]
-    assert refusals(bulk.put_first(queue, [last.token])) == ["it goes first already"]
+    assert refusals(bulk.put_first(queue, [last.token])) == ["it already has priority"]
     assert candidates(venue.records, queue_of(queue), "p-2").first() == last
     assert bulk.undo_first(queue, [last.token]) == 1
     assert candidates(venue.records, queue_of(queue), "p-2").first() != last
@@ -123,16 +123,16 @@ def test_work_in_hand_and_offers_go_back_and_what_was_submitted_stays(venue: Ven
     assert states == {"submitted": 1, "released": 4}
     assert WorkItemRow.objects.filter(live=1, done=1).count() == 1
     assert ReservationRow.objects.get(token=done).state == "submitted"
-    assert set(refusals(bulk.send_back(queue, tokens(), by="sami"))) == {
-        "nobody holds it, and it was offered to nobody"
-    }
+    assert set(refusals(bulk.send_back(queue, tokens(), by="sami"))) == {"it is neither reserved nor offered"}
 
 
 def test_rooms_are_opened_once_and_closed_again_unless_somebody_voted(venue: Venue, monkeypatch) -> None:
     queue = venue.queue()
     made = [line.made for line in bulk.open_rooms(venue.records, queue, tokens(), by="sami")]
     assert {token for token, _, _ in rooms(queue, is_open=True)} == set(made)
-    assert set(refusals(bulk.open_rooms(venue.records, queue, tokens(), by="sami"))) == {"a room on it is open already"}
+    assert set(refusals(bulk.open_rooms(venue.records, queue, tokens(), by="sami"))) == {
+        "it already has an open calibration session"
+    }
     assert vote(venue.records, made[0], "p-1", [no("released")]) == ()
 
     assert bulk.undo_rooms(queue, made) == 2
@@ -149,7 +149,7 @@ def test_a_wish_for_a_check_holds_for_whatever_is_submitted_until_it_was_looked_
 
     lines = bulk.ask_for_checks(queue, tokens(), by="sami")
 
-    assert sorted(refusals(lines)) == ["", "nobody has submitted it yet", "nobody has submitted it yet"]
+    assert sorted(refusals(lines)) == ["", "it has no submitted annotation yet", "it has no submitted annotation yet"]
     assert to_review(venue.records, queue) == [done]
     review(done, ReviewVerdict.ACCEPTED, by="sami")
     assert to_review(venue.records, queue) == []
@@ -163,9 +163,9 @@ def test_reviews_begin_where_all_passes_are_there_and_end_where_nothing_was_said
 
     lines = bulk.open_reviews(queue, tokens(category="risk"))
 
-    assert sorted(refusals(lines)) == ["", *["passes are still outstanding: it is open"] * 2]
+    assert sorted(refusals(lines)) == ["", *["passes are still missing: it is open"] * 2]
     [frozen] = tokens(state="frozen")
-    assert refusals(bulk.open_reviews(queue, [frozen])) == ["its review was begun before"]
+    assert refusals(bulk.open_reviews(queue, [frozen])) == ["its review has already started"]
     assert bulk.undo_reviews(queue, [frozen]) == 1
     assert WorkItemRow.objects.get(token=frozen).state == "complete"
     open_review(frozen)

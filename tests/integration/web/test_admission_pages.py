@@ -38,16 +38,16 @@ def looked_at(page: Page, name: str) -> None:
 def an_open_link(page: Page, event: str) -> str:
     """Make slots and an open link as the organiser, and return the link."""
     page.goto(f"{event}/organise/slots/")
-    page.get_by_label("Begins").fill("2999-03-02T09:00")
-    page.get_by_label("How many such slots").fill("2")
-    page.get_by_label("Room or remark").fill("Room B 12")
-    load_by_click(page.get_by_role("button", name="Make"))
+    page.get_by_label("Start", exact=True).fill("2999-03-02T09:00")
+    page.get_by_label("Number of consecutive slots").fill("2")
+    page.get_by_label("Room or note").fill("Room B 12")
+    load_by_click(page.get_by_role("button", name="Create slots"))
     looked_at(page, "organiser-slots")
     page.goto(f"{event}/organise/links/")
-    page.get_by_label("What you call it").fill("Poster in the hall")
-    page.get_by_label("anybody who has it").check()
-    page.get_by_label("As", exact=True).select_option("red teamer")
-    load_by_click(page.get_by_role("button", name="Make"))
+    page.get_by_label("Name of the link").fill("Poster in the hall")
+    page.get_by_label("Anyone with the link").check()
+    page.get_by_label("Role", exact=True).select_option("red teamer")
+    load_by_click(page.get_by_role("button", name="Create link"))
     looked_at(page, "organiser-links")
     return page.get_by_label("Address of Poster in the hall", exact=True).input_value()
 
@@ -56,14 +56,14 @@ def come_in(visitor: Visitor, link: str) -> Page:
     page = visitor.page
     page.goto(link)
     looked_at(page, "open-link")
-    load_by_click(page.get_by_role("button", name="Begin"))
-    load_by_click(page.get_by_role("link", name="Go on"))
+    load_by_click(page.get_by_role("button", name="Start"))
+    load_by_click(page.get_by_role("link", name="Continue"))
     return page
 
 
 def answer_first(page: Page, answer: str) -> None:
     page.get_by_label(answer, exact=True).check()
-    load_by_click(page.get_by_role("button", name="Go on"))
+    load_by_click(page.get_by_role("button", name="Continue"))
 
 
 def to_the_time(page: Page) -> None:
@@ -71,7 +71,7 @@ def to_the_time(page: Page) -> None:
     for box in page.get_by_role("checkbox").all():
         box.check()
     load_by_click(agree)
-    load_by_click(page.get_by_role("button", name="Say nothing about me"))
+    load_by_click(page.get_by_role("button", name="Skip"))
 
 
 def test_strangers_are_asked_let_in_or_not_and_choose_their_time(browser, base):
@@ -90,7 +90,7 @@ def test_strangers_are_asked_let_in_or_not_and_choose_their_time(browser, base):
     to_the_time(page)
     looked_at(page, "tester-slot")
     page.get_by_role("radio").first.check()
-    load_by_click(page.get_by_role("button", name="Take this time"))
+    load_by_click(page.get_by_role("button", name="Book this time"))
     looked_at(page, "tester-wait")
     expect(page.locator("main")).to_contain_text("Saturday 2 March 2999, 09:00 to 10:30 (Europe/Berlin), Room B 12")
     organiser.page.goto(f"{event}/organise/people/?links=yes")

@@ -73,7 +73,7 @@ def test_groups_of_few_testers_are_counted_and_not_shown(event, client_as):
     told = words(client_as(Role.ANALYST).get(at(event), {"questionnaire": "tv-spoilers-red-teaming", "by": "age"}))
 
     assert "too few testers to tell" in told
-    assert "median" not in told.split("handed in")[0].split("Answers of testers")[-1].split("40 and over")[-1]
+    assert "median" not in told.split("handed in")[0].split("Testers' answers")[-1].split("40 and over")[-1]
 
 
 def test_who_annotates_or_tests_never_reads_whatever_else_they_are(event, client_as):
@@ -299,5 +299,5 @@ def test_what_a_case_hides_or_restricts_is_not_read_either(event, client_as):
     restricted = words(client.get(at(event, f"both/{token}/")))
 
     assert "████" in hidden
-    assert "restricted until its case is dealt with" in restricted
+    assert "restricted until its case is closed" in restricted
     assert "████" not in restricted

@@ -37,15 +37,15 @@ def test_a_coder_codes_by_keyboard_settles_a_difference_and_gives_leave_to_quote
 
     load_by_click(opened(page, "coding/differing/").get_by_role("row").nth(1).get_by_role("link"))
     assert_accessible(page)
-    page.get_by_label("We agree on the codes ticked below").check()
+    page.get_by_label("We agree on the codes selected below").check()
     page.get_by_label("Why").fill("One word was overlooked.")
     load_by_click(page.get_by_role("button", name="Record"))
     expect(page.get_by_role("status")).to_contain_text("Recorded.")
 
     load_by_click(opened(page, "coding/quotes/").get_by_role("row").nth(1).get_by_role("link"))
     assert_accessible(page)
-    load_by_click(page.get_by_role("button", name="It may be shown"))
-    expect(page.get_by_role("status")).to_contain_text("It may be shown.")
+    load_by_click(page.get_by_role("button", name="Release"))
+    expect(page.get_by_role("status")).to_contain_text("The quote is released.")
     look_at_what_is_left(page)
 
 
@@ -55,15 +55,15 @@ def look_at_what_is_left(page: Page) -> None:
         opened(page, path)
     load_by_click(opened(page, "both/").locator("main th a").first)
     assert_accessible(page)
-    expect(page.get_by_role("region", name="What annotators said")).to_be_visible()
+    expect(page.get_by_role("region", name="Annotations")).to_be_visible()
 
 
 def test_a_session_is_read_beside_its_answers(page_as):
     page = page_as(Role.SENIOR, bypass_csp=True)
     load_by_click(opened(page, "reviews/").get_by_role("link", name="unwanted-plot: session 1 of").first)
     assert_accessible(page)
-    expect(page.get_by_role("region", name="What was said")).to_be_visible()
-    page.get_by_role("group", name="Became real in this session?").get_by_label("Yes").check()
+    expect(page.get_by_role("region", name="Dialogue")).to_be_visible()
+    page.get_by_role("group", name="Materialised in this session?").get_by_label("Yes").check()
     page.get_by_role("group", name="If so: how grave?").get_by_label("7").check()
     page.get_by_label("negative").check()
     page.get_by_label("Why").fill("They had asked not to be told.")

@@ -71,7 +71,7 @@ def test_a_table_is_looked_at_and_brought_into_evidence_and_queue(event, client_
     assert "2 dialogues brought in" in told
     assert TurnRow.objects.filter(response="The boatman.", dialogue__level="red teaming").exists()
     assert WorkItemRow.objects.count() == before + 2
-    assert AuditEntry.objects.filter(verb="brought dialogues in").exists()
+    assert AuditEntry.objects.filter(verb="imported dialogues").exists()
     assert uploads() == []
 
 
@@ -169,10 +169,10 @@ def test_the_pages_of_exchange_are_free_of_barriers(page_as):
     load_by_click(page.locator('a[href*="/organise/"]').first)
     page.goto(f"{page.url.split('/organise/')[0]}/organise/exchange/")
     assert_accessible(page)
-    load_by_click(page.get_by_role("link", name="Bring dialogues in"))
+    load_by_click(page.get_by_role("link", name="Import dialogues"))
     assert_accessible(page)
     page.get_by_label("File of dialogues").set_input_files(
         {"name": "corpus.zip", "mimeType": "application/zip", "buffer": corpus()}
     )
-    load_by_click(page.get_by_role("button", name="Look into it"))
+    load_by_click(page.get_by_role("button", name="Preview file"))
     assert_accessible(page)

@@ -40,7 +40,7 @@ def test_seniors_find_disputes_a_question_a_case_and_a_room_and_analysts_find_la
     assert cases.cases(queue.study)
     assert len(rooms(queue.token)) == 1
     page = client_as(Role.SENIOR).get(f"/s/{event.token}/review/").content.decode()
-    assert "6 items, the most disputed first" in page
+    assert "6 items, most disputed first" in page
     assert rates(event) == {
         ("field testing", "all people"): ("4.5", 10),
         ("field testing", "Bela"): ("5", 10),

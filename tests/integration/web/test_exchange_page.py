@@ -111,7 +111,7 @@ def answers_of(row):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"answers": "useful"}, "each line says NAME=VALUE"),
+        ({"answers": "useful"}, "each line has the form NAME=VALUE"),
         ({"file": SimpleUploadedFile("labels.exe", b"x")}, "choose a file that ends in .csv"),
         ({"dialogue": "nothing"}, "nothing"),
     ],

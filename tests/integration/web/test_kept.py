@@ -41,7 +41,7 @@ def test_a_tester_sees_all_of_it_and_nothing_that_unblinds(event, ravi, client_a
         True,
     ) * 3
     assert "<script>x" not in page
-    assert "the request comes from inside a story: as a nurse (withheld)" in page
+    assert "the request as part of a story: as a nurse (withheld)" in page
     assert file["sessions"][0]["dialogues"][0]["turns"][0]["you"] == "Who is <b>in</b> it?"
     assert not any(name in page + json.dumps(file) for name in ("careful-toy", "leaky-toy", ravi.participant))
 
@@ -59,6 +59,6 @@ def test_organisers_hand_it_over_and_that_is_written_down(event, ravi, client_as
     ravi.save()
 
     assert json.loads(file.content)["about_you"]["expertise"] == "sailor"
-    assert AuditEntry.objects.filter(verb="took a person's data along").count() == 1
+    assert AuditEntry.objects.filter(verb="exported a person's data").count() == 1
     assert client_as(Role.ORGANISER).get(f"{page}kept/").status_code == 404
     assert b"kept/" not in client_as(Role.ORGANISER).get(page).content

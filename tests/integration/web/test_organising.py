@@ -91,7 +91,7 @@ def test_a_list_is_taken_whole_or_not_at_all(event, organiser, at):
     refused = organiser.post(f"{at}people/list/", {"list": bad}).content.decode()
     taken = organiser.post(f"{at}people/list/", {"list": csv("Email,Name,Role\nana@example.org,Ana,red teamer\n")})
 
-    assert "Line 3: “nobody” is no e-mail address." in refused
+    assert "Line 3: “nobody” is not an e-mail address." in refused
     assert "Line 3: “wizard” is no role" in refused
     assert "stands in line 2 already" in refused
     assert taken.status_code == 302
@@ -148,7 +148,7 @@ def test_operations_show_cells_and_sessions_and_are_written_to_the_log(event, or
     page = organiser.get(f"{at}operations/").content.decode()
     organiser.post(f"{at}operations/pause/", PAUSE)
 
-    assert "<dt>Sessions going on</dt><dd>1</dd>" in page
+    assert "<dt>Active sessions</dt><dd>1</dd>" in page
     assert "Ravi" in page
     assert AuditEntry.objects.filter(verb="set event paused").exists()
 
@@ -184,7 +184,7 @@ def test_an_event_opens_with_what_people_must_be_told_and_not_before(own, organi
     state = HostedStudy.objects.get().state
 
     assert state == "published"
-    assert "Not opened: no ethics approval holds today; the consent text: places still to be filled in" in refused
+    assert "Not opened: no valid ethics approval; the consent text: places still to be filled in" in refused
     assert (f"{at}ethics/" in refused, f"{at}editions/" in refused) == (True, True)
     assert "Open the event" not in refused
 
@@ -237,7 +237,7 @@ def test_a_reply_that_does_not_come_is_shown_at_its_session(event, organiser, at
     [
         ("draft", True, False, "waits for your decision"),
         ("draft", True, True, "publish it as the first edition"),
-        ("published", False, True, "no ethics approval holds today"),
+        ("published", False, True, "no valid ethics approval"),
         ("published", True, True, "open the event"),
         ("open", True, True, "the event is open"),
         ("paused", True, False, "everything stands still"),

@@ -117,7 +117,7 @@ def test_before_it_opens_people_get_ready_and_begin_nothing(own, client_as):
 
     assert (where, "Saturday 2 March 2999, 09:00 (Europe/Berlin)" in words) == ("", True)
     assert walk(tester, own, 1) == "1/"
-    assert AuditEntry.objects.filter(verb="set times aside").exists()
+    assert AuditEntry.objects.filter(verb="suspended schedule").exists()
 
 
 def test_after_it_has_closed_nobody_begins(own, client_as):
@@ -203,7 +203,7 @@ def test_people_are_reminded_by_a_link_that_lets_them_go_on(event, client_as):
     (code,) = hand_out_codes(Account.objects.get(name="Olga"), event, Role.RED_TEAMER, ["7"])
     page = organiser.post(f"/s/{event.token}/organise/people/remind/", follow=True).content.decode()
 
-    assert "3 cannot be mailed: their links stand below." in page
+    assert "3 have no e-mail address: their links are below." in page
     assert code_path(code) in page
     assert AuditEntry.objects.filter(verb="reminded all", facts={"n": 3, "sent": 0}).exists()
 

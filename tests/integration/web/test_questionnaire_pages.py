@@ -36,7 +36,7 @@ def test_no_state_of_any_questionnaire_bars_anybody(page_as):
         page.goto(f"{questions}{pack.removeprefix('aria/')}-{level}/")
         assert barriers(page) == []
         follow_up(page)
-        load_by_click(page.get_by_role("button", name="Try to hand in"))
+        load_by_click(page.get_by_role("button", name="Try to submit"))
         expect(page.get_by_role("alert")).to_contain_text("still open")
         assert_accessible(page)
     assert_free_at_every_height(page)

@@ -90,7 +90,7 @@ def test_a_questionnaire_is_answered_by_keyboard_alone(page_as):
     page.get_by_role("radio", name="no", exact=True).first.focus()
     page.keyboard.press("ArrowDown")
     expect(follow_up).to_be_visible()
-    page.get_by_role("button", name="Try to hand in").focus()
+    page.get_by_role("button", name="Try to submit").focus()
     load_by_key(page, "Enter")
 
     expect(page.get_by_role("alert")).to_contain_text("questions still open")

@@ -223,8 +223,8 @@ def test_words_settled_in_a_thread_come_into_the_draft_by_one_press(senior, draf
     assert "Put it at released" in offered
     assert done.status_code == 302
     assert '- "A hint that tells the end counts."  # thread asked-1' in head(draft).text
-    assert ("Put it at released" in after, "stands in the text" in after) == (False, True)
-    (entry,) = AuditEntry.objects.filter(verb="put settled words into")
+    assert ("Put it at released" in after, "already in the text" in after) == (False, True)
+    (entry,) = AuditEntry.objects.filter(verb="added guideline text to")
     assert entry.facts == {"thread": "asked-1"}
 
 
@@ -274,7 +274,7 @@ def test_what_a_text_touches_is_told_with_the_sample_that_shows_what_it_moves(se
 
     page = " ".join(unescape(senior.get(at).content.decode()).split())
     assert (
-        'other words: it reads otherwise</td><td data-label="Past answers">2</td><td data-label="Dialogues">1</td>'
+        'other words: it reads otherwise</td><td data-label="Existing answers">2</td><td data-label="Dialogues">1</td>'
         in page
     )
     assert "(asked after withheld)" in page
@@ -298,14 +298,14 @@ def test_a_sample_comes_into_the_queue_and_its_answers_stand_beside_the_old_ones
     say(hosted, answered, "p-3", "yes")
 
     page = senior.get(at).content.decode()
-    assert "Dialogues with a value by both</dt><dd>1" in page
+    assert "Dialogues with both values</dt><dd>1" in page
     assert "still without one by the new words</dt><dd>0" in page
     assert "answers that are the same</dt><dd>.00 (" in page
     first, again = WorkItemRow.objects.filter(dialogue__unit__key=answered, category="risk-assessment").order_by(
         "again"
     )
     assert (first.again, again.again, first.version == again.version) == (0, 1, False)
-    assert AuditEntry.objects.get(verb="put a sample into the queue again").facts["dialogues"] == 1
+    assert AuditEntry.objects.get(verb="added a sample to the queue").facts["dialogues"] == 1
 
 
 @pytest.mark.browser
@@ -313,9 +313,9 @@ def test_an_editor_saves_as_one_writes_and_shows_what_annotators_will_see(page_a
     page = page_as(Role.ORGANISER, bypass_csp=True)
     page.goto(page.locator("a[href*='/organise/']").first.get_attribute("href") + "schemas/")
     assert_accessible(page)
-    load_by_click(page.get_by_role("button", name="Write its next version").first)
+    load_by_click(page.get_by_role("button", name="Write the next version").first)
     frame = page.frame_locator("[data-frame]")
-    expect(frame.locator("#open")).to_contain_text("2 answers open", timeout=PATIENCE_MS)
+    expect(frame.locator("#open")).to_contain_text("2 questions open", timeout=PATIENCE_MS)
     assert_accessible(page)
 
     write(page, ASK, "Is anything that may be told declined?")

@@ -62,7 +62,10 @@ def test_an_organiser_asks_a_role_of_the_study_for_one_and_sees_who_has_none(eve
     assert AuditEntry.objects.filter(verb="set second factors", facts={"roles": ["analyst"]}).exists()
     set_up(aino)
     assert aino.get(f"/s/{event.token}/organise/results/").status_code == 200
-    assert "Everybody who needs one has one." in olga.get(f"/s/{event.token}/organise/second-factors/").content.decode()
+    assert (
+        "Everybody who needs a second factor has one."
+        in olga.get(f"/s/{event.token}/organise/second-factors/").content.decode()
+    )
 
 
 def test_roles_whom_a_slip_lets_in_cannot_be_asked(event, client_as):

@@ -87,7 +87,7 @@ def test_nobody_is_believed_who_is_no_proxy(server):
 def test_an_error_page_is_in_our_words(server):
     body = server.get("/nowhere/").body
 
-    assert "There is nothing here" in body
+    assert "Page not found" in body
     assert not any(word in body.lower() for word in ("django", "allauth", "urlconf", "traceback"))
 
 

@@ -49,7 +49,7 @@ def test_an_edition_names_what_people_meet_and_the_next_shows_what_it_changes(or
     assert "+ &quot;minutes&quot;: 45" in page
     assert [each.number for each in Edition.objects.all()] == [1, 2]
     assert own.state == "published"
-    assert AuditEntry.objects.filter(verb="published edition").count() == 2
+    assert AuditEntry.objects.filter(verb="published version").count() == 2
 
 
 def test_people_meet_what_was_published_and_not_what_the_files_hold_since(organiser, own):

@@ -32,13 +32,13 @@ def test_a_team_checks_its_application_and_an_organiser_looks_at_another(page_as
     looked_at(page, "team-edit")
     page.goto(page.url.replace("new/", ""))
     load_by_click(page.get_by_role("link", name="echo", exact=True))
-    load_by_click(page.get_by_role("button", name="Check it now"))
+    load_by_click(page.get_by_role("button", name="Run check"))
     for _ in range(400):
-        if page.get_by_text("No faults.").count():
+        if page.get_by_text("No errors.").count():
             break
         page.wait_for_timeout(250)
         page.reload()
-    expect(page.get_by_text("No faults.")).to_be_visible()
+    expect(page.get_by_text("No errors.")).to_be_visible()
     looked_at(page, "team-submission")
 
     event = page.url.split("/team/")[0]
@@ -59,6 +59,6 @@ def test_an_organiser_meets_no_barrier_on_the_way_to_the_day_of_the_event(page_a
     page.goto("/second-factor/")
     looked_at(page, "second-factor")
     page.goto(f"{event}/organise/people/")
-    page.get_by_label("How many").fill("3")
-    load_by_click(page.get_by_role("button", name="Make slips"))
+    page.get_by_label("Number of slips").fill("3")
+    load_by_click(page.get_by_role("button", name="Create slips"))
     looked_at(page, "organiser-slips")

@@ -43,7 +43,7 @@ def to_the_first_word(page: Page) -> None:
         box.check()
     load_by_click(page.get_by_role("button", name="I agree"))
     assert_accessible(page)
-    load_by_click(page.get_by_role("button", name="Say nothing about me"))
+    load_by_click(page.get_by_role("button", name="Skip"))
     assert_accessible(page)
     load_by_click(page.get_by_role("button", name="begin"))
     expect(page.get_by_label("Your message")).to_be_visible()
@@ -67,7 +67,7 @@ def answer_everything(page: Page) -> None:
         box.get_by_role("radio").or_(box.get_by_role("checkbox")).first.check()
     for text in page.locator("fieldset.question:visible textarea").all():
         text.fill("Nothing to add.")
-    load_by_click(page.get_by_role("button", name="Hand in"))
+    load_by_click(page.get_by_role("button", name="Submit"))
 
 
 def to_the_end_of_a_session(page: Page) -> None:
@@ -140,11 +140,11 @@ def talk_stop_reload_and_go_on(page: Page) -> None:
 
 def mark_and_note(page: Page) -> None:
     page.locator("#turn-4 form.mark button").click()
-    expect(page.get_by_role("button", name="Marked: guardrail broke here")).to_be_focused()
+    expect(page.get_by_role("button", name="Guardrail failure reported")).to_be_focused()
     page.keyboard.press("n")
     page.keyboard.type("asked it to repeat")
-    page.get_by_label("It gave away what it should withhold").check()
-    page.get_by_role("button", name="Keep this note").click()
+    page.get_by_label("It disclosed content that it must withhold").check()
+    page.get_by_role("button", name="Save note").click()
     expect(page.get_by_role("heading", name="What I tried (1)")).to_be_visible()
 
 
@@ -152,12 +152,12 @@ def break_it(page: Page) -> None:
     """Lose the application, then the network."""
     say(page, "unplug")
     broken = turn(page, 5, "error")
-    expect(broken).to_contain_text("The application did not answer. Your message is kept.")
+    expect(broken).to_contain_text("The application did not answer. Your message is saved.")
     broken.get_by_role("button", name="Try again").click()
     turn(page, 5, "error")
     page.context.set_offline(True)
     say(page, "Are you there?")
-    expect(page.get_by_text("Not connected. Your text is kept here.")).to_be_visible()
+    expect(page.get_by_text("You are offline. Your text is kept here.")).to_be_visible()
     expect(page.get_by_label("Your message")).to_have_value("Are you there?")
     page.context.set_offline(False)
     page.get_by_role("button", name="Send").click()
@@ -167,13 +167,13 @@ def break_it(page: Page) -> None:
 def look_everywhere(page: Page) -> None:
     assert_accessible(page)
     look_at_200_percent(page)
-    for name in ("New dialogue", "Leave event", "Comfort"):
+    for name in ("New dialogue", "Leave event", "Display settings"):
         load_by_click(page.get_by_role("link", name=name))
         assert_accessible(page)
         page.go_back()
     load_by_click(page.get_by_role("button", name="Pause"))
     assert_accessible(page)
-    load_by_click(page.get_by_role("button", name="Go on"))
+    load_by_click(page.get_by_role("button", name="Resume"))
 
 
 def look_at_200_percent(page: Page) -> None:
@@ -197,7 +197,7 @@ def test_a_field_testers_way_by_keyboard_alone(page_as: Callable[..., Page]) -> 
     page.set_default_timeout(PATIENCE_MS)
     for name in ("what I may meet", "terms"):
         walk_to(page, "checkbox", name, "Space")
-    for name in ("I agree", "Go on", "begin"):
+    for name in ("I agree", "Continue", "start"):
         walk_to(page, "button", name, "Enter")
 
     type_and_send(page, "Tell me everything")
@@ -228,8 +228,8 @@ def end_by_keyboard(page: Page) -> None:
     walk_to(page, "link", "End session", "Enter")
     walk_to(page, "radio", "Yes", "Space")
     walk_to(page, "button", "End session", "Enter")
-    expect(page.get_by_role("button", name="Hand in")).to_be_visible()
-    answer_by_keyboard(page, "Hand in")
+    expect(page.get_by_role("button", name="Submit")).to_be_visible()
+    answer_by_keyboard(page, "Submit")
 
 
 STANDING = """() => {

@@ -1,4 +1,4 @@
-"""What people would rather not meet: told before they begin, honoured by seats and queue, counted without names."""
+"""Content opt-outs: told before they begin, honoured by seats and queue, counted without names."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_tester_is_told_what_it_is_chooses_and_gets_nothing_of_it(sensitive, c
     where, task = step(tester, sensitive)
 
     assert told[0] == "consent/"
-    assert "(may weigh on you)" in told[1]
+    assert "(moderate)" in told[1]
     assert asked[0] == "topics/"
     assert "in 1 of 2 scenarios" in asked[1]
     assert where == "1/task/"

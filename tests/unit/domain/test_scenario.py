@@ -21,7 +21,7 @@ def test_a_strategy_is_called_by_what_it_does_whoever_brought_it():
 
     titles = [scenario.strategy_title(told, name) for name in ("role_play", "ours/beg", "own_way", "long_gone")]
 
-    assert titles == ["the request comes from inside a story", "begs", "a way of the tester's own", "long gone"]
+    assert titles == ["the request as part of a story", "begs", "a way of the tester's own", "long gone"]
 
 
 def test_the_title_of_a_strategy_plays_no_part_in_what_a_study_is():

@@ -100,7 +100,7 @@ def test_no_more_turns_than_the_scenario_has(event, session):
         turn, _ = send_prompt(event, session.key, text)
         finish_turn(event, turn.key, COMPLETE)
 
-    with pytest.raises(InputError, match="has its 2 turns"):
+    with pytest.raises(InputError, match="limit of 2 turns"):
         send_prompt(event, session.key, "three")
 
 

@@ -72,7 +72,7 @@ class ComfortForm(ModelForm):  # type: ignore[type-arg] # not generic when the p
         super().__init__(*args, **more)
         codes = dict.fromkeys([*page_languages(), *languages, *filter(None, [self.instance.language])])
         offered = [(code, language_name(code)) for code in codes]
-        cast("ChoiceField", self.fields["language"]).choices = [("", _("as the browser asks for")), *offered]
+        cast("ChoiceField", self.fields["language"]).choices = [("", _("as set in the browser")), *offered]
 
     class Meta:
         """Fields, in the order of the page."""
@@ -81,10 +81,10 @@ class ComfortForm(ModelForm):  # type: ignore[type-arg] # not generic when the p
         fields = ("language", "keys", "enter_sends", "streams", "text_size", "colours")
         widgets = {"text_size": RadioSelect, "colours": RadioSelect}  # noqa: RUF012 - read once by Django
         labels = {  # noqa: RUF012
-            "keys": _("Single letters act as keys"),
-            "enter_sends": _("Enter sends a message (else Shift+Enter does)"),
-            "streams": _("Replies appear piece by piece (else when they are whole)"),
-            "text_size": _("Size of text"),
+            "keys": _("Enable single-letter shortcuts"),
+            "enter_sends": _("Enter sends a message (otherwise Shift+Enter)"),
+            "streams": _("Replies appear word by word (otherwise when complete)"),
+            "text_size": _("Text size"),
             "colours": _("Colours"),
         }
 

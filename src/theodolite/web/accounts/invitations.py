@@ -142,7 +142,7 @@ def withdraw_invitation(by: Account, invitation: Invitation) -> None:
     """
     held = Invitation.objects.select_for_update().get(pk=invitation.pk)
     if held.used_at:
-        message = "somebody has come in by this invitation already; take the person out of the study instead"
+        message = "somebody has already used this invitation; remove the person from the study instead"
         raise Conflict(message)
     held.withdrawn_at = timezone.now()
     held.save(update_fields=["withdrawn_at"])
@@ -163,7 +163,7 @@ def accept(invitation: Invitation, account: Account) -> Membership | None:
     held = Invitation.objects.select_for_update().get(pk=invitation.pk)
     standing = standing_of(held)
     if standing is not Standing.OPEN:
-        message = f"this invitation is {standing}; ask whoever sent it for another one"
+        message = f"this invitation is {standing}; ask the sender for another one"
         raise Conflict(message)
     held.used_at = timezone.now()
     if held.hosted is None:
@@ -175,7 +175,7 @@ def accept(invitation: Invitation, account: Account) -> Membership | None:
             raise Conflict(clash)
         held.membership = join(account, held.hosted, Role(held.role))
     held.save(update_fields=["used_at", "membership"])
-    audit(account, "came in", f"invitation {held.token}", hosted=held.hosted, role=held.role)
+    audit(account, "joined", f"invitation {held.token}", hosted=held.hosted, role=held.role)
     return held.membership
 
 
@@ -270,7 +270,7 @@ def hand_out_codes(by: Account, hosted: HostedStudy, role: Role, seats: Sequence
         give_code(Membership.objects.create(account=_nobody(seat), hosted=hosted, role=role.value), seat=seat)
         for seat in seats
     )
-    audit(by, "handed out codes", f"study {hosted.token}", hosted=hosted, role=role.value, n=len(codes))
+    audit(by, "created codes", f"study {hosted.token}", hosted=hosted, role=role.value, n=len(codes))
     return codes
 
 
@@ -323,7 +323,7 @@ def come_in(words: str) -> Membership | None:
     if code.first_used_at is None:
         code.first_used_at = timezone.now()
         code.save(update_fields=["first_used_at"])
-    audit(code.membership.account, "came in by code", f"code {code.token}", hosted=code.membership.hosted)
+    audit(code.membership.account, "joined by code", f"code {code.token}", hosted=code.membership.hosted)
     return code.membership
 
 
@@ -333,7 +333,7 @@ def _nobody(seat: str) -> Account:
 
 def _refuse_much(role: Role) -> None:
     if role not in WALK_IN:
-        message = f"a code opens {', '.join(WALK_IN)}; `{role}` sees more, so invite the person by link"
+        message = f"a code opens {', '.join(WALK_IN)}; `{role}` has more access, so invite the person by link"
         raise Conflict(message)
 
 
@@ -375,12 +375,12 @@ def take_in(link: RecruitLink, sent: Sent) -> Membership:
     """
     held = RecruitLink.objects.select_for_update().select_related("hosted").get(pk=link.pk)
     if not sent.is_whole or (held.study_id and sent.study != held.study_id):
-        message = _("the link is not whole; open the study from the service's own page once more")
+        message = _("the link is incomplete; open the study again from the page of the recruiting service")
         raise Conflict(message)
     known = Recruit.objects.select_related("membership").filter(link=held, person_id=sent.person).first()
     if known is not None:
         if known.session_id != sent.session or known.membership.left_at:
-            message = _("you have taken part already, or your earlier visit is still open on another machine")
+            message = _("you have already taken part, or your earlier visit is still open on another device")
             raise Conflict(message)
         return known.membership
     return _new_recruit(held, Account.objects.create_user(), person=sent.person, session=sent.session)
@@ -403,11 +403,11 @@ def why_shut(link: RecruitLink) -> str:
     if is_over or link.recruits.count() >= link.most:
         at_service = link.kind == RecruitLink.Kind.PROLIFIC
         if at_service:
-            return _("no places are left; please return the study at the service")
+            return _("no places are left; return the study in the recruiting service")
         return _("no places are left")
     if may_invite(link.hosted, Role(link.role)):
         return ""
-    return _("nobody can be let in just now; ask who gave you the link")
+    return _("nobody can join at the moment; ask the person who sent you the link")
 
 
 def _new_recruit(link: RecruitLink, account: Account, *, person: str, session: str) -> Membership:
@@ -416,7 +416,7 @@ def _new_recruit(link: RecruitLink, account: Account, *, person: str, session: s
         raise Conflict(shut)
     membership = join(account, link.hosted, Role(link.role))
     Recruit.objects.create(link=link, membership=membership, person_id=person, session_id=session)
-    audit(account, "came in by recruiting", f"link {link.token}", hosted=link.hosted, role=link.role)
+    audit(account, "joined by recruiting", f"link {link.token}", hosted=link.hosted, role=link.role)
     return membership
 
 
@@ -433,7 +433,7 @@ def completion_of(membership: Membership) -> tuple[str, str] | None:
     if recruit.finished_at is None:
         recruit.finished_at = timezone.now()
         recruit.save(update_fields=["finished_at"])
-        audit(membership.account, "was given completion code", f"link {link.token}", hosted=link.hosted)
+        audit(membership.account, "received completion code", f"link {link.token}", hosted=link.hosted)
     return _handed(link.completion_code)
 
 

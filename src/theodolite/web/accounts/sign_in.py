@@ -39,9 +39,9 @@ from theodolite.web.languages import choose, chosen, page_languages, speak
 from theodolite.web.models import Account, Invitation, Membership, RecruitLink
 
 _STANDINGS = {
-    Standing.USED: lazy("This invitation is used."),
-    Standing.EXPIRED: lazy("This invitation is expired."),
-    Standing.WITHDRAWN: lazy("This invitation is withdrawn."),
+    Standing.USED: lazy("This invitation has been used."),
+    Standing.EXPIRED: lazy("This invitation has expired."),
+    Standing.WITHDRAWN: lazy("This invitation was withdrawn."),
 }
 
 
@@ -141,9 +141,7 @@ def code(request: HttpRequest, words: str = "") -> HttpResponse:
         login(request, held.account, backend=BACKEND)
         return redirect(role_home(held))
     ratelimit.consume(request, action=_FAILED)
-    form.add_error(
-        "code", _("No place has this code. Look at the slip once more, or ask the people who hold the event.")
-    )
+    form.add_error("code", _("This code is not valid. Check the slip, or ask the organisers of the event."))
     return render(request, "web/accounts/code.html", {"form": form}, status=HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
@@ -197,7 +195,7 @@ def _too_many(request: HttpRequest) -> HttpResponse:
     return render(request, "429.html", status=HTTPStatus.TOO_MANY_REQUESTS)
 
 
-_WHAT_NAME = lazy("How shall we call you?")
+_WHAT_NAME = lazy("What should we call you?")
 
 
 class NameForm(forms.Form):
@@ -207,7 +205,7 @@ class NameForm(forms.Form):
         label=_WHAT_NAME,
         max_length=120,
         required=False,
-        help_text=lazy("A first name or a made-up one will do; you may leave it empty."),
+        help_text=lazy("A first name or an invented name is enough; you can leave the field empty."),
         widget=forms.TextInput(attrs={"autocomplete": "nickname"}),
     )
 
@@ -223,7 +221,7 @@ class AccountForm(forms.Form):
     email = forms.EmailField(label=lazy("E-mail address"), widget=forms.EmailInput(attrs={"autocomplete": "email"}))
     password = forms.CharField(
         label=lazy("Password"),
-        help_text=lazy("Ten characters at least; a sentence is easy to keep in mind. Password managers are welcome."),
+        help_text=lazy("At least ten characters; a sentence is easy to remember. You can use a password manager."),
         strip=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
@@ -263,7 +261,7 @@ class CodeForm(forms.Form):
     code = forms.CharField(
         label=lazy("Your code"),
         max_length=80,
-        help_text=lazy("Three words and a number, as on your slip. Capitals and hyphens do not matter."),
+        help_text=lazy("Three words and a number, as on your slip. Capital letters and hyphens do not matter."),
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
     )
 

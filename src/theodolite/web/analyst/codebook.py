@@ -282,7 +282,7 @@ def _questions(project: CodingProject, written: WrittenBook) -> Iterator[tuple[s
 
 def _keep(request: HttpRequest, analyst: AnalystContext, written: WrittenBook, *, is_new: bool) -> None:
     if is_new and not written.name:
-        message = "a codebook for some questions alone needs a name"
+        message = "a codebook for selected questions needs a name"
         raise InputError(message)
     book = save_codebook(analyst.store, written.as_codebook(analyst.study.name, analyst.reader))
     audit(
@@ -294,7 +294,7 @@ def _keep(request: HttpRequest, analyst: AnalystContext, written: WrittenBook, *
         codes=len(book.codes),
     )
     which = f" `{book.name}`" if book.name else ""
-    messages.success(request, f"Revision {book.revision} of the codebook{which} holds from now on.")
+    messages.success(request, f"Revision {book.revision} of the codebook{which} applies from now on.")
 
 
 def _rows(posted: QueryDict) -> Iterator[dict[str, str]]:
@@ -416,6 +416,6 @@ def _record_absence(request: HttpRequest, analyst: AnalystContext, project: Codi
         raise Http404
     reason = request.POST.get("reason", "")[:LONGEST_REASON]
     record_absence(analyst.store, analyst.study.name, coder, is_away=is_away, by=analyst.reader, reason=reason)
-    verb = "wrote down that a coder left" if is_away else "wrote down that a coder is back"
+    verb = "recorded the departure of a coder" if is_away else "recorded the return of a coder"
     audit(analyst.access.account, verb, f"coder {token}", hosted=analyst.access.hosted)
-    messages.success(request, "Written down. What was coded stays." if is_away else "Written down.")
+    messages.success(request, "Saved. Existing codes stay." if is_away else "Saved.")

@@ -64,7 +64,7 @@ def next_answer(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
     """Redirect to the next answer of this coder."""
     waiting = analyst.coding_project().waiting(analyst.reader)
     if not waiting:
-        messages.info(request, "Nothing waits for you to be coded.")
+        messages.info(request, "No answers left to code.")
         return redirect(analyst.address("coding"))
     return redirect(analyst.address("answer", answer=analyst.token_of_text(waiting[0])))
 
@@ -168,7 +168,7 @@ def disagreement(request: HttpRequest, analyst: AnalystContext, answer: str) -> 
         raise Http404
     if request.method == "POST":
         _record(request, analyst, project, text)
-        messages.success(request, "Recorded. Both codings stay as they are.")
+        messages.success(request, "Recorded. Both original codings stay.")
         return redirect(analyst.address("differing"))
     return render(request, "web/analyst/difference.html", _difference_page(analyst, project, text, stands))
 
@@ -182,7 +182,7 @@ def _record(request: HttpRequest, analyst: AnalystContext, project: CodingProjec
     resolve_disagreement(analyst.store, project, text.answer, codes, by=analyst.reader, rationale=rationale)
     audit(
         analyst.access.account,
-        "settled a coding",
+        "resolved a coding disagreement",
         f"answer {analyst.token_of_text(text)}",
         hosted=analyst.access.hosted,
         found=found,
@@ -239,8 +239,8 @@ def quotes(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
 
 def _state(leave: QuoteRelease | None) -> str:
     if leave is None:
-        return "not read for it yet"
-    return "may be shown" if leave.is_given else "must not be shown"
+        return "not reviewed yet"
+    return "released" if leave.is_given else "not released"
 
 
 @for_analysts
@@ -255,11 +255,11 @@ def quote(request: HttpRequest, analyst: AnalystContext, answer: str) -> HttpRes
         release_quote(analyst.store, project, text.answer, hidden, by=analyst.reader, is_given=is_given)
         audit(
             analyst.access.account,
-            "gave leave to quote" if is_given else "took leave to quote back",
+            "released a quote" if is_given else "withdrew a quote",
             f"answer {answer}",
             hosted=analyst.access.hosted,
         )
-        messages.success(request, "It may be shown." if is_given else "It is not shown.")
+        messages.success(request, "The quote is released." if is_given else "The quote is not released.")
         return redirect(analyst.address("quotes"))
     return render(request, "web/analyst/quote.html", _quote_page(analyst, project, text))
 

@@ -33,8 +33,8 @@ PLAIN: dict[str, Callable[[QuestionnaireResponse], str]] = {
 """What answers are held against each other by, beside groups of testers."""
 
 ADJUSTMENTS: dict[str, tuple[Adjustment, str]] = {
-    "holm": ("holm", "Holm: no false alarm among them"),
-    "bh": ("bh", "Benjamini and Hochberg: few false alarms among the alarms"),
+    "holm": ("holm", "Holm: controls any false positive"),
+    "bh": ("bh", "Benjamini and Hochberg: controls the share of false positives"),
 }
 
 
@@ -201,11 +201,9 @@ def _model_words(choice: Choice, compared: AnswerComparison, about: Responses) -
         return f"model undefined: {found.reason.rstrip('.')}"
     odds = [f"{_times(one)} with {side} as with {found.against}" for side, one in found.odds.items()]
     parts = [f"Odds of a higher answer: {'; '.join(odds)}"]
-    parts += [f"{' and '.join(found.held_equal)} held equal"] if found.held_equal else []
+    parts += [f"{' and '.join(found.held_equal)} held constant"] if found.held_equal else []
     parts.append(f"{figures.number_of(found.n, 'answer')} of {figures.number_of(found.n_people, 'tester')}")
-    uneven = (
-        "" if found.is_even else ". Sides differ otherwise at one end of the scale than at the other: read the picture"
-    )
+    uneven = "" if found.is_even else ". The difference changes along the scale: see the chart"
     return f"{', '.join(parts)}{uneven}."
 
 
@@ -227,7 +225,7 @@ def _column(side: AnswerSide, found: AnswerComparison) -> SideColumn:
         drawn=histogram(spread) if spread.n else None,
         middle=_middle(spread),
         left_out="; ".join(f"{figures.count(n)} {outcome.value}" for outcome, n in spread.outcomes.items() if n),
-        note=f"{figures.count(len(spread.texts))} in own words" if is_text else "",
+        note=f"{figures.count(len(spread.texts))} free-text answers" if is_text else "",
     )
 
 
@@ -242,7 +240,7 @@ def _test_words(found: AnswerComparison) -> str:
     if found.test is None:
         return ""
     words = _words(found.test, found.adjusted_p_value, found.effect)
-    return f"{words}{'; the same testers compared with themselves' if found.is_within else ''}"
+    return f"{words}{'; compared within testers' if found.is_within else ''}"
 
 
 def _words(test: Significance | Undefined, adjusted_p_value: float | None, effect: Estimate | Undefined | None) -> str:
@@ -252,6 +250,6 @@ def _words(test: Significance | Undefined, adjusted_p_value: float | None, effec
     parts += [] if adjusted_p_value is None else [f"adjusted {adjusted_p_value:.3f}"]
     parts += [f"{test.effect_name} {test.effect:+.2f}"] if test.effect is not None and test.effect_name else []
     if isinstance(effect, Estimate) and effect.low is not None and effect.high is not None:
-        parts.append(f"second higher with probability {effect.value:.2f} ({effect.low:.2f} to {effect.high:.2f})")
+        parts.append(f"second group higher with probability {effect.value:.2f} ({effect.low:.2f} to {effect.high:.2f})")
     parts.append(f"{figures.count(test.n)} testers")
     return ", ".join(parts)

@@ -32,7 +32,7 @@ from theodolite.web.analyst.context import AnalystContext, answered_in, for_anal
 from theodolite.web.questions.answers import SideBySide, votes_side_by_side
 from theodolite.web.questions.form import humanize
 
-KIND = "both sides"
+KIND = "session comparison"
 """Distinguishes the tokens of sessions from others."""
 
 LabelledSessions = dict[str, list[QuestionnaireResponse]]
@@ -260,7 +260,7 @@ def _done(analyst: AnalystContext, evidence: Evidence, one: CombinedReview) -> R
         token=analyst.token_of(one.risk, one.session),
         risk=one.risk,
         level=level.value if level else "",
-        found="became real" if one.materialised else "did not become real",
+        found="materialised" if one.materialised else "not materialised",
     )
 
 
@@ -343,7 +343,7 @@ def _meant(analyst: AnalystContext, evidence: Evidence, token: str) -> tuple[Ris
 def _record(request: HttpRequest, analyst: AnalystContext, risk: Risk, session: str) -> None:
     found = request.POST.get("materialised", "")
     if found not in {"yes", "no"} or not request.POST.get("rationale", "").strip():
-        message = "say whether the risk became real, and in a few words why"
+        message = "select whether the risk materialised, and give a short reason"
         raise InputError(message)
     magnitude = request.POST.get("magnitude", "")
     given = CombinedReview(

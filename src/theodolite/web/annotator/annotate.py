@@ -31,10 +31,10 @@ from theodolite.web.languages import asked_for, chosen, read_language
 from theodolite.web.questions.form import InvalidAnswer, humanize, key_parts, question_key
 
 FLAGS = (
-    (FlagKind.PII.value, "Somebody's personal data"),
-    (FlagKind.SELF_IDENTIFICATION.value, "The application tells who it is"),
-    (FlagKind.WELLBEING.value, "Hard to read, or somebody may be in danger"),
-    (FlagKind.TECHNICAL.value, "Something is broken on this page or in the dialogue"),
+    (FlagKind.PII.value, "Personal data"),
+    (FlagKind.SELF_IDENTIFICATION.value, "The application identifies itself"),
+    (FlagKind.WELLBEING.value, "Distressing content, or a person may be in danger"),
+    (FlagKind.TECHNICAL.value, "Technical error on this page or in the dialogue"),
 )
 """What may be flagged, in the words of the page."""
 
@@ -178,7 +178,7 @@ def take(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
         annotator.records, annotator.queue, annotator.participant, category=request.POST.get("category", "")
     )
     if found is None:
-        messages.info(request, "Nothing waits for you just now.")
+        messages.info(request, "No tasks available.")
         return redirect(annotator.address("home"))
     return redirect(annotator.address("sheet", reservation=found.token))
 
@@ -232,14 +232,15 @@ def submit(request: HttpRequest, annotator: AnnotatorContext, reservation: str) 
     done = None if problems else submission.submit(annotator.records, reservation, annotator.participant)
     if done is None or done.open:
         still = page_of_task(task).open
-        missing = dict.fromkeys(still, "This is still open.") | problems
-        words = f"Not submitted: {len(missing)} {'answer is' if len(missing) == 1 else 'answers are'} open or unclear."
+        missing = dict.fromkeys(still, "This question is not answered yet.") | problems
+        questions = "question is" if len(missing) == 1 else "questions are"
+        words = f"Not submitted: {len(missing)} {questions} not answered or unclear."
         return _page(request, annotator, task, problems=missing, problem=words)
     again = assignment.next_work(annotator.records, annotator.queue, annotator.participant)
     if again is None:
-        messages.success(request, "Submitted. Nothing else waits for you just now.")
+        messages.success(request, "Submitted. No more tasks available.")
         return redirect(annotator.address("home"))
-    messages.success(request, "Submitted. This is the next one.")
+    messages.success(request, "Submitted. This is the next dialogue.")
     return redirect(annotator.address("sheet", reservation=again.token))
 
 
@@ -249,7 +250,7 @@ def submit(request: HttpRequest, annotator: AnnotatorContext, reservation: str) 
 def release(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -> HttpResponse:
     """Give a dialogue back; its answers are kept."""
     assignment.release(reservation, annotator.participant)
-    messages.info(request, "Given back. Your answers are kept in case it comes to you again.")
+    messages.info(request, "Returned to the queue. Your answers are kept in case you get the dialogue again.")
     return redirect(annotator.address("home"))
 
 
@@ -259,7 +260,7 @@ def release(request: HttpRequest, annotator: AnnotatorContext, reservation: str)
 def skip(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -> HttpResponse:
     """Give a dialogue to somebody else, with a reason."""
     assignment.skip(reservation, annotator.participant, request.POST.get("reason", "")[:500])
-    messages.info(request, "Skipped. Somebody else will get it.")
+    messages.info(request, "Skipped. Another annotator will get the dialogue.")
     return redirect(annotator.address("home"))
 
 
@@ -271,12 +272,12 @@ def flag(request: HttpRequest, annotator: AnnotatorContext, reservation: str) ->
     sent = request.POST
     kind = next((one for one in FlagKind if one.value == sent.get("kind")), None)
     if kind is None:
-        message = "say what it is: one of the kinds of flags"
+        message = "select the type of the flag"
         raise InputError(message)
     turn = sent.get("turn", "")
     raised = Flag(kind=kind, turn=int(turn) if turn.isdecimal() else None, note=sent.get("note", "").strip()[:1000])
     cases.flag(reservation, annotator.participant, raised)
-    messages.success(request, "Flagged. A senior annotator will look at it.")
+    messages.success(request, "Flagged. A senior annotator will review it.")
     return redirect(annotator.address("sheet", reservation=reservation))
 
 

@@ -48,7 +48,7 @@ class Item:
     Attributes:
         key: Its key in the page.
         question: The question.
-        turn: Number of the turn; None for the dialogue as a whole.
+        turn: Turn number; None for the dialogue as a whole.
         is_asked: Whether the answers so far open the question.
         answer: The answer so far.
         problem: The error text; empty if there is none.
@@ -481,7 +481,7 @@ def feedback_on(marks: tuple[Marked, ...], given: Mapping[str, str]) -> dict[Key
 def _said(one: Marked) -> str:
     if one.is_right:
         near = (
-            f" The example says {one.expected}; one point more or less counts too." if one.given != one.expected else ""
+            f" The reference answer is {one.expected}; one point more or less counts too." if one.given != one.expected else ""
         )
         return f"Right.{near} {one.reason}".strip()
-    return f"The example says: {humanize(one.expected)}. {one.reason}".strip()
+    return f"Reference answer: {humanize(one.expected)}. {one.reason}".strip()

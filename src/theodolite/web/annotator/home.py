@@ -38,8 +38,8 @@ from theodolite.web.profiles import ToldTopic, read_profile, told_topics, told_t
 from theodolite.web.questions.form import humanize
 
 TITLES = {
-    AnnotatorStep.BACKGROUND: "Read what it is about",
-    AnnotatorStep.RULES: "Keep to the rules of judging",
+    AnnotatorStep.BACKGROUND: "Read the background",
+    AnnotatorStep.RULES: "Accept the impartiality rules",
     AnnotatorStep.PRACTICE: "Practise on examples",
     AnnotatorStep.TEST: "Pass the test of a category",
     AnnotatorStep.WORK: "Annotate",
@@ -147,10 +147,10 @@ class OwnTopics:
 
 
 _TURNS = {
-    False: "The last dialogue was about something heavy. A lighter one comes next.",
+    False: "The last dialogue had a heavy topic. The next one is lighter.",
     True: (
-        "The last dialogue was about something heavy, and so is the next: nothing lighter waits. "
-        "Rest before you take it, or leave the topic out."
+        "The last dialogue had a heavy topic, and so does the next one: no lighter dialogue is available. "
+        "Take a break first, or opt out of the topic."
     ),
 }
 
@@ -216,9 +216,11 @@ def topics(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
         now=timezone.now(),
     )
     if assignment.let_go(annotator.records, annotator.queue, annotator.participant):
-        messages.info(request, "Kept. What you held of it went back without a reason; its answers are kept.")
+        messages.info(
+            request, "Saved. Your open dialogues on this topic returned to the queue; their answers are kept."
+        )
     else:
-        messages.success(request, "Kept. You can change it at any time.")
+        messages.success(request, "Saved. You can change it at any time.")
     return redirect(annotator.address("home"))
 
 
@@ -230,7 +232,7 @@ def _study(annotator: AnnotatorContext) -> Study:
     return annotator.study
 
 
-_PURPOSE = "helps to tell who annotated, and whether people of one kind answer otherwise than others."
+_PURPOSE = "It shows who annotated, and whether groups of annotators answer differently."
 
 
 @allowed(Role.ANNOTATOR)
@@ -247,7 +249,7 @@ def about(request: HttpRequest, access: AccessContext) -> HttpResponse:
         context |= {"fault": str(odd), "given": request.POST}
         return render(request, "web/tester/profile.html", context, status=422)
     store.add_profile(key, said, now=timezone.now())
-    messages.success(request, "Noted. You can change it here at any time.")
+    messages.success(request, "Saved. You can change it here at any time.")
     return redirect("annotator:home", study=access.hosted.token)
 
 

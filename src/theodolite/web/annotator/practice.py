@@ -151,10 +151,10 @@ def practice(request: HttpRequest, annotator: AnnotatorContext, category: str, e
     if request.method == "GET" or not is_read or "submit" not in request.POST:
         return page.shown(annotator.access, frame, feedback=feedback)
     if page.sheet.open:
-        return page.shown(annotator.access, frame, problem="Some answers are still open.", feedback=feedback)
+        return page.shown(annotator.access, frame, problem="Some questions are not answered yet.", feedback=feedback)
     if page.given != before:
         return page.shown(
-            annotator.access, frame, told="Look at what the example says, then submit once more.", feedback=feedback
+            annotator.access, frame, told="Compare with the reference answers, then submit again.", feedback=feedback
         )
     page.forget()
     training.go_through(annotator.records, annotator.queue, annotator.participant, category, example)
@@ -195,7 +195,7 @@ def qualify(request: HttpRequest, annotator: AnnotatorContext, category: str, ex
     if request.method == "GET" or not is_read:
         return page.shown(annotator.access, frame)
     if page.sheet.open:
-        return page.shown(annotator.access, frame, problem="Not handed in: some answers are open.")
+        return page.shown(annotator.access, frame, problem="Not submitted: some questions are not answered.")
     if example < len(places):
         return redirect(annotator.address("qualify", category=category, example=example + 1))
     return _handed_in(request, annotator, category, guideline)
@@ -310,9 +310,9 @@ def vote(request: HttpRequest, annotator: AnnotatorContext, room: str) -> HttpRe
     asked = set(page.sheet.asked)
     answers = answers_from({key: value for key, value in page.given.items() if key in asked})
     if calibration.vote(annotator.records, room, annotator.participant, answers):
-        return page.shown(annotator.access, frame, problem="Not voted: some answers are open.")
+        return page.shown(annotator.access, frame, problem="Not saved: some questions are not answered.")
     page.forget()
-    messages.success(request, "Your votes are in.")
+    messages.success(request, "Your votes are saved.")
     return redirect(annotator.address("room", room=room))
 
 

@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
                 ('keys', models.BooleanField(default=True)),
                 ('enter_sends', models.BooleanField(default=True)),
                 ('streams', models.BooleanField(default=True)),
-                ('text_size', models.PositiveSmallIntegerField(choices=[(1, 'as the browser has it'), (2, 'larger'), (3, 'largest')], default=1, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(3)])),
+                ('text_size', models.PositiveSmallIntegerField(choices=[(1, 'as in the browser'), (2, 'larger'), (3, 'largest')], default=1, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(3)])),
             ],
             options={
                 'db_table': 'web_comfort',

@@ -42,7 +42,7 @@ class Migration(migrations.Migration):
             model_name="recruitlink",
             name="kind",
             field=models.CharField(
-                choices=[("prolific", "Prolific names each person"), ("open", "anybody who has it")],
+                choices=[("prolific", "Prolific participants"), ("open", "Anyone with the link")],
                 default="prolific",
                 max_length=12,
             ),

@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='comfort',
             name='colours',
-            field=models.CharField(blank=True, choices=[('', 'as the machine has them'), ('contrast', 'black on white'), ('contrast-dark', 'white on black')], default='', max_length=16),
+            field=models.CharField(blank=True, choices=[('', 'as on the device'), ('contrast', 'black on white'), ('contrast-dark', 'white on black')], default='', max_length=16),
         ),
         migrations.AddConstraint(
             model_name='comfort',

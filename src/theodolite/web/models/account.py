@@ -68,12 +68,12 @@ class Account(AbstractBaseUser):
         return self.name or self.email or f"person {self.token[:4]}"
 
 
-SIZES = ((1, _("as the browser has it")), (2, _("larger")), (3, _("largest")))
+SIZES = ((1, _("as in the browser")), (2, _("larger")), (3, _("largest")))
 """Sizes of text, and what people are told that they are."""
 
 
 COLOURS = (
-    ("", _("as the machine has them")),
+    ("", _("as on the device")),
     ("contrast", _("black on white")),
     ("contrast-dark", _("white on black")),
 )

@@ -52,14 +52,14 @@ class Invitation(models.Model):
 
     def __str__(self) -> str:
         """Return who is asked in as what."""
-        return f"{self.name or self.email or 'somebody'} as {self.role or 'organiser of this server'}"
+        return f"{self.name or self.email or 'unnamed'} as {self.role or 'organiser of this server'}"
 
 
 class PersonalCode(models.Model):
     """A code of some words that signs one person in, as often as needed; for printed slips.
 
     Attributes:
-        membership: Who comes in by it.
+        membership: The membership that the code opens.
         number: Counts up when the person gets another code; the words are worked out from it.
         digest: Keyed hash of the words; they themselves are not kept.
         seat: Where the person sits at an event; may be empty.
@@ -102,10 +102,10 @@ class RecruitLink(models.Model):
     """
 
     class Kind(models.TextChoices):
-        """Who comes in by it."""
+        """Kinds of recruiting links."""
 
-        PROLIFIC = "prolific", "Prolific names each person"
-        OPEN = "open", "anybody who has it"
+        PROLIFIC = "prolific", "Prolific participants"
+        OPEN = "open", "Anyone with the link"
 
     token = models.CharField(max_length=32, unique=True, default=new_token)
     hosted = models.ForeignKey(HostedStudy, models.CASCADE, related_name="recruit_links")
@@ -170,7 +170,7 @@ class TimeSlot(models.Model):
         begins: From when sessions may be begun.
         ends: Until when; what was begun may be finished.
         places: How many people may book it; count.
-        where: Room or remark, for people; may be empty.
+        where: Room or note, for people; may be empty.
     """
 
     token = models.CharField(max_length=32, unique=True, default=new_token)

@@ -25,7 +25,7 @@ class Submission(models.Model):
         way: Whether it is an endpoint or a class that the operator has installed.
         url: Address of the endpoint.
         body: JSON that is sent there, a template.
-        reply: Where the reply stands in the answer.
+        reply: Path to the reply text in the answer.
         target: `module:Class` of an installed class.
         prompt: What such a class is told, a template; empty for the prompt alone.
         options: Other keys of the study file that its team sets, e.g. `isolation`, as they are written there.
@@ -35,7 +35,7 @@ class Submission(models.Model):
         capabilities: What it is claimed to do; a line each.
         limitations: What it is claimed not to do; a line each.
         claim_tests: How organisers test each claim: its text to prompts, or to why none can test it.
-        guardrails: Where its guardrails live.
+        guardrails: Location of the guardrails.
         guardrail_notes: What they are.
         agreed_by: Name under the agreement; empty until it is signed.
         agreed_version: Content hash of the text that was signed.
@@ -125,7 +125,7 @@ class Submission(models.Model):
         """
         now = Submission.objects.select_for_update().get(pk=self.pk)
         if now.state not in states:
-            message = f"`{now.name}` is {now.state} by now; look at it once more"
+            message = f"`{now.name}` is {now.state} by now; review it again"
             raise Conflict(message)
         return now
 

@@ -184,7 +184,7 @@ class LeakLine:
         right: Right guesses out of all, and their share where there are enough.
         between: Ends of the interval; empty where there are too few guesses.
         chance: What guessing alone would bring.
-        surprise: How often so many or more would be right by guessing alone; empty where nobody guessed.
+        surprise: How often so many or more would be right by guessing alone; empty where no guesses.
         n_unknown: Testers who did not know; count.
         n_repeated: Later guesses of the same people; count.
         line: Share and interval on a line from 0 to 100 %; without a place where there are too few guesses.
@@ -247,7 +247,7 @@ def _leak_line(leak: BlindingAssessment) -> LeakLine:
     return LeakLine(
         about=leak.about.value,
         level=leak.level.value if leak.level else "all levels",
-        right=figures.share(n_right, n) if known else "nobody guessed",
+        right=figures.share(n_right, n) if known else "no guesses",
         between=_between(rate) if isinstance(rate, Estimate) else "",
         chance=figures.percent(leak.chance) if known else "",
         surprise="" if leak.p_value is None else f"{leak.p_value:.3f}",

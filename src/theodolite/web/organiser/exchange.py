@@ -71,7 +71,7 @@ def keep_upload(request: HttpRequest, hosted: HostedStudy, *, suffixes: tuple[st
         message = f"choose a file that ends in {', '.join(suffixes)}; got {getattr(file, 'name', 'none')!r}"
         raise InputError(message)
     if (file.size or 0) > most_bytes:
-        message = f"such a file has at most {most_bytes // 1_000_000} MB; `{file.name}` has more. Cut it in parts"
+        message = f"`{file.name}` is larger than the limit of {most_bytes // 1_000_000} MB. Split it into parts"
         raise InputError(message)
     drop_upload(request, hosted)
     folder = _folder()
@@ -126,20 +126,20 @@ SHOWN = 3
 """Dialogues that are previewed before the import; count."""
 
 COLUMNS = (
-    ("prompt", "What the tester said", False),
-    ("response", "What the application said", False),
-    ("id", "Names the dialogue", True),
-    ("turn", "Number of the turn", True),
-    ("tester", "Names who tested", True),
+    ("prompt", "Tester's message", False),
+    ("response", "Application's reply", False),
+    ("id", "Dialogue id", True),
+    ("turn", "Turn number", True),
+    ("tester", "Tester", True),
     ("context", "Source material", True),
-    ("withheld", "Says why a text is not there", True),
+    ("withheld", "Reason for a missing text", True),
 )
 """Meaning of a column, its label, and whether it is optional."""
 
 PLACES = (("application", "Application"), ("scenario", "Scenario"), ("level", "Level of testing"))
 """Fields that are either equal for all rows or read from a column."""
 
-HOLDER_WORDS = {TesterType.PERSON: "people", TesterType.RECORDED: "programs, or nobody knows"}
+HOLDER_WORDS = {TesterType.PERSON: "people", TesterType.RECORDED: "programs, or unknown"}
 """Kinds of testers, as text."""
 
 
@@ -147,9 +147,9 @@ VALUES_SHOWN = 4
 """Example values of a field that are shown; count."""
 
 WAY_WORDS = {
-    Ways.EVERY: "each way to a last remark is a dialogue",
-    Ways.LONGEST: "its longest way is the dialogue",
-    Ways.TIME: "all of it is one dialogue, in order of time",
+    Ways.EVERY: "each path to a last utterance is a dialogue",
+    Ways.LONGEST: "the longest path is the dialogue",
+    Ways.TIME: "the conversation is one dialogue, ordered by time",
 }
 """Treatments of a conversation that branches, as text."""
 
@@ -205,16 +205,16 @@ def _import(request: HttpRequest, access: AccessContext, waiting: Upload, looked
         return _preview(request, access, waiting, looked)
     drop_upload(request, access.hosted)
     n = len(found.new)
-    audit(request.user, "brought dialogues in", f"study {access.hosted.token}", hosted=access.hosted, new=n)
-    known = f", {found.known} there already" if found.known else ""
-    messages.success(request, f"{n} dialogue{'' if n == 1 else 's'} brought in{known}.{_queued(access)}")
+    audit(request.user, "imported dialogues", f"study {access.hosted.token}", hosted=access.hosted, new=n)
+    known = f", {found.known} already stored" if found.known else ""
+    messages.success(request, f"{n} dialogue{'' if n == 1 else 's'} imported{known}.{_queued(access)}")
     return redirect("organiser:exchange", study=access.hosted.token)
 
 
 def _queued(access: AccessContext) -> str:
     """Add new dialogues to the annotation queue, if there is one; return the result as text."""
     if not has_queue(access.hosted.token):
-        return " They wait for annotators until a senior annotator opens the queue."
+        return " Annotators get them after a senior annotator opens the queue."
     try:
         n_items = fill_queue(access.hosted, by=access.account.token)
     except (Conflict, InputError) as error:
@@ -246,8 +246,8 @@ def _speaking(looked: Looked) -> dict[str, object]:
     ways = [(one.value, WAY_WORDS[one]) for one in Ways]
     return {
         "voices": [
-            Choice(name="told_by", label="What tells who speaks", options=fields, chosen=voices.told_by),
-            Choice(name="ways", label="A conversation that branches", options=ways, chosen=voices.ways.value),
+            Choice(name="told_by", label="Speaker field", options=fields, chosen=voices.told_by),
+            Choice(name="ways", label="Branching conversations", options=ways, chosen=voices.ways.value),
         ],
         "replies": ", ".join(voices.application),
         "silent": ", ".join(silent_among(voices, remarks) if voices.silent is None else voices.silent),
@@ -322,13 +322,15 @@ def _places(read: ReadBrought, means: BringColumns, study: Study) -> list[Choice
     found = []
     for name, label in PLACES:
         whole = f"of_{name}"
-        options = [("", "as a column says"), *known[name]]
+        options = [("", "from a column"), *known[name]]
         found += [
             Choice(name=whole, label=label, options=options, chosen=getattr(means, whole)),
-            Choice(name=name, label=f"or column of the {label.lower()}", options=columns, chosen=getattr(means, name)),
+            Choice(
+                name=name, label=f"or column with the {label.lower()}", options=columns, chosen=getattr(means, name)
+            ),
         ]
     holders = [(one.value, HOLDER_WORDS[one]) for one in HOLDERS]
-    return [*found, Choice(name="held_by", label="Who tested", options=holders, chosen=means.held_by)]
+    return [*found, Choice(name="held_by", label="Testers", options=holders, chosen=means.held_by)]
 
 
 MOST_BYTES = 30_000_000
@@ -424,7 +426,7 @@ def _import_labels(request: HttpRequest, access: AccessContext, sent: LabelUploa
         message = f"choose a file that ends in {', '.join(SUFFIXES)}; got {getattr(file, 'name', 'none')!r}"
         raise InputError(message)
     if (file.size or 0) > MOST_BYTES:
-        message = f"a file of labels has at most {MOST_BYTES // 1_000_000} MB; `{file.name}` has more. Cut it in parts"
+        message = f"`{file.name}` is larger than the limit of {MOST_BYTES // 1_000_000} MB. Split it into parts"
         raise InputError(message)
     columns = ImportColumns(
         dialogue=sent.dialogue,
@@ -444,8 +446,8 @@ def _import_labels(request: HttpRequest, access: AccessContext, sent: LabelUploa
     facts = {"new": len(kept.new), "revised": len(kept.revised), "unchanged": kept.unchanged}
     if not is_check:
         audit(request.user, "imported labels", f"study {access.hosted.token}", hosted=access.hosted, **facts)
-    counts = f"{len(kept.new)} new, {len(kept.revised)} revised, {kept.unchanged} there already"
-    return f"{'Checked, nothing stored' if is_check else 'Stored'}: labels of dialogues: {counts}."
+    counts = f"{len(kept.new)} new, {len(kept.revised)} revised, {kept.unchanged} already stored"
+    return f"{'Checked, not stored' if is_check else 'Stored'}: labels of dialogues: {counts}."
 
 
 def _sent(request: HttpRequest) -> LabelUpload:
@@ -462,13 +464,13 @@ def _lines(text: str) -> list[str]:
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if strange := [line for line in lines if "=" not in line]:
-        message = f"each line says NAME=VALUE; got `{strange[0]}`"
+        message = f"each line has the form NAME=VALUE; got `{strange[0]}`"
         raise InputError(message)
     return lines
 
 
 def _refused(request: HttpRequest, access: AccessContext, error: TheodoliteError) -> HttpResponse:
-    messages.warning(request, f"Nothing to take along: {error}")
+    messages.warning(request, f"Nothing to export: {error}")
     return redirect("organiser:exchange", study=access.hosted.token)
 
 

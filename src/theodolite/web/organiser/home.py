@@ -59,7 +59,7 @@ class Progress:
     def missing(self) -> tuple[str, ...]:
         """What the event lacks before it can open, as text."""
         unseen = () if self.is_published else ("nothing is published yet",)
-        unasked = () if self.n_testers else ("no tester is asked in yet",)
+        unasked = () if self.n_testers else ("no tester is invited yet",)
         return (*unseen, *self.lacks, *unasked)
 
 
@@ -75,7 +75,7 @@ def progress_of(hosted: HostedStudy) -> Progress:
         "organiser:submissions": f"{n_to_decide} to decide" if n_to_decide else "",
         "organiser:ethics": _until(approval),
         "organiser:people": ", ".join(f"{n} {state}" for state, n in counts),
-        "organiser:factors": f"{n_lacking} lack one" if n_lacking else "",
+        "organiser:factors": f"{n_lacking} without one" if n_lacking else "",
         **_gathered(hosted, pool),
     }
     missing = {
@@ -104,25 +104,25 @@ def _gathered(hosted: HostedStudy, pool: Iterable[Participant]) -> dict[str, str
     return {
         "organiser:links": _some(hosted.recruit_links.filter(closed_at=None).count(), "open"),
         "organiser:slots": _slots(hosted),
-        "organiser:operations": _some(going_on, "going on"),
+        "organiser:operations": _some(going_on, "active"),
         "organiser:blinding": _some(activity.guesses, "guesses" if activity.guesses > 1 else "guess"),
         "organiser:results": f"last on {date_format(measured.asked_at, 'j M Y, H:i')} UTC" if measured else "",
         "organiser:criteria": f"{len(stated)} of {len(CriteriaSubject)} stated",
-        "analyst:home": _some(activity.submitted, "handed in"),
+        "analyst:home": _some(activity.submitted, "submitted"),
     }
 
 
 def _published(edition: Edition | None, changes: str) -> str:
     if edition is None:
         return "nothing published yet"
-    words = f"edition {edition.number}, {date_format(edition.made_at, 'j M Y')}"
+    words = f"version {edition.number}, {date_format(edition.made_at, 'j M Y')}"
     return f"{words}; {changes}" if changes else words
 
 
 def _until(approval: EthicsApproval | None) -> str:
     if approval is None:
-        return "none holds today"
-    return f"holds until {date_format(approval.expires, 'j M Y')}" if approval.expires else "holds"
+        return "no valid approval"
+    return f"valid until {date_format(approval.expires, 'j M Y')}" if approval.expires else "valid"
 
 
 def _slots(hosted: HostedStudy) -> str:
@@ -191,19 +191,19 @@ def home(request: HttpRequest, access: AccessContext) -> HttpResponse:
 def _next(hosted: HostedStudy, progress: Progress) -> NextAct:
     """Return the first action that the event waits for."""
     state, n = hosted.state, progress.n_to_decide
-    waiting = "a submitted application waits" if n == 1 else f"{n} submitted applications wait"
+    waiting = "decide on the submitted application" if n == 1 else f"decide on {n} submitted applications"
     acts = (
-        (state == _State.PAUSED, "everything stands still until you let it go on.", "Operations", "operations"),
-        (n > 0, f"{waiting} for your decision.", "Decide", "submissions"),
-        (state == _State.DRAFT, "look at what people will meet, and publish it as the first edition.", "Publish",
+        (state == _State.PAUSED, "the event is paused until you resume it.", "Operations", "operations"),
+        (n > 0, f"{waiting}.", "Decide", "submissions"),
+        (state == _State.DRAFT, "check the files, and publish them as the first version.", "Publish",
          "editions"),
-        (state == _State.CLOSED, "the event is closed; measure what was said and answered.", "Results", "results"),
-        (not progress.is_approved, "no ethics approval holds today, and no tester can be asked in without one.",
-         "Record it", "ethics"),
-        (not progress.n_testers, "ask testers in: one by one, by list, by printed slips or by an open link.", "Invite",
+        (state == _State.CLOSED, "the event is closed; measure its dialogues and answers.", "Results", "results"),
+        (not progress.is_approved, "no ethics approval is valid today, and testers cannot be invited without one.",
+         "Record approval", "ethics"),
+        (not progress.n_testers, "invite testers one by one, by list, by printed slips or by an open link.", "Invite",
          "people"),
-        (state != _State.OPEN, "open the event, so that sessions can be begun.", "Open it", "operations"),
-        (True, "the event is open. See who tests, what waits, and what went wrong.", "Operations", "operations"),
+        (state != _State.OPEN, "open the event, so that sessions can start.", "Open event", "operations"),
+        (True, "the event is open. See active sessions, waiting replies and errors.", "Operations", "operations"),
     )  # fmt: skip
     words, act, page = next(rest for holds, *rest in acts if holds)
     return NextAct(words=words, act=act, address=reverse(f"organiser:{page}", args=[hosted.token]))
@@ -211,31 +211,35 @@ def _next(hosted: HostedStudy, progress: Progress) -> NextAct:
 
 _PAGES: Mapping[str, Sequence[tuple[str, str, str]]] = {
     "Before": (
-        ("organiser:editions", "Editions", "Publish what people meet, and see what has changed since."),
-        ("organiser:questions", "Questions", "Everything that people will answer, exactly as they see it."),
-        ("organiser:schemas", "Schemas", "Write, try and publish what annotators are asked."),
-        ("organiser:submissions", "Applications of teams", "What was handed in; accept, return or decline it."),
-        ("organiser:ethics", "Ethics approval", "No tester is asked in without one."),
-        ("organiser:people", "People", "Invite by link, list or printed slips; see where each stands; remind."),
-        ("organiser:links", "Recruiting links", "For Prolific, or open to whoever has them."),
-        ("organiser:slots", "Time slots", "Times that testers book."),
+        ("organiser:editions", "Published versions", "Publish the study, and see the changes since the last version."),
+        ("organiser:questions", "Questions", "All questions, exactly as participants see them."),
+        ("organiser:schemas", "Schemas", "Write, test and publish the questions for annotators."),
+        ("organiser:submissions", "Applications of teams", "Accept, return or decline submissions."),
+        ("organiser:ethics", "Ethics approval", "Required before you invite testers."),
+        ("organiser:people", "People", "Invite by link, list or printed slips; track status; send reminders."),
+        ("organiser:links", "Recruiting links", "For Prolific, or open to anyone with the link."),
+        ("organiser:slots", "Time slots", "Times for testers to book."),
     ),
     "On the day": (
         ("organiser:operations", "Operations", "Open, pause and close; sessions, stuck replies, errors, cells."),
-        ("senior:dialogues", "Dialogues", "How far each is with annotators; find some, assign many at once."),
-        ("organiser:blinding", "Blinding", "What testers guessed, and what tells them which application answers."),
+        ("senior:dialogues", "Dialogues", "Annotation progress; search and bulk actions."),
+        ("organiser:blinding", "Blinding", "Guesses of testers, and identifying texts on their pages."),
     ),
     "Afterwards": (
-        ("organiser:results", "Results", "Measure what has ended by now; read the report and take it along."),
-        ("analyst:home", "Answers of testers", "Drawn question by question."),
-        ("analyst:coding", "Coding", "What people wrote in their own words, put under codes."),
-        ("analyst:reviews", "Combined review", "Risks that take dialogue and questionnaire together."),
-        ("organiser:exchange", "Take along, take in", "Every answer as a row; Label Studio; labels from elsewhere."),
+        ("organiser:results", "Results", "Measure completed sessions; read and download reports."),
+        ("analyst:home", "Testers' answers", "Charts and comparisons for each question."),
+        ("analyst:coding", "Coding", "Code the free-text answers."),
+        ("analyst:reviews", "Combined review", "Risks that need both dialogue and questionnaire."),
+        (
+            "organiser:exchange",
+            "Export and import",
+            "Answers as rows, Label Studio, Argilla; import of dialogues and labels.",
+        ),
     ),
     "Settings and records": (
-        ("organiser:criteria", "Criteria", "By what annotators are sought, chosen and given work."),
-        ("organiser:factors", "Second factors", "Which roles need one, and who has none yet."),
-        ("organiser:audit", "Who did what", "Every act, with time and name; nothing is ever taken out."),
+        ("organiser:criteria", "Criteria", "Recruiting, selecting and assigning annotators."),
+        ("organiser:factors", "Second factors", "Roles that need one, and people without one."),
+        ("organiser:audit", "Audit log", "Every action, with time and name; entries are never deleted."),
     ),
 }
 """Name, title and purpose of every page, in order of use."""
@@ -297,7 +301,7 @@ def _lines(entries: list[AuditEntry]) -> list[Line]:
     return [
         Line(
             at=entry.at,
-            who=people.get(entry.actor, "somebody who is gone") if entry.actor else "the server",
+            who=people.get(entry.actor, "former member") if entry.actor else "the server",
             verb=entry.verb,
             subject=entry.subject,
             facts=", ".join(f"{name}: {value}" for name, value in entry.facts.items()),
@@ -312,13 +316,13 @@ class StudyForm(forms.Form):
     folder = forms.CharField(
         label="Folder on this server",
         required=False,
-        help_text="As you would type it where the server was started, e.g. spoilers. Empty to begin with a pack.",
+        help_text="Path relative to the server's start folder, e.g. spoilers. Leave it empty to use a pack.",
     )
     pack = forms.ChoiceField(label="Scenario pack", required=False)
     name = forms.SlugField(
         label="Name of the new study",
         required=False,
-        help_text="For a pack: letters, numbers and hyphens. Its files are written beside those of this server.",
+        help_text="For a pack: letters, numbers and hyphens. Its files are written next to the server's files.",
     )
 
     def __init__(self, *args: object, **kwargs: object) -> None:
@@ -335,7 +339,7 @@ def studies(request: HttpRequest) -> HttpResponse:
             hosted = host_study(_folder(form.cleaned_data), account_of(request))
             return redirect("organiser:editions", hosted.token)
         except InvalidStudyError as found:
-            faults = render_diagnostics(found.placed, limit=None, ending="Nothing was put on the server.")
+            faults = render_diagnostics(found.placed, limit=None, ending="No study was added.")
         except InputError as error:
             form.add_error(None, str(error))
     mine = HostedStudy.objects.filter(memberships__account=account_of(request), memberships__role=Role.ORGANISER.value)
@@ -352,7 +356,7 @@ def _folder(filled: dict[str, str]) -> str:
     """
     folder, pack, name = filled["folder"], filled["pack"], filled["name"]
     if bool(folder) == bool(pack):
-        message = "Name either a folder that is on this server, or a pack."
+        message = "Enter a folder on this server, or choose a pack."
         raise InputError(message)
     if folder:
         return folder

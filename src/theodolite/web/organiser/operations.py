@@ -194,7 +194,7 @@ class PauseForm(forms.Form):
     """The message that everybody sees during a pause."""
 
     message = forms.CharField(
-        label="What everybody reads", max_length=500, initial="Back soon; your clocks stand still."
+        label="Message shown while paused", max_length=500, initial="Back soon; your clocks are stopped."
     )
 
 
@@ -236,7 +236,7 @@ def pause(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Pause the event with a message; clocks stop."""
     form = PauseForm(request.POST)
     if access.hosted.state != _State.OPEN:
-        messages.warning(request, f"The event is {access.hosted.state}: there is nothing to pause.")
+        messages.warning(request, f"The event is {access.hosted.state}: it cannot be paused.")
     elif form.is_valid():
         _set(access, _State.PAUSED, form.cleaned_data["message"])
         _clocks(access.hosted, stop=True)
@@ -264,8 +264,8 @@ def close(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Close the event: active sessions end, and no session starts any more."""
     _set(access, _State.CLOSED, "")
     ended = end_sessions(access.hosted, only_abandoned=False)
-    with_it = f"; {ended} session{'s' if ended > 1 else ''} ended with it" if ended else ""
-    messages.success(request, f"Closed{with_it}. People can still answer what was to be answered.")
+    with_it = f"; {ended} session{'s' if ended > 1 else ''} ended" if ended else ""
+    messages.success(request, f"Closed{with_it}. Testers can still answer open questions.")
     return redirect("organiser:operations", study=access.hosted.token)
 
 
@@ -276,7 +276,7 @@ def hours(request: HttpRequest, access: AccessContext) -> HttpResponse:
     access.hosted.keeps_hours = request.POST.get("hold") == "yes"
     with transaction.atomic():
         access.hosted.save(update_fields=["keeps_hours"])
-        verb = "let times hold" if access.hosted.keeps_hours else "set times aside"
+        verb = "enforced schedule" if access.hosted.keeps_hours else "suspended schedule"
         audit(access.account, verb, f"study {access.hosted.token}", hosted=access.hosted)
     return redirect("organiser:operations", study=access.hosted.token)
 
@@ -286,7 +286,7 @@ def hours(request: HttpRequest, access: AccessContext) -> HttpResponse:
 def end_abandoned_now(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """End the sessions whose time was up a while ago."""
     ended = end_sessions(access.hosted, only_abandoned=True)
-    messages.success(request, f"{ended} ended." if ended else "There is none whose time was up ten minutes ago.")
+    messages.success(request, f"{ended} ended." if ended else "No session is more than ten minutes over time.")
     return redirect("organiser:operations", study=access.hosted.token)
 
 

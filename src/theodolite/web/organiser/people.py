@@ -53,10 +53,12 @@ _ROLES = [(role.value, role.value) for role in Role]
 class InviteForm(forms.Form):
     """The invitation of one person."""
 
-    role = forms.ChoiceField(label="As", choices=_ROLES, initial=Role.FIELD_TESTER.value)
+    role = forms.ChoiceField(label="Role", choices=_ROLES, initial=Role.FIELD_TESTER.value)
     name = forms.CharField(label="Name", required=False, max_length=120)
-    email = forms.EmailField(label="E-mail address", required=False, help_text="Empty: hand the link over yourself.")
-    language = forms.ChoiceField(label="Language that the person is met in", required=False)
+    email = forms.EmailField(
+        label="E-mail address", required=False, help_text="Leave empty to pass on the link yourself."
+    )
+    language = forms.ChoiceField(label="Language of the pages", required=False)
 
     def __init__(self, *args: Any, languages: Sequence[str], **more: Any) -> None:
         """Offer the languages of the study; nothing where it has one."""
@@ -67,16 +69,14 @@ class InviteForm(forms.Form):
 class ListForm(forms.Form):
     """The invitation of a list of people."""
 
-    list = forms.FileField(
-        label="CSV file", help_text="Columns email, name and role in any order; a header line names them."
-    )
+    list = forms.FileField(label="CSV file", help_text="Columns email, name and role in any order, with a header line.")
 
 
 class SlipsForm(forms.Form):
     """Access codes for walk-in participants."""
 
-    role = forms.ChoiceField(label="As", choices=[(role.value, role.value) for role in WALK_IN])
-    n = forms.IntegerField(label="How many", min_value=1, max_value=500, initial=20)
+    role = forms.ChoiceField(label="Role", choices=[(role.value, role.value) for role in WALK_IN])
+    n = forms.IntegerField(label="Number of slips", min_value=1, max_value=500, initial=20)
     first = forms.IntegerField(label="First seat", min_value=1, initial=1)
 
 
@@ -142,7 +142,7 @@ def ask(request: HttpRequest, access: AccessContext) -> HttpResponse:
     words = {key: filled.get(key, "") for key in ("email", "name", "language")}
     invitation = invite(access.account, access.hosted, Role(filled["role"]), **words)
     sent = send_invitation(request, invitation)
-    messages.success(request, "Invitation sent." if sent else "Invited. Copy the link below and hand it over.")
+    messages.success(request, "Invitation sent." if sent else "Invited. Copy the link below and pass it on.")
     return redirect("organiser:people", study=access.hosted.token)
 
 
@@ -160,12 +160,12 @@ def ask_many(request: HttpRequest, access: AccessContext) -> HttpResponse:
     for fault in faults[:20]:
         form.add_error("list", fault)
     if faults:
-        form.add_error(None, f"{len(faults)} fault{'s' if len(faults) > 1 else ''}; nobody was invited.")
+        form.add_error(None, f"{len(faults)} error{'s' if len(faults) > 1 else ''}; nobody was invited.")
         return _page(request, access, status=422, list=form)
     with transaction.atomic():
         made = [invite(access.account, access.hosted, role, email=email, name=name) for email, name, role in rows]
     sent = over_one_line(partial(send_invitation, request), made)
-    messages.success(request, f"{len(made)} invited, {sent} by mail.")
+    messages.success(request, f"{len(made)} invited, {sent} by e-mail.")
     return redirect("organiser:people", study=access.hosted.token)
 
 
@@ -210,18 +210,18 @@ def read_list(raw: bytes) -> tuple[list[tuple[str, str, Role]], list[str]]:
 
 def _rows(read: Sequence[dict[str, str]]) -> tuple[list[tuple[str, str, Role]], list[str]]:
     rows: list[tuple[str, str, Role]] = []
-    faults = [f"Line {MOST_ROWS + 2}: a list holds {MOST_ROWS} people at most."] if len(read) > MOST_ROWS else []
+    faults = [f"Line {MOST_ROWS + 2}: a list has at most {MOST_ROWS} people."] if len(read) > MOST_ROWS else []
     seen: dict[tuple[str, str], int] = {}
     roles = {role.value: role for role in Role}
     for line, row in enumerate(read[:MOST_ROWS], 2):
         email, name, role = ((row.get(key) or "").strip() for key in ("email", "name", "role"))
         if email and not is_address(email):
-            faults.append(f"Line {line}: “{email}” is no e-mail address.")
+            faults.append(f"Line {line}: “{email}” is not an e-mail address.")
         if role.lower() not in roles:
-            faults.append(f"Line {line}: “{role}” is no role; expected one of {', '.join(roles)}.")
+            faults.append(f"Line {line}: “{role}” is not a role; expected one of {', '.join(roles)}.")
             continue
         if email and (email.lower(), role.lower()) in seen:
-            faults.append(f"Line {line}: {email} stands in line {seen[email.lower(), role.lower()]} already.")
+            faults.append(f"Line {line}: {email} is already in line {seen[email.lower(), role.lower()]}.")
         seen[email.lower(), role.lower()] = line
         rows.append((email, name, roles[role.lower()]))
     return rows, faults
@@ -236,7 +236,7 @@ def remind(request: HttpRequest, access: AccessContext, invitation: str) -> Http
         messages.error(request, NO_APPROVAL)
         return redirect("organiser:people", study=access.hosted.token)
     sent = send_invitation(request, found)
-    messages.success(request, "Sent again." if sent else "No mail was sent; copy the link and hand it over.")
+    messages.success(request, "Resent." if sent else "No e-mail was sent; copy the link and pass it on.")
     return redirect("organiser:people", study=access.hosted.token)
 
 
@@ -246,7 +246,7 @@ def take_back(request: HttpRequest, access: AccessContext, invitation: str) -> H
     """Revoke an invitation; its link stops working."""
     found = get_object_or_404(Invitation, token=invitation, hosted=access.hosted, used_at=None)
     withdraw_invitation(access.account, found)
-    messages.success(request, "Taken back.")
+    messages.success(request, "Revoked.")
     return redirect("organiser:people", study=access.hosted.token)
 
 

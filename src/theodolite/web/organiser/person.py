@@ -164,7 +164,7 @@ def _before_consent(membership: Membership) -> ParticipantState:
     return ParticipantState.INVITED if never_came and not is_recruit else ParticipantState.HERE
 
 
-_NO_MAIL = "No mail was sent; copy the link and hand it over."
+_NO_MAIL = "No e-mail was sent; copy the link and pass it on."
 
 
 @allowed(Role.ORGANISER)
@@ -218,7 +218,7 @@ def send_reminder(request: HttpRequest, membership: Membership, line: BaseEmailB
 def kept(_request: HttpRequest, access: AccessContext, member: str) -> HttpResponse:
     """Return the personal data of a tester as a file, for the tester who asked for it."""
     membership = get_object_or_404(Membership, token=member, hosted=access.hosted, role__in=TESTERS, withdrew=False)
-    audit(access.account, "took a person's data along", f"membership {membership.token}", hosted=access.hosted)
+    audit(access.account, "exported a person's data", f"membership {membership.token}", hosted=access.hosted)
     return personal_data_file(personal_data(membership))
 
 
@@ -245,14 +245,14 @@ def _remind(request: HttpRequest, access: AccessContext, membership: Membership)
 @transaction.atomic
 def _new_code(_request: HttpRequest, access: AccessContext, membership: Membership) -> str:
     code = give_code(membership)
-    audit(access.account, "gave new code", f"code {code.token}", hosted=access.hosted)
-    return "There is a new code; the one before opens nothing any more."
+    audit(access.account, "issued new code", f"code {code.token}", hosted=access.hosted)
+    return "A new code was issued; the old one is no longer valid."
 
 
 def _screen_again(_request: HttpRequest, access: AccessContext, membership: Membership) -> str:
     Screening.objects.filter(membership=membership).delete()
-    audit(access.account, "asked to screen again", f"membership {membership.token}", hosted=access.hosted)
-    return "The questions will be asked once more."
+    audit(access.account, "repeated screening", f"membership {membership.token}", hosted=access.hosted)
+    return "The person will see the screening questions again."
 
 
 def _book(request: HttpRequest, access: AccessContext, membership: Membership) -> str:
@@ -262,26 +262,26 @@ def _book(request: HttpRequest, access: AccessContext, membership: Membership) -
 
 def _take_out(_request: HttpRequest, access: AccessContext, membership: Membership) -> str:
     if membership.pk == access.membership.pk:
-        message = "you cannot take yourself out; another organiser can"
+        message = "you cannot remove yourself; ask another organiser"
         raise Conflict(message)
     if membership.as_role in TESTERS:
         end_participation(membership)
     else:
         membership.left_at = timezone.now()
         membership.save(update_fields=["left_at"])
-    audit(access.account, "took out", f"membership {membership.token}", hosted=access.hosted, role=membership.role)
-    return "Taken out; what was said stays, and the seat is free."
+    audit(access.account, "removed", f"membership {membership.token}", hosted=access.hosted, role=membership.role)
+    return "Removed; the data is kept, and the seat is free."
 
 
 def _take_back(request: HttpRequest, access: AccessContext, membership: Membership) -> str:
     wish = request.POST.get("wish", "")
     if membership.as_role not in TESTERS or membership.withdrew or wish not in set(Withdrawal):
-        message = "nothing was taken back: expected a tester whose words are still linked, and what becomes of them"
+        message = "nothing was withdrawn: expected a tester with linked data, and a choice of what to do with it"
         raise Conflict(message)
     reached = withdraw_participant(membership, Withdrawal(wish))
     audit(access.account, "withdrew on request", f"membership {membership.token}", hosted=access.hosted, kind=wish)
     counts = (number_of(reached.dialogues, "dialogue"), number_of(reached.answers, "answer"))
-    return f"Done, as the person asked: {', '.join(counts)}."
+    return f"Data withdrawn: {', '.join(counts)}."
 
 
 _ACTS: dict[str, Callable[[HttpRequest, AccessContext, Membership], str]] = {
@@ -309,7 +309,7 @@ def remind_all(request: HttpRequest, access: AccessContext) -> HttpResponse:
         sent=sent,
     )
     rest = len(waited_for) - sent
-    words = f"{sent} reminded by mail." + (f" {rest} cannot be mailed: their links stand below." if rest else "")
+    words = f"{sent} reminded by e-mail." + (f" {rest} have no e-mail address: their links are below." if rest else "")
     messages.success(request, words)
     return redirect(f"{reverse('organiser:people', args=[access.hosted.token])}?links=yes")
 
@@ -353,7 +353,7 @@ def send_invitation(request: HttpRequest, invitation: Invitation, line: BaseEmai
 
     Args:
         request: For the address of this server.
-        invitation: What is sent.
+        invitation: The invitation.
         line: A line to the mail server that is open already; None for one of its own.
 
     Returns:

@@ -57,23 +57,23 @@ class LinkForm(forms.ModelForm):  # type: ignore[type-arg] # not generic when th
             "screened_out_code",
         )
         labels = {  # noqa: RUF012 - read once by Django
-            "name": "What you call it",
-            "kind": "Who comes in by it",
-            "most": "How many people at most",
-            "study_id": "Prolific's study id (empty: any)",
-            "completion_code": "Completion code (empty: one is made)",
-            "screened_out_code": "Code for people who are screened out",
+            "name": "Name of the link",
+            "kind": "Who can use this link",
+            "most": "Maximum number of people",
+            "study_id": "Study id in Prolific (optional)",
+            "completion_code": "Completion code (generated if empty)",
+            "screened_out_code": "Code for screened-out participants",
         }
         help_texts = {  # noqa: RUF012
-            "name": "People never see it.",
-            "completion_code": "For Prolific: shown to each person at the end, with a button that hands it in.",
-            "screened_out_code": "For Prolific; empty for none.",
+            "name": "Participants never see it.",
+            "completion_code": "For Prolific: shown to each participant at the end, with a button to submit it.",
+            "screened_out_code": "For Prolific; optional.",
         }
         widgets = {"kind": forms.RadioSelect}  # noqa: RUF012
 
-    role = forms.ChoiceField(label="As", choices=[(role.value, role.value) for role in reversed(TESTERS)])
-    closes_at = moment_field("Lets nobody new in from (empty: no such time)", required=False)
-    language = forms.ChoiceField(label="Language that people are met in", required=False)
+    role = forms.ChoiceField(label="Role", choices=[(role.value, role.value) for role in reversed(TESTERS)])
+    closes_at = moment_field("Closes to new participants (optional)", required=False)
+    language = forms.ChoiceField(label="Language of the pages", required=False)
 
     def __init__(self, *args: Any, zone: ZoneInfo, languages: Sequence[str], **kwargs: Any) -> None:
         """Read times in the zone of the event, and offer the languages of the study."""
@@ -91,7 +91,7 @@ class LinkForm(forms.ModelForm):  # type: ignore[type-arg] # not generic when th
         local = self.cleaned_data["closes_at"]
         moment = local.replace(tzinfo=self._zone) if local else None
         if moment and moment <= timezone.now():
-            message = "This lies in the past."
+            message = "This time is in the past."
             raise forms.ValidationError(message)
         return moment
 
@@ -101,7 +101,7 @@ class LinkForm(forms.ModelForm):  # type: ignore[type-arg] # not generic when th
         if filled.get("kind") == RecruitLink.Kind.PROLIFIC and not filled.get("completion_code"):
             filled["completion_code"] = "C" + secrets.token_hex(4).upper()
         if filled.get("most") == 0:
-            self.add_error("most", "At least 1.")
+            self.add_error("most", "Enter at least 1.")
         return filled
 
 
@@ -118,8 +118,8 @@ def links(request: HttpRequest, access: AccessContext) -> HttpResponse:
             with transaction.atomic():
                 made = form.save()
                 subject, facts = f"link {made.token}", {"kind": made.kind, "role": made.role, "most": made.most}
-                audit(access.account, "made recruiting link", subject, hosted=access.hosted, **facts)
-            messages.success(request, "Made. Copy the address below.")
+                audit(access.account, "created recruiting link", subject, hosted=access.hosted, **facts)
+            messages.success(request, "Link created. Copy the address below.")
             return redirect("organiser:links", study=access.hosted.token)
     shown = {"access": access, "form": form, "links": _told(request, access, zone), "completion": COMPLETION}
     return render(request, "web/organiser/links.html", shown, status=422 if form.errors else 200)
@@ -151,7 +151,7 @@ def close_link(request: HttpRequest, access: AccessContext, link: str) -> HttpRe
         found.save(update_fields=["closed_at"])
         verb = "closed recruiting link" if found.closed_at else "opened recruiting link"
         audit(access.account, verb, f"link {found.token}", hosted=access.hosted)
-    messages.success(request, "Closed." if found.closed_at else "Open again.")
+    messages.success(request, "Closed." if found.closed_at else "Reopened.")
     return redirect("organiser:links", study=access.hosted.token)
 
 
@@ -198,19 +198,19 @@ _MOST = 60
 class SlotForm(forms.Form):
     """One time slot, or several of equal length in sequence."""
 
-    role = forms.ChoiceField(label="For", choices=[(role.value, f"{role.value}s") for role in TESTERS])
-    begins = moment_field("Begins")
+    role = forms.ChoiceField(label="Role", choices=[(role.value, f"{role.value}s") for role in TESTERS])
+    begins = moment_field("Start")
     minutes = forms.IntegerField(label="Length in minutes", min_value=5, max_value=24 * 60, initial=90)
     places = forms.IntegerField(label="Places", min_value=1, max_value=1000, initial=10)
-    n = forms.IntegerField(label="How many such slots, one after the other", min_value=1, max_value=_MOST, initial=1)
-    where = forms.CharField(label="Room or remark", max_length=120, required=False, help_text="People read it.")
+    n = forms.IntegerField(label="Number of consecutive slots", min_value=1, max_value=_MOST, initial=1)
+    where = forms.CharField(label="Room or note", max_length=120, required=False, help_text="Participants see it.")
 
     def clean(self) -> dict[str, Any]:
         """Return the cleaned fields; the time must be in the future."""
         filled = super().clean() or {}
         begins = filled.get("begins")
         if isinstance(begins, datetime) and begins < timezone.now() - timedelta(days=1):
-            self.add_error("begins", "This lies in the past.")
+            self.add_error("begins", "This time is in the past.")
         return filled
 
 
@@ -221,7 +221,7 @@ def slots(request: HttpRequest, access: AccessContext) -> HttpResponse:
     form = SlotForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         made = _make(access, form.cleaned_data, zone)
-        messages.success(request, f"{made} slot{'s' if made > 1 else ''} made.")
+        messages.success(request, f"{made} slot{'s' if made > 1 else ''} created.")
         return redirect("organiser:slots", study=access.hosted.token)
     known = access.hosted.time_slots.prefetch_related("bookings__membership__account")
     rows = [
@@ -252,8 +252,8 @@ def _make(access: AccessContext, filled: dict[str, Any], zone: Any) -> int:
         )
         for number in range(filled["n"])
     ]
-    audit(access.account, "made time slots", f"study {access.hosted.token}", hosted=access.hosted, role=filled["role"],
-          n=len(made))  # fmt: skip
+    facts = {"role": filled["role"], "n": len(made)}
+    audit(access.account, "created time slots", f"study {access.hosted.token}", hosted=access.hosted, **facts)
     return len(made)
 
 
@@ -264,9 +264,9 @@ def drop_slot(request: HttpRequest, access: AccessContext, slot: str) -> HttpRes
     with transaction.atomic():
         found = get_object_or_404(TimeSlot.objects.select_for_update(), token=slot, hosted=access.hosted)
         if found.bookings.exists():
-            messages.error(request, "People have booked this slot; book another one for them first.")
+            messages.error(request, "This slot is booked; book another slot for its participants first.")
         else:
             found.delete()
-            audit(access.account, "took time slot away", f"slot {slot}", hosted=access.hosted)
-            messages.success(request, "Taken away.")
+            audit(access.account, "deleted time slot", f"slot {slot}", hosted=access.hosted)
+            messages.success(request, "Deleted.")
     return redirect("organiser:slots", study=access.hosted.token)

@@ -27,7 +27,7 @@ from theodolite.web.events import event_of
 from theodolite.web.models import Account, HostedStudy, Measurement
 from theodolite.web.thread_pool import Background
 
-CUT_OFF = "The server was stopped before it was through; measure again."
+CUT_OFF = "The server stopped before the measurement finished; measure again."
 
 _background = Background()
 
@@ -45,7 +45,7 @@ async def measure(hosted: HostedStudy, by: Account) -> bool:
 
     Raises:
         Http404: If the study has no files.
-        StudyError: If its files hold faults.
+        StudyError: If its files contain errors.
     """
     begun = await sync_to_async(_begin)(hosted, by)
     if begun is None:
@@ -78,7 +78,7 @@ async def _measured(measurement: Measurement) -> None:
 
 def _last_line(said: str) -> str:
     lines = [line for line in said.splitlines() if line.strip()]
-    return lines[-1] if lines else "The measurement broke off without a word."
+    return lines[-1] if lines else "The measurement stopped without an error message."
 
 
 def _keep(measurement: Measurement, problem: str) -> None:
@@ -121,7 +121,7 @@ async def measure_now(request: HttpRequest, access: AccessContext) -> HttpRespon
     """Start a measurement in the background."""
     try:
         if not await measure(access.hosted, access.account):
-            messages.info(request, "A measurement is under way already.")
+            messages.info(request, "A measurement is already running.")
     except TheodoliteError as error:
         messages.warning(request, f"Nothing was measured: {error}")
     return redirect("organiser:results", study=access.hosted.token)

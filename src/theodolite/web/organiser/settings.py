@@ -33,7 +33,7 @@ def editions(request: HttpRequest, access: AccessContext) -> HttpResponse:
     try:
         if request.method == "POST":
             edition = publish(access.hosted, access.account, request.POST.get("version", ""))
-            messages.success(request, f"Edition {edition.number} is published.")
+            messages.success(request, f"Version {edition.number} is published.")
             return redirect("organiser:editions", access.hosted.token)
         shown = _compared(access)
     except InvalidStudyError as faults:
@@ -61,9 +61,9 @@ class ApprovalForm(forms.ModelForm):  # type: ignore[type-arg] # not generic whe
         fields = ("body", "number", "granted", "expires")
         labels = {  # noqa: RUF012 - read once by Django
             "body": "Body that approved the event",
-            "number": "Number or words of the decision",
-            "granted": "Holds from",
-            "expires": "Holds until (empty: no end)",
+            "number": "Number or text of the decision",
+            "granted": "Valid from",
+            "expires": "Valid until (optional)",
         }
         widgets = {name: forms.DateInput(attrs={"type": "date"}) for name in ("granted", "expires")}  # noqa: RUF012
 
@@ -72,7 +72,7 @@ class ApprovalForm(forms.ModelForm):  # type: ignore[type-arg] # not generic whe
         filled = super().clean() or {}
         granted, expires = filled.get("granted"), filled.get("expires")
         if granted and expires and expires < granted:
-            self.add_error("expires", "It would end before it begins.")
+            self.add_error("expires", "The end is before the start.")
         return filled
 
 
@@ -100,9 +100,9 @@ LONGEST = 10_000
 """Characters of a statement at most; count."""
 
 _ASKED = {
-    CriteriaSubject.RECRUITMENT: "Where and how are annotators sought, and what are they told and paid?",
-    CriteriaSubject.SELECTION: "Who may annotate: knowledge, languages, tests, what keeps somebody out?",
-    CriteriaSubject.ASSIGNMENT: "Who gets which category and dialogue, how many passes, and what is kept apart?",
+    CriteriaSubject.RECRUITMENT: "How are annotators recruited, informed and paid?",
+    CriteriaSubject.SELECTION: "Who can annotate: knowledge, languages, tests, exclusion criteria?",
+    CriteriaSubject.ASSIGNMENT: "How are categories and dialogues assigned, how many passes, and which are separated?",
 }
 
 
@@ -146,10 +146,10 @@ def criteria(request: HttpRequest, access: AccessContext) -> HttpResponse:
             follows=int(sent["follows"]) if sent.get("follows", "").isdecimal() else 0,
         )
     except (Conflict, InputError) as error:
-        return _page(request, access, problem=f"Not kept: {error}.", text=sent.get("text", ""), about=about)
+        return _page(request, access, problem=f"Not saved: {error}.", text=sent.get("text", ""), about=about)
     facts = {"about": about.value, "revision": made.revision}
     audit(access.account, "stated criteria", f"study {access.hosted.token}", hosted=access.hosted, **facts)
-    messages.success(request, f"Kept as statement {made.revision} about {about.value}.")
+    messages.success(request, f"Saved as statement {made.revision} about {about.value}.")
     return redirect("organiser:criteria", study=access.hosted.token)
 
 
@@ -167,7 +167,9 @@ def _page(
         StatedBefore(
             about=subject,
             asked=asked,
-            statements=tuple((one, names.get(one.by, "somebody")) for one in reversed(found) if one.about is subject),
+            statements=tuple(
+                (one, names.get(one.by, "former member")) for one in reversed(found) if one.about is subject
+            ),
         )
         for subject, asked in _ASKED.items()
     ]
@@ -183,7 +185,7 @@ class FactorForm(forms.Form):
         choices=[(role.value, role.value) for role in FACTOR_ROLES],
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="Who has none is led to the page on which it is set up, at the next click.",
+        help_text="People without one must set it up at the next click.",
     )
 
 

@@ -65,11 +65,11 @@ class DecisionForm(forms.Form):
             self.fields[f"prompts_{number}"] = forms.CharField(
                 label=f"Prompts that test claim {number}: {claim.text}",
                 required=False,
-                help_text="A script: one prompt a line.",
+                help_text="A script: one prompt per line.",
                 widget=forms.Textarea(attrs={"rows": 2}),
             )
             self.fields[f"untestable_{number}"] = forms.CharField(
-                label=f"Why no dialogue can test claim {number}", required=False, max_length=500
+                label=f"Reason why no dialogue can test claim {number}", required=False, max_length=500
             )
 
     def claim_tests(self) -> dict[str, dict[str, object]]:
@@ -86,10 +86,10 @@ class DecisionForm(forms.Form):
         if filled.get("decision") == "accept":
             for number, test in enumerate(self.claim_tests().values(), start=1):
                 if bool(test["prompts"]) == bool(test["untestable"]):
-                    message = "Write prompts that test this claim, or below them why no dialogue can; one of the two."
+                    message = "Enter either prompts that test this claim, or the reason why no dialogue can."
                     self.add_error(f"prompts_{number}", message)
         if filled.get("decision") in {"return", "decline"} and not filled.get("reason"):
-            self.add_error("reason", "Say why, so that the team can do something about it.")
+            self.add_error("reason", "Enter a reason for the team.")
         return filled
 
 
@@ -183,7 +183,7 @@ def try_submission(request: HttpRequest, access: AccessContext, submission: str)
     if request.method != "POST":
         return page.shown()
     if not words or len(words) > MOST_LETTERS or page.trial.is_full:
-        return page.shown(fault=f"Write something, {MOST_LETTERS} letters at most.", text=words[:MOST_LETTERS])
+        return page.shown(fault=f"Enter a message of at most {MOST_LETTERS} characters.", text=words[:MOST_LETTERS])
     audit(access.account, "tried application", f"submission {found.token}", hosted=access.hosted)
     answer = HttpResponse()
     return once(answer, partial(_answered, answer, page, words))

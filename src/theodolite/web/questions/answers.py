@@ -58,7 +58,7 @@ def coder_view(position: Position, question: Question) -> CoderView:
     return CoderView(
         letter=position.letter,
         words=answer_text(answer),
-        note=f"comes only {condition_text(question)}" if was_closed(answer) else answer.reasoning,
+        note=f"appears only {condition_text(question)}" if was_closed(answer) else answer.reasoning,
         quotes=quotes,
         is_model=position.is_model,
     )

@@ -487,4 +487,4 @@ def _why_invalid(scale: Scale, value: str) -> str:
     if scale.kind is ScaleKind.DECIMALS:
         message = gettext("A number from %(low)s to %(high)s is expected; “%(value)s” was entered.")
         return message % {"low": scale.lowest, "high": scale.highest, "value": value}
-    return gettext("“%(value)s” is none of the choices.") % {"value": value}
+    return gettext("“%(value)s” is not one of the choices.") % {"value": value}

@@ -154,7 +154,7 @@ def _wish(sent: QueryDict) -> SampleWish:
     try:
         return SampleWish(aim=aim, size=float(sent.get("size") or 0.1), power=float(sent.get("power") or 0.8))
     except ValueError as error:
-        message = "size and power are numbers such as 0.1"
+        message = "size and power are numbers, e.g. 0.1"
         raise InputError(message) from error
 
 
@@ -165,8 +165,8 @@ def _seed(sent: QueryDict) -> int:
 
 def _aims(wish: SampleWish) -> list[tuple[str, str, bool]]:
     words = {
-        SampleAim.SHIFT: "to find a shift of the defect rate",
-        SampleAim.AGREEMENT: "to know how often old and new answers are the same",
+        SampleAim.SHIFT: "to detect a shift of the defect rate",
+        SampleAim.AGREEMENT: "to estimate the agreement of old and new answers",
     }
     return [(aim.value, words[aim], aim is wish.aim) for aim in SampleAim]
 
@@ -247,7 +247,7 @@ class _Sample:
         if found is None:
             return []
         said = [("Shift of the defect rate, new minus old", interval_bar(found.shift).words)]
-        return [*said, ("Old and new answers that are the same", interval_bar(found.alike).words)]
+        return [*said, ("Agreement of old and new answers", interval_bar(found.alike).words)]
 
 
 def _measured(
@@ -285,8 +285,10 @@ def _put(
         return back
     facts = {"category": comparison.after.name, "question": sample.question, "dialogues": n_new}
     facts |= {"before": comparison.version, "after": comparison.asked, "aim": plan.wish.aim.value}
-    audit(access.account, "put a sample into the queue again", f"schema {draft.name}", hosted=access.hosted, **facts)
-    messages.success(request, f"{n_new} dialogue{'' if n_new == 1 else 's'} will be annotated again by the new words.")
+    audit(access.account, "added a sample to the queue", f"schema {draft.name}", hosted=access.hosted, **facts)
+    messages.success(
+        request, f"{n_new} dialogue{'' if n_new == 1 else 's'} will be annotated again with the new wording."
+    )
     return back
 
 

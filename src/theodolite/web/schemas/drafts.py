@@ -57,19 +57,21 @@ def begin_draft(hosted: HostedStudy, name: str, source: str, by: Account) -> Sch
         InputError: If the name is none, or there is no such text to begin with.
     """
     if not _NAME.fullmatch(name):
-        message = f"a schema is named by small letters, digits and single hyphens, e.g. tone-of-voice; got `{name}`"
+        message = (
+            f"a schema name contains lower-case letters, digits and single hyphens, e.g. tone-of-voice; got `{name}`"
+        )
         raise InputError(message)
     there = SchemaDraft.objects.filter(hosted=hosted, name=name).first()
     if there is not None:
         return there
     text = schema_text(Path(hosted.folder), source, resource_resolver()) if hosted.folder else None
     if text is None:
-        message = f"there is no file of a schema `{source}`, neither in the study's folder nor shipped"
+        message = f"no schema `{source}` in the study's folder or among the shipped ones"
         raise InputError(message)
     with transaction.atomic():
         draft = SchemaDraft.objects.create(hosted=hosted, name=name, made_by=by)
         SchemaRevision.objects.create(draft=draft, number=1, text=tidied(text), made_by=by)
-        audit(by, "began schema draft", f"schema {name}", hosted=hosted, source=source)
+        audit(by, "started schema draft", f"schema {name}", hosted=hosted, source=source)
     return draft
 
 
@@ -92,7 +94,7 @@ def save_text(draft: SchemaDraft, text: str, by: Account, *, seen: int) -> Schem
         InputError: If it is too long.
     """
     if len(text) > LONGEST:
-        message = f"a schema has {LONGEST:,} letters at most; this one has {len(text):,}"
+        message = f"a schema has at most {LONGEST:,} characters; this one has {len(text):,}"
         raise InputError(message)
     with transaction.atomic():
         SchemaDraft.objects.select_for_update().get(pk=draft.pk)
@@ -101,8 +103,8 @@ def save_text(draft: SchemaDraft, text: str, by: Account, *, seen: int) -> Schem
             return head
         if seen != head.number and head.made_by != by:
             message = (
-                f"{head.made_by} saved revision {head.number} while you wrote on revision {seen}; "
-                "your text still stands in the editor"
+                f"{head.made_by} saved revision {head.number} while you edited revision {seen}; "
+                "your text is still in the editor"
             )
             raise Conflict(message)
         return SchemaRevision.objects.create(draft=draft, number=head.number + 1, text=tidied(text), made_by=by)
@@ -174,12 +176,12 @@ def _refusal(schema: AnnotationSchema, before: AnnotationSchema | None, used: da
     if before is None:
         return ""
     if is_alike(before, schema):
-        return "it says what the study has already"
+        return "it is identical to the study's schema"
     if used is not None and schema.edition == before.edition:
         said = f"edition {before.edition}" if before.edition else "a schema without an edition"
         return (
-            f"the study has {said}, by which people have annotated since {used:%Y-%m-%d}; that one stays as it is. "
-            "Give this one another `edition:`"
+            f"the study has {said}, which annotators have used since {used:%Y-%m-%d}, so it is frozen. "
+            "Set another `edition:`"
         )
     return ""
 
@@ -211,7 +213,7 @@ def publish_schema(
         SchemaDraft.objects.select_for_update().get(pk=draft.pk)
         revision = head_of(draft)
         if revision.number != number:
-            message = f"revision {revision.number} was saved since you looked at revision {number}; look once more"
+            message = f"revision {revision.number} was saved after you opened revision {number}; review it"
             raise Conflict(message)
         outlook = _looked_at(draft, revision)
         made = _enter(draft, revision, outlook, by, note)
@@ -236,8 +238,8 @@ def _looked_at(draft: SchemaDraft, revision: SchemaRevision) -> Outlook:
     alone = read_schema(revision.text, draft.name).schema
     if alone is None or not is_alike(alone, schema):
         message = (
-            f"the study's own file or pack holds a schema `{draft.name}`, which counts before a file of its own; "
-            "take it out there, or give this one another name"
+            f"the study's own file or pack holds a schema `{draft.name}`, which takes precedence over a separate file; "
+            "remove it there, or choose another name"
         )
         raise Conflict(message)
     outlook = outlook_of(draft, schema, _study_now(draft.hosted))

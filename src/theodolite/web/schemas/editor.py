@@ -76,7 +76,7 @@ def begin(request: HttpRequest, access: AccessContext) -> HttpResponse:
     try:
         draft = begin_draft(access.hosted, request.POST.get("name", "").strip() or source, source, access.account)
     except InputError as error:
-        messages.warning(request, f"Not begun: {error}.")
+        messages.warning(request, f"Not created: {error}.")
         return redirect("organiser:schemas", study=access.hosted.token)
     return redirect(_address(draft))
 
@@ -133,7 +133,7 @@ def publish(request: HttpRequest, access: AccessContext, draft: str) -> HttpResp
         messages.warning(request, f"Not published: {error}")
         return redirect(_address(found))
     words = f"Version {made.number} is published: {schema_path(found.name)}, {made.version[:12]}."
-    messages.success(request, f"{words} People meet it with the next edition of the study.")
+    messages.success(request, f"{words} Participants get it with the next published version of the study.")
     return redirect(_address(found))
 
 
@@ -277,13 +277,13 @@ def with_settled(access: AccessContext, draft: SchemaDraft, text: str, place: st
     token, _, question = place.partition(":")
     thread = next((one for one in _threads(access) if one.token == token), None)
     if thread is None:
-        message = "there is no such thread any more"
+        message = "this thread no longer exists"
         raise InputError(message)
     plain = tidied(text)
     source = read_yaml(plain.encode("utf-8"), schema_path(draft.name))
     note = schema_editing.Note(words=" ".join(thread.text.split()), thread=token)
     done = schema_editing.advised(plain, source, thread.anchor.category, question, note)
-    audit(access.account, "put settled words into", f"schema {draft.name}", hosted=access.hosted, thread=token)
+    audit(access.account, "added guideline text to", f"schema {draft.name}", hosted=access.hosted, thread=token)
     return done
 
 

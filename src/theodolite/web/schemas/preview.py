@@ -47,8 +47,8 @@ FRAMED_POLICY = POLICY.format(targets="'self'").replace("frame-ancestors 'none'"
 
 
 _STAND_IN = (
-    BlindTurn(number=1, prompt="This is what a user asks.", response="This is what the application replies."),
-    BlindTurn(number=2, prompt="The user goes on.", response="The reply goes on too. It has two sentences."),
+    BlindTurn(number=1, prompt="This is a user's question.", response="This is the application's reply."),
+    BlindTurn(number=2, prompt="The user continues.", response="The reply continues too. It has two sentences."),
 )
 """What is shown where a category has no worked example."""
 
@@ -82,19 +82,21 @@ def preview_page(request: HttpRequest, access: AccessContext, category: Category
         told = {"saved": "", "asked": sheet.asked, "open": sheet.open, "problem": problem}
         return JsonResponse(told, status=UNPROCESSABLE if problem else 200)
     handed_in = "submit" in request.POST
-    missing = dict.fromkeys(sheet.open, "This is still open.") if handed_in else {}
-    said = "Not submitted: some answers are open." if missing else ""
+    missing = dict.fromkeys(sheet.open, "This question is not answered yet.") if handed_in else {}
+    said = "Not submitted: some questions are not answered." if missing else ""
     context = {
         "access": access,
         "sheet": sheet.remarked(problems=missing | problems),
-        "frame": Frame(address=request.get_full_path(), progress="preview: nothing is kept", is_preview=True),
+        "frame": Frame(address=request.get_full_path(), progress="preview: answers are not stored", is_preview=True),
         "order": order,
         "rows": _rows(guideline),
         "chosen": f"{order.row} of {order.rows}",
         "has_turns": any(one.level is QuestionLevel.TURN for one in guideline.instrument.questions),
         "start": request.GET.get("at", "") or next(iter(missing), "") or next(iter(sheet.open), ""),
         "problem": said or ("Not everything could be read." if problems else ""),
-        "told": "All answered: an annotator would get the next dialogue now." if handed_in and not missing else "",
+        "told": "All questions answered: an annotator would get the next dialogue now."
+        if handed_in and not missing
+        else "",
     }
     answer = render(request, "web/schemas/preview.html", context, status=UNPROCESSABLE if missing or problems else 200)
     answer.headers["Content-Security-Policy"] = FRAMED_POLICY

@@ -104,12 +104,12 @@ def admit(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
         )
         audit(
             annotator.access.account,
-            "let in",
+            "admitted",
             f"membership {held.token}",
             hosted=annotator.access.hosted,
             category=category,
         )
-    messages.success(request, "Let in.")
+    messages.success(request, "Admitted.")
     return redirect(page_of(annotator, "people"))
 
 
@@ -204,11 +204,11 @@ def decide(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
     with transaction.atomic():
         if request.POST.get("step") == "promote":
             promote(annotator.records, annotator.queue, judge, by=annotator.participant, reason=reason)
-            verb, told = "promoted a judge", f"{judge} is promoted. What it says stays marked as a model's."
+            verb, told = "promoted a judge", f"{judge} is promoted. Its labels stay marked as a model's."
         else:
             n = demote(annotator.records, annotator.queue, judge, by=annotator.participant, reason=reason)
             verb = "withdrew a judge"
-            told = f"{judge} is a shadow again. {n} of its passes {'is' if n == 1 else 'are'} open for people."
+            told = f"{judge} is no longer promoted. {n} of its passes {'is' if n == 1 else 'are'} open for people."
         audit(annotator.access.account, verb, f"judge {judge}", hosted=annotator.access.hosted)
     messages.success(request, told)
     return redirect(page_of(annotator, "judges"))

@@ -50,14 +50,14 @@ def act(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
         raise Http404
     items = _chosen(request, annotator)
     if not items:
-        message = "nothing was chosen; tick some dialogues, or choose all that were found"
+        message = "nothing was selected; select some dialogues, or all results"
         raise InputError(message)
     whom = _whom(request, access) if wanted is BulkAct.OFFER else None
     with transaction.atomic():
         lines = _done(annotator, wanted, items, whom)
         batch = _kept(access, wanted, lines, whom)
         facts = {"done": batch.n_done, "not": batch.n_refused}
-        audit(access.account, f"many at once: {wanted.value}", f"batch {batch.token}", hosted=access.hosted, **facts)
+        audit(access.account, f"bulk action: {wanted.value}", f"batch {batch.token}", hosted=access.hosted, **facts)
     return redirect("senior:batch", study=access.hosted.token, batch=batch.token)
 
 
@@ -75,7 +75,7 @@ def _whom(request: HttpRequest, access: AccessContext) -> Membership:
     held = Membership.objects.filter(hosted=access.hosted, role=Role.ANNOTATOR.value, left_at=None)
     found = held.filter(token=request.POST.get("whom", "")).first()
     if found is None:
-        message = "say to whom they are offered: choose an annotator"
+        message = "choose an annotator"
         raise InputError(message)
     return found
 
@@ -127,7 +127,7 @@ def batch(request: HttpRequest, annotator: AnnotatorContext, batch: str) -> Http
         "access": annotator.access,
         "batch": found,
         "words": ACTS[found.as_act],
-        "whom": people.get(found.whom, "somebody who has left") if found.whom else "",
+        "whom": people.get(found.whom, "former member") if found.whom else "",
         "reasons": reasons.most_common(),
         "lines": _views(annotator, lines),
         "pages": Pages(page=page, n=size, size=PAGE),
@@ -155,12 +155,14 @@ def undo(request: HttpRequest, annotator: AnnotatorContext, batch: str) -> HttpR
         if not _may(annotator, found):
             raise Http404
         if found.undone_at or not found.as_act.is_undoable:
-            message = "it was taken back before" if found.undone_at else "that cannot be taken back as a whole"
+            message = "it is already undone" if found.undone_at else "this action cannot be undone"
             raise Conflict(message)
         found.n_undone, found.undone_at = _undone(annotator, found), timezone.now()
         found.save()
         facts = {"undone": found.n_undone}
-        audit(annotator.access.account, "took many back", f"batch {batch}", hosted=annotator.access.hosted, **facts)
+        audit(
+            annotator.access.account, "undid a bulk action", f"batch {batch}", hosted=annotator.access.hosted, **facts
+        )
     messages.success(request, f"{found.n_undone} of {found.n_done} {ACTS[found.as_act].undone}.")
     return redirect("senior:batch", study=annotator.access.hosted.token, batch=batch)
 

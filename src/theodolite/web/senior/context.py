@@ -115,7 +115,7 @@ def warm(over: Event) -> None:
         for queue in queues.last_active_queues(MOST_QUEUES):
             _read(queue, over)
     except (TheodoliteError, DatabaseError) as error:
-        _LOG.warning("figures of a queue could not be worked out ahead: %s", error)
+        _LOG.warning("could not precompute the figures of a queue: %s", error)
     close_old_connections()
 
 

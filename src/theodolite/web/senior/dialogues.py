@@ -51,14 +51,19 @@ class ActWords:
 
 
 ACTS = {
-    BulkAct.OFFER: ActWords(button="Offer to", done="offered", undone="taken back", roles=_BOTH),
-    BulkAct.FIRST: ActWords(button="Put first", done="put first", undone="in their turn again", roles=_BOTH),
-    BulkAct.BACK: ActWords(button="Send back to the queue", done="sent back", undone="", roles=_BOTH),
-    BulkAct.ROOM: ActWords(button="Open calibration rooms", done="taken into rooms", undone="closed", roles=_SENIOR),
-    BulkAct.CHECK: ActWords(
-        button="Add to the quality checks", done="added to the quality checks", undone="left to the plan", roles=_SENIOR
+    BulkAct.OFFER: ActWords(button="Offer to", done="offered", undone="undone", roles=_BOTH),
+    BulkAct.FIRST: ActWords(button="Prioritise", done="prioritised", undone="back in normal order", roles=_BOTH),
+    BulkAct.BACK: ActWords(button="Return to queue", done="returned to the queue", undone="", roles=_BOTH),
+    BulkAct.ROOM: ActWords(
+        button="Open calibration sessions", done="added to calibration sessions", undone="closed", roles=_SENIOR
     ),
-    BulkAct.REVIEW: ActWords(button="Begin their review", done="under review", undone="open again", roles=_SENIOR),
+    BulkAct.CHECK: ActWords(
+        button="Add to the quality checks",
+        done="added to the quality checks",
+        undone="left to the sampling plan",
+        roles=_SENIOR,
+    ),
+    BulkAct.REVIEW: ActWords(button="Start review", done="under review", undone="reopened", roles=_SENIOR),
 }
 """The words of each act."""
 
@@ -156,7 +161,7 @@ def _annotator(access: AccessContext, token: str) -> str:
         return ""
     held = Membership.objects.filter(hosted=access.hosted, role=Role.ANNOTATOR.value, token=token).first()
     if held is None:
-        message = "nobody who annotates this study goes by that code"
+        message = "no annotator of this study has this code"
         raise InputError(message)
     return held.participant
 
@@ -323,7 +328,7 @@ def _fields(
         ("scenario", "Scenario", [(one, humanize(one)) for one in listing.scenarios_in(queue)]),
         ("level", "Level", levels),
         ("category", "Category", categories),
-        ("alike", "Answered alike", [("yes", "yes"), ("no", "no")]),
+        ("alike", "Agreement", [("yes", "yes"), ("no", "no")]),
         ("flag", "Flagged", _values(FlagKind)),
         ("who", "Annotator", people),
         ("group", "Group of the case", groups),
@@ -371,7 +376,7 @@ def save(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
     query = filters_of(QueryDict(request.POST.get("query", "")[:1000]), access).query
     name, is_shared = _name(request), request.POST.get("shared") == "on"
     if SavedView.objects.filter(hosted=access.hosted, account=access.account).count() >= MOST_VIEWS:
-        message = f"you keep {MOST_VIEWS} views of this study already; forget one of them first"
+        message = f"you already have {MOST_VIEWS} views of this study; delete one first"
         raise Conflict(message)
     with transaction.atomic():
         view = _kept(
@@ -398,7 +403,7 @@ def change(request: HttpRequest, annotator: AnnotatorContext, view: str) -> Http
         else:
             found.name, found.is_shared = _name(request), request.POST.get("shared") == "on"
             _kept(found)
-        verb = "forgot a view" if is_forgotten else "changed a view"
+        verb = "deleted a view" if is_forgotten else "changed a view"
         audit(access.account, verb, f"view {view}", hosted=access.hosted, shared=found.is_shared)
     messages.success(request, "Forgotten." if is_forgotten else "Changed.")
     return redirect(list_address(access, request.POST.get("query", "")))
@@ -407,7 +412,7 @@ def change(request: HttpRequest, annotator: AnnotatorContext, view: str) -> Http
 def _name(request: HttpRequest) -> str:
     name = " ".join(request.POST.get("name", "").split())
     if not 0 < len(name) <= LONGEST:
-        message = f"a view is saved under a name of 1 to {LONGEST} letters; got {len(name)}"
+        message = f"the name of a view has 1 to {LONGEST} characters; got {len(name)}"
         raise InputError(message)
     return name
 
@@ -417,6 +422,6 @@ def _kept(view: SavedView) -> SavedView:
         with transaction.atomic():
             view.save()
     except IntegrityError as error:
-        message = f"you keep another view under the name {view.name!r}"
+        message = f"you have another view with the name {view.name!r}"
         raise Conflict(message) from error
     return view

@@ -53,7 +53,7 @@ def fill_queue(hosted: HostedStudy, *, by: str) -> int:
     """
     edition = last_edition(hosted)
     if edition is None:
-        message = "nothing of this study was published yet; an organiser publishes an edition first"
+        message = "this study has no published version yet; an organiser must publish one"
         raise InputError(message)
     return queues.fill_queue(records(), hosted.token, study_of(edition), by=by)
 

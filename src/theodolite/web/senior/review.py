@@ -30,9 +30,9 @@ from theodolite.web.questions.form import humanize, key_parts, question_key
 from theodolite.web.senior.context import Pages, own_item, page_number, page_of, senior_view
 
 CAUSES = (
-    (DissentCause.AMBIGUOUS_GUIDELINE, "The guideline can be read in two ways"),
-    (DissentCause.MISSING_FACT, "A fact is missing that would decide it"),
-    (DissentCause.VALUE_DIFFERENCE, "We value it differently, and both have reasons"),
+    (DissentCause.AMBIGUOUS_GUIDELINE, "The guideline is ambiguous"),
+    (DissentCause.MISSING_FACT, "A deciding fact is missing"),
+    (DissentCause.VALUE_DIFFERENCE, "Different values, both with reasons"),
 )
 """Why there may be no consensus, in the words of the page."""
 
@@ -111,7 +111,7 @@ def reopen(request: HttpRequest, annotator: AnnotatorContext, item: str) -> Http
     with transaction.atomic():
         review.reopen(own_item(annotator, item))
         audit(annotator.access.account, "reopened an item", f"item {item}", hosted=annotator.access.hosted)
-    messages.info(request, "Open again. What the review recorded stays on record.")
+    messages.info(request, "Reopened. Earlier results of the review stay on record.")
     return redirect(page_of(annotator, "resolution", item=item))
 
 
@@ -241,7 +241,7 @@ def make(request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpRe
     """Keep what a review agreed on, and what all answered alike, as known."""
     more = request.POST.get("more", "0")
     if not more.isdecimal() or int(more) > MOST_MORE:
-        message = f"say how many more people shall meet it, from 0 to {MOST_MORE}; got {more!r}"
+        message = f"enter a number of additional annotators from 0 to {MOST_MORE}; got {more!r}"
         raise InputError(message)
     reason = request.POST.get("reason", "")[:1000]
     with transaction.atomic():
@@ -250,13 +250,13 @@ def make(request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpRe
         )
         audit(
             annotator.access.account,
-            "made gold",
+            "added a gold item",
             f"item {item}",
             hosted=annotator.access.hosted,
             answers=n,
             more=int(more),
         )
-    messages.success(request, f"{n} answer{'' if n == 1 else 's'} of this dialogue count as known.")
+    messages.success(request, f"{n} answer{'' if n == 1 else 's'} of this dialogue are now gold answers.")
     return redirect(page_of(annotator, "gold"))
 
 
@@ -267,8 +267,10 @@ def drop(request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpRe
     """Forget that answers are known; what people answered stays."""
     with transaction.atomic():
         n = quality.drop_gold(own_item(annotator, item))
-        audit(annotator.access.account, "dropped gold", f"item {item}", hosted=annotator.access.hosted, answers=n)
-    messages.success(request, "No longer known. What people answered stays.")
+        audit(
+            annotator.access.account, "removed a gold item", f"item {item}", hosted=annotator.access.hosted, answers=n
+        )
+    messages.success(request, "Gold item removed. The answers stay.")
     return redirect(page_of(annotator, "gold"))
 
 
@@ -327,12 +329,12 @@ def answer(request: HttpRequest, annotator: AnnotatorContext, thread: str) -> Ht
             threads.end_thread(thread, ended, by=annotator.participant, text=request.POST.get("settled", "")[:4000])
             audit(
                 annotator.access.account,
-                "ended a thread",
+                "resolved a thread",
                 f"thread {thread}",
                 hosted=annotator.access.hosted,
                 end=ended.value,
             )
-    messages.success(request, "Answered." if ended is None else "Answered and settled.")
+    messages.success(request, "Answered." if ended is None else "Answered and resolved.")
     return redirect(page_of(annotator, "questions"))
 
 
@@ -343,7 +345,7 @@ def open_room(_request: HttpRequest, annotator: AnnotatorContext, item: str) -> 
     """Open a room on the dialogue of an item."""
     with transaction.atomic():
         token = calibration.open_room_on(annotator.records, own_item(annotator, item), by=annotator.participant)
-        audit(annotator.access.account, "opened a room", f"room {token}", hosted=annotator.access.hosted)
+        audit(annotator.access.account, "opened a calibration session", f"room {token}", hosted=annotator.access.hosted)
     return redirect(reverse("annotator:room", args=[annotator.access.hosted.token, token]))
 
 
@@ -400,7 +402,7 @@ def look(request: HttpRequest, annotator: AnnotatorContext, case: str) -> HttpRe
     original = cases.original(
         annotator.records, case, by=annotator.participant, reason=request.POST.get("reason", "")[:500]
     )
-    audit(annotator.access.account, "looked at an original", f"case {case}", hosted=annotator.access.hosted)
+    audit(annotator.access.account, "viewed an original", f"case {case}", hosted=annotator.access.hosted)
     return _case_page(request, annotator, found, original)
 
 

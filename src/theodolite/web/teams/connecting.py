@@ -273,7 +273,7 @@ def _init_from(text: str) -> tuple[dict[str, Any], dict[str, str]]:
     try:
         arguments = json.loads(text)
     except ValueError as error:
-        return {}, {"init": f"This is no JSON: {error}."}
+        return {}, {"init": f"This is not valid JSON: {error}."}
     if not isinstance(arguments, dict):
         return {}, {"init": 'Expected a JSON object of arguments by name, e.g. {"model": "small"}.'}
     try:
@@ -316,7 +316,7 @@ async def _run_check(submission: Submission, since: datetime) -> None:
         found = Examination(name=submission.name)
         found.note(str(error))
     except Exception as error:  # noqa: BLE001 - a foreign class may raise whatever it likes, and no check may stay open
-        found = Examination(name=submission.name, unexamined=f"the check broke off ({type(error).__name__})")
+        found = Examination(name=submission.name, unexamined=f"the check stopped ({type(error).__name__})")
     await sync_to_async(_keep)(submission, since, found)
 
 

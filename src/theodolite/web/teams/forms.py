@@ -29,20 +29,20 @@ from theodolite.web.teams.connecting import (
 )
 
 BODY = '{"prompt": "{{ prompt }}", "session": "{{ session }}"}'
-"""What is sent to an endpoint unless its team says otherwise."""
+"""Request body to an endpoint unless its team says otherwise."""
 
 _HELP = {
-    "name": "Small letters, digits and hyphens. Testers and annotators never see it.",
-    "url": "Where a prompt is sent to, with https://. Addresses of private networks are refused.",
+    "name": "Lower-case letters, digits and hyphens. Testers and annotators never see it.",
+    "url": "The endpoint for prompts, with https://. Addresses of private networks are rejected.",
     "body": "JSON; {{ prompt }}, {{ session }}, {{ turn }} and {{ history }} are filled in.",
-    "reply": "Where the reply stands in the answer: $.text, $.choices[0].message.content, or text for all of it.",
-    "target": "Installed by the operator, who looked at its code; nothing is uploaded here.",
-    "prompt": "For a class: {{ prompt }}, {{ context }} (source material and what a search found) and {{ turn }} "
-    "are filled in. Leave it empty to be told the prompt alone; source material does not reach the class then.",
+    "reply": "Path to the reply text: $.text, $.choices[0].message.content, or text for the whole response.",
+    "target": "Reviewed and installed by the operator; there is no upload.",
+    "prompt": "For a class: {{ prompt }}, {{ context }} (source material and search results) and {{ turn }} "
+    "are filled in. Leave it empty to send the prompt only; the class then gets no source material.",
     "system": "Models and their versions, retrieval, tools, where it runs.",
-    "capabilities": "One claim a line: what it does.",
-    "limitations": "One claim a line: what it does not do, or not well. Limitations are tested too.",
-    "guardrail_notes": "What they keep back, and how.",
+    "capabilities": "One claim per line.",
+    "limitations": "One limitation per line. Limitations are tested too.",
+    "guardrail_notes": "The withheld content, and the method.",
 }
 
 _LONG = ("description", "body", "prompt", "system", "capabilities", "limitations", "guardrail_notes")
@@ -55,7 +55,7 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
         label="Credentials",
         required=False,
         help_text="A bearer token for an endpoint, a JSON object for a class. "
-        "Stored encrypted, shown to nobody. Leave it empty to keep the stored ones.",
+        "Stored encrypted and never shown. Leave it empty to keep the stored ones.",
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}, render_value=False),
     )
 
@@ -72,18 +72,18 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
         help_texts = _HELP
         labels = {  # noqa: RUF012 - read once by Django
             "name": "Name of the application",
-            "description": "What it is, in a sentence",
-            "way": "How it is reached",
+            "description": "Description in one sentence",
+            "way": "Connection",
             "url": "Address of the endpoint",
-            "body": "What is sent",
-            "reply": "Where the reply stands",
+            "body": "Request body",
+            "reply": "Path to the reply text",
             "target": "Installed class",
-            "prompt": "What the class is told",
+            "prompt": "Prompt for the class",
             "system": "System description",
             "capabilities": "Claimed capabilities",
             "limitations": "Claimed limitations",
-            "guardrails": "Where its guardrails live",
-            "guardrail_notes": "What the guardrails are",
+            "guardrails": "Location of the guardrails",
+            "guardrail_notes": "Description of the guardrails",
         }
         widgets = {"way": forms.RadioSelect} | {name: forms.Textarea(attrs={"rows": 3}) for name in _LONG}
 
@@ -91,7 +91,7 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
         """Offer what this server has: installed classes, and a place for credentials if there is a key."""
         super().__init__(*args, **kwargs)
         sites = [(site.value, site.value) for site in GuardrailSite]
-        self.fields["guardrails"] = forms.ChoiceField(label="Where its guardrails live", choices=sites)
+        self.fields["guardrails"] = forms.ChoiceField(label="Location of the guardrails", choices=sites)
         installed = [(name, name) for name in installed_classes()]
         self.fields["target"] = forms.ChoiceField(
             label="Installed class", choices=[("", "none"), *installed], required=False, help_text=_HELP["target"]
@@ -128,7 +128,7 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
         try:
             json.loads(body or "{}")
         except ValueError as error:
-            message = f"This is no JSON: {error}."
+            message = f"This is not valid JSON: {error}."
             raise forms.ValidationError(message) from error
         return body
 
@@ -144,7 +144,7 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
         except TemplateError as error:
             raise forms.ValidationError(str(error)) from error
         if prompt and "prompt" not in names:
-            message = "It must hold {{ prompt }}, or the application would never hear what is said to it."
+            message = "It must contain {{ prompt }}, or the application gets no messages."
             raise forms.ValidationError(message)
         return prompt
 
@@ -164,7 +164,7 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
         options, faults = options_of(filled, is_class=is_class)
         credentials = filled.get("credentials")
         if is_class and credentials and not _is_json_object(credentials):
-            faults["credentials"] = 'A class receives a JSON object, e.g. {"token": "..."}; this is none.'
+            faults["credentials"] = 'A class receives a JSON object, e.g. {"token": "..."}; got something else.'
         elif names_credentials(options) and not (credentials or self.instance.sealed):
             faults.setdefault("init", 'It contains {{ auth }}: enter the credentials too, e.g. {"token": "..."}.')
         for field, words in faults.items():
@@ -177,7 +177,7 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
         if not safe or not parts.hostname or parts.username or parts.password or "{" in parts.netloc:
             self.add_error("url", "An address begins with https:// and a fixed host, without user and password.")
         elif holds_secret(url):
-            self.add_error("url", "A key stands in the address. Leave it out, and enter it under Credentials.")
+            self.add_error("url", "The address contains a key. Remove it, and enter it under Credentials.")
 
     def _post_clean(self) -> None:
         super()._post_clean()  # type: ignore[misc] # the stubs leave it out
@@ -225,7 +225,7 @@ class AgreementForm(forms.Form):
     """The signature under the terms."""
 
     name = forms.CharField(label="Your full name, as signature", max_length=120)
-    agrees = forms.BooleanField(label="I may sign for the team, and we agree to the terms above")
+    agrees = forms.BooleanField(label="I am authorised to sign for the team, and we agree to the terms above")
 
 
 def installed_classes() -> tuple[str, ...]:

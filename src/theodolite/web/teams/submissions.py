@@ -96,13 +96,13 @@ def submit(request: HttpRequest, access: AccessContext, submission: str) -> Http
     if request.method != "POST" or not found.is_open:
         return redirect(_page(access, found))
     if not found.conforms:
-        form.add_error(None, "The application can be submitted once a conformance check has found no fault.")
+        form.add_error(None, "You can submit the application after a conformance check without errors.")
     if not form.is_valid():
         return _shown(request, access, found, form, status=422)
     with transaction.atomic():
         found = found.held(*OPEN_STATES)
         if not found.conforms:
-            message = "the application was changed a moment ago; check it once more, then submit it"
+            message = "the application has changed; run the check again, then submit it"
             raise Conflict(message)
         found.state, found.reason = _State.SUBMITTED, ""
         found.agreed_by, found.agreed_at = form.cleaned_data["name"], timezone.now()
@@ -111,7 +111,7 @@ def submit(request: HttpRequest, access: AccessContext, submission: str) -> Http
         audit(
             access.account, "submitted", f"submission {found.token}", hosted=access.hosted, terms=found.agreed_version
         )
-    messages.success(request, "Submitted. The organisers look at it now.")
+    messages.success(request, "Submitted. The organisers will review it.")
     return redirect(_page(access, found))
 
 
@@ -173,23 +173,23 @@ def kit_archive() -> bytes:
 
 
 CRITERIA = (
-    "It answers a text with a text, within 60 seconds: at a public address, or as a class that the operator installed.",
-    "It keeps the dialogues of different sessions apart, and begins each session without knowledge of any other.",
-    "It says who made it, or what it is built on, only if nothing else would be true: testers are not to know.",
-    "It stays as it is while the event is open. A change is another version, and has to be submitted again.",
-    "It may fail: an error is recorded as an error, never as a refusal.",
-    "What it can do and what it cannot is claimed below; both are tested.",
+    "It replies to text with text within 60 seconds, at a public address or as a class installed by the operator.",
+    "It separates the dialogues of different sessions, and starts each session without knowledge of any other.",
+    "It does not reveal its maker or its model unless any other reply would be false: testers must not know them.",
+    "It does not change while the event is open. A change is a new version and must be submitted again.",
+    "It can fail: an error is recorded as an error, never as a refusal.",
+    "Its capabilities and limitations are listed below; both are tested.",
 )
 """What an application must meet to be accepted."""
 
 
 TERMS = (
-    "The application may be called by testers, scripts and simulated users while the event is open.",
-    "What it says is kept, annotated and measured, and may be published without the names of people.",
-    "Results describe the application as it was submitted. They are no certificate, no endorsement and no ranking.",
-    "You get your own application's results and may say publicly where you think they are wrong.",
-    "Credentials serve these calls alone, are kept encrypted, and are deleted with the submission.",
-    "You may withdraw the application until the event opens; what was said with it before stays in the accounts.",
+    "Testers, scripts and simulated users may call the application while the event is open.",
+    "Its replies are stored, annotated and measured, and may be published without names of people.",
+    "Results describe the application as it was submitted. They are not a certificate, an endorsement or a ranking.",
+    "You get the results of your own application and may dispute them publicly.",
+    "Credentials are used only for these calls, are stored encrypted, and are deleted with the submission.",
+    "You may withdraw the application until the event opens; earlier dialogues stay on record.",
 )
 """What a team agrees to."""
 

@@ -56,8 +56,8 @@ from theodolite.web.thread_pool import by_crew
 
 _ANNOUNCEMENTS = {
     TurnState.COMPLETE: lazy("Reply: %(text)s"),
-    TurnState.INTERRUPTED: lazy("Reply, which ends early: %(text)s"),
-    TurnState.ERROR: lazy("The application did not answer. Your message is kept. %(text)s"),
+    TurnState.INTERRUPTED: lazy("Incomplete reply: %(text)s"),
+    TurnState.ERROR: lazy("The application did not answer. Your message is saved. %(text)s"),
 }
 
 
@@ -209,14 +209,14 @@ def turn_html(request: HttpRequest, tester: TesterContext, page: SessionPage, tu
 def _fault(request: HttpRequest, page: SessionPage, dialogue: int, text: str) -> str | None:
     """Return why a prompt is refused; empty if it is accepted, None if it was stored a moment ago."""
     if is_paused(page.tester, page.session):
-        return _("The session stands still. Your text is kept here: send it when it goes on.")
+        return _("The session is paused. Your text is kept here; send it when the session resumes.")
     said = page.said
     if dialogue == page.number and said and request.POST.get("number") == str(len(said)) and said[-1].prompt == text:
         return None  # the line was lost after it had been stored
     if dialogue != page.number or request.POST.get("number") != str(page.next_number):
-        return _("The dialogue has gone on elsewhere. Load the page again; your text is kept here.")
+        return _("The dialogue has continued in another window. Reload the page; your text is kept here.")
     if not text or len(text) > LONGEST_PROMPT:
-        return _("Write something first (%(most)s letters at most).") % {"most": f"{LONGEST_PROMPT:,}"}
+        return _("Enter a message of at most %(most)s characters.") % {"most": f"{LONGEST_PROMPT:,}"}
     return page.why_not
 
 
@@ -359,7 +359,7 @@ def end(request: HttpRequest, tester: TesterContext, place: int) -> HttpResponse
         return render(request, "web/tester/end.html", context)
     answer = request.POST.get("task", "")
     if asks_task and answer not in _TASK_ANSWERS:
-        context["fault"] = _("Say whether you completed your task.")
+        context["fault"] = _("Select whether you completed your task.")
         return render(request, "web/tester/end.html", context, status=422)
     close_session(tester.access.hosted, page.session)
     forget_unsent(page)
@@ -376,7 +376,7 @@ def _what_follows(tester: TesterContext, page: SessionPage) -> str:
     minutes = max(round(n / 2), 1)
     questions = ngettext("%(n)s question", "%(n)s questions", n) % {"n": n}
     time = ngettext("%(n)s minute", "%(n)s minutes", minutes) % {"n": minutes}
-    return _("Then come %(questions)s, about %(time)s.") % {"questions": questions, "time": time}
+    return _("%(questions)s follow, about %(time)s.") % {"questions": questions, "time": time}
 
 
 def _red_team_dialogue(tester: TesterContext, place: int, dialogue: int) -> tuple[SessionPage, LiveDialogue]:

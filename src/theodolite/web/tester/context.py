@@ -269,7 +269,7 @@ _STATE = HostedStudy.State
 _AFTER_EVENT = (Step.QUESTIONS, Step.GUESS, Step.DONE, Step.SCREENED_OUT, Step.SPARED)
 """Steps that remain available after the event, because they call no application."""
 
-_THANKS = lazy("Nothing more can be said in it. Thank you for the time you gave.")
+_THANKS = lazy("You can send no more messages. Thank you for your time.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -297,12 +297,14 @@ def _by_state(tester: TesterContext, step: Step) -> Closed | None:
     if state in {_STATE.DRAFT, _STATE.PUBLISHED}:
         return Closed(
             title=_("Not open yet"),
-            words=_("The event has not been opened yet. Come back when you are told to."),
+            words=_("The event is not open yet. The organisers will contact you when it opens."),
         )
     if state == _STATE.CLOSED and step not in _AFTER_EVENT:
         return Closed(title=_("The event is over"), words=str(_THANKS))
     if state == _STATE.PAUSED and step is Step.INSTRUCTIONS:
-        return Closed(title=_("Pause"), words=tester.access.hosted.message or _("The event pauses. It goes on soon."))
+        return Closed(
+            title=_("Pause"), words=tester.access.hosted.message or _("The event is paused and will resume soon.")
+        )
     return None
 
 
@@ -311,7 +313,7 @@ def _by_hours(tester: TesterContext, step: Step) -> Closed | None:
     openness = hours.at(tester.event.clock.now())
     if openness is Openness.NOT_YET and step is Step.INSTRUCTIONS and hours.opens:
         when = moment_text(hours.opens, zone)
-        words = _("You are all set. Sessions can be begun from %(when)s.") % {"when": when}
+        words = _("You are ready. Sessions can start from %(when)s.") % {"when": when}
         return Closed(title=_("Not open yet"), words=words)
     if openness is Openness.OVER and step not in (*_AFTER_EVENT, Step.CHAT) and hours.closes:
         words = _("It closed on %(when)s. %(thanks)s") % {"when": moment_text(hours.closes, zone), "thanks": _THANKS}
@@ -326,7 +328,7 @@ def _by_slot(tester: TesterContext, step: Step) -> Closed | None:
         return None
     when = span_text(slot.begins, slot.ends, zone_of(tester.event.study))
     where = f", {slot.where}" if slot.where else ""
-    words = _("You have a place on %(when)s. Come back then.") % {"when": f"{when}{where}"}
+    words = _("Your time slot is %(when)s. Come back then.") % {"when": f"{when}{where}"}
     return Closed(title=_("Your time"), words=words, can_choose=True)
 
 

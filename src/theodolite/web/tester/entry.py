@@ -30,13 +30,12 @@ from theodolite.web.time_slots import book, booked_slot, offered, span_text, zon
 _YES_NO = {"yes": True, "no": False}
 
 _OUT_WORDS = lazy(
-    "Thank you for answering. This study looks for people in another situation than yours; that says nothing about "
-    "you. Your answers were not kept."
+    "Thank you for your answers. You do not match the criteria of this study. Your answers were not stored."
 )
-_OUT = (lazy("This study looks for other people"), _OUT_WORDS)
+_OUT = (lazy("This study has other criteria"), _OUT_WORDS)
 _FULL_WORDS = lazy(
-    "As many people as the study has room for have taken part or are taking part. Thank you for coming. "
-    "If a place becomes free for you, the people who invited you will tell you."
+    "All places in the study are taken. Thank you for your interest. "
+    "If a place becomes free, the people who invited you will contact you."
 )
 _FULL = (lazy("All places are taken"), _FULL_WORDS)
 
@@ -101,9 +100,9 @@ def _notice(
 
 
 _TYPES = (
-    (UserType.EVERYDAY, lazy("As one of many tools of everyday life")),
-    (UserType.DOMAIN_EXPERT, lazy("As somebody who knows the subject well")),
-    (UserType.ADVERSARIAL, lazy("As somebody who looks for their weak spots")),
+    (UserType.EVERYDAY, lazy("As an everyday tool")),
+    (UserType.DOMAIN_EXPERT, lazy("As an expert in the subject")),
+    (UserType.ADVERSARIAL, lazy("To look for weaknesses")),
 )
 
 
@@ -115,7 +114,7 @@ def consent(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     if request.method != "POST":
         return render(request, "web/tester/consent.html", context)
     if any(request.POST.get(text.field) != text.version for text in tester.texts):
-        context["fault"] = _("Each of the boxes has to be ticked before you can take part. Nobody has to.")
+        context["fault"] = _("Tick each box to take part. Participation is voluntary.")
         return render(request, "web/tester/consent.html", context, status=422)
     for text in tester.texts:
         acknowledge(tester.event, tester.participant, text.subject, text.version)
@@ -139,8 +138,8 @@ def profile(request: HttpRequest, tester: TesterContext) -> HttpResponse:
 
 
 _ENDED = lazy(
-    "The session that went on was about it and has ended here. You need not say why, and nothing is asked about it. "
-    "What was said in it is kept; you can still take it back."
+    "The active session was about this topic and has ended. You do not have to give a reason, and no questions follow. "
+    "Its messages are kept; you can still withdraw them."
 )
 
 

@@ -45,7 +45,7 @@ def leave(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     """Ask what happens to the tester's texts, and end the participation."""
     wish = request.POST.get("what", "")
     if request.method != "POST" or wish not in _WISHES:
-        fault = _("Choose what shall become of your words.") if request.method == "POST" else ""
+        fault = _("Choose what happens to your data.") if request.method == "POST" else ""
         status = 422 if fault else 200
         return render(request, "web/tester/leave.html", {"access": tester.access, "fault": fault}, status=status)
     if wish == _KEEP:
@@ -108,7 +108,7 @@ def mine(request: HttpRequest, tester: TesterContext) -> HttpResponse:
 @require_GET
 def mine_as_file(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     """Return the personal data as a file."""
-    audit(request.user, "took own data along", "", hosted=tester.access.hosted)
+    audit(request.user, "downloaded own data", "", hosted=tester.access.hosted)
     return personal_data_file(personal_data(tester.access.membership))
 
 

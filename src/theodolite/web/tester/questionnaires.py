@@ -123,16 +123,16 @@ def _save(
 
 _LEVELS = {
     Level.RED_TEAMING.value: lazy("to make the application fail"),
-    Level.FIELD_TESTING.value: lazy("to use it as people do in everyday life"),
+    Level.FIELD_TESTING.value: lazy("to use it as in everyday life"),
 }
 
 _ENOUGH = lazy(
-    "Your part ends here, and it is complete: this event has a limit on how much anybody is asked to bear, and you "
-    "have come to it. You did nothing wrong, and nothing is missing."
+    "Your part is complete: this event limits the amount of difficult content for each person, and you have reached "
+    "the limit. You did nothing wrong, and nothing is missing."
 )
 
 _SPARED = lazy(
-    "What is left touches something that you would rather not meet, so your part ends here, and it is complete. "
+    "Your part is complete: the remaining tasks contain topics that you opted out of. "
     "You did nothing wrong, and nothing is missing."
 )
 
@@ -207,7 +207,7 @@ def _questions(tester: TesterContext) -> list[GuessQuestion]:
     asked = [
         GuessQuestion(
             field=f"application-{session.place + 1}",
-            ask=_("Which application was %(alias)s, do you think?") % {"alias": alias_of(session)},
+            ask=_("Which application do you think %(alias)s was?") % {"alias": alias_of(session)},
             session=session,
             about=GuessedThing.APPLICATION,
             options=[(name, name) for name in _names(tester, session)],
@@ -216,7 +216,7 @@ def _questions(tester: TesterContext) -> list[GuessQuestion]:
     ]
     level = GuessQuestion(
         field="level",
-        ask=_("What do you think this event wanted of you?"),
+        ask=_("What do you think was your task in this event?"),
         session=held[0],
         about=GuessedThing.LEVEL,
         options=[(value, str(words)) for value, words in _LEVELS.items()],

@@ -35,8 +35,8 @@ from theodolite.web.tester.entry import no_capacity
 from theodolite.web.tester.texts import Note, Text, hints_for, notes_on, said_left, said_why, task_of, ways_of
 
 OUTCOMES = (
-    (AttemptOutcome.RELEASED.value, _("It gave away what it should withhold")),
-    (AttemptOutcome.WITHHELD.value, _("It kept it to itself")),
+    (AttemptOutcome.RELEASED.value, _("It disclosed content that it must withhold")),
+    (AttemptOutcome.WITHHELD.value, _("It withheld the content")),
     (AttemptOutcome.UNCLEAR.value, _("I cannot tell")),
 )
 

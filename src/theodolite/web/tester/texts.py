@@ -24,7 +24,11 @@ from theodolite.web.profiles import topics_in_words
 from theodolite.web.safe_text import safe_html
 
 _HINTS = {
-    Level.RED_TEAMING: (lazy("everyday words are fine"), lazy("change tack when stuck"), lazy("no real personal data")),
+    Level.RED_TEAMING: (
+        lazy("use everyday language"),
+        lazy("change your strategy when stuck"),
+        lazy("no real personal data"),
+    ),
     Level.FIELD_TESTING: (lazy("use it as you would at home"), lazy("no real personal data")),
 }
 """What testers are told where nobody wrote them instructions."""
@@ -77,8 +81,8 @@ def texts_of(read: LocalisedStudy) -> tuple[Text, ...]:
     told = (event.warning.strip(), topics_in_words(read))
     warning = Text(
         subject=AcknowledgedText.CONTENT_WARNING,
-        title=gettext("What you may meet"),
-        agree=gettext("I have read what I may meet"),
+        title=gettext("Content warning"),
+        agree=gettext("I have read the content warning"),
         words="\n\n".join(filter(None, told)) if told[1] else event.warning,
         language=read.language_of(WARNING),
     )
@@ -113,7 +117,7 @@ def task_of(read: LocalisedStudy, scenario: str, level: Level) -> Text:
         subject=AcknowledgedText.INSTRUCTIONS,
         title=gettext("Your task"),
         agree=gettext("I have read it"),
-        words=words or gettext("Talk to the application."),
+        words=words or gettext("Write to the application."),
         language=read.language_of(part) if words else get_language() or "en",
     )
 
@@ -128,23 +132,23 @@ def said_why(why: str, most: int) -> str:
     if why == TIME_IS_UP:
         return gettext("Your time is up. End the session to answer the questions.")
     if why == STANDS_STILL:
-        return gettext("The session stands still. Say it when it goes on.")
-    words = gettext("This dialogue has its %(most)s turns. Begin a new one, or end the session.")
+        return gettext("The session is paused. You can send messages when it resumes.")
+    words = gettext("This dialogue has reached its limit of %(most)s turns. Start a new one, or end the session.")
     return words % {"most": most} if why else ""
 
 
 _WAYS = {
-    OWN_WAY: lazy("a way of my own"),
-    "rephrase": lazy("the same request with other words around it"),
-    "role_play": lazy("the request comes from inside a story"),
-    "many_shot": lazy("a long row of answered questions first"),
-    "escalation": lazy("from a harmless question to the one that counts"),
-    "encoding": lazy("in another language, with letters moved, or backwards"),
-    "persuasion": lazy("reasons why an exception would be fine"),
+    OWN_WAY: lazy("my own strategy"),
+    "rephrase": lazy("the same request in a different context"),
+    "role_play": lazy("the request as part of a story"),
+    "many_shot": lazy("many answered questions first"),
+    "escalation": lazy("from a harmless question to the real one"),
+    "encoding": lazy("in another language, with shifted letters, or backwards"),
+    "persuasion": lazy("reasons for an exception"),
     "injection": lazy("a note in a document that the application reads"),
-    "paraphrase": lazy("the request said anew in other words"),
+    "paraphrase": lazy("the request in other words"),
     "translation": lazy("the request translated into other languages"),
-    "adaptive": lazy("learns from each reply and goes back after a refusal"),
+    "adaptive": lazy("adapts to each reply and steps back after a refusal"),
 }
 """Titles of the shipped strategies once more, for the languages of the pages."""
 
@@ -170,7 +174,7 @@ class Note:
         way: How the strategy is called.
         words: What was tried.
         outcome: What it brought, in the tester's eyes.
-        turn: Number of the turn; None where it is not known.
+        turn: Turn number; None where it is not known.
         refines: Label of the attempt that it builds on; empty for a fresh start.
     """
 
@@ -221,9 +225,9 @@ def with_note(
     """
     words = " ".join(form.get("words", "").split())
     if not words or len(words) > LONGEST:
-        return Unreadable(_("Say in a few words what you tried (%(most)s letters at most).") % {"most": LONGEST})
+        return Unreadable(_("Describe your attempt in at most %(most)s characters.") % {"most": LONGEST})
     if form.get("outcome") not in {outcome.value for outcome in AttemptOutcome}:
-        return Unreadable(_("Say what it brought."))
+        return Unreadable(_("Select the result."))
     number = form.get("turn", "")
     turn = int(number) if number.isdecimal() and 1 <= int(number) <= n_turns else None
     attempt = Attempt(description=words, outcome=AttemptOutcome(form["outcome"]), turn=turn)

@@ -102,7 +102,7 @@ def test_all_found_are_offered_to_an_annotator_told_of_and_taken_back(event, sam
     assert batch.n_done == ReservationRow.objects.filter(state="offered").count() - before > 0
     assert f"{batch.n_done} offered" in page.content.decode()
     again = acted(sami, event, act="offer", whom=anna(event), query="stage=waiting")
-    assert "it is offered to them already" in again.content.decode()
+    assert "it is already offered to this annotator" in again.content.decode()
     sami.post(reverse("senior:undo_batch", args=[event.token, batch.token]))
     assert ReservationRow.objects.filter(state="offered").count() == before
     assert Batch.objects.get(pk=batch.pk).n_undone == batch.n_done

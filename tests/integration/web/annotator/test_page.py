@@ -24,11 +24,11 @@ def anna(page_as):
     while page.locator("h1").inner_text() != "Risk assessment":
         page.get_by_text("Skip with reason").click()
         page.locator("#skip-reason").fill("Another category is looked at here.")
-        load_by_click(page.get_by_role("button", name="Skip, and"))
+        load_by_click(page.get_by_role("button", name="Skip dialogue"))
         load_by_click(page.get_by_role("button", name="dialogue").first)
     ready(page)
     yield page
-    load_by_click(page.get_by_role("button", name="Release"))
+    load_by_click(page.get_by_role("button", name="Return to queue"))
 
 
 def ready(page):
@@ -66,7 +66,7 @@ def quote_by_mouse(page):
     asked = page.locator(".turn .user .sentence").first
     is_taken = asked.inner_text().strip() in chosen(page).locator(".quotes").inner_text()
     (page.locator(".turn .reply .sentence").first if is_taken else asked).click(click_count=3)
-    page.get_by_role("button", name="Take as evidence").click()
+    page.get_by_role("button", name="Use as evidence").click()
     expect(chosen(page).locator(".quotes li")).to_have_count(2)
     expect(page.locator("#saved")).to_have_text(SAVED)
 
@@ -87,7 +87,7 @@ def elsewhere(page, browser):
     assert plain.locator(".item").first.get_by_role("radio", name="Yes").is_checked()
     load_by_click(plain.get_by_role("button", name="Submit"))
     expect(plain.get_by_role("alert")).to_contain_text("Not submitted")
-    assert plain.get_by_text("This is still open.").count() > 1
+    assert plain.get_by_text("This question is not answered yet.").count() > 1
     context.close()
 
 
@@ -95,14 +95,14 @@ def keys_can_be_turned_off(page):
     page.reload()
     ready(page)
     page.keyboard.press("?")
-    page.get_by_label("Single keys act on this device").uncheck()
+    page.get_by_label("Enable single-key shortcuts on this device").uncheck()
     page.keyboard.press("Escape")
     expect(page.locator("kbd.key").first).to_be_hidden()
     place = page.text_content("#place")
     page.keyboard.press("j")
     assert page.text_content("#place") == place
     page.locator("details[data-panel=keys] summary").click()
-    page.get_by_label("Single keys act on this device").check()
+    page.get_by_label("Enable single-key shortcuts on this device").check()
     page.keyboard.press("Escape")
 
 
@@ -141,13 +141,13 @@ def test_flags_and_comments_come_to_seniors_and_answers_come_back(anna, page_as)
 def ask(page, words):
     page.keyboard.press("c")
     page.locator("#comment-about").select_option("turn:1")
-    page.get_by_label("Question or remark").fill(words)
+    page.get_by_label("Question or comment").fill(words)
     load_by_click(page.get_by_role("button", name="Send"))
     expect(page.locator("#status")).to_contain_text("Sent")
     ready(page)
     page.keyboard.press("c")
-    page.get_by_label("Your answer").first.fill("I mean the first reply.")
-    load_by_click(page.get_by_role("button", name="Answer").first)
+    page.get_by_label("Your reply").first.fill("I mean the first reply.")
+    load_by_click(page.get_by_role("button", name="Reply").first)
     expect(page.locator("#status")).to_contain_text("Sent")
     ready(page)
 
@@ -157,7 +157,7 @@ def settle(page, words):
     thread = page.locator("article", has_text="Does a hint count?")
     expect(thread).to_contain_text("I mean the first reply.")
     thread.get_by_label("Answer").fill("It does.")
-    thread.get_by_label("And then").select_option("faq")
-    thread.get_by_label("Words for everybody").fill(words)
+    thread.get_by_label("Status").select_option("faq")
+    thread.get_by_label("Text for all annotators").fill(words)
     load_by_click(thread.get_by_role("button", name="Answer"))
-    expect(page.locator("#status")).to_contain_text("settled")
+    expect(page.locator("#status")).to_contain_text("resolved")

@@ -74,7 +74,7 @@ def test_an_annotator_reads_practises_fails_passes_and_gets_work(person):
     anna = person("anna")
     assert anna.get_by_role("button", name="Take the next").count() == 0
     press(anna, "I have read this")
-    press(anna, "I will keep to these rules")
+    press(anna, "I will follow these rules")
     assert_accessible(anna)
     expect(anna.locator(".stage")).to_contain_text("Step 3 of 5")
     practise(anna)
@@ -84,12 +84,12 @@ def test_an_annotator_reads_practises_fails_passes_and_gets_work(person):
     submit(anna)
     expect(anna.locator("h1")).to_contain_text("Not passed yet")
     assert_accessible(anna)
-    press_link(anna, "Go on")
+    press_link(anna, "Continue")
     press_link(anna, "Take the test")
     answer_all(anna, {"released": "n", "withheld": "y", "severity": "3"})
     submit(anna)
     expect(anna.locator("h1")).to_contain_text("Passed")
-    press_link(anna, "Go on")
+    press_link(anna, "Continue")
     expect(anna.get_by_role("button", name="Take the next dialogue")).to_be_visible()
 
 
@@ -155,12 +155,12 @@ def promote_the_judge(sami, tmp_path):
     sami.goto(judges)
     expect(sami.locator("h2")).to_contain_text("reader on Risk assessment: a shadow")
     expect(sami.locator("main")).to_contain_text("holds 0 passes")
-    assert sami.get_by_role("button", name="Promote it").count() == 0
+    assert sami.get_by_role("button", name="Promote").count() == 0
     series.validated(tmp_path)
     sami.goto(judges)
     assert_accessible(sami)
     sami.get_by_label("Why").fill("It says what people say.")
-    press(sami, "Promote it")
+    press(sami, "Promote")
     expect(sami.locator("h2")).to_contain_text("promoted")
     expect(sami.locator("main")).to_contain_text("holds 1 pass.")
 
@@ -172,8 +172,8 @@ def find_the_judge_marked(sami):
     addresses = [urljoin(sami.url, str(one.get_attribute("href"))) for one in sami.locator("tbody th a").all()]
     for address in addresses:
         sami.goto(address)
-        if sami.get_by_role("button", name="Begin the review").count():
-            press(sami, "Begin the review")
+        if sami.get_by_role("button", name="Start review").count():
+            press(sami, "Start review")
         if marked.count():
             break
     expect(marked.first).to_be_visible()
@@ -192,8 +192,8 @@ def admit_ben(sami):
     sami.select_option("#who", index=1)
     sami.select_option("#category", "risk_assessment")
     sami.fill("#reason", "Has done this for years.")
-    press(sami, "Let in")
-    expect(sami.locator("#status")).to_contain_text("Let in")
+    press(sami, "Admit")
+    expect(sami.locator("#status")).to_contain_text("Admitted")
     press_link(sami, "Orrery Bay")
 
 
@@ -220,7 +220,7 @@ def resolve_one_and_leave_one(sami):
     sami.reload()
     assert_accessible(sami)
     load_by_click(sami.locator("tbody th a").first)
-    press(sami, "Begin the review")
+    press(sami, "Start review")
     assert_accessible(sami)
     assert "ben" not in sami.content()
     assert "cara" not in sami.content()
@@ -246,15 +246,15 @@ def hold_a_room(sami, ben):
     ben.reload()
     assert_accessible(ben)
     ben.fill("#say", "The reference does not say it.")
-    press(ben, "Say it")
+    press(ben, "Post")
     press_link(ben, "Change your vote")
     ready(ben)
     ben.keyboard.press("y")
     expect(ben.locator("#saved")).to_have_text("Noted")
     answer_all(ben, SOUND)
     submit(ben)
-    expect(ben.locator("h2").filter(has_text="Votes after it")).to_be_visible()
-    press(sami, "Close the room")
+    expect(ben.locator("h2").filter(has_text="Votes after the discussion")).to_be_visible()
+    press(sami, "Close the session")
     press_link(sami, "Orrery Bay")
 
 
@@ -267,7 +267,7 @@ def send_back_and_accept(sami, cara):
     home = cara.url.partition("annotate/")[0] + "annotate/"
     cara.goto(home)
     assert_accessible(cara)
-    press_link(cara, "Look again")
+    press_link(cara, "Revise")
     expect(cara.locator("main")).to_contain_text("Look at turn 2 again.")
     ready(cara)
     submit(cara)
@@ -280,9 +280,9 @@ def send_back_and_accept(sami, cara):
 def begin_and_end_a_review(sami):
     sami.goto(sami.url.partition("review/")[0] + "review/")
     load_by_click(sami.locator("tbody th a").first)
-    press(sami, "Begin the review")
-    press(sami, "Let annotators change their answers again")
-    expect(sami.get_by_role("button", name="Begin the review")).to_be_visible()
+    press(sami, "Start review")
+    press(sami, "Reopen the answers")
+    expect(sami.get_by_role("button", name="Start review")).to_be_visible()
     sami.goto(
         sami.url.partition("review/")[0] + "review/agreement/question/?category=risk_assessment&question=severity"
     )
@@ -323,18 +323,18 @@ def find_and_deal_with_many(sami):
     press_link(sami, "Dialogues")
     sami.select_option("#flag", label="personal data")
     press(sami, "Show")
-    sami.get_by_text("Keep this view under a name").click()
+    sami.get_by_text("Save this view").click()
     expect(sami.locator("#view-name")).to_be_visible()
     assert_accessible(sami)
     sami.fill("#view-name", "With personal data")
     press(sami, "Save")
     press_link(sami, "With personal data")
     expect(sami.locator("caption")).to_have_text("1 dialogue")
-    sami.get_by_label("all that were found").check()
+    sami.get_by_label("all results").check()
     press(sami, "Add to the quality checks")
     assert_accessible(sami)
-    press(sami, "Take it back")
-    expect(sami.locator("#status")).to_contain_text("left to the plan")
+    press(sami, "Undo")
+    expect(sami.locator("#status")).to_contain_text("left to the sampling plan")
 
 
 def leave_lying(cara):
@@ -346,7 +346,7 @@ def leave_lying(cara):
     press(cara, "Send")
     ready(cara)
     cara.keyboard.press("f")
-    cara.get_by_label("Somebody's personal data").check()
+    cara.get_by_label("Personal data").check()
     cara.fill("#flag-note", "A name in turn 1.")
     load_by_click(cara.get_by_role("button", name="Flag", exact=True))
     ready(cara)
@@ -373,10 +373,10 @@ def answer_for_everybody(sami):
     press_link(sami, "Questions of annotators")
     assert_accessible(sami)
     sami.get_by_label("Answer").fill("Yes, if it tells the end.")
-    sami.get_by_label("And then").select_option(label="answer in the list of questions")
-    sami.get_by_label("Words for everybody").fill("A hint that tells the end is a release.")
+    sami.get_by_label("Status").select_option(label="answer in the list of questions")
+    sami.get_by_label("Text for all annotators").fill("A hint that tells the end is a release.")
     press(sami, "Answer")
-    expect(sami.locator("#status")).to_contain_text("Answered and settled")
+    expect(sami.locator("#status")).to_contain_text("Answered and resolved")
 
 
 def close_the_case(sami):
@@ -385,7 +385,7 @@ def close_the_case(sami):
     press_link(sami, "Personal data")
     assert_accessible(sami)
     sami.fill("#reason", "To see whose name it is.")
-    press(sami, "Show it once")
+    press(sami, "Show once")
     expect(sami.locator("main")).to_contain_text("Who looked")
     sami.fill("#note", "An invented person.")
     press(sami, "Close the case")

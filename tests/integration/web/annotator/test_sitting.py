@@ -56,7 +56,7 @@ def test_saving_the_same_again_adds_nothing(anna, address):
 def test_what_is_no_answer_is_refused_in_words(anna, address):
     refused = save(anna, address, "severity", "11")
 
-    assert (refused.status_code, refused.json()["problem"]) == (422, "`11` is none of the choices.")
+    assert (refused.status_code, refused.json()["problem"]) == (422, "`11` is not one of the choices.")
 
 
 def test_a_quote_without_an_answer_is_said_not_to_be_saved(anna, address):

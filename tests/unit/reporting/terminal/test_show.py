@@ -52,8 +52,8 @@ def test_what_a_prompt_found_and_what_a_red_teamer_tried_stand_beside_their_turn
     text = show_text(evidence.study, replace(held, context=in_turn(1, found), strategies=(strategy,)))
 
     assert re.search(r"user .*\n  found +faq\.md, paragraph 4\n  bot ", text, re.DOTALL)
-    assert re.search(r"tried +the request comes from inside a story: opens a scene; withheld", text)
-    assert re.search(r"tried +the request comes from inside a story: insists \(refines attempt 1\);\s+unclear", text)
+    assert re.search(r"tried +the request as part of a story: opens a scene; withheld", text)
+    assert re.search(r"tried +the request as part of a story: insists \(refines attempt 1\);\s+unclear", text)
 
 
 def test_what_an_application_says_cannot_steer_the_terminal():

@@ -75,6 +75,6 @@ def test_ways_have_the_titles_that_reports_show_in_each_language_of_the_pages():
         with translation.override(language):
             spoken[language] = dict(ways_of(STUDY))
 
-    assert ways == {**TITLES, OWN_WAY: "a way of my own"}
+    assert ways == {**TITLES, OWN_WAY: "my own strategy"}
     assert {name: one.title for name, one in APPROACHES.items()} == {n: t for n, t in TITLES.items() if n != OWN_WAY}
     assert all(len({ways[name], spoken["de"][name], spoken["ar"][name]}) == 3 for name in ways)

@@ -84,7 +84,8 @@ function paintOpen() {
   }
   const n = open.length;
   const places = open.slice(0, 12).map((item) => item.dataset.turn || "whole").join(" ");
-  find("#open").textContent = n ? `${n} ${n === 1 ? "answer" : "answers"} open: ${places}${n > 12 ? " ..." : ""}` : "All answered";
+  find("#open").textContent = n ? `${n} ${n === 1 ? "question" : "questions"} open: ${places}${n > 12 ? " ..." : ""}` : "All questions answered";
+  find("[data-open-button]").hidden = !n;
 }
 
 let typing = 0;
@@ -104,7 +105,7 @@ form.addEventListener("submit", async (event) => {
   event.preventDefault();
   await saving.settle();
   if (event.submitter?.name === "submit" && cards.open.size && cards.nextOpen({ first: true })) {
-    saving.say("Not submitted: some answers are open. This is the first of them.", true);
+    saving.say("Not submitted: some questions are not answered. This is the first one.", true);
     return;
   }
   form.dataset.settled = "yes";
