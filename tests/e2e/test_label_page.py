@@ -107,7 +107,7 @@ def test_a_person_labels_by_keyboard_alone_and_what_was_submitted_counts_at_once
     for how in ("1", "2", "1"):
         label_one(page, how)
 
-    assert "Nothing waits for you" in page.text_content("main")
+    assert "No tasks available" in page.text_content("main")
     assert_accessible(page)
     code, said = desk.stop()
     assert (code, "3 dialogues by anna; nothing waits" in " ".join(said.split())) == (0, True)

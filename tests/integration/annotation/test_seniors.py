@@ -119,7 +119,7 @@ def test_answers_stay_and_the_result_becomes_a_final_label(venue: Venue, queue: 
 
 def test_once_the_review_begins_nobody_changes_an_answer(venue: Venue, queue: str, item: str) -> None:
     (mine,) = last_ones(queue, "p-0")
-    with pytest.raises(Conflict, match="begin the review"):
+    with pytest.raises(Conflict, match="start the review"):
         resolve(venue.records, item, DISSENT)
     open_review(item)
 

@@ -38,13 +38,13 @@ def test_a_coder_codes_by_keyboard_settles_a_difference_and_gives_leave_to_quote
     load_by_click(opened(page, "coding/differing/").get_by_role("row").nth(1).get_by_role("link"))
     assert_accessible(page)
     page.get_by_label("We agree on the codes selected below").check()
-    page.get_by_label("Why").fill("One word was overlooked.")
+    page.get_by_label("Reason").fill("One word was overlooked.")
     load_by_click(page.get_by_role("button", name="Record"))
     expect(page.get_by_role("status")).to_contain_text("Recorded.")
 
     load_by_click(opened(page, "coding/quotes/").get_by_role("row").nth(1).get_by_role("link"))
     assert_accessible(page)
-    load_by_click(page.get_by_role("button", name="Release"))
+    load_by_click(page.get_by_role("button", name="Release", exact=True))
     expect(page.get_by_role("status")).to_contain_text("The quote is released.")
     look_at_what_is_left(page)
 
@@ -64,9 +64,9 @@ def test_a_session_is_read_beside_its_answers(page_as):
     assert_accessible(page)
     expect(page.get_by_role("region", name="Dialogue")).to_be_visible()
     page.get_by_role("group", name="Materialised in this session?").get_by_label("Yes").check()
-    page.get_by_role("group", name="If so: how grave?").get_by_label("7").check()
+    page.get_by_role("group", name="If so: severity").get_by_label("7").check()
     page.get_by_label("negative").check()
-    page.get_by_label("Why").fill("They had asked not to be told.")
+    page.get_by_label("Reason").fill("They had asked not to be told.")
     load_by_click(page.get_by_role("button", name="Record"))
 
     expect(page.get_by_role("status")).to_contain_text("Recorded.")

@@ -88,7 +88,7 @@ def test_a_used_invitation_cannot_be_taken_back(event, organiser, stranger):
     invitation = invite(organiser, event, Role.ANNOTATOR)
     stranger.post(invitation_path(invitation), GOOD)
 
-    with pytest.raises(Conflict, match="come in by this invitation already"):
+    with pytest.raises(Conflict, match="already used this invitation"):
         withdraw_invitation(organiser, invitation)
 
 
@@ -244,8 +244,8 @@ def test_a_first_organiser_without_a_study_reads_how_to_begin(event, stranger):
     stranger.post(invitation_path(first_invitation()), GOOD)
     page = stranger.get("/").content.decode()
 
-    assert "Begin by putting one on this server" in page
-    assert "Who invited you" not in page
+    assert "Add one to this server" in page
+    assert "who invited you" not in page
 
 
 def test_nobody_registers(event, stranger):

@@ -46,7 +46,7 @@ def test_a_blind_event_is_told_to_be_blind_and_nothing_has_begun(talked, client_
     before = state()
     found = look(client_as, talked)
 
-    assert "Nothing was found that tells." in found, found
+    assert "No identifying text found." in found, found
     assert "of 3 people" in found
     assert state() == before
     assert AuditEntry.objects.filter(verb="searched pages for unblinding words").exists()

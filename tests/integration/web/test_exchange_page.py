@@ -52,7 +52,7 @@ def take_in(client, at, event, **changes):
 def test_labels_from_elsewhere_count_and_leave_as_rows_without_names(event, client_as, at):
     analyst = client_as(Role.ANALYST)
     checked = take_in(analyst, at, event, check="1")
-    assert "nothing stored" in checked.content.decode()
+    assert "not stored" in checked.content.decode()
     assert not AnnotationRow.objects.filter(annotator__startswith="zoe").exists()
 
     assert "1 new" in take_in(analyst, at, event).content.decode()

@@ -74,7 +74,7 @@ def test_the_version_that_somebody_agreed_to_is_that_of_the_words_read_and_holds
     given = server_store().events.participants.acknowledgements(field_tester(event).participant)
     words = localised(event_of(event).study, "de").study.event.consent
 
-    assert "Was Ihnen begegnen kann" in page
+    assert "Warnung vor Inhalten" in page
     assert {one.subject: one.version for one in given}[AcknowledgedText.CONSENT] == digest(words)
     assert client.get(way).headers["Location"].endswith("/you/")  # in English, and not asked again
 
@@ -87,7 +87,7 @@ def test_what_a_person_chooses_comes_before_what_the_browser_asks_for(event, cli
 
     assert Comfort.objects.get(account=field_tester(event).account).language == "de"
     assert "Vorab einige Fragen" in page
-    assert "Wie Sie die Seiten mögen" in comfort
+    assert "Anzeigeeinstellungen" in comfort
     assert '<option value="de" selected>Deutsch</option>' in comfort
     assert client.post("/comfort/", {"text_size": "1", "language": "xx"}).status_code == 422
 

@@ -236,12 +236,12 @@ def test_a_reply_that_does_not_come_is_shown_at_its_session(event, organiser, at
     ("state", "approved", "decided", "next_one"),
     [
         ("draft", True, False, "waits for your decision"),
-        ("draft", True, True, "publish it as the first edition"),
+        ("draft", True, True, "publish them as the first version"),
         ("published", False, True, "no valid ethics approval"),
         ("published", True, True, "open the event"),
         ("open", True, True, "the event is open"),
-        ("paused", True, False, "everything stands still"),
-        ("closed", True, True, "measure what was said"),
+        ("paused", True, False, "the event is paused"),
+        ("closed", True, True, "measure its dialogues"),
     ],
 )
 def test_the_first_page_says_what_is_next(event, organiser, at, state, approved, decided, next_one):

@@ -87,7 +87,7 @@ def test_who_is_screened_out_is_told_so_and_stays_out_until_asked_again(own, cli
     member = Membership.objects.get(hosted=own, role="red teamer")
 
     assert (where, again.status_code) == ("not-this-time/", 302)
-    assert "looks for other people" in words
+    assert "has other criteria" in words
     assert pool_says(organiser, own) == "screened out"
     organiser.post(f"/s/{own.token}/organise/people/who/{member.token}/screen/")
     assert on(tester, own)[0] == "before/"
@@ -144,7 +144,7 @@ def test_a_slot_is_chosen_waited_for_and_changed(event, client_as):
 
     assert walk(tester, event, 2) == "time/"
     tester.post(f"/s/{event.token}/test/time/", {"slot": soon.token})
-    assert "You have a place on" in on(tester, event)[1]
+    assert "Your time slot is" in on(tester, event)[1]
     tester.post(f"/s/{event.token}/test/time/", {"slot": later.token})
     assert Booking.objects.get().slot == later
     TimeSlot.objects.filter(pk=later.pk).update(begins=timezone.now() - timedelta(minutes=1))
@@ -284,6 +284,6 @@ def test_nobody_takes_words_back_twice_or_of_people_who_have_none(event, client_
     for role, wish in ((Role.ANNOTATOR, "remove"), (Role.RED_TEAMER, "everything")):
         member = Membership.objects.get(hosted=event, role=role.value)
         page = f"/s/{event.token}/organise/people/who/{member.token}/take-back/"
-        assert "nothing was taken back" in organiser.post(page, {"wish": wish}, follow=True).content.decode()
+        assert "nothing was withdrawn" in organiser.post(page, {"wish": wish}, follow=True).content.decode()
 
     assert not Membership.objects.filter(withdrew=True).exists()

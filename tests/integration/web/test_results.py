@@ -95,7 +95,7 @@ def test_one_at_a_time_and_what_a_stop_cut_off_says_so(event, client_as, at):
     Measurement.objects.create(hosted=event, edition="0" * 64)
     organiser = client_as(Role.ORGANISER)
 
-    assert "under way already" in organiser.post(f"{at}measure/", follow=True).content.decode()
+    assert "already running" in organiser.post(f"{at}measure/", follow=True).content.decode()
     _strike_unfinished()
     assert CUT_OFF in organiser.get(at).content.decode()
     assert (settings.WORKSPACE / "measured").exists() is False

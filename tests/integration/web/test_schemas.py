@@ -137,12 +137,12 @@ def test_what_the_study_has_already_and_what_does_not_hold_together_is_not_publi
     broken = senior.post(address(draft, "schema_publish"), {"revision": "2"})
     late = publish(senior, draft, revision=1)
 
-    assert "says what the study has already" in nothing_new
+    assert "identical to the study" in nothing_new
     assert (broken.status_code, "no question `relased`" in " ".join(unescape(broken.content.decode()).split())) == (
         422,
         True,
     )
-    assert "look once more" in late
+    assert "review it" in late
     assert not (Path(draft.hosted.folder) / "schemas").exists()
     assert SchemaVersion.objects.count() == 0
 
@@ -269,7 +269,7 @@ def say(hosted, dialogue, who, value):
 
 def test_what_a_text_touches_is_told_with_the_sample_that_shows_what_it_moves(senior, draft, answered):
     at = address(draft, "schema_touches")
-    assert "Nothing is touched" in senior.get(at).content.decode()
+    assert "No effect:" in senior.get(at).content.decode()
     save(senior, draft, reworded(draft))
 
     page = " ".join(unescape(senior.get(at).content.decode()).split())
@@ -280,7 +280,7 @@ def test_what_a_text_touches_is_told_with_the_sample_that_shows_what_it_moves(se
     assert "(asked after withheld)" in page
     assert "<b>1 dialogue</b> of the 1 that has a value by the old words; it takes" in page
     assert "is assumed: only 1 pair of answers could tell" in page
-    assert "once this text is published" in page
+    assert "after this text is published" in page
     assert at in senior.get(address(draft)).content.decode()
     assert "Not done: the queue does not ask" in told(senior.post(at, {"size": "0.2"}, follow=True))
     assert "size and power are numbers" in told(senior.get(at, {"size": "much"}))
@@ -328,7 +328,7 @@ def test_an_editor_saves_as_one_writes_and_shows_what_annotators_will_see(page_a
     page.get_by_role("link", name="Line ").first.click()
     page.wait_for_function("getSelection().toString().includes('witheld')")
 
-    page.get_by_role("button", name="Bring back revision 1").focus()
+    page.get_by_role("button", name="Restore revision 1").focus()
     load_by_key(page, "Enter")
     expect(page.locator("#saved")).to_contain_text("Revision 4", timeout=PATIENCE_MS)
     page.get_by_role("button", name="Interaction style", exact=True).press("Enter")

@@ -157,7 +157,7 @@ class TestMail:
         invitation = invite(Account.objects.get(name="Olga"), event, Role.ANNOTATOR, email="nora@example.org")
 
         assert not send_invitation(rf.get("/", SERVER_NAME="localhost"), invitation)
-        assert "sends no mail" in stranger.get("/account/password/reset/").content.decode()
+        assert "does not send e-mail" in stranger.get("/account/password/reset/").content.decode()
 
     @pytest.fixture
     def rf(self):

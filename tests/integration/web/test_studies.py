@@ -70,7 +70,7 @@ def test_nothing_is_published_twice_nor_unseen(organiser, own):
     unseen = publish(organiser, own, version="0" * 64)
 
     assert (again.status_code, unseen.status_code) == (409, 409)
-    assert "look at the changes once more" in unseen.content.decode()
+    assert "review the changes" in unseen.content.decode()
     assert Edition.objects.count() == 1
 
 
@@ -98,8 +98,8 @@ def test_a_host_puts_a_folder_and_a_pack_on_the_server(organiser, own, tmp_path,
 @pytest.mark.parametrize(
     ("form", "words"),
     [
-        ({}, "either a folder"),
-        ({"folder": "x", "pack": "aria/pathfinder"}, "either a folder"),
+        ({}, "Enter a folder"),
+        ({"folder": "x", "pack": "aria/pathfinder"}, "Enter a folder"),
         ({"pack": "aria/pathfinder"}, "needs a name"),
         ({"pack": "aria/pathfinder", "name": "../up"}, "slug"),
         ({"folder": "/nowhere"}, "there is no such file or folder"),

@@ -77,7 +77,7 @@ def test_credentials_stay_where_none_are_written(event, team):
         ({"url": "https://127.0.0.1/x"}, "no public address"),
         ({"url": "https://[::ffff:10.0.0.1]/x"}, "no public address"),
         ({"url": "https://{{ prompt }}.example/"}, "begins with https://"),
-        ({"body": "{"}, "This is no JSON"),
+        ({"body": "{"}, "This is not valid JSON"),
         ({"reply": "$..x["}, "reply"),
         ({"name": "echo"}, "This name is taken"),
         ({"way": "class", "target": "os:system"}, "not one of the available choices"),
@@ -112,7 +112,7 @@ def test_an_application_is_checked_signed_submitted_and_accepted(event, team, cl
     shown = client_as(Role.ORGANISER).get(page).content.decode()
     assert "echo-claim-1:" in shown
     assert ("untestable: Nobody can see it." in shown) == (len(kept) > 1)
-    assert (early.status_code, "No faults." in checked) == (422, True)
+    assert (early.status_code, "No errors." in checked) == (422, True)
     assert Submission.objects.get(name="echo").state == "accepted"
     assert "class: theodolite.resources.kit" in client_as(Role.ORGANISER).get(page).content.decode()
 
@@ -318,7 +318,7 @@ def test_what_is_submitted_is_what_a_study_file_accepts(picky, team, tmp_path):
         ({"cpu_seconds": "-1"}, "cpu_seconds", "`cpu_seconds` is `-1`; expected at least 0."),
         ({"timeout": "0"}, "timeout", "`timeout` is `0`; expected more than 0."),
         ({"timeout": "90"}, "timeout", "expected at most 60, as the criteria state"),
-        ({"init": "{"}, "init", "This is no JSON"),
+        ({"init": "{"}, "init", "This is not valid JSON"),
         ({"init": "[1]"}, "init", "Expected a JSON object of arguments"),
         ({"init": '{"token": "{{ prompt }}"}'}, "init", "Nothing fills {{ prompt }}"),
         ({"init": '{"token": "{{ auth.tokn }}"}'}, "init", "the credentials are: `token`"),

@@ -110,7 +110,7 @@ def test_a_red_teamers_way_from_consent_to_the_last_page(visitor: Callable[..., 
     for group in page.get_by_role("group").all():
         group.get_by_role("radio").last.check()
     load_by_click(page.get_by_role("button", name="Send"))
-    expect(page.get_by_role("heading", name="That was all")).to_be_visible()
+    expect(page.get_by_role("heading", name="You are done")).to_be_visible()
     assert_accessible(page)
 
 
@@ -126,7 +126,7 @@ def talk_stop_reload_and_go_on(page: Page) -> None:
     page.get_by_label("Your message").fill("not sent yet")
     page.reload()
     expect(page.get_by_label("Your message")).to_have_value("not sent yet")
-    expect(page.locator("#saved")).to_contain_text("Text kept")
+    expect(page.locator("#saved")).to_contain_text("Draft saved")
     page.evaluate("sessionStorage.clear()")  # as in another tab, or on another device
     page.reload()
     expect(page.get_by_label("Your message")).to_have_value("not sent yet")
@@ -195,7 +195,7 @@ def look_at_200_percent(page: Page) -> None:
 def test_a_field_testers_way_by_keyboard_alone(page_as: Callable[..., Page]) -> None:
     page = page_as(Role.FIELD_TESTER)
     page.set_default_timeout(PATIENCE_MS)
-    for name in ("what I may meet", "terms"):
+    for name in ("content warning", "terms"):
         walk_to(page, "checkbox", name, "Space")
     for name in ("I agree", "Continue", "start"):
         walk_to(page, "button", name, "Enter")
@@ -214,7 +214,7 @@ def test_a_field_testers_way_by_keyboard_alone(page_as: Callable[..., Page]) -> 
     turn(page, 1, "complete")
     end_by_keyboard(page)
     answer_by_keyboard(page, "Send")
-    expect(page.get_by_role("heading", name="That was all")).to_be_visible()
+    expect(page.get_by_role("heading", name="You are done")).to_be_visible()
 
 
 def type_and_send(page: Page, text: str) -> None:

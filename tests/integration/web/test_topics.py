@@ -89,8 +89,8 @@ def test_who_changes_their_mind_in_a_session_on_it_is_out_of_it_without_a_questi
     answer = tester.post(f"/s/{sensitive.token}/test/topics/", {"topic": "eating"}, follow=True).content.decode()
 
     assert where == "1/"
-    assert 'Touches: <span lang="en">eating</span>' in chat
-    assert "has ended here" in answer
+    assert 'Topics: <span lang="en">eating</span>' in chat
+    assert "has ended" in answer
     assert context.sessions.get(session.key).state.value == "interrupted"
     assert on(tester, sensitive)[0] == "guess/"
 
@@ -135,7 +135,7 @@ def test_who_finds_no_seat_without_it_is_told_kindly_and_may_choose_otherwise(se
     where, words = step(tester, sensitive)
 
     assert where == "nothing-left/"
-    assert "nobody expects you to change your mind" in words
+    assert "do not have to change your choice" in words
     tester.post(f"/s/{sensitive.token}/test/topics/", {})
     assert on(tester, sensitive)[0] == "1/task/"
 

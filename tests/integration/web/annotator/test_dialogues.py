@@ -123,7 +123,7 @@ def test_nothing_chosen_and_nobody_named_is_said(event, sami):
     nothing = acted(sami, event, act="first", which="ticked")
     nobody = acted(sami, event, act="offer")
 
-    assert b"nothing was chosen" in nothing.content
+    assert b"nothing was selected" in nothing.content
     assert b"choose an annotator" in nobody.content
     assert not Batch.objects.exists()
 

@@ -52,4 +52,4 @@ def test_a_study_that_nobody_published_has_no_queue(event, client_as):
 
     answered = client_as(Role.SENIOR).post(reverse("senior:fill", args=[other.token]), follow=True)
 
-    assert b"nothing of this study was published yet" in answered.content
+    assert b"this study has no published version yet" in answered.content

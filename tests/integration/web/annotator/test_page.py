@@ -118,7 +118,7 @@ def test_flags_and_comments_come_to_seniors_and_answers_come_back(anna, page_as)
     for kind in FlagKind:
         anna.keyboard.press("f")
         anna.locator(f"[name=kind][value='{kind.value}']").check()
-        anna.get_by_label("Which words").fill("the second reply")
+        anna.get_by_label("Passage or description").fill("the second reply")
         load_by_click(anna.get_by_role("button", name="Flag", exact=True))
         expect(anna.locator("#status")).to_contain_text("Flagged")
         ready(anna)
@@ -134,7 +134,7 @@ def test_flags_and_comments_come_to_seniors_and_answers_come_back(anna, page_as)
     anna.keyboard.press("g")
     expect(anna.locator(".faq")).to_contain_text("A hint that can be understood counts.")
     anna.keyboard.press("c")
-    expect(anna.locator(".thread").first).to_contain_text("(settled)")
+    expect(anna.locator(".thread").first).to_contain_text("(resolved)")
     assert_accessible(anna)
 
 

@@ -153,16 +153,16 @@ def promote_the_judge(sami, tmp_path):
     series.judged(tmp_path)
     judges = sami.url.partition("review/")[0] + "review/judges/"
     sami.goto(judges)
-    expect(sami.locator("h2")).to_contain_text("reader on Risk assessment: a shadow")
-    expect(sami.locator("main")).to_contain_text("holds 0 passes")
+    expect(sami.locator("h2")).to_contain_text("reader on Risk assessment: not promoted")
+    expect(sami.locator("main")).to_contain_text("gives 0 passes")
     assert sami.get_by_role("button", name="Promote").count() == 0
     series.validated(tmp_path)
     sami.goto(judges)
     assert_accessible(sami)
-    sami.get_by_label("Why").fill("It says what people say.")
+    sami.get_by_label("Reason").fill("It says what people say.")
     press(sami, "Promote")
-    expect(sami.locator("h2")).to_contain_text("promoted")
-    expect(sami.locator("main")).to_contain_text("holds 1 pass.")
+    expect(sami.locator("h2")).to_contain_text(": promoted")
+    expect(sami.locator("main")).to_contain_text("gives 1 pass.")
 
 
 def find_the_judge_marked(sami):
@@ -224,11 +224,11 @@ def resolve_one_and_leave_one(sami):
     assert_accessible(sami)
     assert "ben" not in sami.content()
     assert "cara" not in sami.content()
-    for place, words in enumerate(("We agree: Yes", "No consensus. We value")):
+    for place, words in enumerate(("We agree: Yes", "No consensus. Different")):
         article = sami.locator("article.dispute").nth(place)
         found = article.get_by_label(words)
         (found if found.count() else article.locator("input[type=radio]").first).first.check()
-        article.get_by_label("Why").fill("We read the reference together.")
+        article.get_by_label("Rationale").fill("We read the reference together.")
         load_by_click(article.get_by_role("button", name="Record"))
         expect(sami.locator("#status")).to_contain_text("Recorded")
     assert sami.locator(".dispute .note").count() == 2
@@ -259,7 +259,7 @@ def hold_a_room(sami, ben):
 
 
 def send_back_and_accept(sami, cara):
-    press_link(sami, "Look at the first")
+    press_link(sami, "Check the first")
     assert_accessible(sami)
     sami.fill("#comment", "Look at turn 2 again.")
     press(sami, "Return with the comment")
@@ -272,7 +272,7 @@ def send_back_and_accept(sami, cara):
     ready(cara)
     submit(cara)
     press_link(sami, "Orrery Bay")
-    press_link(sami, "Look at the first")
+    press_link(sami, "Check the first")
     press(sami, "Accept")
     expect(sami.locator("#status")).to_contain_text("Accepted")
 
@@ -296,7 +296,7 @@ def finish(page, keys):
     while page.get_by_role("button", name="dialogue").count():
         annotate(page, keys)
         page.goto(page.url.partition("annotate/")[0] + "annotate/")
-    expect(page.locator("main")).to_contain_text("Nothing waits for you")
+    expect(page.locator("main")).to_contain_text("No tasks available")
 
 
 @pytest.mark.parametrize("told", [1], indirect=True)
@@ -386,7 +386,7 @@ def close_the_case(sami):
     assert_accessible(sami)
     sami.fill("#reason", "To see whose name it is.")
     press(sami, "Show once")
-    expect(sami.locator("main")).to_contain_text("Who looked")
+    expect(sami.locator("main")).to_contain_text("Accesses")
     sami.fill("#note", "An invented person.")
     press(sami, "Close the case")
     expect(sami.locator("main")).to_contain_text("Closed")
