@@ -123,7 +123,7 @@ def test_a_further_codebook_says_what_has_changed_and_what_is_due(event, client_
     room = desk_of(event, Role.SENIOR).coding_project()
 
     assert refused.status_code == 422
-    assert "what has changed" in words(refused)
+    assert "the change and its reason" in words(refused)
     book = room.work.current[""]
     assert (book.names, book.note) == (("brief", "helpful"), "Fewer codes.")
     assert {one.state for one in room.coded if one.answer.question == "open"} == {CodedState.UNCODED}

@@ -228,16 +228,16 @@ def test_a_reply_that_does_not_come_is_shown_at_its_session(event, organiser, at
     LiveTurnRow.objects.filter(key=turn.key).update(asked=timezone.now() - timedelta(seconds=45))
     page = organiser.get(f"{at}operations/").content.decode()
 
-    assert "stuck: waits for a reply since 45 s" in page
+    assert "stuck: waiting for a reply for 45 s" in page
     assert "<dt>Stuck replies</dt><dd>1</dd>" in page
 
 
 @pytest.mark.parametrize(
     ("state", "approved", "decided", "next_one"),
     [
-        ("draft", True, False, "waits for your decision"),
+        ("draft", True, False, "decide on"),
         ("draft", True, True, "publish them as the first version"),
-        ("published", False, True, "no valid ethics approval"),
+        ("published", False, True, "no ethics approval is valid"),
         ("published", True, True, "open the event"),
         ("open", True, True, "the event is open"),
         ("paused", True, False, "the event is paused"),

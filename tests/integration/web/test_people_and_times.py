@@ -273,7 +273,7 @@ def test_words_are_taken_back_for_a_person_who_asks_for_it_after_having_left(eve
     page = f"/s/{event.token}/organise/people/who/{member.token}/take-back/"
     told = organiser.post(page, {"wish": wish}, follow=True).content.decode()
 
-    assert "as the person asked: 1 dialogue" in told
+    assert "Data withdrawn: 1 dialogue" in told
     assert (said, words_in(event)) == (["Hello, I am r@example.org"], kept)
     assert Membership.objects.get(pk=member.pk).participant != member.participant
     assert pool_says(organiser, event) == "withdrawn"

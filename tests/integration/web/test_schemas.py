@@ -220,10 +220,10 @@ def test_words_settled_in_a_thread_come_into_the_draft_by_one_press(senior, draf
     done = save(senior, draft, head(draft).text, act="note:asked-1:released", now="risk-assessment")
     after = senior.get(address(draft)).content.decode()
 
-    assert "Put it at released" in offered
+    assert "Add to released" in offered
     assert done.status_code == 302
     assert '- "A hint that tells the end counts."  # thread asked-1' in head(draft).text
-    assert ("Put it at released" in after, "already in the text" in after) == (False, True)
+    assert ("Add to released" in after, "already in the text" in after) == (False, True)
     (entry,) = AuditEntry.objects.filter(verb="added guideline text to")
     assert entry.facts == {"thread": "asked-1"}
 
@@ -279,7 +279,7 @@ def test_what_a_text_touches_is_told_with_the_sample_that_shows_what_it_moves(se
     )
     assert "(asked after withheld)" in page
     assert "<b>1 dialogue</b> of the 1 that has a value by the old words; it takes" in page
-    assert "is assumed: only 1 pair of answers could tell" in page
+    assert "because only 1 pair of answers exists" in page
     assert "after this text is published" in page
     assert at in senior.get(address(draft)).content.decode()
     assert "Not done: the queue does not ask" in told(senior.post(at, {"size": "0.2"}, follow=True))
@@ -294,13 +294,13 @@ def test_a_sample_comes_into_the_queue_and_its_answers_stand_beside_the_old_ones
     senior.post(reverse("senior:fill", args=[hosted.token]))
 
     assert "1 dialogue will be annotated again" in told(senior.post(at, follow=True))
-    assert "still without one by the new words</dt><dd>1" in senior.get(at).content.decode()
+    assert "without a value for the new wording</dt><dd>1" in senior.get(at).content.decode()
     say(hosted, answered, "p-3", "yes")
 
     page = senior.get(at).content.decode()
     assert "Dialogues with both values</dt><dd>1" in page
-    assert "still without one by the new words</dt><dd>0" in page
-    assert "answers that are the same</dt><dd>.00 (" in page
+    assert "without a value for the new wording</dt><dd>0" in page
+    assert "of old and new answers</dt><dd>.00 (" in page
     first, again = WorkItemRow.objects.filter(dialogue__unit__key=answered, category="risk-assessment").order_by(
         "again"
     )

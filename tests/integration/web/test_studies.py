@@ -44,7 +44,7 @@ def test_an_edition_names_what_people_meet_and_the_next_shows_what_it_changes(or
     publish(organiser, own)
     own.refresh_from_db()
 
-    assert "Changed since edition 1" in page
+    assert "Changes since version 1" in page
     assert "- &quot;minutes&quot;: 30" in page
     assert "+ &quot;minutes&quot;: 45" in page
     assert [each.number for each in Edition.objects.all()] == [1, 2]
@@ -125,6 +125,6 @@ def test_what_was_published_before_can_be_published_again(organiser, own):
     publish(organiser, own)
 
     first, second, third = own.editions.order_by("number")
-    assert "edition 2" in page
+    assert "version 2" in page
     assert "1 change since" in page
     assert (first.version == third.version, first.version == second.version) == (True, False)

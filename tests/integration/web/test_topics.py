@@ -106,7 +106,7 @@ def test_topics_are_read_in_the_language_in_which_the_warning_is_whole(sensitive
     step(tester, sensitive)
     asked = tester.get(f"/s/{sensitive.token}/test/topics/", headers=german).content.decode()
 
-    assert "<strong>Essen</strong> (kann belasten): Was Menschen essen." in told
+    assert "<strong>Essen</strong> (mittel): Was Menschen essen." in told
     assert '<strong lang="de">Essen</strong>' in asked
     assert 'name="topic" value="eating"' in asked
 
@@ -152,6 +152,6 @@ def test_an_annotator_is_asked_first_and_given_nothing_of_it(sensitive, client_a
     assert annotator.post(f"{base}next/").headers["Location"].endswith("/topics/")
     annotator.post(f"{base}topics/", {"topic": "eating"})
     page = annotator.get(base).content.decode()
-    assert 'You would rather not meet: <span lang="en">eating</span>' in page
+    assert 'Your content opt-outs: <span lang="en">eating</span>' in page
     assert server_store().events.participants.avoided_topics(study.name, held.participant) == {"eating"}
     assert annotator.post(f"{base}next/").headers["Location"] == base

@@ -481,7 +481,9 @@ def feedback_on(marks: tuple[Marked, ...], given: Mapping[str, str]) -> dict[Key
 def _said(one: Marked) -> str:
     if one.is_right:
         near = (
-            f" The reference answer is {one.expected}; one point more or less counts too." if one.given != one.expected else ""
+            f" The reference answer is {one.expected}; one point more or less counts too."
+            if one.given != one.expected
+            else ""
         )
         return f"Right.{near} {one.reason}".strip()
     return f"Reference answer: {humanize(one.expected)}. {one.reason}".strip()

@@ -71,7 +71,7 @@ def test_a_judge_is_promoted_and_withdrawn_with_reasons_on_record(judged, event,
     assert "issued 2026-01-02" in sami.get(reverse("senior:judges", args=[event.token])).content.decode()
 
     told = decide(sami, event, "promote")
-    assert "stays marked as a model&#x27;s" in told
+    assert "stay marked as a model&#x27;s" in told
     assert promoted(records(), queue_token(event)) == {"reader"}
     told = decide(sami, event, "withdraw", "It drifts.")
 

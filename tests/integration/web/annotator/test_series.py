@@ -98,7 +98,7 @@ def practise(anna):
     press_link(anna, "Practise: Risk")
     ready(anna)
     anna.keyboard.press("n")
-    expect(anna.locator(".item.chosen .feedback, .feedback").first).to_contain_text("The example says: Yes")
+    expect(anna.locator(".item.chosen .feedback, .feedback").first).to_contain_text("Reference answer: Yes")
     assert_accessible(anna)
     while anna.locator("h1").inner_text() != "Annotate":
         answer_all(anna, RELEASED)

@@ -198,5 +198,5 @@ def test_nothing_chosen_is_no_answer():
     [("released@1", "maybe"), ("released@1", "does not apply"), ("force@1", "11"), ("withheld", "unable to determine")],
 )
 def test_what_the_question_does_not_allow_is_refused(key, value):
-    with pytest.raises(InvalidAnswer, match="none of the choices"):
+    with pytest.raises(InvalidAnswer, match="not one of the choices"):
         read(key, a=value)
