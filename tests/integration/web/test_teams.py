@@ -82,7 +82,7 @@ def test_credentials_stay_where_none_are_written(event, team):
         ({"name": "echo"}, "This name is taken"),
         ({"way": "class", "target": "os:system"}, "not one of the available choices"),
         ({"way": "class"}, "Choose a class"),
-        ({"prompt": "{{ context }}"}, "must hold {{ prompt }}"),
+        ({"prompt": "{{ context }}"}, "must contain {{ prompt }}"),
         ({"prompt": "{{ prompt"}, "template"),
         ({"way": "class", "target": KIT, "prompt": "{{ prompt }} {{ history }}"}, "names `history`"),
     ],

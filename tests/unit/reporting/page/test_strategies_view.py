@@ -23,7 +23,7 @@ def cell(success, released=()):
     about = subject_of(evidence, replace(findings_named("live"), strategies=(tally,)), facts(), words())
     (line,) = strategy_tables(about)[0].rows
     (found,) = line.cells
-    assert (line.title, line.name) == ("Learns from each reply and goes back after a refusal", "adaptive")
+    assert (line.title, line.name) == ("Adapts to each reply and steps back after a refusal", "adaptive")
     return found, [about.sets.sets[name].cases if name else () for name in (found.opens, found.opens_all)]
 
 
