@@ -70,4 +70,4 @@ def test_a_session_is_read_beside_its_answers(page_as):
     load_by_click(page.get_by_role("button", name="Record"))
 
     expect(page.get_by_role("status")).to_contain_text("Recorded.")
-    expect(page.get_by_text("became real").first).to_be_visible()
+    expect(page.get_by_text("materialised").first).to_be_visible()

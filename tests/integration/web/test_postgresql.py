@@ -38,4 +38,4 @@ def test_people_come_in_and_the_audit_log_is_kept(organiser, tmp_path, statement
     with pytest.raises(DatabaseError, match="never changed"), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(statement)
     assert held.role == "senior annotator"
-    assert set(AuditEntry.objects.values_list("verb", flat=True)) >= {"added study to server", "invited", "came in"}
+    assert set(AuditEntry.objects.values_list("verb", flat=True)) >= {"added study to server", "invited", "joined"}
