@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.measurement.clusters import ClusterIds, ClusterSums, cluster_sizes, kept_clusters
+from theodolite.measurement.clusters import ClusterIds, ClusterSums, cluster_sizes, selected_clusters
 from theodolite.measurement.interval import NO_SHARED_UNIT, Ends, check_confidence
 from theodolite.measurement.labels import (
     NO_PAIR,
@@ -67,8 +67,8 @@ def exact_agreement(
     check_confidence(confidence)
     pairs = paired(a, b)
     codes = {label: float(code) for code, label in enumerate(sorted({label for pair in pairs for label in pair}))}
-    places = [(codes[first], codes[second]) for first, second in pairs]
-    return _agreement(places, 0.0, clusters_of_pairs(a, b, clusters), confidence)
+    positions = [(codes[first], codes[second]) for first, second in pairs]
+    return _agreement(positions, 0.0, clusters_of_pairs(a, b, clusters), confidence)
 
 
 def relaxed_agreement(
@@ -117,20 +117,20 @@ def relaxed_agreement(
     if not (math.isfinite(within) and within >= 0):
         message = f"`within` must be a distance of 0 or more scale points; got {within!r}"
         raise InputError(message)
-    places = _places(a, b, categories)
-    return _agreement(places, within + ROUNDING, clusters_of_pairs(a, b, clusters), confidence)
+    positions = _positions(a, b, categories)
+    return _agreement(positions, within + ROUNDING, clusters_of_pairs(a, b, clusters), confidence)
 
 
-def _places(a: Sequence[Label], b: Sequence[Label], categories: Sequence[Label] | None) -> list[tuple[float, float]]:
+def _positions(a: Sequence[Label], b: Sequence[Label], categories: Sequence[Label] | None) -> list[tuple[float, float]]:
     """Return where on the scale the pairs of labels stand; scale points."""
     if categories is not None:
         pairs, points = paired(a, b), scale_points(categories)
         check_labels(pairs, points)
-        place = {point: float(number) for number, point in enumerate(points)}
-        return [(place[first], place[second]) for first, second in pairs]
+        position_of = {point: float(number) for number, point in enumerate(points)}
+        return [(position_of[first], position_of[second]) for first, second in pairs]
     check_lengths(a, b)
-    kept = [(x, y) for x, y in zip(a, b, strict=True) if label_text(x) is not None and label_text(y) is not None]
-    return [(_number(first), _number(second)) for first, second in kept]
+    present = [(x, y) for x, y in zip(a, b, strict=True) if label_text(x) is not None and label_text(y) is not None]
+    return [(_number(first), _number(second)) for first, second in present]
 
 
 def _number(label: Label) -> float:
@@ -141,14 +141,14 @@ def _number(label: Label) -> float:
 
 
 def _agreement(
-    places: Sequence[tuple[float, float]], within: float, clusters: ClusterIds | None, confidence: float
+    positions: Sequence[tuple[float, float]], within: float, clusters: ClusterIds | None, confidence: float
 ) -> Estimate | Undefined:
-    if not places:
+    if not positions:
         return Undefined(reason=NO_PAIR, unit=DIALOGUES, method="wilson")
-    first, second = np.array(places, dtype=np.float64).T
+    first, second = np.array(positions, dtype=np.float64).T
     agree = np.abs(first - second) <= within
     sizes = cluster_sizes(agree.tolist(), clusters)
-    share = defect_rate(int(np.count_nonzero(agree)), len(places), confidence=confidence, clusters=sizes)
+    share = defect_rate(int(np.count_nonzero(agree)), len(positions), confidence=confidence, clusters=sizes)
     return replace(share, chance=_chance(first, second, within)) if isinstance(share, Estimate) else share
 
 
@@ -196,9 +196,9 @@ def unanimity(
     """
     check_confidence(confidence)
     units = _labels_by_unit(ratings)
-    kept = [len(labels) >= FEWEST_LABELS for labels in units]
-    ids = kept_clusters(clusters, kept)
-    shared = [labels for labels, keep in zip(units, kept, strict=True) if keep]
+    has_two = [len(labels) >= FEWEST_LABELS for labels in units]
+    ids = selected_clusters(clusters, has_two)
+    shared = [labels for labels, keep in zip(units, has_two, strict=True) if keep]
     if not shared:
         return Undefined(reason=NO_SHARED_UNIT, unit=DIALOGUES)
     agree = [len(set(labels)) == 1 for labels in shared]
@@ -252,7 +252,9 @@ def _unanimity_chance(units: Sequence[Sequence[str]]) -> float:
     """Return how often all labels of a unit would be equal if drawn from the common use."""
     use = Counter(label for labels in units for label in labels)
     total = use.total()
-    by_size = {size: sum((count / total) ** size for count in use.values()) for size in {len(one) for one in units}}
+    by_size = {
+        size: sum((count / total) ** size for count in use.values()) for size in {len(labels) for labels in units}
+    }
     return min(sum(by_size[len(labels)] for labels in units) / len(units), 1.0)
 
 
@@ -403,7 +405,7 @@ class _Counted:
         n = int(np.count_nonzero(units))
         if n == 0:
             return Undefined(reason=otherwise, unit=DIALOGUES)
-        sizes = cluster_sizes(hits[units].tolist(), kept_clusters(self.clusters, units.tolist()))
+        sizes = cluster_sizes(hits[units].tolist(), selected_clusters(self.clusters, units.tolist()))
         return defect_rate(int(np.count_nonzero(hits)), n, clusters=sizes, confidence=self.confidence)
 
     def _f1(self, place: int, label: str = "") -> Estimate | Undefined:

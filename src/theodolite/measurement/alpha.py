@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.measurement.clusters import ClusterIds, ClusterSums, cluster_codes, cluster_sizes, kept_clusters
+from theodolite.measurement.clusters import ClusterIds, ClusterSums, cluster_codes, cluster_sizes, selected_clusters
 from theodolite.measurement.interval import (
     CORRECTED,
     NO_SHARED_UNIT,
@@ -82,7 +82,7 @@ def krippendorff_alpha(
     table = _table(ratings, scale)
     labelled_twice = np.count_nonzero(~np.isnan(table), axis=0) >= 2
     if clusters is not None:
-        clusters = kept_clusters(clusters, labelled_twice.tolist())
+        clusters = selected_clusters(clusters, labelled_twice.tolist())
     labels = table[:, labelled_twice]
     if scale == "interval" and len(np.unique(labels[~np.isnan(labels)])) > MOST_POINTS:
         draws = whole_count(replicates, "replicates")
@@ -96,8 +96,8 @@ def krippendorff_alpha(
     value = 1.0 - float(_disagreement_ratios(coincidences, units.points, scale))
     concord = _concord(units, coincidences)
     if replicates:
-        drawn = _bootstrap(units, scale, replicates=whole_count(replicates, "replicates"), seed=seed)
-        return _between_quantiles(value, drawn, concord, confidence)
+        resampled = _bootstrap(units, scale, replicates=whole_count(replicates, "replicates"), seed=seed)
+        return _between_quantiles(value, resampled, concord, confidence)
     error = _jackknife_error(units, scale)
     quantile = student_quantile(confidence, max(units.n_clusters - 1, 1))
     over = "jackknife over units" if clusters is None else "jackknife over clusters"
@@ -180,8 +180,8 @@ def _histograms(table: Floats, clusters: ClusterIds | None) -> _Histograms:
         raise InputError(message)
     n = table.shape[1]
     units = np.zeros((n, len(points)), dtype=np.int64)
-    for place, point in enumerate(points):
-        units[:, place] = np.count_nonzero(table == point, axis=0)
+    for column, point in enumerate(points):
+        units[:, column] = np.count_nonzero(table == point, axis=0)
     kinds, kind = _kinds(units, most=len(table))
     if clusters is None:
         times = np.bincount(kind, minlength=len(kinds))[None, :].astype(np.float64)
@@ -252,10 +252,10 @@ def _squared_distance(points: Floats, used: Floats, scale: str) -> Floats:
     if scale == "nominal":
         return 1.0 - np.eye(len(points))
     # Ranks in the middle of each value's share make ordinal distances: n_c/2 + ... + n_k/2.
-    places = np.cumsum(used, axis=-1) - used / 2.0 if scale == "ordinal" else points
-    gaps = places[..., :, None] - places[..., None, :]
+    positions = np.cumsum(used, axis=-1) - used / 2.0 if scale == "ordinal" else points
+    gaps = positions[..., :, None] - positions[..., None, :]
     if scale == "ratio":
-        sums = places[..., :, None] + places[..., None, :]
+        sums = positions[..., :, None] + positions[..., None, :]
         gaps = np.divide(gaps, sums, out=np.zeros_like(gaps), where=sums > 0)
     squared: Floats = gaps**2
     return squared
@@ -283,8 +283,8 @@ def _bootstrap(units: _Histograms, scale: str, *, replicates: int, seed: int) ->
     rng = np.random.default_rng(seed)
     n = units.n_clusters
     shares = np.full(n, 1.0 / n) if units.clustered else units.times[0] / n
-    drawn = rng.multinomial(n, shares, size=replicates).astype(np.float64)
-    times = drawn @ units.times if units.clustered else drawn
+    resampled = rng.multinomial(n, shares, size=replicates).astype(np.float64)
+    times = resampled @ units.times if units.clustered else resampled
     ratios = _ratios(units, times, scale)
     values: Floats = 1.0 - ratios[~np.isnan(ratios)]
     return values
@@ -300,11 +300,11 @@ def _ratios(units: _Histograms, times: Floats, scale: str) -> Floats:
     )
 
 
-def _between_quantiles(value: float, drawn: Floats, concord: Concord, confidence: float) -> Estimate:
+def _between_quantiles(value: float, resampled: Floats, concord: Concord, confidence: float) -> Estimate:
     """Return alpha between the quantiles of its bootstrap; the ends hold the value itself."""
-    if not drawn.size or np.ptp(drawn) == 0.0:
+    if not resampled.size or np.ptp(resampled) == 0.0:
         return beyond_chance(value, 0.0, 0.0, concord, confidence=confidence, method="")
-    low, high = np.quantile(drawn, [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0])
+    low, high = np.quantile(resampled, [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0])
     return Estimate(
         value=value,
         low=min(float(low), value),

@@ -41,10 +41,10 @@ Floats = NDArray[np.float64]
 
 Whole = NDArray[np.int64]
 
-STRETCHES: Final = 6
+SEGMENTS: Final = 6
 """Stretches of time that a history is cut into at most; count."""
 
-FEWEST_IN_STRETCH: Final = 10
+FEWEST_IN_SEGMENT: Final = 10
 """Shared units that a stretch holds at least; count."""
 
 MOST_IN_PAIRS: Final = 10
@@ -68,20 +68,20 @@ def question_agreement(category: str, question: Question, columns: AnswerArrays)
         labelled alike has the interval of `defect_rate`, over dialogues where
         turns are asked about.
     """
-    sheet = UnitLabels(question, columns)
-    order = sheet.shared_in_time()
+    unit_labels = UnitLabels(question, columns)
+    order = unit_labels.shared_in_time()
     return QuestionAgreement(
         category=category,
         question=question.name,
-        scale=sheet.scale,
+        scale=unit_labels.scale,
         n_annotators=len(np.unique(columns.annotator)),
         n_units=len(np.unique(columns.unit)),
         n_shared=len(order),
         n_without_value=int(np.count_nonzero(columns.value == NO_VALUE)),
-        alike=sheet.alike(order),
-        alpha=sheet.alpha(order),
+        alike=unit_labels.alike(order),
+        alpha=unit_labels.alpha(order),
         prevalence=prevalence(question, columns),
-        over_time=tuple(_stretches(sheet, order)),
+        over_time=tuple(_segments(unit_labels, order)),
     )
 
 
@@ -118,13 +118,13 @@ def pair_agreements(question: Question, columns: AnswerArrays, *, of: str = "") 
         columns: Everybody's answers.
         of: Only the pairs of this person; empty for all.
     """
-    who = by_person(columns)
-    with_alpha = len(who) <= MOST_IN_PAIRS
-    wanted = [pair for pair in combinations(sorted(who), 2) if not of or of in pair]
+    rows_of = by_person(columns)
+    with_alpha = len(rows_of) <= MOST_IN_PAIRS
+    pairs = [pair for pair in combinations(sorted(rows_of), 2) if not of or of in pair]
     return tuple(
-        _pair(question, (a, b), columns.of(np.concatenate([who[a], who[b]])), with_alpha=with_alpha)
-        for a, b in wanted
-        if len(np.intersect1d(columns.unit[who[a]], columns.unit[who[b]]))
+        _pair(question, (a, b), columns.of(np.concatenate([rows_of[a], rows_of[b]])), with_alpha=with_alpha)
+        for a, b in pairs
+        if len(np.intersect1d(columns.unit[rows_of[a]], columns.unit[rows_of[b]]))
     )
 
 
@@ -136,12 +136,12 @@ def model_agreements(question: Question, columns: AnswerArrays, models: Collecti
         columns: AnswerArrays of people and models.
         models: Which of those who answered are models.
     """
-    who = by_person(columns)
+    rows_of = by_person(columns)
     return tuple(
-        _pair(question, (person, model), columns.of(np.concatenate([who[person], who[model]])), is_model=True)
-        for model in sorted(set(models) & set(who))
-        for person in who
-        if person not in models and len(np.intersect1d(columns.unit[who[person]], columns.unit[who[model]]))
+        _pair(question, (person, model), columns.of(np.concatenate([rows_of[person], rows_of[model]])), is_model=True)
+        for model in sorted(set(models) & set(rows_of))
+        for person in rows_of
+        if person not in models and len(np.intersect1d(columns.unit[rows_of[person]], columns.unit[rows_of[model]]))
     )
 
 
@@ -157,34 +157,36 @@ def judge_beside_people(question: Question, columns: AnswerArrays, judge: str) -
         columns: AnswerArrays of people and of this judge.
         judge: Which of those who answered is the judge.
     """
-    held, is_judge = columns.value != NO_VALUE, np.zeros(len(columns), dtype=bool)
+    labelled, is_judge = columns.value != NO_VALUE, np.zeros(len(columns), dtype=bool)
     if judge in columns.names:
         is_judge = columns.annotator == columns.names.index(judge)
-    said = dict(zip(columns.unit[held & is_judge].tolist(), columns.value[held & is_judge].tolist(), strict=True))
-    met = columns.of(held & ~is_judge & np.isin(columns.unit, list(said)))
-    shadow = replace(met, value=np.array([said[unit] for unit in met.unit.tolist()], dtype=np.int64))
-    sheet = UnitLabels(question, _stacked(_apart(met), _apart(shadow)), clustered=True)
+    label_of = dict(
+        zip(columns.unit[labelled & is_judge].tolist(), columns.value[labelled & is_judge].tolist(), strict=True)
+    )
+    compared = columns.of(labelled & ~is_judge & np.isin(columns.unit, list(label_of)))
+    shadow = replace(compared, value=np.array([label_of[unit] for unit in compared.unit.tolist()], dtype=np.int64))
+    unit_labels = UnitLabels(question, _stacked(_apart(compared), _apart(shadow)), clustered=True)
     own = UnitLabels(question, columns.of(~is_judge))
     return BesidePeople(
         question=question.name,
-        n_people=len(np.unique(met.annotator)),
-        alike=others_alike(met.dialogue, met.value == shadow.value),
-        alpha=sheet.alpha(sheet.shared_in_time()),
+        n_people=len(np.unique(compared.annotator)),
+        alike=others_alike(compared.dialogue, compared.value == shadow.value),
+        alpha=unit_labels.alpha(unit_labels.shared_in_time()),
         people=own.alpha(own.shared_in_time()),
     )
 
 
-def _stacked(one: AnswerArrays, other: AnswerArrays) -> AnswerArrays:
+def _stacked(people: AnswerArrays, judge: AnswerArrays) -> AnswerArrays:
     return replace(
-        one,
-        annotator=np.concatenate([one.annotator, other.annotator]),
-        unit=np.concatenate([one.unit, other.unit]),
-        dialogue=np.concatenate([one.dialogue, other.dialogue]),
-        turn=np.concatenate([one.turn, other.turn]),
-        value=np.concatenate([one.value, other.value]),
-        at=np.concatenate([one.at, other.at]),
-        shown=np.concatenate([one.shown, other.shown]),
-        sitting=np.concatenate([one.sitting, other.sitting]),
+        people,
+        annotator=np.concatenate([people.annotator, judge.annotator]),
+        unit=np.concatenate([people.unit, judge.unit]),
+        dialogue=np.concatenate([people.dialogue, judge.dialogue]),
+        turn=np.concatenate([people.turn, judge.turn]),
+        value=np.concatenate([people.value, judge.value]),
+        at=np.concatenate([people.at, judge.at]),
+        shown=np.concatenate([people.shown, judge.shown]),
+        annotation_no=np.concatenate([people.annotation_no, judge.annotation_no]),
     )
 
 
@@ -196,14 +198,14 @@ def _pair(
     is_model: bool = False,
     with_alpha: bool = True,
 ) -> PairAgreement:
-    sheet = UnitLabels(question, both)
-    shared = sheet.shared_in_time()
+    unit_labels = UnitLabels(question, both)
+    shared = unit_labels.shared_in_time()
     return PairAgreement(
         first=names[0],
         second=names[1],
         question=question.name,
-        alike=sheet.alike(shared),
-        alpha=sheet.alpha(shared) if with_alpha else Undefined(reason=TOO_MANY_PAIRS),
+        alike=unit_labels.alike(shared),
+        alpha=unit_labels.alpha(shared) if with_alpha else Undefined(reason=TOO_MANY_PAIRS),
         is_model=is_model,
     )
 
@@ -225,29 +227,29 @@ def groups_of_annotators(
         See `group_agreement`.
     """
     known = np.array([name in group_of for name in columns.names], dtype=bool)
-    held = columns.of(np.flatnonzero((columns.value != NO_VALUE) & known[columns.annotator]))
-    people = [held.names[code] for code in dict.fromkeys(held.annotator.tolist())]
+    labelled = columns.of(np.flatnonzero((columns.value != NO_VALUE) & known[columns.annotator]))
+    people = [labelled.names[code] for code in dict.fromkeys(labelled.annotator.tolist())]
     if len({group_of[person] for person in people}) < 2:
         return ()
-    _, unit = np.unique(held.unit, return_inverse=True)
+    _, unit = np.unique(labelled.unit, return_inverse=True)
     rows: dict[str, list[str | None]] = {person: [None] * (int(unit.max()) + 1) for person in people}
-    for annotator, place, value in zip(held.annotator.tolist(), unit.tolist(), held.value.tolist(), strict=True):
-        rows[held.names[annotator]][place] = held.labels[value]
+    for annotator, row, value in zip(labelled.annotator.tolist(), unit.tolist(), labelled.value.tolist(), strict=True):
+        rows[labelled.names[annotator]][row] = labelled.labels[value]
     groups = [group_of[person] for person in people]
     return group_agreement(list(rows.values()), groups, categories=question.scale.categories, draws=draws)
 
 
-def _stretches(sheet: UnitLabels, order: Whole) -> Iterator[AnswerStretch]:
-    n_stretches = min(STRETCHES, len(order) // FEWEST_IN_STRETCH)
-    if n_stretches < 2:
+def _segments(unit_labels: UnitLabels, order: Whole) -> Iterator[AnswerStretch]:
+    n_segments = min(SEGMENTS, len(order) // FEWEST_IN_SEGMENT)
+    if n_segments < 2:
         return
-    for part in range(n_stretches):
-        units = order[part * len(order) // n_stretches : (part + 1) * len(order) // n_stretches]
+    for part in range(n_segments):
+        units = order[part * len(order) // n_segments : (part + 1) * len(order) // n_segments]
         yield AnswerStretch(
-            begun=sheet.begun(int(units[0])),
-            ended=sheet.begun(int(units[-1])),
-            alike=sheet.alike(units),
-            alpha=sheet.alpha(units),
+            begun=unit_labels.begun(int(units[0])),
+            ended=unit_labels.begun(int(units[-1])),
+            alike=unit_labels.alike(units),
+            alpha=unit_labels.alpha(units),
         )
 
 
@@ -281,30 +283,38 @@ def rater_agreements(question: Question, columns: AnswerArrays) -> tuple[RaterAg
     Source:
         See `mean_fraction`.
     """
-    held = columns.of(np.flatnonzero(columns.value != NO_VALUE))
-    _, unit = np.unique(held.unit, return_inverse=True)
-    n_labels = len(held.labels)
-    counts = np.bincount(unit * n_labels + held.value, minlength=(int(unit.max()) + 1) * n_labels if len(unit) else 0)
+    labelled = columns.of(np.flatnonzero(columns.value != NO_VALUE))
+    _, unit = np.unique(labelled.unit, return_inverse=True)
+    n_labels = len(labelled.labels)
+    counts = np.bincount(
+        unit * n_labels + labelled.value, minlength=(int(unit.max()) + 1) * n_labels if len(unit) else 0
+    )
     table = counts.reshape(-1, n_labels) if n_labels else counts.reshape(0, 0)
     others = table.sum(axis=1)[unit] - 1
-    same = table[unit, held.value] - 1
+    same = table[unit, labelled.value] - 1
     people = by_person(columns)
     return tuple(
-        _rater(question, name, columns.of(people[name]), np.flatnonzero(held.annotator == code), (held, same, others))
-        for name, code in sorted((name, held.names.index(name)) for name in people)
+        _rater(
+            question,
+            name,
+            columns.of(people[name]),
+            np.flatnonzero(labelled.annotator == code),
+            (labelled, same, others),
+        )
+        for name, code in sorted((name, labelled.names.index(name)) for name in people)
     )
 
 
 def _rater(
     question: Question, name: str, own: AnswerArrays, rows: Whole, beside: tuple[AnswerArrays, Whole, Whole]
 ) -> RaterAgreement:
-    held, same, others = beside
+    labelled, same, others = beside
     rows = rows[others[rows] > 0]
     return RaterAgreement(
         annotator=name,
         n_answers=len(own),
         n_without_value=int(np.count_nonzero(own.value == NO_VALUE)),
-        alike=others_alike(held.dialogue[rows], same[rows], others[rows]),
+        alike=others_alike(labelled.dialogue[rows], same[rows], others[rows]),
         prevalence=prevalence(question, own),
     )
 
@@ -336,24 +346,24 @@ def spreads(question: Question, columns: AnswerArrays) -> tuple[UnitSpread, ...]
         question: The question.
         columns: Everybody's answers; dialogues are known by their numbers.
     """
-    held = columns.of(np.flatnonzero(columns.value != NO_VALUE))
-    if not len(held):
+    labelled = columns.of(np.flatnonzero(columns.value != NO_VALUE))
+    if not len(labelled):
         return ()
-    _, first, unit = np.unique(held.unit, return_index=True, return_inverse=True)
-    counts = np.bincount(unit * len(held.labels) + held.value, minlength=len(first) * len(held.labels))
-    table = counts.reshape(len(first), len(held.labels))
+    _, first, unit = np.unique(labelled.unit, return_index=True, return_inverse=True)
+    counts = np.bincount(unit * len(labelled.labels) + labelled.value, minlength=len(first) * len(labelled.labels))
+    table = counts.reshape(len(first), len(labelled.labels))
     n = table.sum(axis=1)
     divided = 1 - table.max(axis=1) / n
-    order = [place for place in np.lexsort((held.dialogue[first], -divided)) if n[place] > 1]
-    points = question.scale.categories or held.labels
-    column = {label: place for place, label in enumerate(held.labels)}
+    order = [index for index in np.lexsort((labelled.dialogue[first], -divided)) if n[index] > 1]
+    points = question.scale.categories or labelled.labels
+    column = {label: index for index, label in enumerate(labelled.labels)}
     return tuple(
         UnitSpread(
-            dialogue=int(held.dialogue[first[place]]),
-            turn=int(held.turn[first[place]]) or None,
-            counts=tuple((point, int(table[place, column[point]]) if point in column else 0) for point in points),
+            dialogue=int(labelled.dialogue[first[index]]),
+            turn=int(labelled.turn[first[index]]) or None,
+            counts=tuple((point, int(table[index, column[point]]) if point in column else 0) for point in points),
         )
-        for place in order
+        for index in order
     )
 
 
@@ -363,19 +373,21 @@ def halves_alike(answers: Iterable[AnswerArrays]) -> dict[str, Halves]:
     Args:
         answers: Everybody's answers to each question; those that nobody else gave to the same unit count in neither.
     """
-    found: dict[str, list[tuple[Floats, NDArray[np.bool_]]]] = defaultdict(list)
+    by_annotator: dict[str, list[tuple[Floats, NDArray[np.bool_]]]] = defaultdict(list)
     for columns in answers:
-        held = columns.of(np.flatnonzero(columns.value != NO_VALUE))
-        if not len(held):
+        labelled = columns.of(np.flatnonzero(columns.value != NO_VALUE))
+        if not len(labelled):
             continue
-        _, unit = np.unique(held.unit, return_inverse=True)
-        table = np.bincount(unit * len(held.labels) + held.value, minlength=(int(unit.max()) + 1) * len(held.labels))
-        counts = table.reshape(-1, len(held.labels))
-        met, same = counts.sum(axis=1)[unit] > 1, counts[unit, held.value] > 1
-        for name, rows in by_person(held).items():
+        _, unit = np.unique(labelled.unit, return_inverse=True)
+        table = np.bincount(
+            unit * len(labelled.labels) + labelled.value, minlength=(int(unit.max()) + 1) * len(labelled.labels)
+        )
+        counts = table.reshape(-1, len(labelled.labels))
+        met, same = counts.sum(axis=1)[unit] > 1, counts[unit, labelled.value] > 1
+        for name, rows in by_person(labelled).items():
             shared = rows[met[rows]]
-            found[name].append((held.at[shared], same[shared]))
-    return {name: _halves(parts) for name, parts in found.items()}
+            by_annotator[name].append((labelled.at[shared], same[shared]))
+    return {name: _halves(parts) for name, parts in by_annotator.items()}
 
 
 def _halves(parts: Sequence[tuple[Floats, NDArray[np.bool_]]]) -> Halves:

@@ -41,7 +41,7 @@ class AnswerArrays:
         at: Time of the answer; seconds since 1970.
         orders: Orders that annotations showed, in words; `shown` holds indices into it.
         shown: The order of the annotation.
-        sitting: Number of the annotation among the annotator's own, from 1; 0 where they are not counted.
+        annotation_no: Number of the annotation among the annotator's own, from 1; 0 where they are not counted.
     """
 
     names: tuple[str, ...]
@@ -54,7 +54,7 @@ class AnswerArrays:
     at: Floats
     orders: tuple[str, ...]
     shown: Whole
-    sitting: Whole
+    annotation_no: Whole
 
     def __len__(self) -> int:
         """Return how many answers there are."""
@@ -73,7 +73,7 @@ class AnswerArrays:
             at=self.at[chosen],
             orders=self.orders,
             shown=self.shown[chosen],
-            sitting=self.sitting[chosen],
+            annotation_no=self.annotation_no[chosen],
         )
 
 
@@ -86,7 +86,7 @@ class _Row(NamedTuple):
     value: str | None
     at: float = 0.0
     shown: str = ""
-    sitting: int = 0
+    annotation_no: int = 0
     turn: int = 0
 
 
@@ -103,21 +103,21 @@ def answer_arrays(rows: Iterable[tuple[Any, ...]]) -> AnswerArrays:
         (('ann', 'ben'), [0, -1])
     """
     answers = [_Row(*row) for row in rows]
-    annotator, names = _coded(one.annotator for one in answers)
-    value, labels = _coded(one.value for one in answers)
-    shown, orders = _coded(one.shown for one in answers)
+    annotator, names = _coded(answer.annotator for answer in answers)
+    value, labels = _coded(answer.value for answer in answers)
+    shown, orders = _coded(answer.shown for answer in answers)
     return AnswerArrays(
         names=names,
         annotator=annotator,
-        unit=_coded(one.unit for one in answers)[0],
-        dialogue=_coded(one.dialogue for one in answers)[0],
-        turn=np.array([one.turn for one in answers], dtype=np.int64),
+        unit=_coded(answer.unit for answer in answers)[0],
+        dialogue=_coded(answer.dialogue for answer in answers)[0],
+        turn=np.array([answer.turn for answer in answers], dtype=np.int64),
         labels=labels,
         value=value,
-        at=np.array([one.at for one in answers], dtype=np.float64),
+        at=np.array([answer.at for answer in answers], dtype=np.float64),
         orders=orders,
         shown=shown,
-        sitting=np.array([one.sitting for one in answers], dtype=np.int64),
+        annotation_no=np.array([answer.annotation_no for answer in answers], dtype=np.int64),
     )
 
 
@@ -132,8 +132,8 @@ def _coded(values: Iterable[Hashable]) -> tuple[Whole, tuple[str, ...]]:
 
 def by_person(columns: AnswerArrays) -> dict[str, Whole]:
     """Return which answers are whose: name to places, by name."""
-    found = {columns.names[code]: np.flatnonzero(columns.annotator == code) for code in np.unique(columns.annotator)}
-    return dict(sorted(found.items()))
+    rows_of = {columns.names[code]: np.flatnonzero(columns.annotator == code) for code in np.unique(columns.annotator)}
+    return dict(sorted(rows_of.items()))
 
 
 def prevalence(question: Question, columns: AnswerArrays) -> tuple[tuple[str, int], ...]:
@@ -156,21 +156,21 @@ class UnitLabels:
             clustered: Whether units of one dialogue resemble each other, beside those of questions at turns.
         """
         scale = question.scale
-        numbers = {point: place for place, point in enumerate(scale.categories)}
+        numbers = {point: code for code, point in enumerate(scale.categories)}
         self.scale: AlphaScale = "interval" if scale.is_numeric else "ordinal" if scale.ordered else "nominal"
         self._clustered = clustered or question.level is QuestionLevel.TURN
-        places = np.array([*(numbers.get(label, NO_VALUE) for label in columns.labels), NO_VALUE], dtype=np.int64)
-        place = places[columns.value]
-        kept = np.flatnonzero(place != NO_VALUE)
-        self._place = place[kept]
-        _, first, self._unit = np.unique(columns.unit[kept], return_index=True, return_inverse=True)
-        self._dialogue = columns.dialogue[kept][first]
+        codes = np.array([*(numbers.get(label, NO_VALUE) for label in columns.labels), NO_VALUE], dtype=np.int64)
+        code = codes[columns.value]
+        on_scale = np.flatnonzero(code != NO_VALUE)
+        self._code = code[on_scale]
+        _, first, self._unit = np.unique(columns.unit[on_scale], return_index=True, return_inverse=True)
+        self._dialogue = columns.dialogue[on_scale][first]
         n_units = len(first)
         self._n = np.bincount(self._unit, minlength=n_units)
         self._begun = np.full(n_units, np.inf)
-        np.minimum.at(self._begun, self._unit, columns.at[kept])
-        self._same = _ends(np.maximum, -1, self._unit, self._place, n_units) == _ends(
-            np.minimum, len(numbers), self._unit, self._place, n_units
+        np.minimum.at(self._begun, self._unit, columns.at[on_scale])
+        self._same = _ends(np.maximum, -1, self._unit, self._code, n_units) == _ends(
+            np.minimum, len(numbers), self._unit, self._code, n_units
         )
 
     def shared_in_time(self) -> Whole:
@@ -207,18 +207,18 @@ class UnitLabels:
         order = np.argsort(self._unit, kind="stable")
         owner = self._unit[order]
         row = np.arange(len(order)) - np.concatenate([[0], np.cumsum(self._n)])[owner]
-        wanted = column[owner] >= 0
+        is_chosen = column[owner] >= 0
         table: Floats = np.full((int(self._n[units].max()), len(units)), np.nan)
-        table[row[wanted], column[owner[wanted]]] = self._place[order][wanted]
+        table[row[is_chosen], column[owner[is_chosen]]] = self._code[order][is_chosen]
         clusters = self._dialogue[units].tolist() if self._clustered else None
         return krippendorff_alpha(table, scale=self.scale, clusters=clusters)
 
 
-def _ends(end: np.ufunc, start: int, owners: Whole, places: Whole, n: int) -> Whole:
+def _ends(end: np.ufunc, start: int, owners: Whole, codes: Whole, n: int) -> Whole:
     """Return the lowest or highest place of each unit."""
-    found = np.full(n, start, dtype=np.int64)
-    end.at(found, owners, places)
-    return found
+    ends = np.full(n, start, dtype=np.int64)
+    end.at(ends, owners, codes)
+    return ends
 
 
 class AnswerGroup(NamedTuple):
@@ -246,7 +246,7 @@ class AnnotationFacts(NamedTuple):
     dialogue: int
     at: float
     shown: str = ""
-    sitting: int = 0
+    annotation_no: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -301,17 +301,17 @@ class QueueAnswers:
             return {}
         numbers = np.fromiter(annotations, np.int64, len(annotations))
         order = np.argsort(numbers)
-        found = {}
+        arrays = {}
         facts = _FactArrays.of(list(annotations.values()))
         for question, columns in self.questions.items():
             position = np.frombuffer(columns.position, dtype=np.int32)
-            place = np.minimum(np.searchsorted(numbers, position, sorter=order), len(numbers) - 1)
-            owner = order[place]
+            index = np.minimum(np.searchsorted(numbers, position, sorter=order), len(numbers) - 1)
+            owner = order[index]
             is_counted = np.frombuffer(columns.replicate, dtype=np.int16) <= replicates
-            kept = np.flatnonzero((numbers[owner] == position) & is_counted)
-            if len(kept):
-                found[question] = facts.arrays(columns, owner[kept], kept)
-        return found
+            counted = np.flatnonzero((numbers[owner] == position) & is_counted)
+            if len(counted):
+                arrays[question] = facts.arrays(columns, owner[counted], counted)
+        return arrays
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -324,7 +324,7 @@ class _FactArrays:
     at: NDArray[np.float64]
     orders: tuple[str, ...]
     shown: Whole
-    sitting: Whole
+    annotation_no: Whole
 
     @classmethod
     def of(cls, facts: Sequence[AnnotationFacts]) -> _FactArrays:
@@ -339,7 +339,7 @@ class _FactArrays:
             at=np.array(moments, dtype=np.float64),
             orders=orders,
             shown=shown,
-            sitting=np.array(numbers, dtype=np.int64),
+            annotation_no=np.array(numbers, dtype=np.int64),
         )
 
     def arrays(self, columns: AnswerColumns, owner: Whole, rows: Whole) -> AnswerArrays:
@@ -363,7 +363,7 @@ class _FactArrays:
             at=self.at[owner],
             orders=self.orders,
             shown=self.shown[owner],
-            sitting=self.sitting[owner],
+            annotation_no=self.annotation_no[owner],
         )
 
 

@@ -200,8 +200,8 @@ def clustered_share(clusters: Iterable[tuple[int, int]]) -> ClusteredShare:
 
 def _where_the_mass_is(edges: Floats, tallies: Counter[tuple[int, int]]) -> tuple[float, float]:
     density = _joint_density(edges, tallies).sum(axis=1)
-    kept = np.flatnonzero(density > NEGLIGIBLE * density.max())
-    return float(edges[max(kept[0] - 1, 0)]), float(edges[min(kept[-1] + 2, COARSE)])
+    dense = np.flatnonzero(density > NEGLIGIBLE * density.max())
+    return float(edges[max(dense[0] - 1, 0)]), float(edges[min(dense[-1] + 2, COARSE)])
 
 
 def _joint_density(edges: Floats, tallies: Counter[tuple[int, int]]) -> Floats:

@@ -43,7 +43,7 @@ def cluster_codes(clusters: ClusterIds | None, n: int) -> Whole:
     return np.array([next(fresh) if name is None else numbers[name] for name in clusters], dtype=np.int64)
 
 
-def kept_clusters(clusters: ClusterIds | None, kept: Sequence[bool]) -> ClusterIds | None:
+def selected_clusters(clusters: ClusterIds | None, is_selected: Sequence[bool]) -> ClusterIds | None:
     """Return the clusters of the units that are kept.
 
     Raises:
@@ -51,8 +51,8 @@ def kept_clusters(clusters: ClusterIds | None, kept: Sequence[bool]) -> ClusterI
     """
     if clusters is None:
         return None
-    cluster_codes(clusters, len(kept))
-    return [name for name, keep in zip(clusters, kept, strict=True) if keep]
+    cluster_codes(clusters, len(is_selected))
+    return [name for name, keep in zip(clusters, is_selected, strict=True) if keep]
 
 
 def cluster_sizes(flags: Iterable[bool], clusters: ClusterIds | None) -> list[tuple[int, int]] | None:
@@ -139,5 +139,5 @@ class ClusterSums:
         """
         kinds, times = np.unique(self.parts, axis=0, return_counts=True)
         rng = np.random.default_rng(seed)
-        drawn = rng.multinomial(self.n, times / self.n, size=replicates)
-        return statistic(drawn @ kinds)
+        counts = rng.multinomial(self.n, times / self.n, size=replicates)
+        return statistic(counts @ kinds)

@@ -12,7 +12,7 @@ from scipy.special import betaincinv
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.measurement.clusters import ClusterIds, ClusterSums, cluster_codes, cluster_sizes, kept_clusters
+from theodolite.measurement.clusters import ClusterIds, ClusterSums, cluster_codes, cluster_sizes, selected_clusters
 from theodolite.measurement.interval import Ends, check_confidence, normal_quantile, student_quantile, whole_count
 from theodolite.measurement.proportion import DIALOGUES, NOTHING_LABELLED, defect_rate
 
@@ -41,21 +41,21 @@ def mean_fraction(
         Korn, Graubard (1998), Survey Methodology 24:193-201.
     """
     check_confidence(confidence)
-    given = np.array(values, dtype=np.float64)
-    if not given.size:
+    array = np.array(values, dtype=np.float64)
+    if not array.size:
         return Undefined(reason=otherwise, unit=unit, method=KORN_GRAUBARD)
-    sums = ClusterSums.of_units(np.column_stack((given, np.ones(given.size))), clusters)
+    sums = ClusterSums.of_units(np.column_stack((array, np.ones(array.size))), clusters)
     # Sums of fractions are off by rounding; a mean is never outside 0..1.
-    value = min(max(float(given.mean()), 0.0), 1.0)
+    value = min(max(float(array.mean()), 0.0), 1.0)
     low, high = _ends(value, sums, confidence)
     error = sums.jackknife_error(_ratio)
-    plain = float(given.var(ddof=1)) / given.size if given.size > 1 else 0.0
+    plain = float(array.var(ddof=1)) / array.size if array.size > 1 else 0.0
     return Estimate(
         value=value,
         low=min(low, value),
         high=max(high, value),
         confidence=confidence,
-        n=given.size,
+        n=array.size,
         unit=unit,
         method=KORN_GRAUBARD,
         n_clusters=None if clusters is None else sums.n,
@@ -122,11 +122,11 @@ def pass_hat_k(
         message = f"`k` must be at least 1 try; got {k}"
         raise InputError(message)
     tries = [[try_ for try_ in task if try_ is not None] for task in outcomes]
-    kept = [len(task) >= k for task in tries]
+    has_k_tries = [len(task) >= k for task in tries]
     shares = [math.comb(sum(task), k) / math.comb(len(task), k) for task in tries if len(task) >= k]
     return mean_fraction(
         shares,
-        clusters=kept_clusters(clusters, kept),
+        clusters=selected_clusters(clusters, has_k_tries),
         unit=TASKS,
         confidence=confidence,
         otherwise=f"No task was tried {k} times.",

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.measurement.clusters import ClusterIds, ClusterSums, cluster_sizes, kept_clusters
+from theodolite.measurement.clusters import ClusterIds, ClusterSums, cluster_sizes, selected_clusters
 from theodolite.measurement.interval import (
     CORRECTED,
     NO_SHARED_UNIT,
@@ -198,7 +198,7 @@ class RatingTable:
             use: shape (units, uses); None = the share of each category.
         """
         labelled = table.sum(axis=1) > 0
-        clusters, table = kept_clusters(clusters, labelled.tolist()), table[labelled]
+        clusters, table = selected_clusters(clusters, labelled.tolist()), table[labelled]
         labels, alike = table.sum(axis=1), agreement_weights(table.shape[1], weights)
         shared = labels >= 2
         pairs = np.maximum(labels * (labels - 1.0), 1.0)
@@ -210,7 +210,7 @@ class RatingTable:
             units=np.column_stack((agreement, shared, np.ones(len(table)), use)),
             alike=alike,
             agreeing=np.count_nonzero(table[shared], axis=1) == 1,
-            shared=kept_clusters(clusters, shared.tolist()),
+            shared=selected_clusters(clusters, shared.tolist()),
             clusters=clusters,
         )
 
@@ -225,10 +225,14 @@ class RatingTable:
         by_annotator: bool = False,
     ) -> RatingTable:
         """Read a table from labels; `by_annotator` keeps everyone's use of the labels apart."""
-        given = given_labels(ratings, categories)
-        table: Floats = given.sum(axis=0)
+        indicators = label_indicators(ratings, categories)
+        table: Floats = indicators.sum(axis=0)
         # Each annotator's labels, category by category, stand in one row a unit.
-        use = np.moveaxis(given, 0, 1).reshape(given.shape[1], len(given) * given.shape[2]) if by_annotator else None
+        use = (
+            np.moveaxis(indicators, 0, 1).reshape(indicators.shape[1], len(indicators) * indicators.shape[2])
+            if by_annotator
+            else None
+        )
         return cls.of_counts(table, weights, clusters, use)
 
     def beyond(self, chance: Chance, *, confidence: float) -> Estimate | Undefined:
@@ -289,7 +293,7 @@ class RatingTable:
         return math.sqrt(float(((value.imag / step) ** 2).sum()) * n / (n - 1))
 
 
-def given_labels(ratings: Sequence[Sequence[Label]], categories: Sequence[Label]) -> Floats:
+def label_indicators(ratings: Sequence[Sequence[Label]], categories: Sequence[Label]) -> Floats:
     """Return who gave which label to which unit, shape (annotators, units, categories); 0 or 1.
 
     Args:
@@ -302,9 +306,9 @@ def given_labels(ratings: Sequence[Sequence[Label]], categories: Sequence[Label]
     """
     points = scale_points(categories)
     if isinstance(ratings, np.ndarray) and ratings.ndim == 2 and len(ratings) >= 2:
-        given = _numbers_given(ratings, categories)
-        if given is not None:
-            return given
+        indicators = _number_indicators(ratings, categories)
+        if indicators is not None:
+            return indicators
     lengths = sorted({len(row) for row in ratings})
     if len(ratings) < 2 or len(lengths) > 1:
         message = f"`ratings` must hold two annotators at least, rows equally long; got {len(ratings)} of {lengths}"
@@ -322,13 +326,13 @@ def given_labels(ratings: Sequence[Sequence[Label]], categories: Sequence[Label]
     return table.reshape(len(texts), lengths[0], len(points))
 
 
-def _numbers_given(ratings: NDArray[np.generic], categories: Sequence[Label]) -> Floats | None:
+def _number_indicators(ratings: NDArray[np.generic], categories: Sequence[Label]) -> Floats | None:
     """Return who gave which number to which unit; None where labels are no numbers or off the scale."""
     if ratings.dtype.kind not in "iuf" or any(isinstance(point, str | None) for point in categories):
         return None
     table = ratings.astype(np.float64)
-    given: Floats = (table[:, :, None] == np.array(categories, dtype=np.float64)).astype(np.float64)
-    return given if given.sum() == np.count_nonzero(~np.isnan(table)) else None
+    indicators: Floats = (table[:, :, None] == np.array(categories, dtype=np.float64)).astype(np.float64)
+    return indicators if indicators.sum() == np.count_nonzero(~np.isnan(table)) else None
 
 
 def fleiss_chance(use: Floats, alike: Floats) -> Floats:
@@ -383,8 +387,8 @@ def agreement_weights(n_categories: int, weights: str) -> Floats:
     Source:
         Gwet (2014), Handbook of Inter-Rater Reliability, 4th ed., chapter 3.
     """
-    places = np.arange(n_categories, dtype=np.float64)
-    steps = np.abs(places[:, None] - places[None, :])
+    points = np.arange(n_categories, dtype=np.float64)
+    steps = np.abs(points[:, None] - points[None, :])
     match weights:
         case "identity":
             return np.eye(n_categories)
@@ -462,7 +466,7 @@ def cohen_kappa(
     met = paired(a, b)
     clusters = clusters_of_pairs(a, b, clusters)
     concord = Concord(
-        agreeing=sum(row[place] for place, row in enumerate(matrix.counts)),
+        agreeing=sum(row[index] for index, row in enumerate(matrix.counts)),
         n=matrix.n,
         chance=float(rows @ columns),
         clusters=cluster_sizes([first == second for first, second in met], clusters),
@@ -547,10 +551,10 @@ def _cohen(tables: Floats, alike: Floats) -> Floats:
 
 def _cells(met: Sequence[tuple[str, str]], points: Sequence[str]) -> Floats:
     """Return each pair's cell of the confusion matrix, shape (pairs, categories squared)."""
-    place = {point: number for number, point in enumerate(points)}
+    index = {point: number for number, point in enumerate(points)}
     cells = np.zeros((len(met), len(points) ** 2))
     for row, (first, second) in enumerate(met):
-        cells[row, place[first] * len(points) + place[second]] = 1.0
+        cells[row, index[first] * len(points) + index[second]] = 1.0
     return cells
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import ConfusionMatrix
 from theodolite.domain.fault import did_you_mean
-from theodolite.measurement.clusters import ClusterIds, kept_clusters
+from theodolite.measurement.clusters import ClusterIds, selected_clusters
 
 Label: TypeAlias = "str | float | None"
 """A label of the guideline's scale; None and NaN mean that there is none."""
@@ -64,7 +64,7 @@ def clusters_of_pairs(a: Sequence[Label], b: Sequence[Label], clusters: ClusterI
     both = [
         label_text(first) is not None and label_text(second) is not None for first, second in zip(a, b, strict=True)
     ]
-    return kept_clusters(clusters, both)
+    return selected_clusters(clusters, both)
 
 
 def check_lengths(a: Sequence[Label], b: Sequence[Label]) -> None:

@@ -175,19 +175,19 @@ def _place(instrument: Instrument, question: Question, order: ShownOrder) -> int
 
 def _second_half(columns: AnswerArrays) -> Whole:
     most = np.zeros(len(columns.names), dtype=np.int64)
-    np.maximum.at(most, columns.annotator, columns.sitting)
-    half = (2 * columns.sitting > most[columns.annotator]).astype(np.int64)
-    return np.where(columns.sitting > 0, half, NEITHER)
+    np.maximum.at(most, columns.annotator, columns.annotation_no)
+    half = (2 * columns.annotation_no > most[columns.annotator]).astype(np.int64)
+    return np.where(columns.annotation_no > 0, half, NEITHER)
 
 
 def _told_by_sequence(columns: AnswerArrays, scored: _Scored) -> Iterator[_Ways]:
     """Yield which answers came after a dialogue of which the same annotator said something high."""
-    sat = np.flatnonzero((columns.sitting > 0) & ~np.isnan(scored.numbers))
+    sat = np.flatnonzero((columns.annotation_no > 0) & ~np.isnan(scored.numbers))
     if not len(sat):
         return
-    span = int(columns.sitting.max()) + 2
+    span = int(columns.annotation_no.max()) + 2
     sittings, place, counts = np.unique(
-        columns.annotator[sat] * span + columns.sitting[sat], return_inverse=True, return_counts=True
+        columns.annotator[sat] * span + columns.annotation_no[sat], return_inverse=True, return_counts=True
     )
     sums = np.bincount(place, weights=scored.numbers[sat])
     levels, limit = sums / counts, 0.0 if scored.unit == SHARE else 0.5

@@ -16,7 +16,7 @@ from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.people.blinding import BlindingGuess, GuessedThing
 from theodolite.domain.people.leak import BlindingAssessment
 from theodolite.domain.people.session import Session
-from theodolite.measurement.clusters import ClusterIds, cluster_sizes, kept_clusters
+from theodolite.measurement.clusters import ClusterIds, cluster_sizes, selected_clusters
 from theodolite.measurement.fraction import mean_fraction
 from theodolite.measurement.labels import NO_PAIR, Label, check_lengths, label_text
 from theodolite.measurement.proportion import DIALOGUES, defect_rate
@@ -79,7 +79,7 @@ def position_bias(
     check_lengths(one_way, other_way)
     kept = [x is not None and y is not None for x, y in zip(one_way, other_way, strict=True)]
     met = [(x, y) for x, y, keep in zip(one_way, other_way, kept, strict=True) if keep]
-    ids = kept_clusters(clusters, kept)
+    ids = selected_clusters(clusters, kept)
     turned = {"first": "second", "second": "first"}
     same = [str(y) == turned.get(str(x), str(x)) for x, y in met]
     stuck = [x == y and x in turned for x, y in met]
@@ -88,7 +88,7 @@ def position_bias(
     return PositionBias(
         consistent=defect_rate(sum(same), len(same), confidence=confidence, clusters=cluster_sizes(same, ids)),
         prefers_first=defect_rate(
-            sum(first), n, confidence=confidence, clusters=cluster_sizes(first, kept_clusters(ids, stuck))
+            sum(first), n, confidence=confidence, clusters=cluster_sizes(first, selected_clusters(ids, stuck))
         ),
         p_value=min(1.0, 2.0 * float(bdtr(min(sum(first), n - sum(first)), n, 0.5))) if n else 1.0,
     )
@@ -197,7 +197,7 @@ def human_ceiling(
     ]
     kept = [label is not None and len(texts) >= 2 for label, texts in units]
     met = [unit for unit, keep in zip(units, kept, strict=True) if keep]
-    ids = kept_clusters(clusters, kept)
+    ids = selected_clusters(clusters, kept)
     among = [float(np.mean([x == y for x, y in combinations(texts, 2)])) for _, texts in met]
     beside = [float(np.mean([label == text for text in texts])) for label, texts in met]
     if not met:

@@ -13,7 +13,7 @@ from scipy.special import lambertw
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.order import FEWEST_SCORES, Chance, RankingAgreement
-from theodolite.measurement.clusters import ClusterIds, cluster_codes, kept_clusters
+from theodolite.measurement.clusters import ClusterIds, cluster_codes, selected_clusters
 from theodolite.measurement.interval import check_confidence
 from theodolite.measurement.order.entropy import all_triples_entropy, permutation_entropy
 from theodolite.measurement.order.profile import FEWEST_DRAWS, Null, null_of, rising_of_rows, trend_chance
@@ -138,7 +138,7 @@ def _both(
     if kept.sum() < 3:
         message = f"a ranking needs 3 units that people and judge both scored; got {kept.sum()} of {len(human)}"
         raise InputError(message)
-    return as_scores(first[kept], "human"), as_scores(second[kept], "judge"), kept_clusters(clusters, kept.tolist())
+    return as_scores(first[kept], "human"), as_scores(second[kept], "judge"), selected_clusters(clusters, kept.tolist())
 
 
 def _opposed(people: Floats, scores: Floats) -> int:

@@ -14,11 +14,11 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.agreeing import GroupAgreement
 from theodolite.measurement.alpha import krippendorff_alpha
-from theodolite.measurement.clusters import ClusterIds, ClusterSums, cluster_sizes, kept_clusters
+from theodolite.measurement.clusters import ClusterIds, ClusterSums, cluster_sizes, selected_clusters
 from theodolite.measurement.comparison.significance import adjust_p_values
 from theodolite.measurement.fraction import mean_fraction
 from theodolite.measurement.interval import CORRECTED, Concord, beyond_chance, student_quantile, whole_count
-from theodolite.measurement.kappa import given_labels
+from theodolite.measurement.kappa import label_indicators
 from theodolite.measurement.labels import SAME_ANSWER, Label
 
 Floats = NDArray[np.float64]
@@ -82,7 +82,7 @@ def group_agreement(
         7053-7065; within: Krippendorff (2011),
         https://repository.upenn.edu/asc_papers/43.
     """
-    given = given_labels(ratings, categories)
+    given = label_indicators(ratings, categories)
     if len(groups) != len(given):
         message = f"`groups` must name the group of each rater; got {len(groups)} for {len(given)}"
         raise InputError(message)
@@ -144,7 +144,7 @@ def cross_agreement(
         Wong, Paritosh, Aroyo (2021), Cross-replication Reliability: An Empirical
         Approach to Interpreting Inter-rater Reliability, ACL, pages 7053-7065.
     """
-    given = given_labels([*ours, *theirs], categories)
+    given = label_indicators([*ours, *theirs], categories)
     return _across(given[: len(ours)].sum(axis=0), given[len(ours) :].sum(axis=0), clusters, confidence)
 
 
@@ -263,7 +263,7 @@ def _one_group(
 def _across(ours: Floats, theirs: Floats, clusters: ClusterIds | None, confidence: float) -> Estimate | Undefined:
     """Return the agreement of two groups from how often each gave each label, shape (units, categories)."""
     met = (ours.sum(axis=1) > 0) & (theirs.sum(axis=1) > 0)
-    clusters = kept_clusters(clusters, met.tolist())
+    clusters = selected_clusters(clusters, met.tolist())
     ours, theirs = ours[met], theirs[met]
     n = int(met.sum())
     if n == 0:

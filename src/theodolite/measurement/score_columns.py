@@ -26,11 +26,11 @@ def score_column(scores: Iterable[float | None], name: str) -> Floats:
     Raises:
         InputError: If one of them is infinite or no number.
     """
-    given = list(scores)
+    values = list(scores)
     try:
-        column = np.array([math.nan if score is None else float(score) for score in given], dtype=np.float64)
+        column = np.array([math.nan if score is None else float(score) for score in values], dtype=np.float64)
     except (TypeError, ValueError):
-        message = f"`{name}` must hold numbers, None where one is missing; got {given!r:.80}"
+        message = f"`{name}` must hold numbers, None where one is missing; got {values!r:.80}"
         raise InputError(message) from None
     refuse_infinite(column, name)
     return column

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.measurement.beta_binomial import zero_count_bound
-from theodolite.measurement.clusters import ClusterIds, cluster_codes, kept_clusters
+from theodolite.measurement.clusters import ClusterIds, cluster_codes, selected_clusters
 from theodolite.measurement.interval import check_confidence, normal_quantile, student_quantile
 from theodolite.measurement.order.sequence import inversion_count
 from theodolite.measurement.score_columns import Scale, ends_of_constant, score_column, sizes_of
@@ -243,7 +243,7 @@ def _both(
         raise InputError(message)
     first, second = score_column(a, names[0]), score_column(b, names[1])
     kept = ~(np.isnan(first) | np.isnan(second))
-    return first[kept], second[kept], kept_clusters(clusters, kept.tolist())
+    return first[kept], second[kept], selected_clusters(clusters, kept.tolist())
 
 
 def _rmse(gaps: Floats, clusters: ClusterIds | None, confidence: float) -> Estimate | Undefined:

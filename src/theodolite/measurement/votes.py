@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.measurement.alpha import AlphaScale, krippendorff_alpha
-from theodolite.measurement.clusters import ClusterIds, cluster_sizes, kept_clusters
+from theodolite.measurement.clusters import ClusterIds, cluster_sizes, selected_clusters
 from theodolite.measurement.fraction import mean_fraction
 from theodolite.measurement.labels import Label, label_text, scale_points
 from theodolite.measurement.proportion import DIALOGUES, NOTHING_LABELLED, defect_rate
@@ -57,7 +57,11 @@ def flip_rate(votes: Votes, *, clusters: ClusterIds | None = None, confidence: f
     kept = [len(texts) >= 2 for texts in given]
     flips = [_apart(texts) for texts in given if len(texts) >= 2]
     return mean_fraction(
-        flips, clusters=kept_clusters(clusters, kept), unit=PAIRS_OF_VOTES, confidence=confidence, otherwise=ASKED_ONCE
+        flips,
+        clusters=selected_clusters(clusters, kept),
+        unit=PAIRS_OF_VOTES,
+        confidence=confidence,
+        otherwise=ASKED_ONCE,
     )
 
 
@@ -90,7 +94,7 @@ def vote_share(
     """
     given, wanted = _given(votes), label_text(label)
     shares = [texts.count(str(wanted)) / len(texts) for texts in given if texts]
-    ids = kept_clusters(clusters, [bool(texts) for texts in given])
+    ids = selected_clusters(clusters, [bool(texts) for texts in given])
     return mean_fraction(shares, clusters=ids, unit=DIALOGUES, confidence=confidence, otherwise=NOTHING_LABELLED)
 
 
@@ -128,7 +132,7 @@ def majority_share(
     found = [_majority(texts) for texts in _given(votes)]
     kept = [winner is not None for winner in found]
     flags = [winner == label_text(label) for winner in found if winner is not None]
-    sizes = cluster_sizes(flags, kept_clusters(clusters, kept))
+    sizes = cluster_sizes(flags, selected_clusters(clusters, kept))
     return defect_rate(sum(flags), len(flags), confidence=confidence, clusters=sizes)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from theodolite.domain.errors import InputError
-from theodolite.measurement.clusters import ClusterSums, cluster_codes, cluster_sizes, kept_clusters
+from theodolite.measurement.clusters import ClusterSums, cluster_codes, cluster_sizes, selected_clusters
 
 
 def mean(sums):
@@ -36,7 +36,7 @@ def test_sizes_count_units_with_the_property_in_each_cluster():
 
 def test_without_ids_there_are_no_sizes_and_nothing_is_kept():
     assert cluster_sizes([True], None) is None
-    assert kept_clusters(None, [True, False]) is None
+    assert selected_clusters(None, [True, False]) is None
 
 
 def test_the_jackknife_of_a_mean_of_equal_clusters_is_the_spread_of_their_means():

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.measurement.beta_binomial import clustered_share, zero_count_bound
-from theodolite.measurement.clusters import ClusterIds, cluster_codes, kept_clusters
+from theodolite.measurement.clusters import ClusterIds, cluster_codes, selected_clusters
 from theodolite.measurement.interval import Ends, check_confidence, student_quantile, whole_count, wilson
 from theodolite.measurement.score_columns import Scale, check_scale, score_column
 from theodolite.measurement.scores import mean_estimate
@@ -316,7 +316,7 @@ def both_results(
         raise InputError(message)
     first, second = score_column(a, "a"), score_column(b, "b")
     kept = ~(np.isnan(first) | np.isnan(second))
-    return first[kept], second[kept], kept_clusters(clusters, kept.tolist())
+    return first[kept], second[kept], selected_clusters(clusters, kept.tolist())
 
 
 UNPAIRED = "square-and-add of both intervals"

@@ -17,7 +17,7 @@ from scipy.special import gammaln, logsumexp
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.significance import Significance
-from theodolite.measurement.clusters import ClusterIds, ClusterSums, cluster_sizes, kept_clusters
+from theodolite.measurement.clusters import ClusterIds, ClusterSums, cluster_sizes, selected_clusters
 from theodolite.measurement.interval import (
     CORRECTED,
     NO_SHARED_UNIT,
@@ -263,7 +263,7 @@ def describe_answers(
     given = [text for text in texts if text is not None]
     counts = {point: given.count(point) for point in points}
     is_top = [text in points[-top:] for text in given]
-    ids = kept_clusters(clusters, [text is not None for text in texts])
+    ids = selected_clusters(clusters, [text is not None for text in texts])
     return AnswerDescription(
         counts=counts,
         n=len(given),
@@ -355,7 +355,7 @@ def set_alpha(
         return Undefined(reason=NO_SHARED_UNIT, unit=CORRECTED)
     if len(kinds) < 2:
         return Undefined(reason=SAME_ANSWER, n=len(units), unit=CORRECTED)
-    ids = kept_clusters(clusters, is_shared)
+    ids = selected_clusters(clusters, is_shared)
     distance = np.array([[masi_distance(a, b) for b in kinds] for a in kinds])
     sums = ClusterSums.of_units(_sums(units, kinds, distance), ids)
 

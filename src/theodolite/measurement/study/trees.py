@@ -29,7 +29,7 @@ from theodolite.domain.trees.finding import TreeFinding, TreeStanding
 from theodolite.domain.trees.leaf import TESTER, Leaf
 from theodolite.domain.trees.tree import SummaryNode, TreeDesign
 from theodolite.measurement.trees.association import link_nodes, split_tree, without_children
-from theodolite.measurement.trees.comparing import Tabled, standing_of
+from theodolite.measurement.trees.comparing import TreeTable, compare_applications
 from theodolite.measurement.trees.leaves import (
     NO_TEXT,
     NO_TURN,
@@ -87,14 +87,16 @@ def tree_standings(
     draws = Draws(seed=evidence.study.sampling.seed)
     for design in evidence.study.trees:
         own = [finding for finding in findings if finding.design.name == design.name]
-        tabled = [_tabled(evidence, finding) for finding in own if any(node.outcomes.used for node in finding.nodes)]
-        if len(tabled) > 1:
-            yield standing_of(tabled, branches(design), draws=draws, methods=methods)
+        tables = [
+            _tree_table(evidence, finding) for finding in own if any(node.outcomes.used for node in finding.nodes)
+        ]
+        if len(tables) > 1:
+            yield compare_applications(tables, branches(design), draws=draws, methods=methods)
 
 
-def _tabled(evidence: Evidence, finding: TreeFinding) -> Tabled:
+def _tree_table(evidence: Evidence, finding: TreeFinding) -> TreeTable:
     application = evidence.study.application(finding.application)
-    return Tabled(
+    return TreeTable(
         design=finding.design,
         table=leaf_table(evidence, finding.design, application),
         application=finding.application,

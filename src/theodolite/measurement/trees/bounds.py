@@ -18,7 +18,7 @@ from theodolite.measurement.proportion import BETA_BINOMIAL, defect_rate
 from theodolite.measurement.trees.methods import MAX, MEAN, MEDIAN, SCALE_NORMALISED_MEDIAN, Holds
 from theodolite.measurement.trees.replicates import moved
 from theodolite.measurement.trees.summaries import Floats, summarise
-from theodolite.measurement.trees.tree_data import FEW_CLUSTERS, Footing
+from theodolite.measurement.trees.tree_data import FEW_CLUSTERS, TreeData
 
 FEWEST_CLUSTERS: Final = 6
 """Clusters below which no order of values gives an interval of .95: 2 * .5**n is above .05."""
@@ -72,11 +72,11 @@ class Bounds:
         Association 62:626-633. Their coverage: benchmarks/COVERAGE.md.
 
     Attributes:
-        footing: The tree's values, and what they stand on.
+        data: The tree's values, and what they stand on.
         cache: Bounds that are known already.
     """
 
-    footing: Footing
+    data: TreeData
     cache: dict[tuple[str, float], Bounded] = field(default_factory=dict)
 
     def of(self, name: str, confidence: float) -> Bounded:
@@ -92,44 +92,44 @@ class Bounds:
         return self.cache[key]
 
     def _bounded(self, name: str, confidence: float) -> Bounded:
-        node = self.footing.tree.design.by_name[name]
+        node = self.data.tree.design.by_name[name]
         if isinstance(node, TransformNode):
             return self._moved(node, confidence)
         if not isinstance(node, SummaryNode):
             return Bounded(ends=None, method=NO_INTERVAL)
-        if node.name in self.footing.tree.elements:
+        if node.name in self.data.tree.elements:
             return self._collated(node, confidence)
-        held = self._held(node)
-        if len(held) > 1 and node.summary == MEAN and not self._has_max(name):
-            return self._squared(held, name, confidence)
-        if len(held) > 1 and node.summary != MAX and self.footing.is_regular(name):
+        present = self._present_edges(node)
+        if len(present) > 1 and node.summary == MEAN and not self._has_max(name):
+            return self._squared(present, name, confidence)
+        if len(present) > 1 and node.summary != MAX and self.data.is_regular(name):
             return Bounded(ends=self._percentiles(name, confidence), method=BOOTSTRAP)
-        return self._carried(node, held, confidence)
+        return self._carried(node, present, confidence)
 
-    def _held(self, node: SummaryNode) -> list[Edge]:
+    def _present_edges(self, node: SummaryNode) -> list[Edge]:
         """Return the edges to children that have a number and matter."""
-        return [e for e in node.edges if e.weight > 0 and not np.isnan(self.footing.values.get(e.child, np.nan))]
+        return [e for e in node.edges if e.weight > 0 and not np.isnan(self.data.values.get(e.child, np.nan))]
 
     def _has_max(self, name: str) -> bool:
-        node = self.footing.tree.design.by_name[name]
+        node = self.data.tree.design.by_name[name]
         return (isinstance(node, SummaryNode) and node.summary == MAX) or any(map(self._has_max, node.children))
 
-    def _squared(self, held: Sequence[Edge], name: str, confidence: float) -> Bounded:
+    def _squared(self, present: Sequence[Edge], name: str, confidence: float) -> Bounded:
         """Return bounds of a weighted mean: the root of the sum of w_i w_j r_ij times the reaches of i and j.
 
         The correlation r_ij is that of the replicates; 0 where a child shows no variation.
         """
-        below = [self.of(edge.child, confidence).ends for edge in held]
+        below = [self.of(edge.child, confidence).ends for edge in present]
         if any(ends is None for ends in below):
             return Bounded(ends=None, method=NO_INTERVAL)
-        values = np.array([self.footing.values[edge.child] for edge in held])
+        values = np.array([self.data.values[edge.child] for edge in present])
         ends = np.array([ends for ends in below if ends is not None])
-        weights = np.array([edge.weight for edge in held])
+        weights = np.array([edge.weight for edge in present])
         parts = weights[:, None] / weights.sum() * np.abs(ends - values[:, None])
-        together = self._correlations([edge.child for edge in held])
+        together = self._correlations([edge.child for edge in present])
         down, up = np.sqrt(np.maximum(np.einsum("ik,ij,jk->k", parts, together, parts), 0.0))
-        value = self.footing.values[name]
-        scale = self.footing.tree.kinds[name].range
+        value = self.data.values[name]
+        scale = self.data.tree.kinds[name].range
         low, high = float(value - down), float(value + up)
         if scale is not None:
             low, high = max(low, min(scale.lowest, value)), min(high, max(scale.highest, value))
@@ -140,11 +140,11 @@ class Bounds:
 
         Over few clusters they are no more than noise, and they would narrow the bounds.
         """
-        drawn = np.stack([self.footing.replicates[name] for name in names])
-        drawn = drawn[:, ~np.isnan(drawn).any(axis=0)]
-        if drawn.shape[1] < 2:
+        sampled = np.stack([self.data.replicates[name] for name in names])
+        sampled = sampled[:, ~np.isnan(sampled).any(axis=0)]
+        if sampled.shape[1] < 2:
             return np.eye(len(names))
-        rest = drawn - drawn.mean(axis=1, keepdims=True)
+        rest = sampled - sampled.mean(axis=1, keepdims=True)
         lengths = np.sqrt((rest**2).sum(axis=1))
         scale = np.where(lengths > NO_VARIATION, lengths, np.inf)
         together: Floats = np.maximum(rest @ rest.T / np.outer(scale, scale), 0.0)
@@ -152,60 +152,57 @@ class Bounds:
         return together
 
     def _percentiles(self, name: str, confidence: float) -> Ends | None:
-        drawn = self.footing.replicates[name]
-        drawn = drawn[~np.isnan(drawn)]
-        if not len(drawn):
+        sampled = self.data.replicates[name]
+        sampled = sampled[~np.isnan(sampled)]
+        if not len(sampled):
             return None
         tail = (1 - confidence) / 2
-        low, high = np.quantile(drawn, [tail, 1 - tail])
-        return min(float(low), self.footing.values[name]), max(float(high), self.footing.values[name])
+        low, high = np.quantile(sampled, [tail, 1 - tail])
+        return min(float(low), self.data.values[name]), max(float(high), self.data.values[name])
 
     def _collated(self, node: SummaryNode, confidence: float) -> Bounded:
         """Return the bounds of a node that sums up single answers."""
-        if any(edge.child in self.footing.values for edge in node.edges):
+        if any(edge.child in self.data.values for edge in node.edges):
             return self._mixed(node, confidence)
         if node.summary == MEAN:
             return self._mean(node, confidence)
         middling = node.summary in {MEDIAN, SCALE_NORMALISED_MEDIAN}
-        if (
-            self.footing.n_clusters(node.name) >= (FEWEST_CLUSTERS if middling else FEW_CLUSTERS)
-            and node.summary != MAX
-        ):
+        if self.data.n_clusters(node.name) >= (FEWEST_CLUSTERS if middling else FEW_CLUSTERS) and node.summary != MAX:
             return Bounded(ends=self._percentiles(node.name, confidence), method=BOOTSTRAP)
         return Bounded(ends=None, method=NO_INTERVAL)
 
     def _mixed(self, node: SummaryNode, confidence: float) -> Bounded:
-        if self.footing.is_regular(node.name):
+        if self.data.is_regular(node.name):
             return Bounded(ends=self._percentiles(node.name, confidence), method=BOOTSTRAP)
         return Bounded(ends=None, method=NO_INTERVAL)
 
     def _mean(self, node: SummaryNode, confidence: float) -> Bounded:
         """Return bounds of a mean over answers; binary answers are a share, and their interval is one for shares."""
-        scale = self.footing.tree.kinds[node.name].range
+        scale = self.data.tree.kinds[node.name].range
         if scale is None:
             return Bounded(ends=None, method=NO_INTERVAL)
-        if is_share(self.footing, node):
+        if is_share(self.data, node):
             return self._share(node, scale, confidence)
-        drawn, part = None, 0.0
-        if self.footing.is_regular(node.name):
-            drawn = self._percentiles(node.name, confidence)
-            part = min((self.footing.n_clusters(node.name) - FEW_CLUSTERS) / (MANY_CLUSTERS - FEW_CLUSTERS), 1.0)
-        if drawn is not None and part >= 1.0:
-            return Bounded(ends=drawn, method=BOOTSTRAP)
-        value = (self.footing.values[node.name] - scale.lowest) / scale.width
-        low, high = self._posterior_ends(node.name, tallies(self.footing, node), value, confidence)
+        sampled, part = None, 0.0
+        if self.data.is_regular(node.name):
+            sampled = self._percentiles(node.name, confidence)
+            part = min((self.data.n_clusters(node.name) - FEW_CLUSTERS) / (MANY_CLUSTERS - FEW_CLUSTERS), 1.0)
+        if sampled is not None and part >= 1.0:
+            return Bounded(ends=sampled, method=BOOTSTRAP)
+        value = (self.data.values[node.name] - scale.lowest) / scale.width
+        low, high = self._posterior_ends(node.name, tallies(self.data, node), value, confidence)
         ends = scale.lowest + low * scale.width, scale.lowest + high * scale.width
-        if drawn is None or part <= 0.0:
+        if sampled is None or part <= 0.0:
             return Bounded(ends=ends, method=BETA_BINOMIAL)
         # From few to many clusters the posterior gives way to the bootstrap step by step, so that one cluster
         # more or less moves the bounds by little.
-        low, high = (part * new + (1.0 - part) * old for new, old in zip(drawn, ends, strict=True))
+        low, high = (part * new + (1.0 - part) * old for new, old in zip(sampled, ends, strict=True))
         return Bounded(ends=(low, high), method=f"{BETA_BINOMIAL} and {BOOTSTRAP}")
 
     def _share(self, node: SummaryNode, scale: ValueRange, confidence: float) -> Bounded:
         """Return the interval of the defect rate of the same dialogues, so that a tree never contradicts a rate."""
-        hits, sizes = tallies(self.footing, node)
-        weight = float(sizes.sum()) / self.footing.n_sessions(node.name)  # that of the edge, which no share depends on
+        hits, sizes = tallies(self.data, node)
+        weight = float(sizes.sum()) / self.data.n_sessions(node.name)  # that of the edge, which no share depends on
         clusters = [(round(hit), round(size)) for hit, size in zip(hits / weight, sizes / weight, strict=True)]
         n_hits, n = (sum(column) for column in zip(*clusters, strict=True))
         rate = defect_rate(n_hits, n, clusters=clusters, confidence=confidence)
@@ -230,40 +227,40 @@ class Bounds:
         if below.ends is None:
             return below
         ends = moved(
-            node, self.footing.tree.kinds[node.of].range, self.footing.tree.kinds[node.name].range, np.array(below.ends)
+            node, self.data.tree.kinds[node.of].range, self.data.tree.kinds[node.name].range, np.array(below.ends)
         )
         return Bounded(ends=(float(ends.min()), float(ends.max())), method=below.method)
 
-    def _carried(self, node: SummaryNode, held: Sequence[Edge], confidence: float) -> Bounded:
+    def _carried(self, node: SummaryNode, present: Sequence[Edge], confidence: float) -> Bounded:
         """Return the summary of the children's bounds, each at Sidak's level: all of them hold at once."""
-        method = self.footing.tree.methods[node.summary]
-        if not held or not method.is_monotone or self.footing.tree.kinds[node.name].holds is not Holds.NUMBERS:
+        method = self.data.tree.methods[node.summary]
+        if not present or not method.is_monotone or self.data.tree.kinds[node.name].holds is not Holds.NUMBERS:
             return Bounded(ends=None, method=NO_INTERVAL)
-        each = confidence ** (1 / len(held))
-        below = [self.of(edge.child, each) for edge in held]
+        level = confidence ** (1 / len(present))
+        below = [self.of(edge.child, level) for edge in present]
         ends = [bounded.ends for bounded in below if bounded.ends is not None]
         if len(ends) < len(below):
             return Bounded(ends=None, method=NO_INTERVAL)
-        weights = np.array([[edge.weight for edge in held]] * 2)
-        scale = self.footing.tree.kinds[held[0].child].range
+        weights = np.array([[edge.weight for edge in present]] * 2)
+        scale = self.data.tree.kinds[present[0].child].range
         low, high = summarise(method, np.array(ends).T, weights, highest=scale.highest if scale else None)
-        return Bounded(ends=(float(low), float(high)), method=SIDAK if len(held) > 1 else below[0].method)
+        return Bounded(ends=(float(low), float(high)), method=SIDAK if len(present) > 1 else below[0].method)
 
 
-def tallies(footing: Footing, node: SummaryNode) -> tuple[Floats, Floats]:
+def tallies(data: TreeData, node: SummaryNode) -> tuple[Floats, Floats]:
     """Return what each cluster brings to a mean on a scale of 0 to 1: sum of values, and number of dialogues.
 
     Values between the ends count as parts of a defect. Their variance is at
     most that of a share, so that the bounds are wide rather than narrow.
     """
-    scale = footing.tree.kinds[node.name].range
-    content = np.zeros((footing.tree.n_sessions, 2))
-    for each in footing.tree.elements[node.name]:
-        content += each.content * each.edge.weight
-    total, n_dialogues = float(content[:, 1].sum()), footing.n_sessions(node.name)
+    scale = data.tree.kinds[node.name].range
+    content = np.zeros((data.tree.n_sessions, 2))
+    for element in data.tree.elements[node.name]:
+        content += element.content * element.edge.weight
+    total, n_dialogues = float(content[:, 1].sum()), data.n_sessions(node.name)
     if total > n_dialogues:  # several questions about one dialogue are no further dialogues
         content *= n_dialogues / total
-    clusters = footing.tree.table.clusters
+    clusters = data.tree.table.clusters
     sizes = np.bincount(clusters, weights=content[:, 1]).astype(np.float64)
     hits = np.bincount(clusters, weights=content[:, 0]).astype(np.float64)
     if scale is not None:
@@ -272,13 +269,13 @@ def tallies(footing: Footing, node: SummaryNode) -> tuple[Floats, Floats]:
     return np.maximum(hits[used], 0.0), sizes[used]
 
 
-def is_share(footing: Footing, node: SummaryNode) -> bool:
+def is_share(data: TreeData, node: SummaryNode) -> bool:
     """Tell whether every dialogue brings one of the scale's two ends and nothing between."""
-    scale = footing.tree.kinds[node.name].range
-    elements = footing.tree.elements.get(node.name, ())
+    scale = data.tree.kinds[node.name].range
+    elements = data.tree.elements.get(node.name, ())
     if scale is None or len(elements) != 1 or node.weigh is not Weighing.DIALOGUE:
         return False
     sums = elements[0].content
-    held = sums[sums[:, 1] > 0]
-    means = held[:, 0] / held[:, 1]
+    present = sums[sums[:, 1] > 0]
+    means = present[:, 0] / present[:, 1]
     return bool(np.isin(means, (scale.lowest, scale.highest)).all())

@@ -23,7 +23,7 @@ from theodolite.measurement.trees.measuring import Draws
 from theodolite.measurement.trees.methods import BUILT_IN, Methods
 from theodolite.measurement.trees.replicates import Compiled, compiled, point_values, resampled_together
 from theodolite.measurement.trees.summaries import Floats
-from theodolite.measurement.trees.tree_data import Footing
+from theodolite.measurement.trees.tree_data import TreeData
 
 EQUAL: Final = "equal"
 
@@ -41,7 +41,7 @@ SAME = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tabled:
+class TreeTable:
     """A tree with its leaves in columns.
 
     Attributes:
@@ -60,20 +60,20 @@ class Tabled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reckoned:
+class MeasuredTree:
     """One of the two trees with its values.
 
     Attributes:
-        footing: The tree's values, and what they stand on.
+        data: The tree's values, and what they stand on.
         bounds: Their bounds.
     """
 
-    footing: Footing
+    data: TreeData
     bounds: Bounds
 
     def value(self, name: str) -> float | None:
         """Return a node's value; None without data."""
-        value = self.footing.values.get(name, math.nan)
+        value = self.data.values.get(name, math.nan)
         return None if math.isnan(value) else value
 
 
@@ -107,12 +107,12 @@ def compare_trees(
         (2025), arXiv:2509.26632. Intervals put together from two: Zou, Donner (2008), Statistics
         in Medicine 27:1693-1702.
     """
-    tabled = [_tabled(design, leaves) for design, leaves in (first, second)]
-    return compare_tabled(tabled[0], tabled[1], draws=draws, methods=methods)
+    tables = [_tree_table(design, leaves) for design, leaves in (first, second)]
+    return compare_tables(tables[0], tables[1], draws=draws, methods=methods)
 
 
-def _tabled(design: TreeDesign, leaves: LeafSet) -> Tabled:
-    return Tabled(
+def _tree_table(design: TreeDesign, leaves: LeafSet) -> TreeTable:
+    return TreeTable(
         design=design,
         table=table_of(leaves.leaves),
         application=leaves.application,
@@ -121,17 +121,17 @@ def _tabled(design: TreeDesign, leaves: LeafSet) -> Tabled:
     )
 
 
-def compare_tabled(
-    first: Tabled, second: Tabled, *, draws: Draws | None = None, methods: Methods = BUILT_IN
+def compare_tables(
+    first: TreeTable, second: TreeTable, *, draws: Draws | None = None, methods: Methods = BUILT_IN
 ) -> TreeComparison:
     """Return the same for leaves that stand in columns already; see `compare_trees`."""
     draws = draws or Draws()
-    one, other, n_pairs = _sides(first, second, draws, methods)
-    names = [name for name in one.footing.values if name in other.footing.values]
-    differences = tuple(_difference(name, one, other, draws.confidence) for name in names)
+    left, right, n_pairs = _sides(first, second, draws, methods)
+    names = [name for name in left.data.values if name in right.data.values]
+    differences = tuple(_difference(name, left, right, draws.confidence) for name in names)
     warnings = tuple(_warnings(first, second))
-    lower = tuple(d.node for d in differences if _sign(d, one) < 0)
-    higher = tuple(d.node for d in differences if _sign(d, one) > 0)
+    lower = tuple(d.node for d in differences if _sign(d, left) < 0)
+    higher = tuple(d.node for d in differences if _sign(d, left) > 0)
     return TreeComparison(
         first=first.application,
         second=second.application,
@@ -164,60 +164,64 @@ def _close(a: float, b: float) -> bool:
     return (math.isnan(a) and math.isnan(b)) or abs(a - b) <= SAME
 
 
-def _sides(first: Tabled, second: Tabled, draws: Draws, methods: Methods) -> tuple[Reckoned, Reckoned, int]:
-    trees = [compiled(each.design, each.table, methods) for each in (first, second)]
+def _sides(
+    first: TreeTable, second: TreeTable, draws: Draws, methods: Methods
+) -> tuple[MeasuredTree, MeasuredTree, int]:
+    trees = [compiled(side.design, side.table, methods) for side in (first, second)]
     parts: list[list[dict[str, Floats]]] = [[], []]
     for weights in resampled_together([tree.table for tree in trees], draws.replicates, draws.seed):
         for tree, part, own in zip(trees, parts, weights, strict=True):
             part.append(tree.values(own))
     sides = []
     for tree, part in zip(trees, parts, strict=True):
-        drawn = {name: np.concatenate([each[name] for each in part]) for name in part[0]} if part else {}
-        footing = Footing(tree=tree, values=point_values(tree), replicates=drawn)
-        sides.append(Reckoned(footing=footing, bounds=Bounds(footing=footing)))
+        sampled = (
+            {name: np.concatenate([part_values[name] for part_values in part]) for name in part[0]} if part else {}
+        )
+        data = TreeData(tree=tree, values=point_values(tree), replicates=sampled)
+        sides.append(MeasuredTree(data=data, bounds=Bounds(data=data)))
     shared = {tree.table.cluster_keys for tree in trees}
     n_pairs = len(set.intersection(*(set(keys) for keys in shared))) if len(shared) > 1 else len(set(shared.pop()))
     return sides[0], sides[1], n_pairs
 
 
-def _difference(name: str, one: Reckoned, other: Reckoned, confidence: float) -> NodeDifference:
-    a, b = one.value(name), other.value(name)
-    return NodeDifference(node=name, first=a, second=b, difference=_estimate(name, one, other, confidence))
+def _difference(name: str, left: MeasuredTree, right: MeasuredTree, confidence: float) -> NodeDifference:
+    a, b = left.value(name), right.value(name)
+    return NodeDifference(node=name, first=a, second=b, difference=_estimate(name, left, right, confidence))
 
 
-def _estimate(name: str, one: Reckoned, other: Reckoned, confidence: float) -> Estimate | Undefined:
-    a, b = one.value(name), other.value(name)
-    scale = one.footing.tree.kinds[name].range
+def _estimate(name: str, left: MeasuredTree, right: MeasuredTree, confidence: float) -> Estimate | Undefined:
+    a, b = left.value(name), right.value(name)
+    scale = left.data.tree.kinds[name].range
     unit = f"points from {scale}" if scale else ""
     if a is None or b is None:
         empty = "Neither has" if a is None and b is None else f"The {'first' if a is None else 'second'} has no"
         return Undefined(reason=f"{empty} data here, so there is no difference.", unit=unit)
-    ends, method = _ends(name, one, other, (a, b), confidence)
+    ends, method = _ends(name, left, right, (a, b), confidence)
     low, high = ends or (None, None)
     return Estimate(
         value=b - a,
         low=low,
         high=high,
         confidence=confidence,
-        n=one.footing.n_sessions(name) + other.footing.n_sessions(name),
+        n=left.data.n_sessions(name) + right.data.n_sessions(name),
         unit=unit,
         method=method,
-        n_clusters=one.footing.n_clusters(name) + other.footing.n_clusters(name),
+        n_clusters=left.data.n_clusters(name) + right.data.n_clusters(name),
     )
 
 
 def _ends(
-    name: str, one: Reckoned, other: Reckoned, values: tuple[float, float], confidence: float
+    name: str, left: MeasuredTree, right: MeasuredTree, values: tuple[float, float], confidence: float
 ) -> tuple[Ends | None, str]:
     a, b = values
-    if one.footing.is_regular(name) and other.footing.is_regular(name):
-        drawn = other.footing.replicates[name] - one.footing.replicates[name]
-        drawn = drawn[~np.isnan(drawn)]
-        if len(drawn):
+    if left.data.is_regular(name) and right.data.is_regular(name):
+        sampled = right.data.replicates[name] - left.data.replicates[name]
+        sampled = sampled[~np.isnan(sampled)]
+        if len(sampled):
             tail = (1 - confidence) / 2
-            low, high = (float(end) for end in np.quantile(drawn, [tail, 1 - tail]))
+            low, high = (float(end) for end in np.quantile(sampled, [tail, 1 - tail]))
             return (min(low, b - a), max(high, b - a)), BOOTSTRAP
-    first, second = one.bounds.of(name, confidence).ends, other.bounds.of(name, confidence).ends
+    first, second = left.bounds.of(name, confidence).ends, right.bounds.of(name, confidence).ends
     if first is None or second is None:
         return None, "no interval"
     low = b - a - math.hypot(b - second[0], first[1] - a)
@@ -225,25 +229,25 @@ def _ends(
     return (low, high), MOVER
 
 
-def _sign(difference: NodeDifference, side: Reckoned) -> int:
+def _sign(difference: NodeDifference, side: MeasuredTree) -> int:
     """Return -1 where the first is less risky at a node, 1 where it is more, else 0."""
     if difference.first is None or difference.second is None:
         return 0
     change = difference.first - difference.second
     if abs(change) <= SAME:
         return 0
-    better_low = side.footing.tree.kinds[difference.node].orientation is not Orientation.LOWER_IS_WORSE
+    better_low = side.data.tree.kinds[difference.node].orientation is not Orientation.LOWER_IS_WORSE
     return int(math.copysign(1, change)) * (1 if better_low else -1)
 
 
 def _order(differences: Iterable[NodeDifference], lower: tuple[str, ...], higher: tuple[str, ...]) -> str:
-    half_empty = any((each.first is None) != (each.second is None) for each in differences)
+    half_empty = any((difference.first is None) != (difference.second is None) for difference in differences)
     if half_empty or (lower and higher):
         return INCOMPARABLE
     return LOWER if lower else HIGHER if higher else EQUAL
 
 
-def _warnings(first: Tabled, second: Tabled) -> Iterator[str]:
+def _warnings(first: TreeTable, second: TreeTable) -> Iterator[str]:
     if first.design.method_version != second.design.method_version:
         yield "The trees are not computed by the same method: topology, summaries, weights or transforms differ."
     if sorted(first.scenarios) != sorted(second.scenarios):
@@ -262,8 +266,8 @@ REPLICATES: Final = 400
 """Replicates at most; count."""
 
 
-def standing_of(
-    applications: Sequence[Tabled],
+def compare_applications(
+    applications: Sequence[TreeTable],
     dimensions: Sequence[str],
     *,
     draws: Draws | None = None,
@@ -286,22 +290,25 @@ def standing_of(
     """
     draws = draws or Draws()
     fewer = replace(draws, replicates=min(draws.replicates, REPLICATES))
-    trees = [compiled(each.design, each.table, methods) for each in applications]
+    trees = [compiled(tree_table.design, tree_table.table, methods) for tree_table in applications]
     points = [point_values(tree) for tree in trees]
     known = tuple(name for name in dimensions if all(not np.isnan(values.get(name, np.nan)) for values in points))
     values = {
-        each.application: [found[name] for name in known] for each, found in zip(applications, points, strict=True)
+        tree_table.application: [node_values[name] for name in known]
+        for tree_table, node_values in zip(applications, points, strict=True)
     }
-    odds = _front_odds(_drawn(trees, applications, known, fewer)) if known and fewer.replicates else np.empty(0)
+    odds = _front_odds(_sampled(trees, applications, known, fewer)) if known and fewer.replicates else np.empty(0)
     return TreeStanding(
         tree=applications[0].design.name,
         dimensions=known,
         comparisons=tuple(
-            compare_tabled(applications[one], applications[other], draws=fewer, methods=methods)
-            for one, other in _pairs(len(applications))
+            compare_tables(applications[first], applications[second], draws=fewer, methods=methods)
+            for first, second in _pairs(len(applications))
         ),
         front=pareto_front(values) if known else (),
-        front_odds={each.application: float(share) for each, share in zip(applications, odds, strict=False)},
+        front_odds={
+            tree_table.application: float(share) for tree_table, share in zip(applications, odds, strict=False)
+        },
     )
 
 
@@ -311,25 +318,31 @@ def _pairs(n: int) -> Sequence[tuple[int, int]]:
     return pairs if len(pairs) <= MOST_PAIRS else [(0, other) for other in range(1, n)]
 
 
-def _drawn(trees: Sequence[Compiled], applications: Sequence[Tabled], known: Sequence[str], draws: Draws) -> Floats:
+def _sampled(
+    trees: Sequence[Compiled], applications: Sequence[TreeTable], known: Sequence[str], draws: Draws
+) -> Floats:
     """Return replicates of some dimensions, drawn together; shape (applications, dimensions, replicates)."""
-    drawn: list[Floats] = []
-    for weights in resampled_together([each.table for each in applications], draws.replicates, draws.seed):
-        found = [tree.values(own) for tree, own in zip(trees, weights, strict=True)]
-        drawn.append(np.array([[one[name] for name in known] for one in found]).reshape(len(trees), len(known), -1))
-    return np.concatenate(drawn, axis=2)
+    sampled: list[Floats] = []
+    for weights in resampled_together([tree_table.table for tree_table in applications], draws.replicates, draws.seed):
+        values = [tree.values(own) for tree, own in zip(trees, weights, strict=True)]
+        sampled.append(
+            np.array([[node_values[name] for name in known] for node_values in values]).reshape(
+                len(trees), len(known), -1
+            )
+        )
+    return np.concatenate(sampled, axis=2)
 
 
-def _front_odds(drawn: Floats) -> Floats:
+def _front_odds(sampled: Floats) -> Floats:
     """Return in which share of replicates nobody outdoes each application.
 
     Args:
-        drawn: Values, shape (applications, dimensions, replicates).
+        sampled: Values, shape (applications, dimensions, replicates).
     """
-    outdone = np.zeros((drawn.shape[0], drawn.shape[2]), dtype=bool)
-    for one in range(len(drawn)):
-        for other in range(len(drawn)):
-            if one != other:
-                no_higher = (drawn[other] <= drawn[one]).all(axis=0)
-                outdone[one] |= no_higher & (drawn[other] < drawn[one]).any(axis=0)
+    outdone = np.zeros((sampled.shape[0], sampled.shape[2]), dtype=bool)
+    for candidate in range(len(sampled)):
+        for rival in range(len(sampled)):
+            if candidate != rival:
+                no_higher = (sampled[rival] <= sampled[candidate]).all(axis=0)
+                outdone[candidate] |= no_higher & (sampled[rival] < sampled[candidate]).any(axis=0)
     return np.asarray(1.0 - outdone.mean(axis=1), dtype=np.float64)

@@ -20,7 +20,7 @@ from theodolite.measurement.trees.bounds import Bounds
 from theodolite.measurement.trees.leaves import ANSWERED, Ints, LeafTable, table_of
 from theodolite.measurement.trees.methods import BUILT_IN, MAX, Holds, Methods
 from theodolite.measurement.trees.replicates import Compiled, compiled, point_values, replicated
-from theodolite.measurement.trees.tree_data import Footing
+from theodolite.measurement.trees.tree_data import TreeData
 
 REPLICATES = 1_000
 """Replicates of a tree where nothing else is asked for; count."""
@@ -91,47 +91,47 @@ def measure_tree(
     table = leaves if isinstance(leaves, LeafTable) else table_of(leaves)
     tree = compiled(design, table, methods)
     values = point_values(tree)
-    drawn = replicated(tree, draws.replicates, draws.seed)
-    footing = Footing(tree=tree, values=values, replicates=drawn)
-    bounds = Bounds(footing=footing)
-    scribe = _Scribe(
-        tree=tree, accounts=Accounts(tree=tree), footing=footing, bounds=bounds, confidence=draws.confidence
+    sampled = replicated(tree, draws.replicates, draws.seed)
+    data = TreeData(tree=tree, values=values, replicates=sampled)
+    bounds = Bounds(data=data)
+    builder = _FindingBuilder(
+        tree=tree, coverage=NodeCoverage(tree=tree), data=data, bounds=bounds, confidence=draws.confidence
     )
     return TreeFinding(
         design=design,
         application=application,
-        nodes=tuple(scribe.finding(node) for node in design.nodes if not nodes or node.name in nodes),
+        nodes=tuple(builder.finding(node) for node in design.nodes if not nodes or node.name in nodes),
         seed=draws.seed,
         replicates=draws.replicates,
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Scribe:
+class _FindingBuilder:
     """Writes down what each node came to."""
 
     tree: Compiled
-    accounts: Accounts
-    footing: Footing
+    coverage: NodeCoverage
+    data: TreeData
     bounds: Bounds
     confidence: float
 
     def finding(self, node: TreeNode) -> NodeFinding:
-        outcomes = self.accounts.outcomes(node.name)
+        outcomes = self.coverage.outcomes(node.name)
         kind = self.tree.kinds[node.name]
         is_max = isinstance(node, SummaryNode) and node.summary == MAX
         return NodeFinding(
             node=node.name,
             result=self._result(node, outcomes.used),
             outcomes=outcomes,
-            n_dialogues=self.footing.n_sessions(node.name),
+            n_dialogues=self.data.n_sessions(node.name),
             conditional=outcomes.not_applicable > 0,
             empty=self._empty(node),
             worst=self._worst(node) if is_max and isinstance(node, SummaryNode) else (),
             worst_odds=self._odds(node) if is_max and isinstance(node, SummaryNode) else {},
             labels=self._labels(node) if kind.holds is Holds.LABELS and not kind.many else {},
             texts=self._texts(node) if kind.holds is Holds.TEXTS and not kind.many else (),
-            spread=self.accounts.spread(node.name) if kind.holds is Holds.NUMBERS else None,
+            spread=self.coverage.spread(node.name) if kind.holds is Holds.NUMBERS else None,
         )
 
     def _result(self, node: TreeNode, n: int) -> Estimate | Undefined:
@@ -142,7 +142,7 @@ class _Scribe:
             return Undefined(reason=IN_WORDS if n else NO_DATA, n=n, method=method)
         if kind.many:
             return Undefined(reason=SEVERAL if n else NO_DATA, n=n, unit=unit)
-        value = self.footing.values[node.name]
+        value = self.data.values[node.name]
         if np.isnan(value):
             return Undefined(reason=NO_PARTS if n else NO_DATA, n=n, unit=unit, method=method)
         bounded = self.bounds.of(node.name, self.confidence)
@@ -155,43 +155,43 @@ class _Scribe:
             n=n,
             unit=unit,
             method=f"{method}; {bounded.method}" if method else bounded.method,
-            n_clusters=self.footing.n_clusters(node.name),
+            n_clusters=self.data.n_clusters(node.name),
         )
 
     def _empty(self, node: TreeNode) -> tuple[str, ...]:
         if not isinstance(node, SummaryNode):
             return ()
-        return tuple(edge.child for edge in node.edges if edge.weight > 0 and self.footing.is_empty(edge.child))
+        return tuple(edge.child for edge in node.edges if edge.weight > 0 and self.data.is_empty(edge.child))
 
     def _worst(self, node: SummaryNode) -> tuple[str, ...]:
-        highest = self.footing.values[node.name]
-        return tuple(e.child for e in node.edges if e.weight > 0 and self.footing.values.get(e.child) == highest)
+        highest = self.data.values[node.name]
+        return tuple(e.child for e in node.edges if e.weight > 0 and self.data.values.get(e.child) == highest)
 
     def _odds(self, node: SummaryNode) -> dict[str, float]:
         """Return in which share of the replicates each child is the highest; equal ones share."""
-        names = [e.child for e in node.edges if e.weight > 0 and not self.footing.is_empty(e.child)]
-        drawn = [self.footing.replicates[name] for name in names if name in self.footing.replicates]
-        if len(drawn) < 2 or len(drawn) < len(names):
+        names = [e.child for e in node.edges if e.weight > 0 and not self.data.is_empty(e.child)]
+        sampled = [self.data.replicates[name] for name in names if name in self.data.replicates]
+        if len(sampled) < 2 or len(sampled) < len(names):
             return {}
-        stacked = np.nan_to_num(np.stack(drawn), nan=-np.inf)
+        stacked = np.nan_to_num(np.stack(sampled), nan=-np.inf)
         reached = stacked == stacked.max(axis=0)
         shares = (reached / reached.sum(axis=0)).mean(axis=1)
         return {name: round(float(share), 6) for name, share in zip(names, shares, strict=True)}
 
-    def _words(self, node: TreeNode) -> Counter[str]:
-        found: Counter[str] = Counter()
-        for name in self.accounts.bundles(node.name):
-            bundle = self.tree.bundles[name]
-            found.update(bundle.words[int(place)] for place in bundle.value)
-        return found
+    def _text_counts(self, node: TreeNode) -> Counter[str]:
+        counts: Counter[str] = Counter()
+        for name in self.coverage.value_groups(node.name):
+            group = self.tree.value_groups[name]
+            counts.update(group.texts[int(code)] for code in group.value)
+        return counts
 
     def _labels(self, node: TreeNode) -> dict[str, int]:
-        counts = dict(self._words(node))
+        counts = dict(self._text_counts(node))
         method = self.tree.methods[node.summary] if isinstance(node, SummaryNode) else None
         return dict(method.describe(counts)) if method and method.describe else counts
 
     def _texts(self, node: TreeNode) -> tuple[str, ...]:
-        return tuple(self._words(node))
+        return tuple(self._text_counts(node))
 
 
 _UNREADABLE = OUTCOMES.index(Outcome.UNPARSEABLE)
@@ -200,7 +200,7 @@ _LEFT_OUT = OUTCOMES.index(Outcome.NOT_APPLICABLE)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Accounts:
+class NodeCoverage:
     """The accounts of one tree's nodes.
 
     A leaf that a node reaches by two ways is one leaf. Children with a weight of
@@ -219,8 +219,8 @@ class Accounts:
         recoding leaves out are not applicable.
         """
         counts = np.zeros(len(OUTCOMES), dtype=np.int64)
-        for bundles in self._by_question(name).values():
-            counts += self._counted(bundles)
+        for value_groups in self._by_question(name).values():
+            counts += self._counted(value_groups)
         by_outcome = dict(zip(OUTCOMES, (int(n) for n in counts), strict=True))
         return Outcomes(
             planned=sum(by_outcome.values()),
@@ -232,14 +232,14 @@ class Accounts:
             not_applicable=by_outcome[Outcome.NOT_APPLICABLE],
         )
 
-    def _counted(self, bundles: tuple[str, ...]) -> np.ndarray:
-        held = [self.tree.bundles[name] for name in bundles]
-        if len(held) > 1:
-            planned = np.unique(np.concatenate([bundle.planned for bundle in held]))
-            used = np.unique(np.concatenate([bundle.rows for bundle in held]))
-            unreadable = np.unique(np.concatenate([bundle.unreadable for bundle in held]))
+    def _counted(self, value_groups: tuple[str, ...]) -> np.ndarray:
+        groups = [self.tree.value_groups[name] for name in value_groups]
+        if len(groups) > 1:
+            planned = np.unique(np.concatenate([group.planned for group in groups]))
+            used = np.unique(np.concatenate([group.rows for group in groups]))
+            unreadable = np.unique(np.concatenate([group.unreadable for group in groups]))
         else:
-            planned, used, unreadable = held[0].planned, held[0].rows, held[0].unreadable
+            planned, used, unreadable = groups[0].planned, groups[0].rows, groups[0].unreadable
         codes = self.tree.table.outcome[planned]
         counts = np.bincount(codes, minlength=len(OUTCOMES))
         left_out = counts[ANSWERED] - len(used) - len(unreadable)
@@ -249,35 +249,35 @@ class Accounts:
         return counts
 
     def _by_question(self, name: str) -> Mapping[str, tuple[str, ...]]:
-        found: defaultdict[str, list[str]] = defaultdict(list)
-        for bundle in self._lowest[name]:
-            leaf = self.tree.design.leaves_below(bundle)[0]
+        by_question: defaultdict[str, list[str]] = defaultdict(list)
+        for group in self._lowest[name]:
+            leaf = self.tree.design.leaves_below(group)[0]
             node = self.tree.design.by_name[leaf]
             if isinstance(node, AnswersNode):
-                found[node.question].append(bundle)
-        return {question: tuple(dict.fromkeys(bundles)) for question, bundles in found.items()}
+                by_question[node.question].append(group)
+        return {question: tuple(dict.fromkeys(value_groups)) for question, value_groups in by_question.items()}
 
     @cached_property
     def _lowest(self) -> Mapping[str, tuple[str, ...]]:
         """Name of each node to the bundles that enter it, each once."""
-        found: dict[str, tuple[str, ...]] = {}
+        lowest: dict[str, tuple[str, ...]] = {}
         for node in self.tree.order:
-            if node.name in self.tree.bundles:
-                found[node.name] = (node.name,)
+            if node.name in self.tree.value_groups:
+                lowest[node.name] = (node.name,)
             elif isinstance(node, SummaryNode):
-                below = [name for edge in node.edges if edge.weight > 0 for name in found[edge.child]]
-                found[node.name] = tuple(dict.fromkeys(below))
+                below = [name for edge in node.edges if edge.weight > 0 for name in lowest[edge.child]]
+                lowest[node.name] = tuple(dict.fromkeys(below))
             else:
-                found[node.name] = found[node.children[0]]
-        return found
+                lowest[node.name] = lowest[node.children[0]]
+        return lowest
 
-    def bundles(self, name: str) -> tuple[str, ...]:
+    def value_groups(self, name: str) -> tuple[str, ...]:
         """Return the names of the nodes of several values that enter a node, each once."""
         return self._lowest[name]
 
     def rows(self, name: str) -> Ints:
         """Return the leaves that a node's value rests on; rows of the table, each once."""
-        parts = [self.tree.bundles[bundle].rows for bundle in self._lowest[name]]
+        parts = [self.tree.value_groups[group].rows for group in self._lowest[name]]
         return np.unique(np.concatenate([np.empty(0, dtype=np.int64), *parts]))
 
     def spread(self, name: str) -> float | None:
@@ -286,13 +286,13 @@ class Accounts:
         The pooled standard deviation of answers to one question about one
         dialogue or turn, in points of the node's scale; None where nobody met twice.
         """
-        parts = [self._deviations(bundle) for bundle in self._lowest[name] if self._is_single(bundle)]
+        parts = [self._deviations(group) for group in self._lowest[name] if self._is_single(group)]
         squares, degrees = sum(part[0] for part in parts), sum(part[1] for part in parts)
         return float(np.sqrt(squares / degrees)) if degrees else None
 
     def _is_single(self, name: str) -> bool:
-        bundle = self.tree.bundles[name]
-        return not bundle.words and len(bundle.rows) == len(bundle.value)
+        group = self.tree.value_groups[name]
+        return not group.texts and len(group.rows) == len(group.value)
 
     def _deviations(self, name: str) -> tuple[float, int]:
         if name not in self._known:
@@ -304,13 +304,13 @@ class Accounts:
         return {}
 
     def _squares(self, name: str) -> tuple[float, int]:
-        bundle, table = self.tree.bundles[name], self.tree.table
-        turns = table.turn[bundle.rows] + 1
-        cells = bundle.session * (int(turns.max(initial=0)) + 1) + turns
+        group, table = self.tree.value_groups[name], self.tree.table
+        turns = table.turn[group.rows] + 1
+        cells = group.session * (int(turns.max(initial=0)) + 1) + turns
         counts = np.bincount(cells) if len(cells) else np.zeros(1, dtype=np.int64)
         if counts.max() < 2:
             return 0.0, 0
-        _, place, sizes = np.unique(cells, return_inverse=True, return_counts=True)
-        means = np.bincount(place, weights=bundle.value) / sizes
-        squares = float(((bundle.value - means[place]) ** 2).sum())
+        _, cell, sizes = np.unique(cells, return_inverse=True, return_counts=True)
+        means = np.bincount(cell, weights=group.value) / sizes
+        squares = float(((group.value - means[cell]) ** 2).sum())
         return squares, int((sizes - 1).sum())

@@ -76,7 +76,7 @@ class Compiled:
         kinds: What each node holds.
         methods: The summaries.
         table: The leaves.
-        bundles: Values of the nodes that hold several.
+        value_groups: Values of the nodes that hold several.
         elements: Name of a node that sums up answers, to what its edges to them bring.
         order: The nodes, each behind all those below it.
     """
@@ -85,7 +85,7 @@ class Compiled:
     kinds: Kinds
     methods: Methods
     table: LeafTable
-    bundles: Mapping[str, Bundle]
+    value_groups: Mapping[str, ValueGroup]
     elements: Mapping[str, tuple[Elements, ...]]
     order: tuple[TreeNode, ...]
 
@@ -182,9 +182,9 @@ def compiled(design: TreeDesign, table: LeafTable, methods: Methods = BUILT_IN) 
         InputError: If the design holds faults.
     """
     kinds = kinds_of(design, methods)
-    bundles = bundles_of(design, kinds, table, methods)
+    value_groups = value_groups_of(design, kinds, table, methods)
     elements = {
-        node.name: tuple(_elements(node, kinds, bundles, methods, len(table.sessions)))
+        node.name: tuple(_elements(node, kinds, value_groups, methods, len(table.sessions)))
         for node in design.nodes
         if isinstance(node, SummaryNode) and kinds[node.name].holds is Holds.NUMBERS
     }
@@ -193,23 +193,23 @@ def compiled(design: TreeDesign, table: LeafTable, methods: Methods = BUILT_IN) 
         kinds=kinds,
         methods=methods,
         table=table,
-        bundles=bundles,
+        value_groups=value_groups,
         elements={name: several for name, several in elements.items() if several},
         order=design.upwards(),
     )
 
 
 def _elements(
-    node: SummaryNode, kinds: Kinds, bundles: Mapping[str, Bundle], methods: Methods, n_sessions: int
+    node: SummaryNode, kinds: Kinds, value_groups: Mapping[str, ValueGroup], methods: Methods, n_sessions: int
 ) -> Iterator[Elements]:
     for edge in node.edges:
         if not kinds[edge.child].many or edge.weight == 0:
             continue
-        bundle = bundles[edge.child]
+        group = value_groups[edge.child]
         if methods[node.summary].name == MEAN:
-            yield Elements(edge=edge, levels=None, content=bundle.sums(node.weigh, n_sessions))
+            yield Elements(edge=edge, levels=None, content=group.sums(node.weigh, n_sessions))
         else:
-            levels, content = bundle.histogram(node.weigh, n_sessions)
+            levels, content = group.histogram(node.weigh, n_sessions)
             yield Elements(edge=edge, levels=levels, content=content)
 
 
@@ -236,18 +236,18 @@ def resampled_together(tables: Sequence[LeafTable], replicates: int, seed: int) 
     """
     rng = np.random.default_rng(seed)
     keys = tuple(dict.fromkeys(key for table in tables for key in table.cluster_keys))
-    places = {key: place for place, key in enumerate(keys)}
-    homes = [frozenset(table.cluster_keys) for table in tables]
+    index_of = {key: index for index, key in enumerate(keys)}
+    owners = [frozenset(table.cluster_keys) for table in tables]
     strata: dict[tuple[object, ...], list[int]] = {}
-    for place, key in enumerate(keys):
-        strata.setdefault((key[:2], *(key in home for home in homes)), []).append(place)
-    own = [np.array([places[key] for key in table.cluster_keys], dtype=np.int64)[table.clusters] for table in tables]
+    for index, key in enumerate(keys):
+        strata.setdefault((key[:2], *(key in owner for owner in owners)), []).append(index)
+    own = [np.array([index_of[key] for key in table.cluster_keys], dtype=np.int64)[table.clusters] for table in tables]
     groups = [np.array(members) for members in strata.values()]
     whole = np.arange(len(keys))
     step = max(1, MOST_CELLS // max(1, *(len(table.sessions) for table in tables)))
     for start in range(0, replicates, step):
         counts = _drawn(rng, groups, len(keys), min(step, replicates - start))
-        yield tuple(counts if np.array_equal(place, whole) else counts[:, place] for place in own)
+        yield tuple(counts if np.array_equal(index, whole) else counts[:, index] for index in own)
 
 
 def _drawn(rng: np.random.Generator, groups: Sequence[Ints], n_clusters: int, rows: int) -> Floats:
@@ -283,15 +283,15 @@ NOBODY: Final = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bundle:
+class ValueGroup:
     """Values with the dialogue that each belongs to.
 
     Attributes:
         session: Place of the dialogue in the table, shape (values,).
         turn: Number of the turn; `NO_TURN` for the dialogue as a whole. Shape (values,).
         answerer: Place of who answered in the table; `NOBODY` where several did. Shape (values,).
-        value: Numbers; for labels and texts their place in `words`. Shape (values,).
-        words: Labels or texts; empty for numbers.
+        value: Numbers; for labels and texts their place in `texts`. Shape (values,).
+        texts: Labels or texts; empty for numbers.
         rows: Rows of the table that the values come from; shape (leaves used,).
         planned: Rows of the table that should have brought a value; shape (leaves,).
         unreadable: Rows with a value that the scale does not have; among `planned`.
@@ -301,7 +301,7 @@ class Bundle:
     turn: Ints
     answerer: Ints
     value: Floats
-    words: tuple[str, ...]
+    texts: tuple[str, ...]
     rows: Ints
     planned: Ints
     unreadable: Ints
@@ -315,8 +315,8 @@ class Bundle:
 
     def histogram(self, weigh: Weighing, n_sessions: int) -> tuple[Floats, Floats]:
         """Return the levels that occur, shape (levels,), and their weight in each dialogue, (sessions, levels)."""
-        levels, place = np.unique(self.value, return_inverse=True)
-        cells = self.session * len(levels) + place
+        levels, level = np.unique(self.value, return_inverse=True)
+        cells = self.session * len(levels) + level
         flat = np.bincount(cells, weights=self.weights(weigh), minlength=n_sessions * len(levels))
         return levels, flat.reshape(n_sessions, len(levels)).astype(np.float64)
 
@@ -327,43 +327,43 @@ class Bundle:
         return np.stack([summed, np.bincount(self.session, weights=weights, minlength=n_sessions)], axis=1)
 
 
-def bundles_of(design: TreeDesign, kinds: Kinds, table: LeafTable, methods: Methods) -> Mapping[str, Bundle]:
+def value_groups_of(design: TreeDesign, kinds: Kinds, table: LeafTable, methods: Methods) -> Mapping[str, ValueGroup]:
     """Return the values of every node that holds several, by its name."""
     numbers: dict[tuple[int, ValueRange], Floats] = {}
-    found: dict[str, Bundle] = {}
+    values: dict[str, ValueGroup] = {}
     for node in design.upwards():
         kind = kinds[node.name]
         if isinstance(node, AnswersNode):
-            found[node.name] = _answers(node, kind, table, numbers)
+            values[node.name] = _answers(node, kind, table, numbers)
         elif isinstance(node, TransformNode) and kind.many:
-            found[node.name] = _transformed(node, kinds[node.of], kind, found[node.of])
+            values[node.name] = _transformed(node, kinds[node.of], kind, values[node.of])
         elif isinstance(node, CollapseNode):
-            found[node.name] = _collapsed(node, methods[node.summary], kinds[node.of], found[node.of], table)
-    return found
+            values[node.name] = _collapsed(node, methods[node.summary], kinds[node.of], values[node.of], table)
+    return values
 
 
 def _answers(
     node: AnswersNode, kind: NodeKind, table: LeafTable, numbers: dict[tuple[int, ValueRange], Floats]
-) -> Bundle:
+) -> ValueGroup:
     planned = table.rows_of(node)
     rows = planned[table.outcome[planned] == ANSWERED]
     if kind.holds is Holds.NUMBERS and kind.range is not None:
-        words: tuple[str, ...] = ()
+        texts: tuple[str, ...] = ()
         key = (id(table), kind.range)
         lookup = numbers.setdefault(key, _numbers(table.texts, kind.range))
     elif kind.holds is Holds.TEXTS:
-        words, lookup = table.texts, np.arange(len(table.texts), dtype=np.float64)
+        texts, lookup = table.texts, np.arange(len(table.texts), dtype=np.float64)
     else:
-        words = kind.labels
-        lookup = np.array([words.index(text) if text in words else np.nan for text in table.texts])
+        texts = kind.labels
+        lookup = np.array([texts.index(text) if text in texts else np.nan for text in table.texts])
     values = lookup[table.text[rows]] if len(rows) else np.empty(0)
     readable = ~np.isnan(values)
-    return Bundle(
+    return ValueGroup(
         session=table.session[rows[readable]],
         turn=table.turn[rows[readable]],
         answerer=table.answerer[rows[readable]],
         value=values[readable],
-        words=words,
+        texts=texts,
         rows=rows[readable],
         planned=planned,
         unreadable=rows[~readable],
@@ -383,10 +383,10 @@ def _number(text: str, scale: ValueRange) -> float:
     return number if scale.lowest <= number <= scale.highest else math.nan
 
 
-def _transformed(node: TransformNode, before: NodeKind, after: NodeKind, bundle: Bundle) -> Bundle:
+def _transformed(node: TransformNode, before: NodeKind, after: NodeKind, group: ValueGroup) -> ValueGroup:
     if node.form is TransformForm.RECODE:
-        return _recoded(node, bundle)
-    return replace(bundle, value=moved(node, before.range, after.range, bundle.value))
+        return _recoded(node, group)
+    return replace(group, value=moved(node, before.range, after.range, group.value))
 
 
 def moved(node: TransformNode, before: ValueRange | None, after: ValueRange | None, values: Floats) -> Floats:
@@ -407,73 +407,75 @@ def moved(node: TransformNode, before: ValueRange | None, after: ValueRange | No
     return np.asarray(after.lowest * (1 - share) + after.highest * share)
 
 
-def _recoded(node: TransformNode, bundle: Bundle) -> Bundle:
-    levels, place = np.unique(bundle.value, return_inverse=True)
-    texts = [bundle.words[int(level)] if bundle.words else f"{level:.15g}" for level in levels]
+def _recoded(node: TransformNode, group: ValueGroup) -> ValueGroup:
+    levels, level_of = np.unique(group.value, return_inverse=True)
+    texts = [group.texts[int(level)] if group.texts else f"{level:.15g}" for level in levels]
     numbers = [node.recoded.get(text) for text in texts]
-    value = np.array([np.nan if number is None else number for number in numbers], dtype=np.float64)[place]
-    kept = ~np.isnan(value)
-    one_each = len(bundle.rows) == len(bundle.value)
+    value = np.array([np.nan if number is None else number for number in numbers], dtype=np.float64)[level_of]
+    is_left = ~np.isnan(value)
+    one_each = len(group.rows) == len(group.value)
     return replace(
-        bundle,
-        session=bundle.session[kept],
-        turn=bundle.turn[kept],
-        answerer=bundle.answerer[kept],
-        value=value[kept],
-        words=(),
-        rows=bundle.rows[kept] if one_each else _rows_in(bundle, kept),
+        group,
+        session=group.session[is_left],
+        turn=group.turn[is_left],
+        answerer=group.answerer[is_left],
+        value=value[is_left],
+        texts=(),
+        rows=group.rows[is_left] if one_each else _rows_in(group, is_left),
     )
 
 
-def _rows_in(bundle: Bundle, kept: NDArray[np.bool_]) -> Ints:
+def _rows_in(group: ValueGroup, is_left: NDArray[np.bool_]) -> Ints:
     """Return all rows where values are collapsed ones and cannot be told apart; none where nothing is left."""
-    return bundle.rows if kept.any() else bundle.rows[:0]
+    return group.rows if is_left.any() else group.rows[:0]
 
 
-def _collapsed(node: CollapseNode, method: SummaryMethod, below: NodeKind, bundle: Bundle, table: LeafTable) -> Bundle:
+def _collapsed(
+    node: CollapseNode, method: SummaryMethod, below: NodeKind, group: ValueGroup, table: LeafTable
+) -> ValueGroup:
     highest = below.range.highest if below.range else None
     if node.per is Per.ANNOTATOR and method.name == MAX:
-        bundle = _with_known_maximum(bundle, highest, table)
-    own = bundle.turn if node.per is Per.TURN else bundle.answerer if node.per is Per.ANNOTATOR else None
+        group = _with_known_maximum(group, highest, table)
+    own = group.turn if node.per is Per.TURN else group.answerer if node.per is Per.ANNOTATOR else None
     n_cells = 1 if own is None else int(own.max(initial=0)) + 2  # the first cell is that of the code -1
-    cells = bundle.session if own is None else bundle.session * n_cells + own + 1
-    places, place = np.unique(cells, return_inverse=True)
-    packed = replace(bundle, session=place.astype(np.int64))
+    cells = group.session if own is None else group.session * n_cells + own + 1
+    occupied, cell = np.unique(cells, return_inverse=True)
+    packed = replace(group, session=cell.astype(np.int64))
     if method.name == MEAN:
-        sums = packed.sums(Weighing.ANSWER, len(places))
+        sums = packed.sums(Weighing.ANSWER, len(occupied))
         values = sums[:, 0] / sums[:, 1]
     else:
-        levels, weights = packed.histogram(Weighing.ANSWER, len(places))
-        values = summarise(method, levels[None, :], weights, highest=highest) if len(places) else np.empty(0)
-    kept = ~np.isnan(values)
-    codes = places[kept] % n_cells - 1
+        levels, weights = packed.histogram(Weighing.ANSWER, len(occupied))
+        values = summarise(method, levels[None, :], weights, highest=highest) if len(occupied) else np.empty(0)
+    is_left = ~np.isnan(values)
+    codes = occupied[is_left] % n_cells - 1
     return replace(
-        bundle,
-        session=places[kept] // n_cells,
+        group,
+        session=occupied[is_left] // n_cells,
         turn=codes if node.per is Per.TURN else np.full(len(codes), NO_TURN),
         answerer=codes if node.per is Per.ANNOTATOR else np.full(len(codes), NOBODY),
-        value=values[kept],
+        value=values[is_left],
     )
 
 
-def _with_known_maximum(bundle: Bundle, highest: float | None, table: LeafTable) -> Bundle:
+def _with_known_maximum(group: ValueGroup, highest: float | None, table: LeafTable) -> ValueGroup:
     """Return the values without those of dialogues that an annotator knows in part: an unknown turn may be the highest.
 
     As in defect rates (rule 4 of `theodolite.domain.answer_rules`), a turn at the top of the scale decides alone.
     """
     codes = np.arange(len(OUTCOMES))
-    is_unknown = ~np.isin(codes, [ANSWERED, OUTCOMES.index(Outcome.NOT_APPLICABLE)])[table.outcome[bundle.planned]]
-    rows = np.concatenate([bundle.planned[is_unknown], bundle.unreadable])
+    is_unknown = ~np.isin(codes, [ANSWERED, OUTCOMES.index(Outcome.NOT_APPLICABLE)])[table.outcome[group.planned]]
+    rows = np.concatenate([group.planned[is_unknown], group.unreadable])
     n_answerers = len(table.answerers)
-    cells = bundle.session * n_answerers + bundle.answerer
+    cells = group.session * n_answerers + group.answerer
     unknown = np.isin(cells, table.session[rows] * n_answerers + table.answerer[rows])
-    top = cells[bundle.value == highest]
-    kept = ~unknown | np.isin(cells, top)
+    top = cells[group.value == highest]
+    is_left = ~unknown | np.isin(cells, top)
     return replace(
-        bundle,
-        session=bundle.session[kept],
-        turn=bundle.turn[kept],
-        answerer=bundle.answerer[kept],
-        value=bundle.value[kept],
-        rows=bundle.rows[kept] if len(bundle.rows) == len(kept) else bundle.rows,
+        group,
+        session=group.session[is_left],
+        turn=group.turn[is_left],
+        answerer=group.answerer[is_left],
+        value=group.value[is_left],
+        rows=group.rows[is_left] if len(group.rows) == len(is_left) else group.rows,
     )

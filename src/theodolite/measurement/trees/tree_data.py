@@ -22,7 +22,7 @@ FEW_CLUSTERS: Final = 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class Footing:
+class TreeData:
     """The values of one tree with what they stand on.
 
     Attributes:
@@ -71,33 +71,35 @@ class Footing:
     @cached_property
     def _n_clusters(self) -> Mapping[str, int]:
         clusters = self.tree.table.clusters
-        return {name: int(np.count_nonzero(np.bincount(clusters[met]))) for name, met in self._sessions.items()}
+        return {
+            name: int(np.count_nonzero(np.bincount(clusters[answered]))) for name, answered in self._sessions.items()
+        }
 
     @cached_property
     def _sessions(self) -> Mapping[str, Flags]:
         return sessions_below(self.tree)
 
     def _varies(self, name: str) -> bool:
-        drawn = self.replicates[name]
-        drawn = drawn[~np.isnan(drawn)]
-        return len(drawn) > 0 and bool(np.ptp(drawn) > 0)
+        sampled = self.replicates[name]
+        sampled = sampled[~np.isnan(sampled)]
+        return len(sampled) > 0 and bool(np.ptp(sampled) > 0)
 
 
 def sessions_below(tree: Compiled) -> Mapping[str, Flags]:
     """Return the name of each node to whether a dialogue has an answer below it, shape (dialogues,)."""
-    found: dict[str, Flags] = {}
+    flags: dict[str, Flags] = {}
     for node in tree.order:
-        met = np.zeros(tree.n_sessions, dtype=bool)
-        if node.name in tree.bundles:
-            met[tree.bundles[node.name].session] = True
+        answered = np.zeros(tree.n_sessions, dtype=bool)
+        if node.name in tree.value_groups:
+            answered[tree.value_groups[node.name].session] = True
         elif isinstance(node, SummaryNode):
             for edge in node.edges:
                 if edge.weight > 0:
-                    met |= found[edge.child]
+                    answered |= flags[edge.child]
         else:
-            met |= found[node.children[0]]
-        found[node.name] = met
-    return found
+            answered |= flags[node.children[0]]
+        flags[node.name] = answered
+    return flags
 
 
 def with_dialogues(
@@ -116,16 +118,16 @@ def with_dialogues(
         methods: The summaries that there are.
     """
     tree = compiled(design, table, methods)
-    met, alone = sessions_below(tree), tree.values_alone()
+    answered, alone = sessions_below(tree), tree.values_alone()
 
     def named(flags: Flags) -> tuple[str, ...]:
-        return tuple(table.sessions[place].label for place in np.flatnonzero(flags))
+        return tuple(table.sessions[position].label for position in np.flatnonzero(flags))
 
     def lifting(node: NodeFinding) -> Flags:
         scale = tree.range(node.node)
         if node.node not in alone or scale is None:
             return np.zeros(tree.n_sessions, dtype=bool)
-        return np.asarray(met[node.node] & (np.nan_to_num(alone[node.node], nan=scale.lowest) > scale.lowest))
+        return np.asarray(answered[node.node] & (np.nan_to_num(alone[node.node], nan=scale.lowest) > scale.lowest))
 
     raised = {node.node: named(lifting(node)) for node in finding.nodes}
 
@@ -139,7 +141,7 @@ def with_dialogues(
         nodes=tuple(
             replace(
                 node,
-                dialogues=named(met[node.node]),
+                dialogues=named(answered[node.node]),
                 raised=raised[node.node],
                 answers=answers(design.by_name[node.node]),
             )
@@ -150,6 +152,6 @@ def with_dialogues(
 
 def _lifting_above(design: TreeDesign, name: str, raised: Mapping[str, Collection[str]]) -> set[str]:
     """Return the dialogues that lift what stands next above a node; steps that hold many answers lift nothing."""
-    above = [one.name for one in design.nodes if name in one.children]
-    found = {label for parent in above for label in raised[parent]}
-    return found or {label for parent in above for label in _lifting_above(design, parent, raised)}
+    above = [node.name for node in design.nodes if name in node.children]
+    labels = {label for parent in above for label in raised[parent]}
+    return labels or {label for parent in above for label in _lifting_above(design, parent, raised)}
