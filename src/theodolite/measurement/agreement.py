@@ -349,7 +349,7 @@ def classification_report(
     check_labels(pairs, points)
     counted = _Counted.of_pairs(pairs, points, clusters_of_pairs(reference, given, clusters), confidence)
     return ClassificationReport(
-        classes=tuple(counted.class_accuracy(place, label) for place, label in enumerate(points)),
+        classes=tuple(counted.class_accuracy(column, label) for column, label in enumerate(points)),
         macro_f1=counted.macro_f1(),
         n=len(pairs),
     )
@@ -368,24 +368,24 @@ class _Counted:
     def of_pairs(
         cls, pairs: Sequence[tuple[str, str]], points: Sequence[str], clusters: ClusterIds | None, confidence: float
     ) -> _Counted:
-        place = {point: number for number, point in enumerate(points)}
-        codes = np.array([(place[first], place[second]) for first, second in pairs], dtype=np.int64).reshape(-1, 2)
+        column = {point: number for number, point in enumerate(points)}
+        codes = np.array([(column[first], column[second]) for first, second in pairs], dtype=np.int64).reshape(-1, 2)
         every = np.arange(len(points))
         return cls(true=codes[:, :1] == every, given=codes[:, 1:] == every, clusters=clusters, confidence=confidence)
 
-    def class_accuracy(self, place: int, label: str) -> ClassAccuracy:
-        true, given = self.true[:, place], self.given[:, place]
+    def class_accuracy(self, column: int, label: str) -> ClassAccuracy:
+        true, given = self.true[:, column], self.given[:, column]
         return ClassAccuracy(
             label=label,
             precision=self._share(true & given, given, f"The annotator gave no dialogue the label `{label}`."),
             recall=self._share(true & given, true, f"The reference gives no dialogue the label `{label}`."),
-            f1=self._f1(place, label),
+            f1=self._f1(column, label),
             reference_count=int(np.count_nonzero(true)),
             given_count=int(np.count_nonzero(given)),
         )
 
     def macro_f1(self) -> Estimate | Undefined:
-        scores = [score for place in range(self.true.shape[1]) if isinstance(score := self._f1(place), Estimate)]
+        scores = [score for column in range(self.true.shape[1]) if isinstance(score := self._f1(column), Estimate)]
         if not scores:
             return Undefined(reason=NO_PAIR, unit=F1_UNIT)
         value = float(np.mean([score.value for score in scores]))
@@ -408,8 +408,8 @@ class _Counted:
         sizes = cluster_sizes(hits[units].tolist(), selected_clusters(self.clusters, units.tolist()))
         return defect_rate(int(np.count_nonzero(hits)), n, clusters=sizes, confidence=self.confidence)
 
-    def _f1(self, place: int, label: str = "") -> Estimate | Undefined:
-        true, given = self.true[:, place], self.given[:, place]
+    def _f1(self, column: int, label: str = "") -> Estimate | Undefined:
+        true, given = self.true[:, column], self.given[:, column]
         shared = self._share(true & given, true | given, f"Nobody gave a dialogue the label `{label}`.")
         if isinstance(shared, Undefined):
             return replace(shared, unit=F1_UNIT)

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 Statistic = Callable[[Floats], Floats]
 """From sums, shape (..., sums), to values, shape (...); NaN where there is none."""
+
+Id = TypeVar("Id", bound=Hashable)
 
 ClusterIds = Sequence[Hashable]
 """The cluster of each unit, e.g. its persona; None = the unit resembles no other."""
@@ -53,6 +56,11 @@ def selected_clusters(clusters: ClusterIds | None, is_selected: Sequence[bool]) 
         return None
     cluster_codes(clusters, len(is_selected))
     return [name for name, keep in zip(clusters, is_selected, strict=True) if keep]
+
+
+def shared_clusters(ids: Sequence[Id]) -> list[Id] | None:
+    """Return the clusters of units if at least two units share one; None if every unit is alone."""
+    return list(ids) if len(set(ids)) < len(ids) else None
 
 
 def cluster_sizes(flags: Iterable[bool], clusters: ClusterIds | None) -> list[tuple[int, int]] | None:

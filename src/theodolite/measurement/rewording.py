@@ -10,6 +10,7 @@ from typing import Final
 
 from theodolite.domain.annotating.rewording import DialogueAnswers, MeasuredShift, SampleAim, SamplePlan, SampleWish
 from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.measurement.clusters import shared_clusters
 from theodolite.measurement.comparison.paired import RATE_DIFFERENCE, paired_difference
 from theodolite.measurement.comparison.planning import n_for_flips, n_for_rate
 from theodolite.measurement.fraction import mean_fraction
@@ -52,7 +53,7 @@ def sample_plan(answered: Sequence[DialogueAnswers], wish: SampleWish) -> Sample
     share, n_pairs = differing(answered)
     is_assumed = n_pairs < FEWEST_PAIRS
     changing = ASSUMED if is_assumed else share
-    n_there = sum(any(value is not None for _, _, value in one.said) for one in answered)
+    n_there = sum(any(value is not None for _, _, value in answer.said) for answer in answered)
     n_needed = _needed(wish, changing, wish.size)
     plan = SamplePlan(
         wish=wish, n_needed=n_needed, n_there=n_there, changing=changing, is_assumed=is_assumed, n_pairs=n_pairs
@@ -77,9 +78,9 @@ def _reached(wish: SampleWish, changing: float, n: int) -> float | None:
 def differing(answered: Sequence[DialogueAnswers]) -> tuple[float, int]:
     """Return the share of pairs of two people's answers about the same that differ, and the pairs; fraction, count."""
     n_pairs = n_apart = 0
-    for one in answered:
+    for answer in answered:
         by_turn: dict[int | None, dict[str, str]] = {}
-        for annotator, turn, value in one.said:
+        for annotator, turn, value in answer.said:
             if value is not None:
                 by_turn.setdefault(turn, {})[annotator] = value
         for values in by_turn.values():
@@ -118,8 +119,8 @@ def measured_shift(
         Rates: `paired_difference`, Newcombe's interval for yes and no, Student's t over clusters else.
         Agreement: `mean_fraction`, Korn, Graubard (1998), Survey Methodology 24:193-201.
     """
-    old = {one.dialogue: one for one in before}
-    new = {one.dialogue: one for one in after}
+    old = {answer.dialogue: answer for answer in before}
+    new = {answer.dialogue: answer for answer in after}
     both = [key for key in old if key in new and _has_value(old[key]) and _has_value(new[key])]
     clusters = [old[key].cluster or key for key in both]
     was, now = rules
@@ -127,7 +128,7 @@ def measured_shift(
     if was is not None and now is not None:
         shares = [[_share(side[key], rule) for key in both] for side, rule in ((old, was), (new, now))]
         shift = paired_difference(
-            shares[0], shares[1], clusters=_told(clusters), scale=(0.0, 1.0), confidence=confidence
+            shares[0], shares[1], clusters=shared_clusters(clusters), scale=(0.0, 1.0), confidence=confidence
         )
     return MeasuredShift(
         question=question,
@@ -138,17 +139,12 @@ def measured_shift(
     )
 
 
-def _told(clusters: Sequence[str]) -> Sequence[str] | None:
-    """Return clusters where any two dialogues share one."""
-    return clusters if len(set(clusters)) < len(clusters) else None
+def _has_value(answer: DialogueAnswers) -> bool:
+    return any(value is not None for _, _, value in answer.said)
 
 
-def _has_value(one: DialogueAnswers) -> bool:
-    return any(value is not None for _, _, value in one.said)
-
-
-def _share(one: DialogueAnswers, is_defect: IsDefect) -> float:
-    values = [value for _, _, value in one.said if value is not None]
+def _share(answer: DialogueAnswers, is_defect: IsDefect) -> float:
+    values = [value for _, _, value in answer.said if value is not None]
     return sum(map(is_defect, values)) / len(values)
 
 
@@ -162,7 +158,7 @@ def _alike(
     shares = {key: share for key in both if (share := _same(old[key], new[key])) is not None}
     kept = [cluster for key, cluster in zip(both, clusters, strict=True) if key in shares]
     return mean_fraction(
-        list(shares.values()), clusters=_told(kept), unit=ALIKE, confidence=confidence, otherwise=NO_BOTH
+        list(shares.values()), clusters=shared_clusters(kept), unit=ALIKE, confidence=confidence, otherwise=NO_BOTH
     )
 
 

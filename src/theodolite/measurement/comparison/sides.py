@@ -9,6 +9,7 @@ from itertools import permutations
 from theodolite.domain.comparison import ComparedSide, Comparison, Flip, PairedRate, Ruling
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.significance import Significance
+from theodolite.measurement.clusters import shared_clusters
 from theodolite.measurement.comparison.paired import NO_CASE, RATE_DIFFERENCE, paired_difference
 from theodolite.measurement.comparison.planning import n_for_flips
 from theodolite.measurement.comparison.significance import adjust_p_values, cluster_permutation, mcnemar
@@ -121,7 +122,7 @@ def _measured(ruling: Ruling, pair: str) -> bool:
 def _clusters(ruling: Ruling, pairs: Sequence[str]) -> list[str] | None:
     """Return the cluster of each pair; None where no two pairs share one."""
     named = [ruling.verdicts[pair].cluster or pair for pair in pairs]
-    return named if len(set(named)) < len(named) else None
+    return shared_clusters(named)
 
 
 def _flips(first: Ruling, second: Ruling, pairs: Sequence[str]) -> Iterator[Flip]:

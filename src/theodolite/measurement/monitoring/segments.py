@@ -61,7 +61,7 @@ class Row:
     """The scored units of a stretch, one for each session.
 
     Attributes:
-        places: Place of each session's last score in the history; shape (sessions,).
+        last_positions: Place of each session's last score in the history; shape (sessions,).
         badness: Mean badness of each session; shape (sessions,), fractions.
         defects: Whether any score of the session is a defect; shape (sessions,), None without a rule.
         positions: Place of every score with a value, in order of time; shape (scores,).
@@ -70,7 +70,7 @@ class Row:
         without_value: Outcome of the scores without a value to their number; counts.
     """
 
-    places: Whole
+    last_positions: Whole
     badness: Floats
     defects: Floats | None
     positions: Whole
@@ -99,7 +99,7 @@ def row_of(history: History, placed: Sequence[int] | Whole) -> Row:
     known = bool(len(positions)) and not (codes == DEFECT_UNKNOWN).any()
     outcomes = np.frombuffer(columns.outcome, dtype=np.uint8)[all_places[~scored]] if not scored.all() else ()
     return Row(
-        places=last,
+        last_positions=last,
         badness=badness / np.maximum(n_in, 1),
         defects=(np.bincount(group, codes == IS_DEFECT, minlength=len(last)) > 0).astype(np.float64) if known else None,
         positions=positions,
@@ -128,7 +128,7 @@ def _sessions(columns: ScoreColumns, positions: Whole) -> tuple[Whole, Whole]:
     return last[order], rank[group]
 
 
-def watch_stretch(
+def watch_segment(
     history: History,
     application: str,
     instruments: Mapping[str, str],
@@ -163,7 +163,7 @@ def watch_stretch(
         positions=packed_counts(np.asarray(placed, dtype=np.int64)),
         n=len(row.values),
         n_missing=len(placed) - len(row.values),
-        n_sessions=len(row.places),
+        n_sessions=len(row.last_positions),
         level=float(row.values.mean()) if len(row.values) else None,
         rate=rate,
         over_limit=over,
@@ -185,7 +185,7 @@ def _rate(row: Row, rules: WatchRules) -> tuple[Estimate | Undefined, bool | Non
     """Return the rate, whether it is above the limit, and at which session that was shown first."""
     if row.defects is None:
         reason = "No rule says which scores are defects." if len(row.values) else "There is no score."
-        return Undefined(reason=reason, n=len(row.places), unit=DIALOGUES, method=METHOD), None, None
+        return Undefined(reason=reason, n=len(row.last_positions), unit=DIALOGUES, method=METHOD), None, None
     counts = np.cumsum(row.defects)
     rate = confidence_sequence(int(counts[-1]), len(counts), confidence=rules.confidence)
     if rules.limit is None:
@@ -243,12 +243,12 @@ def _detector_alerts(
             history,
             kind,
             application,
-            (int(row.places[index]), int(row.places[since]), index - since + 1),
+            (int(row.last_positions[index]), int(row.last_positions[since]), index - since + 1),
             evidence=math.exp(min(first.log_evidence, 700.0)),
             threshold=math.exp(detection.threshold),
             method=SR,
             detail=f"{what} {now:.3f} in {index - since + 1} sessions since then, held against {baselines[name]:.3f}",
-            last=int(row.places[start + last.index]),
+            last=int(row.last_positions[start + last.index]),
             n_alarms=len(detection.alarms),
         )
 
@@ -257,7 +257,7 @@ def _alert(
     history: History,
     kind: AlertKind,
     application: str,
-    places: tuple[int, int, int],
+    last_positions: tuple[int, int, int],
     *,
     evidence: float,
     threshold: float,
@@ -266,7 +266,7 @@ def _alert(
     last: int,
     n_alarms: int,
 ) -> Alert:
-    position, since, delay = places
+    position, since, delay = last_positions
     return Alert(
         kind=kind,
         application=application,
@@ -290,17 +290,17 @@ def _limit_alert(
 ) -> Iterator[Alert]:
     if since_over is None or isinstance(rate, Undefined) or rules.limit is None:
         return
-    place = int(row.places[since_over])
+    place = int(row.last_positions[since_over])
     yield _alert(
         history,
         AlertKind.RATE_OVER_LIMIT,
         application,
-        (place, int(row.places[0]), since_over + 1),
+        (place, int(row.last_positions[0]), since_over + 1),
         evidence=rate.low or 0.0,
         threshold=rules.limit,
         method=METHOD,
         detail=f"{rate.count} of {rate.n} sessions; the rate is at least {rate.low:.3f}, the limit {rules.limit:.3f}",
-        last=int(row.places[-1]),
+        last=int(row.last_positions[-1]),
         n_alarms=1,
     )
 
@@ -393,7 +393,7 @@ def _ranking(history: History, row: Row) -> RankingAgreement | Undefined | None:
 
 
 def _notes(row: Row, rules: WatchRules) -> Iterator[str]:
-    n, n_windows = len(row.places), len(row.values) // rules.window
+    n, n_windows = len(row.last_positions), len(row.values) // rules.window
     if not n:
         kinds = ", ".join(f"{count:,} {outcome.value}" for outcome, count in row.without_value.items())
         yield f"No score has a value ({kinds or 'none came'}), so nothing can be watched"

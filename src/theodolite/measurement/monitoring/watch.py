@@ -15,7 +15,7 @@ from scipy.special import bdtrc
 from theodolite.domain.findings.order import RankingAgreement
 from theodolite.domain.monitoring.history import History, InstrumentChange, Score
 from theodolite.domain.monitoring.watch import Alert, AlertKind, AnchorCheck, Cause, Stretch, Watch, WatchRules
-from theodolite.measurement.monitoring.segments import watch_stretch
+from theodolite.measurement.monitoring.segments import watch_segment
 from theodolite.measurement.order.sequence import Whole
 from theodolite.measurement.ranking import ranking_agreement
 
@@ -64,49 +64,49 @@ def watch_history(
     rules = rules or WatchRules()
     changes = instrument_changes(history)
     watched = []
-    for key, placed in _stretches(history, changes):
+    for key, placed in _segments(history, changes):
         if on_rows is not None:
             on_rows(f"Watching {key[0]}".rstrip(), len(placed))
-        watched.append(watch_stretch(history, *key, placed, rules))
+        watched.append(watch_segment(history, *key, placed, rules))
     checks = anchor_checks(history, float(rules.arl))
-    found = [alert for _, alerts in watched for alert in alerts]
-    alerts = [*(_told_apart(alert, history, checks) for alert in found), *_drifts(checks, rules)]
+    alarms = [alert for _, alerts in watched for alert in alerts]
+    alerts = [*(_with_cause(alert, history, checks) for alert in alarms), *_drifts(checks, rules)]
     alerts += _recalibrations(history, changes, rules, now)
     return Watch(
         history=history,
         rules=rules,
-        stretches=tuple(stretch for stretch, _ in watched),
+        stretches=tuple(segment for segment, _ in watched),
         changes=changes,
         anchors=checks,
         alerts=tuple(
             sorted(alerts, key=lambda alert: len(history.scores) if alert.position is None else alert.position)
         ),
-        notes=tuple(_notes(history, checks, [stretch for stretch, _ in watched])),
+        notes=tuple(_notes(history, checks, [segment for segment, _ in watched])),
     )
 
 
-def _stretches(
+def _segments(
     history: History, changes: Sequence[InstrumentChange]
 ) -> list[tuple[tuple[str, Mapping[str, str]], Whole]]:
     """Return the places of each application's scores between two changes of its instrument, in order of time."""
     columns = history.columns
     plain = np.flatnonzero(np.frombuffer(columns.flags, dtype=np.uint8) == 0) if len(columns) else np.empty(0, np.int64)
-    lines = np.array(sorted({change.position for change in changes if change.is_suspected}), dtype=np.int64)
-    eras = lines.searchsorted(plain, "right")
+    change_points = np.array(sorted({change.position for change in changes if change.is_suspected}), dtype=np.int64)
+    eras = change_points.searchsorted(plain, "right")
     applications = np.frombuffer(columns.application.codes, dtype=np.int32)[plain] if len(plain) else plain
     instruments = np.frombuffer(columns.instruments.codes, dtype=np.int32)[plain] if len(plain) else plain
-    n_instruments, n_eras = len(columns.instruments.values) or 1, len(lines) + 1
+    n_instruments, n_eras = len(columns.instruments.values) or 1, len(change_points) + 1
     keys = (applications.astype(np.int64) * n_instruments + instruments) * n_eras + eras
-    found, first = np.unique(keys, return_index=True)
+    codes, first = np.unique(keys, return_index=True)
     groups: list[tuple[tuple[str, Mapping[str, str]], Whole]] = []
-    for key in found[np.argsort(first)].tolist():
+    for key in codes[np.argsort(first)].tolist():
         application, instrument = divmod(key // n_eras, n_instruments)
         about = columns.application.values[application], dict(columns.instruments.values[instrument])
         groups.append((about, plain[keys == key]))
     return groups
 
 
-def _told_apart(alert: Alert, history: History, checks: Sequence[AnchorCheck]) -> Alert:
+def _with_cause(alert: Alert, history: History, checks: Sequence[AnchorCheck]) -> Alert:
     """Return an alert with its cause, as far as anchors that were judged since can tell."""
     begin = alert.since if alert.since is not None else 0
     end = alert.last if alert.last is not None else len(history.scores)
@@ -140,7 +140,7 @@ def _drift(drifting: Sequence[AnchorCheck], rules: WatchRules) -> Alert:
         delay=None,
         cause=Cause.JUDGE,
         evidence=1.0 / p_value,
-        threshold=2.0 * rules.arl * TESTS_PER_SITTING / first.n,
+        threshold=2.0 * rules.arl * TESTS_PER_SESSION / first.n,
         method=SIGN_TESTS,
         detail=f"of {first.n} anchors {first.n_lower} score lower than at first and {first.n_higher} higher{away}",
         n_alarms=len(drifting),
@@ -155,8 +155,8 @@ def _recalibrations(
     """Yield one alert where people must look again: too long ago, or the instrument changed since."""
     columns = history.columns
     scored = np.flatnonzero(~np.isnan(np.frombuffer(columns.human))).tolist() if len(columns) else []
-    anchors = [place for place in scored if columns.is_anchor(place)] if columns.n_anchors else []
-    others = [place for place in scored if not columns.is_anchor(place)] if anchors else scored
+    anchors = [position for position in scored if columns.is_anchor(position)] if columns.n_anchors else []
+    others = [position for position in scored if not columns.is_anchor(position)] if anchors else scored
     looked = [*others[-1:], *anchors[:1]]
     last = max(looked, default=None)
     since = [change for change in changes if last is None or change.position > last]
@@ -201,14 +201,14 @@ def _notes(history: History, checks: Sequence[AnchorCheck], stretches: Sequence[
     n_repeats = history.columns.n_repeats
     if n_repeats:
         yield f"{n_repeats:,} of {len(history.scores):,} rows publish an earlier measurement again and count once"
-    if not any(stretch.rate_detector or stretch.level_detector for stretch in stretches):
+    if not any(segment.rate_detector or segment.level_detector for segment in stretches):
         yield "No stretch is longer than its good times, so no slip could be seen yet"
 
 
 SPANS = (1, 2, 4)
 """Latest sittings that are held against as many first ones; counts."""
 
-TESTS_PER_SITTING = 2 * len(SPANS)
+TESTS_PER_SESSION = 2 * len(SPANS)
 """Tests made at each sitting: for each span, whether scores moved, and whether they moved away from people's."""
 
 Placed = tuple[int, Score]
@@ -250,14 +250,14 @@ def anchor_checks(history: History, arl: float) -> tuple[AnchorCheck, ...]:
     Returns:
         One check for each sitting after the first, in order of time.
     """
-    sittings = [
-        _Sitting(last=batch[-1], scores={score.item: score for _, score in batch}) for batch in _batches(history)
+    sessions = [
+        _AnchorSession(last=batch[-1], scores={score.item: score for _, score in batch}) for batch in _batches(history)
     ]
-    return tuple(_check(sittings[: end + 1], arl) for end in range(1, len(sittings)))
+    return tuple(_check(sessions[: end + 1], arl) for end in range(1, len(sessions)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Sitting:
+class _AnchorSession:
     """All anchors that were scored together, by item."""
 
     last: Placed
@@ -291,26 +291,26 @@ def _batches(history: History) -> Iterator[list[Placed]]:
     """
     current: list[Placed] = []
     seen: set[str] = set()
-    for place in history.columns.anchors():
-        score = history.scores[place]
+    for position in history.columns.anchors():
+        score = history.scores[position]
         if score.is_repeat or score.value is None:
             continue
         if current and (score.batch != current[-1][1].batch or score.item in seen):
             yield current
             current, seen = [], set()
-        current.append((place, score))
+        current.append((position, score))
         seen.add(score.item)
     if current:
         yield current
 
 
-def _check(sittings: Sequence[_Sitting], arl: float) -> AnchorCheck:
-    tried = [_anchor_moves(sittings, span) for span in SPANS if 2 * span <= len(sittings)]
-    moves = min(tried, key=lambda found: min(found.p_shift, found.p_farther))
-    place, last = sittings[-1].last
+def _check(sessions: Sequence[_AnchorSession], arl: float) -> AnchorCheck:
+    candidates = [_anchor_moves(sessions, span) for span in SPANS if 2 * span <= len(sessions)]
+    moves = min(candidates, key=lambda moves: min(moves.p_shift, moves.p_farther))
+    position, last = sessions[-1].last
     return AnchorCheck(
         batch=last.batch,
-        position=place,
+        position=position,
         at=last.at,
         span=moves.span,
         n=moves.n,
@@ -320,14 +320,16 @@ def _check(sittings: Sequence[_Sitting], arl: float) -> AnchorCheck:
         n_farther=moves.n_farther,
         p_shift=moves.p_shift,
         p_farther=moves.p_farther,
-        ranking=_ranking(list(sittings[-1].scores.values())),
-        is_drift=min(moves.p_shift, moves.p_farther) <= moves.n / (2.0 * arl * TESTS_PER_SITTING),
+        ranking=_ranking(list(sessions[-1].scores.values())),
+        is_drift=min(moves.p_shift, moves.p_farther) <= moves.n / (2.0 * arl * TESTS_PER_SESSION),
     )
 
 
-def _anchor_moves(sittings: Sequence[_Sitting], span: int) -> _Moves:
-    blocks = sittings[:span], sittings[-span:]
-    items = [item for item in blocks[0][0].scores if all(item in one.scores for block in blocks for one in block)]
+def _anchor_moves(sessions: Sequence[_AnchorSession], span: int) -> _Moves:
+    blocks = sessions[:span], sessions[-span:]
+    items = [
+        item for item in blocks[0][0].scores if all(item in session.scores for block in blocks for session in block)
+    ]
     pairs = [(_total(blocks[0], item, None), _total(blocks[1], item, None)) for item in items]
     people = [(item, human) for item in items if (human := blocks[0][0].scores[item].human) is not None]
     errors = [(_total(blocks[0], item, human), _total(blocks[1], item, human)) for item, human in people]
@@ -341,9 +343,9 @@ def _anchor_moves(sittings: Sequence[_Sitting], span: int) -> _Moves:
     )
 
 
-def _total(block: Sequence[_Sitting], item: str, human: float | None) -> float:
+def _total(block: Sequence[_AnchorSession], item: str, human: float | None) -> float:
     """Return the sum of an anchor's scores in some sittings, or of their distances from people's score."""
-    values = [value for sitting in block if (value := sitting.scores[item].value) is not None]
+    values = [value for session in block if (value := session.scores[item].value) is not None]
     return sum(values) if human is None else sum(abs(value - human) for value in values)
 
 
@@ -380,17 +382,17 @@ def instrument_changes(history: History) -> tuple[InstrumentChange, ...]:
         The changes in order of time.
     """
     declared = tuple(_declared(history))
-    lines = {change.position for change in declared}
+    change_points = {change.position for change in declared}
     names = {plain_name(name) for name in history.columns.application.values}
     # Fewer applications can never move in such numbers, so that nobody looks.
-    suspected = tuple(_suspected(history.scores, lines)) if len(names) >= FEWEST_MOVED else ()
+    suspected = tuple(_suspected(history.scores, change_points)) if len(names) >= FEWEST_MOVED else ()
     return tuple(sorted((*declared, *suspected), key=lambda change: change.position))
 
 
 def _declared(history: History) -> Iterator[InstrumentChange]:
     known: dict[str, str] = {}
     pool, previous = history.columns.instruments, -1
-    for place, code in enumerate(pool.codes):
+    for position, code in enumerate(pool.codes):
         if code == previous:
             continue
         previous = code
@@ -398,13 +400,13 @@ def _declared(history: History) -> Iterator[InstrumentChange]:
             before = known.get(part)
             known[part] = version
             if before is not None and before != version:
-                yield _change(history.scores, place, part, before, version)
+                yield _change(history.scores, position, part, before, version)
 
 
-def _change(scores: Sequence[Score], place: int, part: str, before: str, after: str) -> InstrumentChange:
-    old = _level_by_application(_latest(scores[:place], part, before))
-    new = _level_by_application(_first(scores[place:], part, after))
-    return _moved(scores, place, part, (before, after), _moves(old, new), is_suspected=False)
+def _change(scores: Sequence[Score], position: int, part: str, before: str, after: str) -> InstrumentChange:
+    old = _level_by_application(_latest(scores[:position], part, before))
+    new = _level_by_application(_first(scores[position:], part, after))
+    return _moved(scores, position, part, (before, after), _moves(old, new), is_suspected=False)
 
 
 def _latest(scores: Sequence[Score], part: str, version: str) -> list[Score]:
@@ -437,7 +439,7 @@ def _suspected(scores: Sequence[Score], declared: set[int]) -> Iterator[Instrume
             candidates.append(((first, last), moves))
     for (first, last), moves in candidates:
         moved = _n_moved(moves)
-        is_near = any(first <= line <= last for line in declared)
+        is_near = any(first <= change_point <= last for change_point in declared)
         if is_near:
             continue
         usual = (n_moved - moved) / max(1, n_common - len(moves))
@@ -450,7 +452,7 @@ def _suspected(scores: Sequence[Score], declared: set[int]) -> Iterator[Instrume
 
 def _moments(scores: Sequence[Score]) -> Iterator[tuple[tuple[int, int], list[float]]]:
     """Yield the first and last place of each moment, and how applications moved since they were scored before."""
-    plain = ((place, score) for place, score in enumerate(scores) if not score.is_anchor and _moment(score))
+    plain = ((position, score) for position, score in enumerate(scores) if not score.is_anchor and _moment(score))
     level: dict[str, float] = {}
     for _, group in groupby(plain, key=lambda placed: _moment(placed[1])):
         batch = list(group)
@@ -468,7 +470,7 @@ def _level_by_application(scores: Sequence[Score]) -> dict[str, float]:
     for score in scores:
         if score.value is not None:
             values.setdefault(plain_name(score.application), []).append(score.value)
-    return {application: mean(found) for application, found in values.items()}
+    return {application: mean(scores_of) for application, scores_of in values.items()}
 
 
 def plain_name(application: str) -> str:
@@ -482,7 +484,7 @@ def _moves(old: Mapping[str, float], new: Mapping[str, float]) -> list[float]:
 
 def _moved(
     scores: Sequence[Score],
-    place: int,
+    position: int,
     part: str,
     versions: tuple[str, str],
     moves: Sequence[float],
@@ -495,8 +497,8 @@ def _moved(
         part=part,
         before=versions[0],
         after=versions[1],
-        at=scores[place].at,
-        position=place,
+        at=scores[position].at,
+        position=position,
         n_lower=n_lower,
         n_higher=n_higher,
         n_equal=len(moves) - n_lower - n_higher,

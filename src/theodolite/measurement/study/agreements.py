@@ -24,6 +24,7 @@ from theodolite.measurement.agreement import (
     unanimity,
 )
 from theodolite.measurement.alpha import AlphaScale, krippendorff_alpha
+from theodolite.measurement.clusters import shared_clusters
 from theodolite.measurement.fraction import TWO_WAY, pooled_defect_rate
 from theodolite.measurement.kappa import cohen_kappa, fleiss_kappa
 from theodolite.measurement.labels import confusion_matrix
@@ -204,7 +205,7 @@ def clusters_of(labels: QuestionLabels) -> Clusters:
     """Return what resembling dialogues share, one name a session; None where no two share anything."""
     # A dialogue without a cluster resembles no other.
     names = [labels.setting(position).cluster or f"alone {position}" for position in labels.positions]
-    return names if len(set(names)) < len(names) else None
+    return shared_clusters(names)
 
 
 def _pair_measurements(application: str, labels: QuestionLabels, pair: Pair) -> Iterator[Measurement]:

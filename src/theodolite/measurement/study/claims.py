@@ -30,7 +30,7 @@ from theodolite.domain.people.withdrawal import Withdrawal
 from theodolite.domain.plan import Setting, TesterKind
 from theodolite.domain.scenario import Proxy, Scenario
 from theodolite.domain.study import Study
-from theodolite.measurement.clusters import cluster_sizes
+from theodolite.measurement.clusters import cluster_sizes, shared_clusters
 from theodolite.measurement.comparison.significance import TOO_FEW, adjust_p_values, told_apart
 from theodolite.measurement.probes import leaks_of
 from theodolite.measurement.proportion import defect_rate
@@ -119,7 +119,7 @@ def _rates(evidence: Evidence, flags: Flags) -> Iterator[ProxyRate]:
                     [flags[position] for position in own],
                     [_tester(evidence, position) for position in own],
                 )
-                clusters = cluster_sizes(defects, testers) if len(set(testers)) < len(testers) else None
+                clusters = cluster_sizes(defects, shared_clusters(testers))
                 rate = defect_rate(sum(defects), len(defects), clusters=clusters)
                 yield ProxyRate(application=application.name, level=level, defect=rate)
 

@@ -19,7 +19,7 @@ from theodolite.domain.instrument import Question, ScaleKind
 from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
 from theodolite.domain.tried import TRIED
 from theodolite.measurement.alpha import krippendorff_alpha
-from theodolite.measurement.clusters import cluster_sizes
+from theodolite.measurement.clusters import cluster_sizes, shared_clusters
 from theodolite.measurement.proportion import defect_rate
 from theodolite.measurement.questionnaire.answers import set_alpha
 from theodolite.measurement.study.risks import FEWEST
@@ -221,7 +221,7 @@ class TwiceCoded:
     def alpha(self) -> Estimate | Undefined:
         """Return Krippendorff's alpha of whole sets of codes, with the distance MASI."""
         sets = [[first_codes, second_codes] for first_codes, second_codes in zip(self.first, self.second, strict=True)]
-        return set_alpha(sets, clusters=person_clusters(self.people))
+        return set_alpha(sets, clusters=shared_clusters(self.people))
 
     def on(self, code: str) -> CodeAgreement:
         """Return the agreement on one code."""
@@ -231,7 +231,7 @@ class TwiceCoded:
             code=code,
             n_given=sum(sum(one) for one in said),
             alike=self._same([one == other for one, other in said]),
-            alpha=krippendorff_alpha(rows, scale="nominal", clusters=person_clusters(self.people)),
+            alpha=krippendorff_alpha(rows, scale="nominal", clusters=shared_clusters(self.people)),
         )
 
     def _same(self, flags: Sequence[bool]) -> Estimate | Undefined:
@@ -266,16 +266,11 @@ def coder_pairs(answers: Sequence[tuple[str, CodedAnswer]], codes: Sequence[str]
         )
 
 
-def person_clusters(people: Sequence[str]) -> list[str] | None:
-    """Return the testers as clusters, where one of them wrote several answers."""
-    return list(people) if len(set(people)) < len(people) else None
-
-
 def answer_share(known: Sequence[tuple[str, bool]]) -> Estimate | Undefined:
     """Return the share of answers of which something holds.
 
     Args:
         known: The tester behind each answer, and whether it holds.
     """
-    flags, clusters = [has for _, has in known], person_clusters([person for person, _ in known])
+    flags, clusters = [has for _, has in known], shared_clusters([person for person, _ in known])
     return replace(defect_rate(sum(flags), len(flags), clusters=cluster_sizes(flags, clusters)), unit=UNIT)

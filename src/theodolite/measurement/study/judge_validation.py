@@ -19,6 +19,7 @@ from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Question, QuestionLevel
 from theodolite.measurement.agreement import classification_report, exact_agreement, relaxed_agreement
 from theodolite.measurement.alpha import AlphaScale, krippendorff_alpha
+from theodolite.measurement.clusters import shared_clusters
 from theodolite.measurement.correction.rate import judge_accuracy
 from theodolite.measurement.kappa import Weights, cohen_kappa, gwet_ac
 from theodolite.measurement.labels import confusion_matrix
@@ -386,7 +387,7 @@ def _group_ceiling(paired: Sequence[PairedLabels]) -> Iterator[Measurement]:
     ceiling = human_ceiling(
         [by_position[position].judge.value for position in positions],
         [[pair.person.value if (pair := of.get(position)) else None for position in positions] for of in pairs],
-        clusters=clusters if len(set(clusters)) < len(clusters) else None,
+        clusters=shared_clusters(clusters),
     )
     figures = {
         Measure.AGREEMENT_WITH_PEOPLE: ceiling.judge,
@@ -472,7 +473,7 @@ def _figure(members: Sequence[PairedLabels], group: GroupValue) -> Measurement:
         [[by_position[position].judge.value for position in positions]],
         people,
         categories=first.question.scale.categories,
-        clusters=clusters if len(set(clusters)) < len(clusters) else None,
+        clusters=shared_clusters(clusters),
     )
     return Measurement(
         measure=Measure.CROSS_AGREEMENT,

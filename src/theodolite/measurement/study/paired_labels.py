@@ -16,6 +16,7 @@ from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import Question
 from theodolite.domain.plan import Setting
+from theodolite.measurement.clusters import shared_clusters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +102,7 @@ class PairedLabels:
     def clusters(self) -> list[str] | None:
         """The cluster of each dialogue; None where no two share one."""
         ids = [pair.setting.cluster or f"session {pair.position}" for pair in self.pairs]
-        return ids if len(set(ids)) < len(ids) else None
+        return shared_clusters(ids)
 
     @property
     def judged(self) -> PairedLabels:

@@ -26,7 +26,7 @@ from theodolite.domain.guideline import DefectRule, Guideline, Violation
 from theodolite.domain.injection import InjectionEffect, InjectionTrial
 from theodolite.domain.people.session import SessionState
 from theodolite.domain.plan import Setting, TesterKind
-from theodolite.measurement.clusters import cluster_sizes
+from theodolite.measurement.clusters import cluster_sizes, shared_clusters
 from theodolite.measurement.fraction import pooled_defect_rate
 from theodolite.measurement.proportion import DIALOGUES, Clusters, defect_rate, zero_defect_bound
 
@@ -395,7 +395,7 @@ def task_tallies(evidence: Evidence) -> Iterator[TaskTally]:
                 [bool(session.task_done) for session in answered],
                 [session.participant for session in answered],
             )
-            clusters = people if len(set(people)) < len(people) else None
+            clusters = shared_clusters(people)
             rate = defect_rate(sum(flags), len(flags), clusters=cluster_sizes(flags, clusters))
             yield TaskTally(
                 application=application.name,

@@ -28,6 +28,7 @@ from theodolite.domain.findings.realism import (
     StyleSpread,
 )
 from theodolite.domain.plan import Sessions, Setting
+from theodolite.measurement.clusters import shared_clusters
 from theodolite.measurement.comparison.paired import unpaired_difference
 from theodolite.measurement.proportion import DIALOGUES, NOTHING_LABELLED, defect_rate
 from theodolite.measurement.scores import mean_estimate
@@ -88,7 +89,7 @@ def _spread(mark: StyleMark, side: SpokenSide) -> StyleSpread:
     numbers = np.array(side.marks[mark], dtype=np.float64)
     known = np.isfinite(numbers)
     known_clusters = [cluster for cluster, is_known in zip(side.clusters, known, strict=True) if is_known]
-    clusters = known_clusters if len(set(known_clusters)) < len(known_clusters) else None
+    clusters = shared_clusters(known_clusters)
     values = numbers[known]
     mean = mean_estimate(values, clusters=clusters, confidence=CONFIDENCE, unit=mark.value)
     low, middle, high = np.percentile(values, (25, 50, 75)) if len(values) else (0.0, 0.0, 0.0)

@@ -27,6 +27,7 @@ from theodolite.domain.findings.significance import Significance
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import Question, ScaleKind
 from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
+from theodolite.measurement.clusters import shared_clusters
 from theodolite.measurement.comparison.significance import Adjustment, adjust_p_values
 from theodolite.measurement.questionnaire.answers import describe_answers, people_permutation
 from theodolite.measurement.questionnaire.ordinal import OrdinalFit, odds_by_threshold, ordinal_model
@@ -180,7 +181,7 @@ def _ordered(spread: AnswerSpread, question: Question, responses: Responses) -> 
     description = describe_answers(
         [answer_value(response, question) for response in responses],
         categories=points,
-        clusters=people if len(set(people)) < len(people) else None,
+        clusters=shared_clusters(people),
         top=top,
     )
     low, middle, high = description.lower_quartile, description.median, description.upper_quartile
@@ -278,7 +279,7 @@ def side_model(
     for name, trait in equal.items():
         factors |= dict(_factors(f"{name} ", [trait(response) for response in answered]))
     answers, points = [answer_value(response, question) for response in answered], question.scale.categories
-    repeats = people if len(set(people)) < len(people) else None
+    repeats = shared_clusters(people)
     fit = ordinal_model(answers, factors, categories=points, people=repeats)
     if isinstance(fit, Undefined):
         return fit

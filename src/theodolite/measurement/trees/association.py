@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Final
 
 import numpy as np
-from scipy.special import betainc, gammaln
+from scipy.special import betainc
 
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.trees.finding import NodeLink, NodeSplit, NodeWithout
@@ -85,17 +85,17 @@ def spearman(first: Floats, second: Floats) -> float:
 
 def _ranked(table: LeafTable, values: Floats, draws: Draws) -> tuple[Estimate | Undefined, float]:
     """Return the correlation with its interval, and its chance if there were none."""
-    met = np.asarray(~np.isnan(values).any(axis=0))
-    n = int(met.sum())
-    value = spearman(values[0, met], values[1, met]) if n >= FEWEST_PAIRS else math.nan
+    has_both = np.asarray(~np.isnan(values).any(axis=0))
+    n = int(has_both.sum())
+    value = spearman(values[0, has_both], values[1, has_both]) if n >= FEWEST_PAIRS else math.nan
     unit, method = "rank correlation", "spearman; bootstrap of clusters"
-    n_clusters = len(np.unique(table.clusters[met])) if n else 0
+    n_clusters = len(np.unique(table.clusters[has_both])) if n else 0
     if math.isnan(value):
         reason = "One of the two does not vary." if n >= FEWEST_PAIRS else f"Only {n} dialogues have both."
         return Undefined(reason=reason, n=n, unit=unit, method=method, n_clusters=n_clusters), math.nan
-    drawn = [d for d in _redrawn(table, values, met, draws) if not math.isnan(d)]
+    resampled_values = [d for d in _redrawn(table, values, has_both, draws) if not math.isnan(d)]
     tail = (1 - draws.confidence) / 2
-    low, high = np.quantile(drawn, [tail, 1 - tail]) if len(drawn) > 1 else (value, value)
+    low, high = np.quantile(resampled_values, [tail, 1 - tail]) if len(resampled_values) > 1 else (value, value)
     estimate = Estimate(
         value=value,
         low=min(float(low), value),
@@ -109,10 +109,10 @@ def _ranked(table: LeafTable, values: Floats, draws: Draws) -> tuple[Estimate | 
     return estimate, _chance(value, n_clusters)
 
 
-def _redrawn(table: LeafTable, values: Floats, met: np.ndarray, draws: Draws) -> Iterator[float]:
+def _redrawn(table: LeafTable, values: Floats, has_both: np.ndarray, draws: Draws) -> Iterator[float]:
     for weights in resampled(table, min(draws.replicates, 400), draws.seed):
         for row in weights:
-            times = row.astype(np.int64) * met
+            times = row.astype(np.int64) * has_both
             again = np.repeat(values, times, axis=1)
             yield spearman(again[0], again[1]) if again.shape[1] > 2 else math.nan
 
@@ -129,13 +129,13 @@ def _chance(value: float, n: int) -> float:
 def _partials(values: Floats) -> Floats:
     """Return partial rank correlations over dialogues that have every node; NaN where they cannot be had."""
     n_nodes = len(values)
-    found = np.full((n_nodes, n_nodes), np.nan)
+    partials = np.full((n_nodes, n_nodes), np.nan)
     whole = values[:, ~np.isnan(values).any(axis=0)]
     if n_nodes < 3 or whole.shape[1] <= n_nodes + 2 or (np.ptp(whole, axis=1) == 0).any():
-        return found
+        return partials
     matrix = np.corrcoef([average_ranks(row) for row in whole])
     if np.linalg.cond(matrix) > 1e8:  # one is a sum of the others
-        return found
+        return partials
     inverse = np.linalg.inv(matrix)
     scale = np.sqrt(np.diag(inverse))
     return np.asarray(-inverse / np.outer(scale, scale))
@@ -144,9 +144,9 @@ def _partials(values: Floats) -> Floats:
 def _link(
     tree: Compiled, names: tuple[str, str], values: Floats, rank: Estimate | Undefined, partial: float
 ) -> NodeLink:
-    met = values[:, ~np.isnan(values).any(axis=0)]
+    complete = values[:, ~np.isnan(values).any(axis=0)]
     floors = np.array([(r.lowest if (r := tree.kinds[name].range) else 0.0) for name in names])[:, None]
-    above = met > floors
+    above = complete > floors
     both, first = int((above[0] & above[1]).sum()), int((above[0] & ~above[1]).sum())
     second, neither = int((~above[0] & above[1]).sum()), int((~above[0] & ~above[1]).sum())
     questions = [_questions(tree.design, name) for name in names]
@@ -161,36 +161,13 @@ def _link(
         first_only=first,
         second_only=second,
         neither=neither,
-        odds_ratio=odds if met.shape[1] else None,
+        odds_ratio=odds if complete.shape[1] else None,
     )
 
 
 def _questions(design: TreeDesign, name: str) -> tuple[str, ...]:
     leaves = (design.by_name[leaf] for leaf in design.leaves_below(name))
     return tuple(dict.fromkeys(leaf.question for leaf in leaves if isinstance(leaf, AnswersNode)))
-
-
-def fisher_exact(both: int, first_only: int, second_only: int, neither: int) -> float:
-    """Return the two-sided chance of a fourfold table under no relation, its margins held.
-
-    Example:
-        >>> round(fisher_exact(3, 1, 1, 3), 4)
-        0.4857
-
-    Source:
-        Fisher (1935), Journal of the Royal Statistical Society 98:39-82.
-    """
-    n, rows, columns = both + first_only + second_only + neither, both + first_only, both + second_only
-    lowest, highest = max(0, rows + columns - n), min(rows, columns)
-    counts = np.arange(lowest, highest + 1)
-    logs = _log_choose(columns, counts) + _log_choose(n - columns, rows - counts) - _log_choose(n, np.array(rows))
-    chances = np.exp(logs)
-    own = chances[both - lowest]
-    return float(min(1.0, chances[chances <= own * (1 + 1e-9)].sum()))
-
-
-def _log_choose(n: int, k: np.ndarray) -> Floats:
-    return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
 
 
 def without_children(design: TreeDesign, table: LeafTable, *, methods: Methods = BUILT_IN) -> tuple[NodeWithout, ...]:
@@ -206,7 +183,7 @@ def without_children(design: TreeDesign, table: LeafTable, *, methods: Methods =
     """
     tree = compiled(design, table, methods)
     values = point_values(tree)
-    return tuple(each for node in design.nodes for each in _without(tree, node, values))
+    return tuple(finding for node in design.nodes for finding in _without(tree, node, values))
 
 
 def _without(tree: Compiled, node: object, values: Mapping[str, float]) -> Iterator[NodeWithout]:
@@ -220,8 +197,8 @@ def _without(tree: Compiled, node: object, values: Mapping[str, float]) -> Itera
         rest = [edge for edge in single if edge is not left_out]
         numbers = np.array([[values[edge.child] for edge in rest]])
         weights = np.array([[edge.weight for edge in rest]])
-        found = summarise(tree.methods[node.summary], numbers, weights, highest=scale.highest if scale else None)
-        value = None if math.isnan(found[0]) else float(found[0])
+        summary = summarise(tree.methods[node.summary], numbers, weights, highest=scale.highest if scale else None)
+        value = None if math.isnan(summary[0]) else float(summary[0])
         change = None if value is None else value - values[node.name]
         yield NodeWithout(node=node.name, child=left_out.child, value=value, change=change)
 
@@ -265,16 +242,16 @@ class Parts:
     Attributes:
         group: Name of what is split by.
         names: Names of the parts.
-        place: Place of each dialogue's part in `names`; -1 where none is stated. Shape (dialogues,).
+        part_of: Place of each dialogue's part in `names`; -1 where none is stated. Shape (dialogues,).
     """
 
     group: str
     names: tuple[str, ...]
-    place: Ints
+    part_of: Ints
 
     def members(self, number: int) -> Flags:
         """Return which dialogues belong to a part."""
-        return np.asarray(self.place == number)
+        return np.asarray(self.part_of == number)
 
 
 def split_tree(
@@ -314,15 +291,15 @@ def split_tree(
         raw |= {(parts.group, name): p for name, p in _p_values(tree, parts, chosen, draws.seed).items()}
         splits += _split(tree, parts, chosen, draws)
     corrected = dict(zip(raw, adjust_p_values(list(raw.values())), strict=True))
-    return tuple(replace(each, p_value=corrected.get((each.group, each.node))) for each in splits)
+    return tuple(replace(split, p_value=corrected.get((split.group, split.node))) for split in splits)
 
 
 def parts_of(table: LeafTable, group: str) -> Parts:
     """Return how the dialogues fall into parts of a group; `level` splits by level of testing."""
-    values = [one.level if group == "level" else dict(one.groups).get(group, "") for one in table.sessions]
+    values = [session.level if group == "level" else dict(session.groups).get(group, "") for session in table.sessions]
     names = tuple(sorted({value for value in values if value}))
-    place = [names.index(value) if value else -1 for value in values]
-    return Parts(group=group, names=names, place=np.array(place, dtype=np.int64))
+    codes = [names.index(value) if value else -1 for value in values]
+    return Parts(group=group, names=names, part_of=np.array(codes, dtype=np.int64))
 
 
 def _summaries(tree: Compiled) -> Iterator[str]:
@@ -336,9 +313,9 @@ def _split(tree: Compiled, parts: Parts, nodes: Sequence[str], draws: Draws) -> 
     for number, part in enumerate(parts.names):
         table = tree.table.only(parts.members(number))
         finding = measure_tree(tree.design, table, nodes=nodes, draws=fewer, methods=tree.methods)
-        for found in finding.nodes:
-            shown = found if found.n_dialogues >= FEWEST else None
-            yield NodeSplit(node=found.node, group=parts.group, part=part, n_dialogues=found.n_dialogues, finding=shown)
+        for node in finding.nodes:
+            shown = node if node.n_dialogues >= FEWEST else None
+            yield NodeSplit(node=node.node, group=parts.group, part=part, n_dialogues=node.n_dialogues, finding=shown)
 
 
 def _p_values(tree: Compiled, parts: Parts, nodes: Sequence[str], seed: int) -> Mapping[str, float]:
@@ -346,44 +323,44 @@ def _p_values(tree: Compiled, parts: Parts, nodes: Sequence[str], seed: int) -> 
     if len(parts.names) < 2 or not tree.n_sessions:
         return {}
     rng = np.random.default_rng(seed)
-    real = _variances(tree, parts.place[None, :], len(parts.names), nodes)[0]
+    real = _variances(tree, parts.part_of[None, :], len(parts.names), nodes)[0]
     as_large = np.zeros(len(nodes))
-    shuffling = _Shuffling.of(tree.table, parts.place)
+    shuffling = _Shuffling.of(tree.table, parts.part_of)
     step = max(1, MOST_CELLS // (tree.n_sessions * len(parts.names)))
     for start in range(0, SHUFFLES, step):
         rows = min(step, SHUFFLES - start)
-        drawn = np.stack([shuffling.draw(rng) for _ in range(rows)])
-        found = _variances(tree, drawn, len(parts.names), nodes)
-        as_large += (~(found < real * (1 - 1e-9))).sum(axis=0)  # NaN counts as no smaller
+        shuffled = np.stack([shuffling.draw(rng) for _ in range(rows)])
+        variances = _variances(tree, shuffled, len(parts.names), nodes)
+        as_large += (~(variances < real * (1 - 1e-9))).sum(axis=0)  # NaN counts as no smaller
     chances = (as_large + 1) / (SHUFFLES + 1)
     return {name: float(p) for name, p, was in zip(nodes, chances, real, strict=True) if not np.isnan(was)}
 
 
-def _variances(tree: Compiled, places: Ints, n_parts: int, nodes: Sequence[str]) -> Floats:
+def _variances(tree: Compiled, parts: Ints, n_parts: int, nodes: Sequence[str]) -> Floats:
     """Return how far parts lie apart at each node, weighted by their dialogues; NaN with fewer than two parts.
 
     Args:
         tree: The tree with its leaves.
-        places: Part of each dialogue, one drawing a row, shape (drawings, dialogues).
+        parts: Part of each dialogue, one drawing a row, shape (drawings, dialogues).
         n_parts: Parts; count.
         nodes: Names of the nodes.
 
     Returns:
         Shape (drawings, nodes).
     """
-    weights = (places[:, None, :] == np.arange(n_parts)[:, None]).astype(np.float64)
-    values = tree.values(weights.reshape(-1, places.shape[1]))
+    weights = (parts[:, None, :] == np.arange(n_parts)[:, None]).astype(np.float64)
+    values = tree.values(weights.reshape(-1, parts.shape[1]))
     sizes = weights.sum(axis=2)
-    found = np.full((len(places), len(nodes)), np.nan)
+    variances = np.full((len(parts), len(nodes)), np.nan)
     for at, name in enumerate(nodes):
-        value = values[name].reshape(len(places), n_parts)
+        value = values[name].reshape(len(parts), n_parts)
         shares = np.where(~np.isnan(value) & (sizes >= FEWEST), sizes, 0.0)
         known = np.nan_to_num(value)
         total = shares.sum(axis=1, keepdims=True)
         mean = np.divide((shares * known).sum(axis=1, keepdims=True), total, out=np.zeros_like(total), where=total > 0)
         apart = (shares * (known - mean) ** 2).sum(axis=1)
-        found[:, at] = np.where((shares > 0).sum(axis=1) >= 2, apart, np.nan)
-    return found
+        variances[:, at] = np.where((shares > 0).sum(axis=1) >= 2, apart, np.nan)
+    return variances
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -401,23 +378,23 @@ class _Shuffling:
     strata: tuple[Ints, ...]
 
     @classmethod
-    def of(cls, table: LeafTable, place: Ints) -> _Shuffling:
+    def of(cls, table: LeafTable, part_of: Ints) -> _Shuffling:
         """Return how the parts of a table's dialogues are drawn."""
         first = np.zeros(len(table.cluster_keys), dtype=np.int64)
-        first[table.clusters] = place
-        whole = bool((first[table.clusters] == place).all())
+        first[table.clusters] = part_of
+        whole = bool((first[table.clusters] == part_of).all())
         keys = [key[:2] for key in table.cluster_keys] if whole else [(s.level, s.held_by) for s in table.sessions]
         codes = {key: code for code, key in enumerate(dict.fromkeys(keys))}
         stratum = np.array([codes[key] for key in keys], dtype=np.int64)
         return cls(
-            unit=table.clusters if whole else np.arange(len(place)),
-            part=first if whole else place,
+            unit=table.clusters if whole else np.arange(len(part_of)),
+            part=first if whole else part_of,
             strata=tuple(np.flatnonzero(stratum == code) for code in codes.values()),
         )
 
     def draw(self, rng: np.random.Generator) -> Ints:
         """Return the part of each dialogue in one drawing; shape (dialogues,)."""
-        drawn = self.part.copy()
+        parts = self.part.copy()
         for members in self.strata:
-            drawn[members] = rng.permutation(self.part[members])
-        return np.asarray(drawn[self.unit])
+            parts[members] = rng.permutation(self.part[members])
+        return np.asarray(parts[self.unit])

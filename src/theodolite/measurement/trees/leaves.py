@@ -151,10 +151,10 @@ class LeafTable:
         if key not in self._conditions:
             self._conditions[key] = np.array(
                 [
-                    (not levels or one.level in levels)
-                    and (not held_by or one.held_by in held_by)
-                    and among.issubset(one.groups)
-                    for one in self.sessions
+                    (not levels or session.level in levels)
+                    and (not held_by or session.held_by in held_by)
+                    and among.issubset(session.groups)
+                    for session in self.sessions
                 ],
                 dtype=bool,
             )
@@ -167,14 +167,16 @@ class LeafTable:
     @cached_property
     def cluster_keys(self) -> tuple[tuple[str, str, str], ...]:
         """What identifies the clusters: level of testing, who held it, and the cluster itself; each once."""
-        keys = ((one.level, one.held_by, one.cluster or one.label) for one in self.sessions)
+        keys = ((session.level, session.held_by, session.cluster or session.label) for session in self.sessions)
         return tuple(dict.fromkeys(keys))
 
     @cached_property
     def clusters(self) -> Ints:
         """Place of each dialogue's cluster in `cluster_keys`, shape (sessions,)."""
-        places = {key: place for place, key in enumerate(self.cluster_keys)}
-        found = [places[one.level, one.held_by, one.cluster or one.label] for one in self.sessions]
+        index_of = {key: index for index, key in enumerate(self.cluster_keys)}
+        found = [
+            index_of[session.level, session.held_by, session.cluster or session.label] for session in self.sessions
+        ]
         return np.array(found, dtype=np.int64)
 
     def only(self, kept: Flags) -> LeafTable:
@@ -186,7 +188,7 @@ class LeafTable:
         numbers = np.cumsum(kept) - 1
         rows = np.flatnonzero(kept[self.session])
         return LeafTable(
-            sessions=tuple(one for one, stays in zip(self.sessions, kept, strict=True) if stays),
+            sessions=tuple(session for session, stays in zip(self.sessions, kept, strict=True) if stays),
             questions=self.questions,
             answerers=self.answerers,
             texts=self.texts,
@@ -346,7 +348,7 @@ def listed_answers(node: AnswersNode, table: LeafTable, raised: Collection[str])
     rows = table.rows_of(node)
     if not len(rows):
         return ()
-    lifts = np.array([one.label in raised for one in table.sessions], dtype=bool)
+    lifts = np.array([session.label in raised for session in table.sessions], dtype=bool)
     answered = table.outcome[rows] == ANSWERED
     rank = np.where(~answered, 2, np.where(lifts[table.session[rows]], 0, 1))
     first = rows[np.argsort(rank, kind="stable")][:MOST_LISTED]

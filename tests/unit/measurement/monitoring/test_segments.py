@@ -4,7 +4,7 @@ from theodolite.domain.annotation import Outcome
 from theodolite.domain.estimate import Undefined
 from theodolite.domain.monitoring.history import History, ScaleDirection, Score
 from theodolite.domain.monitoring.watch import AlertKind, WatchRules
-from theodolite.measurement.monitoring.segments import row_of, watch_stretch
+from theodolite.measurement.monitoring.segments import row_of, watch_segment
 
 MISSING = Score(value=None, outcome=Outcome.UNPARSEABLE)
 
@@ -15,7 +15,7 @@ def history(scores, **of_history):
 
 def watched(scores, **rules):
     made = history(scores)
-    return watch_stretch(made, "bot", {}, range(len(made.scores)), WatchRules(**rules))
+    return watch_segment(made, "bot", {}, range(len(made.scores)), WatchRules(**rules))
 
 
 def test_scores_of_one_session_count_once():

@@ -9,7 +9,6 @@ from tests.fakes.trees import FEW, answers, design, leaf, leaves
 from tests.golden.trees.rows import rows
 from theodolite.domain.estimate import Undefined
 from theodolite.measurement.trees.association import (
-    fisher_exact,
     link_nodes,
     pareto_front,
     split_tree,
@@ -69,13 +68,6 @@ def test_violations_that_occur_together_are_counted():
 
     assert (found.both, found.first_only, found.second_only, found.neither) == (2, 1, 1, 4)
     assert found.odds_ratio == pytest.approx(2.5 * 4.5 / (1.5 * 1.5))
-
-
-@pytest.mark.parametrize(
-    ("table", "chance"), [((3, 1, 1, 3), 0.4857143), ((10, 2, 3, 15), 0.0005367), ((0, 5, 5, 0), 0.0079365)]
-)
-def test_fishers_exact_chance(table, chance):
-    assert fisher_exact(*table) == pytest.approx(chance, abs=1e-7)
 
 
 def test_the_published_rank_correlations_of_a_judge_and_people():
