@@ -24,7 +24,7 @@ def test_scores_of_one_session_count_once():
 
     row = row_of(made, range(len(made.scores)))
 
-    assert row.places.tolist() == [2, 3]
+    assert row.last_positions.tolist() == [2, 3]
     assert row.defects.tolist() == [1, 0]
     assert row.badness.round(3).tolist() == [0.333, 0.25]
 

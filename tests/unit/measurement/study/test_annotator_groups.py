@@ -57,7 +57,7 @@ def test_p_values_are_adjusted_for_all_that_was_looked_at(evidence, found):
     assert max(group.adjusted_p_value for one in twice for group in one.groups) == max(p_values)
 
 
-@pytest.mark.parametrize("described", [{}, {"age": {"anna": "old"}}, {"age": dict.fromkeys(AGE, "same")}])
+@pytest.mark.parametrize("annotator_attributes", [{}, {"age": {"anna": "old"}}, {"age": dict.fromkeys(AGE, "same")}])
 def test_without_two_groups_nothing_is_said(evidence, annotator_attributes):
     assert measure_study(replace(evidence, annotator_attributes=annotator_attributes)).annotator_groups == ()
 
