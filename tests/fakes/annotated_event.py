@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from theodolite.annotation import assignment, calibration, cases, submission
+from theodolite.annotation import assignment, cases, review, submission
 from theodolite.annotation.threads import begin_thread
 from theodolite.domain.annotating.bulk import BulkAct
 from theodolite.domain.annotating.case import Flag, FlagKind
@@ -87,7 +87,7 @@ def a_room(hosted: HostedStudy) -> str:
     """Return a calibration room."""
     if not RoomRow.objects.exists():
         item = WorkItemRow.objects.filter(queue__name=hosted.token).select_related("dialogue__unit")[0]
-        calibration.open_room(records(), queue_token(hosted), item.dialogue.unit.key, item.category, by="sami")
+        review.open_room(records(), queue_token(hosted), item.dialogue.unit.key, item.category, by="sami")
     return str(RoomRow.objects.order_by("id")[0].token)
 
 

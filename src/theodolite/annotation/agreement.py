@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from django.db.models import Count, F, Max, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
-from theodolite.annotation.calibration import shifts
 from theodolite.annotation.judges import judges_of
 from theodolite.annotation.records import RecordCache
+from theodolite.annotation.review import shifts
 from theodolite.domain.annotating.promotion import BesidePeople, JudgeStanding
 from theodolite.domain.annotating.room import RoomShift
 from theodolite.domain.annotating.work import ItemState

@@ -10,6 +10,7 @@ from typing import Any
 from django.db.models import Case, CharField, Count, Exists, IntegerField, OuterRef, Q, QuerySet, Subquery, Value, When
 from django.db.models.functions import Coalesce
 
+from theodolite.annotation.assignment import n_heavy_lately, n_waiting_in
 from theodolite.annotation.cases import case_page
 from theodolite.annotation.records import RecordCache
 from theodolite.annotation.rules import stage_of
@@ -29,6 +30,7 @@ from theodolite.domain.annotating.work import ItemState, ReservationState
 from theodolite.domain.blocking import BLOCK
 from theodolite.domain.dialogue import Dialogue, Level
 from theodolite.domain.errors import InputError
+from theodolite.domain.people.exposure import MUCH_DIALOGUES
 from theodolite.store.annotating.queues import queue_of
 from theodolite.store.annotating.reviews import redactions_in
 from theodolite.store.dialogues import dialogues_of
@@ -46,12 +48,17 @@ from theodolite.store.models.annotating import (
 from theodolite.store.statements import grouped
 
 SHORTEST = 3
+
 """Letters of words that are sought, at least; count."""
 
+
 MOST_SOUGHT = 400
+
 """Dialogues that are looked through for words at most; count."""
 
+
 EVERYWHERE = ""
+
 """Stands for no category: what is hidden from anybody is hidden."""
 
 
@@ -124,14 +131,21 @@ def _texts(dialogue: Dialogue) -> Iterator[str]:
 
 
 PAGE = 50
+
 """Dialogues on one page of the list; count."""
 
+
 MOST_GROUPS = 200
+
 """Groups of cases that a list is filtered by at most; count."""
 
+
 _AT_HAND = [ReservationState.OFFERED.value, ReservationState.RESERVED.value, ReservationState.SUBMITTED.value]
+
 _RESOLVED = ResolutionRow.objects.filter(item=OuterRef("pk"), current=True).order_by().values("item")
+
 _N_RESOLVED = Coalesce(Subquery(_RESOLVED.annotate(n=Count("id")).values("n"), output_field=IntegerField()), Value(0))
+
 _STAGE = Case(
     When(state=ItemState.ASIDE.value, then=Value(ItemStage.ASIDE.value)),
     When(state=ItemState.OPEN.value, live=0, then=Value(ItemStage.WAITING.value)),
@@ -142,6 +156,7 @@ _STAGE = Case(
     default=Value(ItemStage.FINAL.value),
     output_field=CharField(),
 )
+
 """`assessment.stages.stage_of` as an expression on work items."""
 
 
@@ -339,9 +354,12 @@ def _of_dialogues(queue: str, column: str) -> list[str]:
 
 
 ROOMS = 20
+
 """Rooms on one page of the list; count."""
 
+
 _AROUND = 45
+
 """Letters on either side of what is hidden; count."""
 
 
@@ -413,3 +431,84 @@ def room_lines(records: RecordCache, queue: str, *, reader: str, page: int = 0) 
 def n_rooms(queue: str) -> int:
     """Return how many rooms a queue has; count."""
     return RoomRow.objects.filter(queue__token=queue).count()
+
+
+_SUBMITTED = "submitted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicDemand:
+    """What annotators are needed for in some scenarios; counts.
+
+    Attributes:
+        waiting: Dialogues and categories that wait for an annotator.
+        overlap: Different annotators that each of them needs.
+    """
+
+    waiting: int = 0
+    overlap: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeavyWorkload:
+    """Much recent work of one annotator on one heavy topic.
+
+    Attributes:
+        participant: Opaque key of the annotator.
+        topic: Title of the topic.
+        dialogues: Dialogues submitted lately; count.
+    """
+
+    participant: str
+    topic: str
+    dialogues: int
+
+
+def has_queue(name: str) -> bool:
+    """Tell whether there is a queue of that name."""
+    return QueueRow.objects.filter(name=name).exists()
+
+
+def topic_demand(records: RecordCache, name: str, scenarios: Collection[str]) -> TopicDemand:
+    """Return what annotators are needed for in some scenarios; nothing if there is no queue."""
+    queue = QueueRow.objects.filter(name=name).first()
+    if queue is None:
+        return TopicDemand()
+    return TopicDemand(
+        waiting=n_waiting_in(queue.token, scenarios), overlap=records.design(queue.design_id).process.passes
+    )
+
+
+def heavy_workloads(records: RecordCache, name: str) -> Iterator[HeavyWorkload]:
+    """Yield the annotators with much recent work on a heavy topic; none if there is no queue."""
+    queue = QueueRow.objects.filter(name=name).first()
+    if queue is None:
+        return
+    titles = {topic.name: topic.title for topic in records.study(queue.study_content_id).topics}
+    for participant, counts in n_heavy_lately(records, queue.token).items():
+        for topic, n in counts.items():
+            if n >= MUCH_DIALOGUES:
+                yield HeavyWorkload(participant=participant, topic=titles[topic], dialogues=n)
+
+
+def dialogue_names(name: str, limit: int) -> set[str]:
+    """Return keys and labels of the latest dialogues of a queue.
+
+    Args:
+        name: Name of the queue.
+        limit: Work items that are read; count.
+    """
+    items = WorkItemRow.objects.filter(queue__name=name).order_by("-id")[:limit]
+    return {text for names in items.values_list("dialogue__unit__key", "dialogue__unit__label") for text in names}
+
+
+def latest_submissions(name: str, participant: str, limit: int) -> list[str]:
+    """Return the tokens of an annotator's latest submitted reservations.
+
+    Args:
+        name: Name of the queue.
+        participant: Opaque key of the annotator.
+        limit: Reservations at most; count.
+    """
+    own = ReservationRow.objects.filter(item__queue__name=name, participant__key=participant, state=_SUBMITTED)
+    return list(own.order_by("-id").values_list("token", flat=True)[:limit])

@@ -11,7 +11,7 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from theodolite.annotation import assignment, calibration, cases, submission, threads, training
+from theodolite.annotation import assignment, cases, review, submission, threads, training
 from theodolite.annotation.cases import suspect
 from theodolite.annotation.queues import add_dialogues, designed, open_queue, queue_named
 from theodolite.annotation.rules import IMPARTIALITY_RULES
@@ -191,7 +191,7 @@ def load_review(hosted: HostedStudy) -> None:
     for thread in told["threads"]:
         _ask(queue, people[thread["by"]], claims[thread["dialogue"], thread["category"], thread["by"]], thread)
     senior = Membership.objects.get(hosted=hosted, role=Role.SENIOR.value).participant
-    calibration.open_room(records(), queue, keys[told["room"]["dialogue"] - 1], told["room"]["category"], by=senior)
+    review.open_room(records(), queue, keys[told["room"]["dialogue"] - 1], told["room"]["category"], by=senior)
 
 
 def _annotator(hosted: HostedStudy, queue: str, name: str) -> str:

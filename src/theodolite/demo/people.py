@@ -17,8 +17,8 @@ from theodolite.config.resources import shipped_bytes
 from theodolite.config.yaml_source import read_yaml, typed
 from theodolite.domain.application import GuardrailSite
 from theodolite.domain.people.role import Role
-from theodolite.events.allocation import slot_choice
 from theodolite.events.consent import save_avoided_topics
+from theodolite.events.sessions import slot_choice
 from theodolite.testing.assigning import people_levels
 from theodolite.web.accounts.invitations import invite, join
 from theodolite.web.events import event_of, server_store, study_in_files

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
-from theodolite.domain.application import PromptedModel
+from theodolite.domain.application import PromptedModel, RecordedFile
 from theodolite.domain.evidence import EventEvidence
-from theodolite.domain.live import LiveDialogueSummary
+from theodolite.domain.live import FailedReply, LiveDialogue, LiveDialogueSummary, NamingCount, ReplyCounts
 from theodolite.domain.people.event_record import EventRecord
 from theodolite.domain.people.leak import BlindingAssessment
-from theodolite.domain.people.session import Session
+from theodolite.domain.people.participant import PersonProfile
+from theodolite.domain.people.session import Session, SessionState
 from theodolite.domain.questionnaire import QuestionnaireResponse
 from theodolite.domain.study import Study
 from theodolite.events.coding import coding_project, notes_in
-from theodolite.events.context import EventContext
+from theodolite.events.context import ContextOf, EventContext
+from theodolite.testing.assigning import allocation_design, people_levels, planned_slots
 from theodolite.testing.people import counted
 from theodolite.testing.topics import topic_tallies
 
-if TYPE_CHECKING:  # tables can be loaded only when Django knows the database
+if TYPE_CHECKING:
     from theodolite.store.django_store import DjangoStore
 
 
@@ -96,3 +101,215 @@ def _paid_models(study: Study) -> frozenset[str]:
     connections = {application.name: application.connection for application in study.applications}
     models = {name: one.model for name, one in connections.items() if isinstance(one, PromptedModel)}
     return frozenset(name for name, model in models.items() if not study.model(model).is_scripted)
+
+
+STUCK_S = 30
+
+"""Time in progress from which a reply counts as stuck; seconds."""
+
+
+RECENT_ERRORS = 5
+
+"""Failed replies that are shown, the latest ones; count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellCount:
+    """The sessions of one cell of the design: planned, started and ended; counts."""
+
+    level: str
+    scenario: str
+    application: str
+    planned: int
+    begun: int
+    over: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActivityCounts:
+    """What participants of a study have done, where no session is looked at.
+
+    Attributes:
+        guesses: Guesses about the blinding; count.
+        submitted: Submitted questionnaire responses; count.
+    """
+
+    guesses: int
+    submitted: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventStatus:
+    """The state of an event at one moment.
+
+    Attributes:
+        sessions: All sessions that took place here.
+        waiting_since: When the reply in progress of a session was requested, by key of the session.
+        replies: How the replies of each application ended.
+        applications: Names of the applications: those that testers use in order of the study, then earlier ones.
+        failures: The latest failed replies, the last one first.
+        cells: The sessions of each cell of the design.
+    """
+
+    sessions: Sequence[Session]
+    waiting_since: Mapping[str, datetime]
+    replies: Mapping[str, ReplyCounts]
+    applications: tuple[str, ...]
+    failures: Sequence[FailedReply]
+    cells: tuple[CellCount, ...]
+
+    @property
+    def active(self) -> tuple[Session, ...]:
+        """The active sessions."""
+        return tuple(session for session in self.sessions if session.state is SessionState.ACTIVE)
+
+    @property
+    def cost_microusd(self) -> int | None:
+        """What the replies have cost; millionths of a US dollar, None if no application reports a cost."""
+        costs = [counts.cost_microusd for counts in self.replies.values() if counts.cost_microusd is not None]
+        return sum(costs) if costs else None
+
+
+def status_of(event: EventContext) -> EventStatus:
+    """Return the state of an event at this moment."""
+    name, replies = event.study.name, event.store.events.replies
+    sessions = event.sessions.in_study(name)
+    counts = replies.counts(name, now=event.clock.now(), stuck_s=STUCK_S)
+    used = [one.name for one in event.study.applications if not isinstance(one.connection, RecordedFile)]
+    return EventStatus(
+        sessions=sessions,
+        waiting_since=replies.waiting_since(name),
+        replies=counts,
+        applications=(*used, *sorted(set(counts) - set(used))),
+        failures=replies.recent_failures(name, RECENT_ERRORS),
+        cells=cell_counts(event.study, sessions),
+    )
+
+
+def activity_counts(event: EventContext) -> ActivityCounts:
+    """Return how many guesses and submitted responses a study has."""
+    guesses, submitted = event.responses.counts(event.study.name)
+    return ActivityCounts(guesses=guesses, submitted=submitted)
+
+
+def naming_counts(event: EventContext) -> list[NamingCount]:
+    """Return how often each application identified itself, in order of the names."""
+    return event.store.events.replies.naming_counts(event.study.name)
+
+
+def cell_counts(study: Study, sessions: Sequence[Session]) -> tuple[CellCount, ...]:
+    """Return the sessions of each cell: planned by the design, started and ended.
+
+    Args:
+        study: The current study.
+        sessions: All sessions that took place here.
+    """
+    planned: Counter[tuple[str, str, str]] = Counter()
+    for plan in people_levels(study):
+        design = allocation_design(study, plan)
+        for slot in planned_slots(plan):
+            cells = design.cells(slot.number, slot.stratum)
+            planned.update((plan.level.value, cell.scenario, cell.application) for cell in cells)
+    started = Counter(_cell(session) for session in sessions if session.state is not SessionState.WAITING)
+    ended = Counter(_cell(session) for session in sessions if session.is_over)
+    return tuple(
+        CellCount(
+            level=cell[0],
+            scenario=cell[1],
+            application=cell[2],
+            planned=planned[cell],
+            begun=started[cell],
+            over=ended[cell],
+        )
+        for cell in sorted({*planned, *started})
+    )
+
+
+def _cell(session: Session) -> tuple[str, str, str]:
+    return session.level.value, session.scenario, session.application
+
+
+NOT_ANSWERED = "no answer"
+
+
+def stored_data(event: EventContext, participant: str, *, context_of: ContextOf) -> dict[str, Any]:
+    """Return what is stored about a participant of a study as plain values; applications appear under their aliases.
+
+    Args:
+        event: The event.
+        participant: Opaque key of the participant.
+        context_of: From a session to the event in its release.
+    """
+    sessions = event.sessions_of(participant)
+    return {
+        "about_you": _profile(event.participants.profile(participant)),
+        "rather_not": sorted(event.participants.avoided_topics(event.study.name, participant)),
+        "agreed_to": [
+            {"text": one.subject.value, "version": one.version, "at": time_text(one.at)}
+            for one in event.participants.acknowledgements(participant)
+            if one.study == event.study.name
+        ],
+        "sessions": [_session(context_of(session), session) for session in sessions],
+        "guesses": _guesses(event, {session.key: session for session in sessions}),
+    }
+
+
+def time_text(moment: datetime | None) -> str:
+    """Return a moment as text for a file; empty for None."""
+    return "" if moment is None else moment.isoformat(sep=" ", timespec="seconds")
+
+
+def _profile(profile: PersonProfile | None) -> dict[str, str]:
+    if profile is None or profile == PersonProfile():  # an empty profile states nothing
+        return {}
+    stated = {
+        "kind of user": profile.user_type.value if profile.user_type else "",
+        "expertise": profile.expertise,
+        "languages": ", ".join(profile.languages),
+        **profile.groups,
+    }
+    return {name: text for name, text in stated.items() if text}
+
+
+def _session(event: EventContext, session: Session) -> dict[str, Any]:
+    responses = event.responses.of_session(session.key)
+    return {
+        "with": session.alias,
+        "state": session.state.value,
+        "begun": time_text(session.clock.started),
+        "ended": time_text(session.clock.ended),
+        "dialogues": [_dialogue(dialogue) for dialogue in event.dialogues.of_session(session.key)],
+        "answers": [line for response in responses for line in _answers(event.study, response)],
+    }
+
+
+def _dialogue(dialogue: LiveDialogue) -> dict[str, Any]:
+    return {
+        "number": dialogue.number,
+        "turns": [
+            {"you": turn.prompt, "reply": turn.response, "at": time_text(turn.asked), "marked": turn.broke}
+            for turn in dialogue.turns
+        ],
+        "tried": [
+            {"strategy": strategy.name, "what": attempt.description, "outcome": attempt.outcome.value}
+            for strategy in dialogue.strategies
+            for attempt in strategy.attempts
+        ],
+    }
+
+
+def _answers(study: Study, response: QuestionnaireResponse) -> Iterator[dict[str, str]]:
+    instruments = (one.instrument for one in study.questionnaires if one.name == response.questionnaire)
+    instrument = next(instruments, None)
+    texts = {question.name: question.text for question in instrument.questions} if instrument else {}
+    for answer in response.answers:
+        text = answer.value if answer.value is not None else NOT_ANSWERED
+        yield {"question": texts.get(answer.question, answer.question), "answer": text}
+
+
+def _guesses(event: EventContext, own: Mapping[str, Session]) -> list[dict[str, str]]:
+    return [
+        {"about": guess.about.value, "with": own[guess.session].alias, "guess": guess.guess or "I do not know"}
+        for guess in event.responses.guesses(event.study.name)
+        if guess.session in own
+    ]

@@ -3,29 +3,158 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
+from theodolite.assessment.capture.personal import mask_personal
 from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn, TurnState
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.identity import keyed_draw, version_of
 from theodolite.domain.live import LiveDialogue, LiveDialogueSummary, turns_of
 from theodolite.domain.passage import in_turn
-from theodolite.domain.people.session import Pauser, Session
+from theodolite.domain.people.event import LevelPlan
+from theodolite.domain.people.session import Pauser, Session, SessionState
 from theodolite.domain.people.slot import Cell, Slot
+from theodolite.domain.people.topic import heavy_scenarios, scenarios_of
+from theodolite.domain.people.withdrawal import Tombstone, Withdrawal
 from theodolite.domain.run import Unit
-from theodolite.events.allocation import allocate
-from theodolite.events.context import EventContext
-from theodolite.events.rules import final_state, has_response, is_abandoned
-from theodolite.testing.assigning import allocation_design
+from theodolite.events.context import ContextOf, EventContext
+from theodolite.events.rules import final_state, has_response, is_abandoned, started_order
+from theodolite.testing.assigning import allocation_design, people_levels
 from theodolite.testing.people import counted, pair_key_of, person_unit, scenario_sight, visit_of
+from theodolite.testing.topics import best_number, place_after
+
+
+def capacity_left(event: EventContext, level: Level, stratum: str | None) -> int:
+    """Return how many more participants a level has room for; count.
+
+    Args:
+        event: The event.
+        level: Level of testing.
+        stratum: A user type with a quota, or "" for all others; None for all strata together.
+    """
+    plan = next((plan for plan in people_levels(event.study) if plan.level is level), None)
+    if plan is None:
+        return 0
+    strata = [*plan.quotas, ""] if stratum is None else [stratum]
+    occupied = [slot.stratum for slot in event.sessions.allocations(event.study.name) if slot.level is level]
+    return sum(max(plan.places(name) - occupied.count(name), 0) for name in strata)
+
+
+def stratum_of(event: EventContext, participant: str, plan: LevelPlan) -> str:
+    """Return the stratum of a participant: the user type if the level has a quota for it, else ""."""
+    profile = event.participants.profile(participant)
+    user_type = profile.user_type.value if profile and profile.user_type else ""
+    return user_type if user_type in plan.quotas else ""
+
+
+def avoided_scenarios(event: EventContext, participant: str) -> frozenset[str]:
+    """Return the scenarios that touch a topic which a participant opted out of."""
+    topics = event.study.topics
+    if not topics:
+        return frozenset()
+    return scenarios_of(topics, event.participants.avoided_topics(event.study.name, participant))
+
+
+def slot_choice(event: EventContext, participant: str, level: Level) -> Callable[[Collection[int]], int | None]:
+    """Return a function from the occupied slots to the free slot with the fewest avoided sessions."""
+    plan = event.level_plan(level)
+    design, stratum = allocation_design(event.study, plan), stratum_of(event, participant, plan)
+    avoided = avoided_scenarios(event, participant)
+
+    def best(occupied: Collection[int]) -> int | None:
+        return best_number(design, occupied, plan.places(stratum), stratum, avoided)
+
+    return best
+
+
+def allocate(event: EventContext, participant: str, level: Level) -> Slot:
+    """Allocate a slot of a level to a participant; one who has a slot keeps it.
+
+    Of the free slots it is the one with the fewest sessions on topics that the participant
+    opted out of, and the lowest of these.
+
+    Raises:
+        InputError: If no people take part in the level.
+        Conflict: If all slots that the participant could take are occupied, or none is suitable.
+    """
+    plan = event.level_plan(level)
+    stratum = stratum_of(event, participant, plan)
+    choose = slot_choice(event, participant, level) if event.study.topics else None
+    most = plan.places(stratum)
+    return event.sessions.allocate(event.study.name, participant, level, stratum, most=most, choose=choose)
+
+
+def planned_cells(event: EventContext, participant: str, level: Level) -> tuple[Cell, ...]:
+    """Return the cells of a participant's slot, or of the slot that would be allocated now; empty if none suits.
+
+    Sessions that exist keep their cell, even if the study has changed since.
+    """
+    plan = event.level_plan(level)
+    design, slot = allocation_design(event.study, plan), _slot_of(event, participant, level)
+    if slot is None:
+        stratum = stratum_of(event, participant, plan)
+        number = slot_choice(event, participant, level)(_occupied(event, level, stratum))
+        return () if number is None else design.cells(number, stratum)
+    made = {session.place: session for session in _sessions_in(event, participant, level)}
+    return tuple(
+        Cell(scenario=made[number].scenario, application=made[number].application) if number in made else cell
+        for number, cell in enumerate(design.cells(slot.number, slot.stratum))
+    )
+
+
+def next_session_index(event: EventContext, participant: str, level: Level) -> int | None:
+    """Return the index of a participant's next session, from 0; None if no session without an avoided topic is left."""
+    cells, heavy = planned_cells(event, participant, level), heavy_scenarios(event.study.topics)
+    ended = [session for session in _sessions_in(event, participant, level) if session.is_over]
+    done = [session.place for session in sorted(ended, key=started_order)]
+    return place_after([cell.scenario for cell in cells], done, avoided_scenarios(event, participant), heavy)
+
+
+def expected_sessions(event: EventContext, participant: str, level: Level, sessions: Collection[Session]) -> int:
+    """Return how many sessions a participant will have: all of the slot but those that avoided topics exclude; count.
+
+    Args:
+        event: The event.
+        participant: Opaque key of the participant.
+        level: Level of testing.
+        sessions: The participant's sessions of the level.
+    """
+    started = {session.place for session in sessions if session.clock.started}
+    avoided = avoided_scenarios(event, participant)
+    cells = planned_cells(event, participant, level)
+    return sum(number in started or cell.scenario not in avoided for number, cell in enumerate(cells))
+
+
+def _slot_of(event: EventContext, participant: str, level: Level) -> Slot | None:
+    slots = event.sessions.allocations(event.study.name)
+    return next((slot for slot in slots if slot.participant == participant and slot.level is level), None)
+
+
+def _occupied(event: EventContext, level: Level, stratum: str) -> set[int]:
+    slots = event.sessions.allocations(event.study.name)
+    return {slot.number for slot in slots if slot.level is level and slot.stratum == stratum}
+
+
+def _sessions_in(event: EventContext, participant: str, level: Level) -> list[Session]:
+    return [session for session in event.sessions_of(participant) if session.level is level]
+
 
 LETTERS = "BCDGHJKLMNPQRSTVWXZ"
+
+
 """Letters that distinguish the applications of one participant's sessions."""
 
+
 ERROR_TEXT = "(No reply came: the application failed.)"
+
+
 """Replaces a reply that an error prevented; it is no refusal."""
 
+
 STOPPED_TEXT = "(The reply was stopped before its first word.)"
+
+
 """Replaces a reply that was stopped before any of it was shown."""
 
 
@@ -219,3 +348,41 @@ def _letter(participant: str, level: Level, index: int) -> str:
     """Return a letter that differs between the first sessions of a participant, independent of the application."""
     order = sorted(LETTERS, key=lambda letter: keyed_draw(0, f"alias {participant} {level.value}", letter))
     return order[index % len(order)]
+
+
+def leave(event: EventContext, participant: str, *, context_of: ContextOf | None = None) -> None:
+    """End all sessions of a participant in a study, and release the slots.
+
+    The texts stay. Sessions that have not started are interrupted too, because nobody will hold them.
+
+    Args:
+        event: The event.
+        participant: Opaque key of the participant.
+        context_of: From a session to the event in its release; `event` for all sessions by default.
+    """
+    for session in event.sessions_of(participant):
+        if not session.is_over:
+            end_open_dialogue(context_of(session) if context_of else event, session, Ending.TESTER_LEFT)
+            event.sessions.update(session.key, lambda known: known.over(SessionState.INTERRUPTED, event.clock.now()))
+    for level in {session.level for session in event.sessions.of_participant(participant)}:
+        event.sessions.release(event.study.name, participant, level)
+
+
+def withdraw(
+    event: EventContext, participant: str, kind: Withdrawal, *, context_of: ContextOf | None = None
+) -> Tombstone:
+    """Remove or anonymise everything that a participant contributed to a study; return the remaining counts.
+
+    Dialogues that are anonymised are ended first, so that they count. The caller forgets
+    the participant's key afterwards.
+
+    Args:
+        event: The event.
+        participant: Opaque key of the participant.
+        kind: Whether texts are deleted, or kept without a link to the participant.
+        context_of: From a session to the event in its release; `event` for all sessions by default.
+    """
+    if kind is Withdrawal.ANONYMISE:
+        leave(event, participant, context_of=context_of)
+    withdrawals = event.store.events.withdrawals
+    return withdrawals.withdraw(event.study.name, participant, kind, now=event.clock.now(), mask=mask_personal)

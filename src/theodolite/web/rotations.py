@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from theodolite.annotation.overview import heavy_workloads, topic_demand
+from theodolite.annotation.listing import heavy_workloads, topic_demand
 from theodolite.domain.people.exposure import LATELY_H, MUCH_MIN
 from theodolite.domain.people.role import Role
-from theodolite.events.exposure import heavy_minutes, opt_out_tallies
+from theodolite.events.consent import heavy_minutes, opt_out_tallies
 from theodolite.web.annotator.context import records
 from theodolite.web.events import event_of
 from theodolite.web.models import HostedStudy, Membership

@@ -19,8 +19,7 @@ from theodolite.domain.errors import TheodoliteError
 from theodolite.domain.people.session import Session, SessionState
 from theodolite.domain.people.withdrawal import Tombstone, Withdrawal
 from theodolite.events.chat import ReplyManager
-from theodolite.events.sessions import end_abandoned_session, is_session_abandoned
-from theodolite.events.withdrawal import leave, withdraw
+from theodolite.events.sessions import end_abandoned_session, is_session_abandoned, leave, withdraw
 from theodolite.web.access import audit
 from theodolite.web.events import bind_request_thread, event_of, open_event_of, server_store
 from theodolite.web.models import HostedStudy, Membership

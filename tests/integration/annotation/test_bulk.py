@@ -10,9 +10,8 @@ import pytest
 from tests.fakes.annotating import OPEN_TO_ALL, Venue, no
 from theodolite.annotation import bulk
 from theodolite.annotation.assignment import candidates, next_work, offer, skip
-from theodolite.annotation.calibration import rooms, vote
 from theodolite.annotation.quality import review, to_review
-from theodolite.annotation.review import open_review
+from theodolite.annotation.review import open_review, rooms, vote
 from theodolite.annotation.submission import save_answer, submit
 from theodolite.domain.annotating.quality import ReviewVerdict
 from theodolite.domain.dialogue import TesterType

@@ -9,8 +9,8 @@ import pytest
 from tests.fakes.annotating import Venue, no
 from theodolite.annotation import cases, listing
 from theodolite.annotation.assignment import next_work, offer
-from theodolite.annotation.calibration import close_room, open_room, vote
 from theodolite.annotation.listing import Listing, case_lines, room_lines
+from theodolite.annotation.review import close_room, open_room, vote
 from theodolite.annotation.rules import stage_of
 from theodolite.domain.annotating.case import CaseView, Flag, FlagKind
 from theodolite.domain.annotating.discrepancy import DissentCause

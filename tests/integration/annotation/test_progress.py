@@ -11,8 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from tests.fakes.annotating import RISK, STUDY, Venue, a_design, how_bad, no, yes
 from theodolite.annotation.agreement import agreement, calibration, progress, question_figures
 from theodolite.annotation.assignment import next_work
-from theodolite.annotation.calibration import open_room, reveal, vote
 from theodolite.annotation.queues import add_dialogues, open_queue
+from theodolite.annotation.review import open_room, reveal, vote
 from theodolite.annotation.submission import save_answer, submit
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import Annotator, ModelJudge

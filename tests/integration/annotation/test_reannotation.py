@@ -9,8 +9,15 @@ import pytest
 from tests.fakes.annotating import RISK, UTILITY, Venue, a_design, how_bad, no, yes
 from theodolite.annotation.assignment import next_work, void
 from theodolite.annotation.queues import add_dialogues, open_queue
-from theodolite.annotation.reannotation import annotate_again, asked_by, dialogue_answers, past_answers, routed_counts
-from theodolite.annotation.submission import save_answer, submit
+from theodolite.annotation.submission import (
+    annotate_again,
+    asked_by,
+    dialogue_answers,
+    past_answers,
+    routed_counts,
+    save_answer,
+    submit,
+)
 from theodolite.domain.annotating.work import QueueCategory
 from theodolite.domain.errors import Conflict
 from theodolite.domain.identity import version_of

@@ -6,16 +6,23 @@ import pytest
 
 from tests.fakes.annotating import Venue, how_bad, no, yes
 from theodolite.annotation.assignment import last_ones, next_work
-from theodolite.annotation.calibration import close_room, open_room, reveal, room, rooms, say, shifts, vote
 from theodolite.annotation.quality import add_gold, from_above, returned_to, review, reviews_of, to_review
 from theodolite.annotation.review import (
+    close_room,
     disputed_items,
     dissent,
     n_disputed_items,
     open_review,
+    open_room,
     reopen,
     resolve,
+    reveal,
     review_sheet,
+    room,
+    rooms,
+    say,
+    shifts,
+    vote,
 )
 from theodolite.annotation.submission import save_answer, submit
 from theodolite.domain.annotating.discrepancy import DissentCause, Resolution

@@ -9,7 +9,7 @@ import pytest
 from tests.fakes.annotating import RISK, STUDY, STYLE, UTILITY, Venue, a_design
 from theodolite.annotation.assignment import next_work
 from theodolite.annotation.queues import add_dialogues, open_queue
-from theodolite.annotation.reannotation import carry_over, first_use, n_qualified
+from theodolite.annotation.submission import carry_over, first_use, n_qualified
 from theodolite.annotation.training import (
     BACKGROUND,
     RULES,

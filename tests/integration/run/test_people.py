@@ -18,8 +18,7 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.people.withdrawal import Withdrawal
 from theodolite.events.chat import finish_turn, send_prompt
 from theodolite.events.context import EventContext
-from theodolite.events.sessions import end_session
-from theodolite.events.withdrawal import withdraw
+from theodolite.events.sessions import end_session, withdraw
 
 STUDY = """\
 study: spoilers

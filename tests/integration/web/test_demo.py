@@ -12,7 +12,7 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.test import Client, RequestFactory
 
 from theodolite.annotation import cases, review, threads
-from theodolite.annotation.calibration import rooms
+from theodolite.annotation.review import rooms
 from theodolite.bootstrap.event_results import event_study_context
 from theodolite.demo.doors import enter
 from theodolite.demo.event import furnish

@@ -11,16 +11,26 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.people.event import Event, LevelPlan
 from theodolite.domain.people.participant import PersonProfile
 from theodolite.domain.people.session import Pauser, SessionState
+from theodolite.domain.people.topic import SensitiveTopic
+from theodolite.domain.people.withdrawal import Withdrawal
+from theodolite.domain.scenario import Scenario
 from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
 from theodolite.events.chat import finish_turn, send_prompt, session_time_left_s
+from theodolite.events.consent import opt_out
 from theodolite.events.sessions import (
     ERROR_TEXT,
     STOPPED_TEXT,
+    capacity_left,
     end_abandoned_session,
     end_session,
+    expected_sessions,
     is_session_abandoned,
+    leave,
+    next_session_index,
+    planned_cells,
     prepare_session,
     reset,
+    withdraw,
 )
 
 
@@ -205,3 +215,79 @@ def test_what_was_said_in_it_counts() -> None:
 
     assert end_abandoned_session(event, session).state is SessionState.COMPLETE
     assert [bool(one.unit) for one in event.dialogues.summaries(event.study.name)] == [True]
+
+
+TOPIC = SensitiveTopic(name="grief", scenarios=("funeral",))
+
+
+def test_a_level_has_room_for_as_many_people_as_the_study_says():
+    event = an_open_event()
+    free = capacity_left(event, RED, None)
+    a_session(event, "p1")
+
+    assert (free, capacity_left(event, RED, None), capacity_left(event, FIELD, None)) == (2, 1, 0)
+
+
+def test_a_slot_that_would_be_allocated_shows_the_cells_that_its_participant_gets():
+    event = an_open_event()
+    promised = planned_cells(event, "p1", RED)
+
+    made = all_sessions(event, "p1")
+
+    assert [(cell.scenario, cell.application) for cell in promised] == [(one.scenario, one.application) for one in made]
+    assert planned_cells(event, "p1", RED) == promised
+
+
+def test_the_next_session_is_the_first_that_is_not_over():
+    event = an_open_event()
+    before = next_session_index(event, "p1", RED)
+    end_session(event, a_session(event, "p1").key)
+    after = next_session_index(event, "p1", RED)
+    end_session(event, a_session(event, "p1", 1).key)
+
+    assert (before, after, next_session_index(event, "p1", RED)) == (0, 1, None)
+
+
+def test_sessions_on_avoided_topics_are_not_expected_unless_they_have_started():
+    study = an_event(sessions=4, topics=(TOPIC,), scenarios=(Scenario(name="shop"), Scenario(name="funeral")))
+    event = an_open_event(study)
+    opt_out(event, "p1", ["grief"])
+
+    assert expected_sessions(event, "p1", RED, ()) == 2
+    assert expected_sessions(event, "p2", RED, ()) == 4
+
+
+def test_who_leaves_keeps_what_was_said_and_frees_the_seat():
+    event = an_open_event()
+    all_sessions(event, "p1", RED)
+    exchange(event, a_session(event))
+    leave(event, "p1")
+
+    states = [session.state for session in event.sessions.in_study("small")]
+    assert states == [SessionState.INTERRUPTED, SessionState.INTERRUPTED]
+    assert len(list(event.store.dialogues(event.run))) == 1
+    assert prepare_session(event, "p2", RED, 0).seat == 0
+
+
+def test_what_is_removed_is_left_as_a_count():
+    event = an_open_event()
+    session = a_session(event)
+    exchange(event, session)
+    end_session(event, session.key)
+
+    left = withdraw(event, "p1", Withdrawal.REMOVE)
+
+    assert (left.sessions, left.dialogues) == (1, 1)
+    assert list(event.store.dialogues(event.run)) == []
+    assert [held.session.state for held in event.dialogues.summaries("small")] == [SessionState.WITHDRAWN]
+    assert event.sessions.of_participant("p1") == []
+
+
+def test_what_is_anonymised_stays_and_leads_to_nobody():
+    event = an_open_event()
+    exchange(event, a_session(event), "I am ana@example.org. May I?")
+    withdraw(event, "p1", Withdrawal.ANONYMISE)
+
+    (dialogue,) = event.store.dialogues(event.run)
+    assert dialogue.turns[0].prompt == f"I am {'•' * 15}. May I?"
+    assert event.sessions.of_participant("p1") == []

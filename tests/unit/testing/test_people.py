@@ -10,8 +10,7 @@ from theodolite.domain.failure import FailureKind, FailureSource
 from theodolite.domain.people.participant import PersonProfile
 from theodolite.domain.people.withdrawal import Withdrawal
 from theodolite.events.chat import finish_turn, send_prompt
-from theodolite.events.sessions import end_session
-from theodolite.events.withdrawal import withdraw
+from theodolite.events.sessions import end_session, withdraw
 from theodolite.testing.people import counted, event_sessions, failures_of, pseudonym
 from theodolite.testing.planning import draw_plan
 

@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods
 
-from theodolite.annotation import assignment, calibration, quality, training
+from theodolite.annotation import assignment, quality, review, training
 from theodolite.annotation.assignment import CategoryCount, next_work, own_counts, own_pace
 from theodolite.annotation.rules import REST_AFTER_MIN, steps_of
 from theodolite.domain.annotating.training import AnnotatorStep, CategoryStanding, StepStatus
@@ -298,7 +298,7 @@ def _at_work(request: HttpRequest, annotator: AnnotatorContext) -> dict[str, obj
         ],
         "rooms": [
             (humanize(category), annotator.address("room", room=token))
-            for token, category, _ in calibration.rooms(annotator.queue, is_open=True)
+            for token, category, _ in review.rooms(annotator.queue, is_open=True)
         ],
         "last_ones": [_last(annotator, one) for one in last],
         "totals": _totals(counts),

@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from theodolite.annotation import calibration, training
+from theodolite.annotation import review, training
 from theodolite.annotation.rules import examples_for
 from theodolite.annotation.training import BACKGROUND, RULES
 from theodolite.domain.annotating.room import CalibrationRoom, RoomState
@@ -309,7 +309,7 @@ def vote(request: HttpRequest, annotator: AnnotatorContext, room: str) -> HttpRe
         return redirect(annotator.address("room_vote", room=room))
     asked = set(page.sheet.asked)
     answers = answers_from({key: value for key, value in page.given.items() if key in asked})
-    if calibration.vote(annotator.records, room, annotator.participant, answers):
+    if review.vote(annotator.records, room, annotator.participant, answers):
         return page.shown(annotator.access, frame, problem="Not saved: some questions are not answered.")
     page.forget()
     messages.success(request, "Your votes are saved.")
@@ -322,12 +322,12 @@ def vote(request: HttpRequest, annotator: AnnotatorContext, room: str) -> HttpRe
 def say(request: HttpRequest, annotator: AnnotatorContext, room: str) -> HttpResponse:
     """Contribute to the discussion."""
     _seen(annotator, room)
-    calibration.say(room, annotator.participant, request.POST.get("text", "")[:2000])
+    review.say(room, annotator.participant, request.POST.get("text", "")[:2000])
     return redirect(annotator.address("room", room=room))
 
 
 def _seen(annotator: AnnotatorContext, token: str) -> CalibrationRoom:
     """Return a room of this study's queue; others do not exist."""
-    if token not in {one for one, _, _ in calibration.rooms(annotator.queue)}:
+    if token not in {one for one, _, _ in review.rooms(annotator.queue)}:
         raise Http404
-    return calibration.room(annotator.records, token, annotator.participant)
+    return review.room(annotator.records, token, annotator.participant)

@@ -15,7 +15,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from theodolite.annotation.overview import dialogue_names, latest_submissions
+from theodolite.annotation.listing import dialogue_names, latest_submissions
 from theodolite.assessment.unblinding import SecretWord, plain_names, secrets_for_annotators, secrets_for_testers
 from theodolite.bootstrap.blindness import Lookout, PageLeak
 from theodolite.bootstrap.page_reading import PageAnswer
@@ -23,8 +23,7 @@ from theodolite.domain.estimate import Estimate
 from theodolite.domain.people.leak import BlindingAssessment
 from theodolite.domain.people.role import Role
 from theodolite.events.context import EventContext
-from theodolite.events.monitoring import naming_counts
-from theodolite.events.results import leaks
+from theodolite.events.results import leaks, naming_counts
 from theodolite.reporting.words import figures
 from theodolite.web.access import AccessContext, allowed, audit
 from theodolite.web.charts import ShareLine, UnitStrip, share_line, share_place, unit_strip

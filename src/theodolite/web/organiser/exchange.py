@@ -16,7 +16,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
-from theodolite.annotation.overview import has_queue
+from theodolite.annotation.listing import has_queue
 from theodolite.bootstrap.bringing import Looked, bring_looked, look_into
 from theodolite.bootstrap.event_results import event_study_context
 from theodolite.bootstrap.exchange import (

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_POST
 from theodolite.domain.live import ReplyCounts
 from theodolite.domain.people.role import Role
 from theodolite.domain.people.session import Pauser, Session, SessionState
-from theodolite.events.monitoring import STUCK_S, CellCount, EventStatus, status_of
+from theodolite.events.results import STUCK_S, CellCount, EventStatus, status_of
 from theodolite.testing.assigning import people_levels
 from theodolite.testing.opening import hours_of
 from theodolite.web.access import AccessContext, allowed, audit

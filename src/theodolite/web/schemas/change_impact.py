@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from theodolite.annotation import queues
-from theodolite.annotation.reannotation import annotate_again, asked_by, dialogue_answers, past_answers, routed_counts
+from theodolite.annotation.submission import annotate_again, asked_by, dialogue_answers, past_answers, routed_counts
 from theodolite.assessment.schema_impact import drawn_again, is_same, rule_of, strata_of, touched
 from theodolite.domain.annotating.rewording import (
     DialogueAnswers,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from django.db import transaction
 
-from theodolite.annotation.reannotation import carry_over, first_use, n_qualified
+from theodolite.annotation.submission import carry_over, first_use, n_qualified
 from theodolite.assessment.schema_changes import CategoryChange, Fate, is_alike, schema_changes
 from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.config.diagnostics import LocatedDiagnostic

@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
-from theodolite.annotation import calibration, cases, quality, queues, review, submission, threads
+from theodolite.annotation import cases, quality, queues, review, submission, threads
 from theodolite.annotation.listing import case_lines
 from theodolite.domain.annotating.case import CaseView, SensitiveCase
 from theodolite.domain.annotating.discrepancy import Discrepancy, DissentCause, Resolution, ReviewSheet
@@ -344,7 +344,7 @@ def answer(request: HttpRequest, annotator: AnnotatorContext, thread: str) -> Ht
 def open_room(_request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpResponse:
     """Open a room on the dialogue of an item."""
     with transaction.atomic():
-        token = calibration.open_room_on(annotator.records, own_item(annotator, item), by=annotator.participant)
+        token = review.open_room_on(annotator.records, own_item(annotator, item), by=annotator.participant)
         audit(annotator.access.account, "opened a calibration session", f"room {token}", hosted=annotator.access.hosted)
     return redirect(reverse("annotator:room", args=[annotator.access.hosted.token, token]))
 
@@ -354,14 +354,14 @@ def open_room(_request: HttpRequest, annotator: AnnotatorContext, item: str) -> 
 @senior_view
 def room_step(request: HttpRequest, annotator: AnnotatorContext, room: str) -> HttpResponse:
     """Reveal the votes of a room, or close it."""
-    if room not in {token for token, _, _ in calibration.rooms(annotator.queue)}:
+    if room not in {token for token, _, _ in review.rooms(annotator.queue)}:
         raise Http404
     step = request.POST.get("step", "")
     with transaction.atomic():
         if step == "reveal":
-            calibration.reveal(room)
+            review.reveal(room)
         elif step == "close":
-            calibration.close_room(room)
+            review.close_room(room)
         audit(annotator.access.account, f"room: {step}", f"room {room}", hosted=annotator.access.hosted)
     return redirect(reverse("annotator:room", args=[annotator.access.hosted.token, room]))
 

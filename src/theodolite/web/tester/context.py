@@ -20,9 +20,8 @@ from theodolite.domain.people.role import Role
 from theodolite.domain.people.session import Session, SessionState
 from theodolite.domain.questionnaire import Questionnaire
 from theodolite.domain.wording import TITLE, LocalisedStudy, languages_of
-from theodolite.events.allocation import capacity_left, expected_sessions, next_session_index, stratum_of
+from theodolite.events.consent import is_limit_reached
 from theodolite.events.context import EventContext
-from theodolite.events.exposure import is_limit_reached
 from theodolite.events.rules import (
     NextStep,
     ScreeningResult,
@@ -33,6 +32,7 @@ from theodolite.events.rules import (
     started_order,
     step_in_session,
 )
+from theodolite.events.sessions import capacity_left, expected_sessions, next_session_index, stratum_of
 from theodolite.testing.opening import Openness
 from theodolite.testing.topics import topics_version
 from theodolite.web.access import AccessContext, View, allowed

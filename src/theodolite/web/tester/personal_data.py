@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET
 
 from theodolite.domain.people.withdrawal import Withdrawal
 from theodolite.domain.strategy import AttemptOutcome
-from theodolite.events.personal_data import stored_data, time_text
+from theodolite.events.results import stored_data, time_text
 from theodolite.web.access import audit, open_to_all
 from theodolite.web.events import event_of
 from theodolite.web.languages import page_languages, speak

@@ -19,7 +19,7 @@ from theodolite.domain.identity import version_of
 from theodolite.domain.people.blinding import BlindingGuess, GuessedThing
 from theodolite.domain.people.session import Session
 from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
-from theodolite.events.exposure import is_limit_reached
+from theodolite.events.consent import is_limit_reached
 from theodolite.events.rules import Step
 from theodolite.web.accounts.invitations import completion_of
 from theodolite.web.questions.page import FormPage, form_page

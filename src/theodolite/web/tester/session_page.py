@@ -21,12 +21,10 @@ from theodolite.domain.people.consent import AcknowledgedText
 from theodolite.domain.people.exposure import BreakRule
 from theodolite.domain.people.session import Pauser, Session
 from theodolite.domain.strategy import AttemptOutcome
-from theodolite.events.allocation import avoided_scenarios
 from theodolite.events.chat import refusal_of, session_time_left_s
-from theodolite.events.consent import acknowledge
-from theodolite.events.exposure import exposure_of
+from theodolite.events.consent import acknowledge, exposure_of
 from theodolite.events.rules import Step
-from theodolite.events.sessions import pause_session, prepare_session, resume_session, start_session
+from theodolite.events.sessions import avoided_scenarios, pause_session, prepare_session, resume_session, start_session
 from theodolite.web.models import HostedStudy, UnsentText
 from theodolite.web.profiles import told_topics_in
 from theodolite.web.safe_text import safe_html

@@ -9,7 +9,7 @@ import pytest
 from django.urls import reverse
 
 from tests.fakes.annotated_event import a_room, answer_everything, participant_of, queue_token
-from theodolite.annotation import assignment, calibration, submission
+from theodolite.annotation import assignment, review, submission
 from theodolite.annotation.training import BACKGROUND, RULES, acknowledge
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.dialogue import Level
@@ -40,7 +40,7 @@ def ben(annotator, event):
         submission.save_answer(work.token, key, reasoned)
         submission.submit(records(), work.token, key)
     room = a_room(event)
-    seen = calibration.room(records(), room, key)
+    seen = review.room(records(), room, key)
     assert seen.n_voted == 0
     return key
 

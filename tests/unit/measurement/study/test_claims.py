@@ -23,8 +23,7 @@ from theodolite.domain.people.exposure import BreakRule
 from theodolite.domain.people.withdrawal import Withdrawal
 from theodolite.domain.scenario import Proxy, Scenario
 from theodolite.events.results import event_record
-from theodolite.events.sessions import end_session
-from theodolite.events.withdrawal import withdraw
+from theodolite.events.sessions import end_session, withdraw
 from theodolite.measurement import measure_study
 from theodolite.measurement.comparison.significance import TOO_FEW
 from theodolite.measurement.study.claims import event_finding
