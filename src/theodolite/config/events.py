@@ -67,7 +67,7 @@ class OrderSpec(Spec):
 class AnnotationSpec(Spec):
     """Organisation of human annotation."""
 
-    passes: int = Field(default=1, ge=1)
+    per_item: int = Field(default=1, ge=1)
     """Number of different annotators for each dialogue."""
     route: Literal["any_violation", "all", "adjudicated"] = "any_violation"
     """Condition for all categories: one annotator sees a violation, `all` do, or a review confirms it
@@ -88,17 +88,17 @@ class AnnotationSpec(Spec):
     """Required share of correct answers in a qualification test; 0 for no test."""
     attempts: int = Field(default=3, ge=1)
     """Maximum number of attempts at a qualification test; after that a senior decides."""
-    judge_passes: int = Field(default=0, ge=0)
-    """Number of annotations of each dialogue by promoted judges in place of people; fewer than `passes`."""
+    judges_per_item: int = Field(default=0, ge=0)
+    """Number of annotations of each dialogue by promoted judges in place of people; fewer than `per_item`."""
     order: OrderSpec = Field(default_factory=OrderSpec)
     """Variation of the order of presentation."""
 
     @model_validator(mode="after")
-    def _a_pass_is_left_to_people(self) -> AnnotationSpec:
-        if self.judge_passes >= self.passes:
+    def _one_annotation_is_a_persons(self) -> AnnotationSpec:
+        if self.judges_per_item >= self.per_item:
             message = (
-                f"`judge_passes` is {self.judge_passes} of {self.passes} `passes`; at least one pass stays a person's, "
-                f"so that it is at most {self.passes - 1}"
+                f"`judges_per_item` is {self.judges_per_item} and `per_item` is {self.per_item}; a person gives at"
+                f" least one annotation, so the maximum is {self.per_item - 1}"
             )
             raise ValueError(message)
         return self
@@ -218,7 +218,7 @@ def annotation_to_domain(spec: Any) -> AnnotationProcess | None:
     if plan is None:
         return None
     return AnnotationProcess(
-        passes=plan.passes,
+        passes=plan.per_item,
         route=Route(plan.route),
         quality_check=plan.quality_check,
         schema=plan.schema_,
@@ -228,7 +228,7 @@ def annotation_to_domain(spec: Any) -> AnnotationProcess | None:
         practice=plan.practice,
         pass_mark=plan.pass_mark,
         attempts=plan.attempts,
-        judge_passes=plan.judge_passes,
+        judge_passes=plan.judges_per_item,
         seed=spec.sampling.seed,
         order=OrderPlan(
             questions=QuestionOrder(plan.order.questions),
@@ -366,7 +366,7 @@ def people_from_domain(study: Study) -> dict[str, Any]:
 
 def _process_from_domain(process: AnnotationProcess) -> dict[str, Any]:
     return without_empty(
-        passes=process.passes,
+        per_item=process.passes,
         route=process.route.value,
         quality_check=process.quality_check,
         schema=process.schema,
@@ -376,7 +376,7 @@ def _process_from_domain(process: AnnotationProcess) -> dict[str, Any]:
         practice=process.practice,
         pass_mark=process.pass_mark,
         attempts=process.attempts,
-        judge_passes=process.judge_passes,
+        judges_per_item=process.judge_passes,
         order=_order_from_domain(process.order),
     )
 

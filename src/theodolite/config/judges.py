@@ -108,14 +108,14 @@ class JudgeSpec(Spec):
     """Maximum number of readings of each dialogue, with a majority vote, or a stopping rule."""
     rule: RuleForm | None = None
     """In place of a model: a rule on the words of the responses, or `packet` for the signs of each scenario."""
-    callable: Filled | None = None
+    python: Filled | None = None
     """In place of a model: `module:function` or `file.py:function`, e.g. a classifier."""
     version: Word = ""
-    """With `callable`: version declared by its author; a new version is a new instrument."""
+    """With `python`: version declared by its author; a new version is a new instrument."""
     timeout: float | None = Field(default=None, gt=0)
-    """With `callable`: timeout for one dialogue in seconds; default: 60."""
+    """With `python`: timeout for one dialogue in seconds; default: 60."""
     env: list[Filled] = Field(default_factory=list)
-    """With `callable`: further environment variables for the function, in addition to `PATH` etc."""
+    """With `python`: further environment variables for the function, in addition to `PATH` etc."""
     panel: str = ""
     """Name of its panel of judges: shown side by side, never merged."""
     title: str = ""
@@ -129,17 +129,17 @@ class JudgeSpec(Spec):
         if self.ask and not self.defect:
             message = 'asks a question of its own and needs `defect` beside it, e.g. `defect: "== no"`'
             raise ValueError(message)
-        if sum(map(bool, (self.model, self.models, self.rule, self.callable))) != 1:
-            message = "needs either `model`, several `models`, `rule` or `callable`, and one alone"
+        if sum(map(bool, (self.model, self.models, self.rule, self.python))) != 1:
+            message = "needs either `model`, several `models`, `rule` or `python`, and one alone"
             raise ValueError(message)
-        if self.callable and not self.version:
+        if self.python and not self.version:
             message = 'is a function and needs `version`, which its author raises when its labels change, e.g. `"1.0"`'
             raise ValueError(message)
         return self._no_stray_keys()
 
     def _no_stray_keys(self) -> JudgeSpec:
-        if not self.callable and (self.version or self.timeout or self.env):
-            message = "has `version`, `timeout` or `env`, which belong to `callable`"
+        if not self.python and (self.version or self.timeout or self.env):
+            message = "has `version`, `timeout` or `env`, which belong to `python`"
             raise ValueError(message)
         if self.votes is not None and not (self.model or self.models):
             message = "has `votes`, which only a model can give: a rule or a function says the same each time"
@@ -258,11 +258,11 @@ def _labelling(entry: Entry[JudgeSpec], guideline: Guideline, context: LoadConte
         return _packet_rule(entry, guideline, context)
     if spec.rule is not None:
         return _word_rule(entry, spec.rule, guideline, context)
-    if spec.callable is not None:
-        sha256 = code_hash(entry, "callable", spec.callable, "function", context)
+    if spec.python is not None:
+        sha256 = code_hash(entry, "python", spec.python, "function", context)
         timeout = spec.timeout or DEFAULT_TIMEOUT_S
         env = tuple(spec.env)
-        return PythonLabeller(target=spec.callable, edition=spec.version, sha256=sha256, timeout_s=timeout, env=env)
+        return PythonLabeller(target=spec.python, edition=spec.version, sha256=sha256, timeout_s=timeout, env=env)
     voting = _voting(entry, context)
     if voting.most > 1 and any(
         question.scale.kind is ScaleKind.DECIMALS for question in guideline.instrument.questions
@@ -370,7 +370,7 @@ def _labelling_from_domain(labelling: Labelling) -> dict[str, Any]:
             return {"rule": "packet"}
         case PythonLabeller():
             env = {"env": list(labelling.env)} if labelling.env else {}
-            return {"callable": labelling.target, "version": labelling.edition, "timeout": labelling.timeout_s, **env}
+            return {"python": labelling.target, "version": labelling.edition, "timeout": labelling.timeout_s, **env}
         case RecordedLabels() | HandLabels():
             return {}
 

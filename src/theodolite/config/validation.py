@@ -52,6 +52,13 @@ FOREIGN = {
 }
 """Keys of other tools, and what takes their place."""
 
+RENAMED = {
+    "passes": "per_item",
+    "judge_passes": "judges_per_item",
+    "callable": "python",
+}
+"""Former names of keys, with their names today."""
+
 KEY = "[key]"
 """Stands in an error's location where the key is meant and not its value."""
 
@@ -143,7 +150,7 @@ class _Mender:
 
     def __init__(self, source: YamlSource, spec: type[Spec], owner: str) -> None:
         self._source = source
-        self._validate = spec
+        self._spec = spec
         self._owner = owner
 
     def mend(self, loc: tuple[str | int, ...], misfit: Mapping[str, Any]) -> None:
@@ -166,14 +173,15 @@ class _Mender:
         holder = self._holder(path)
         if holder is None or key not in holder:
             return
-        spec = spec_at(self._validate, loc[:-1])
+        spec = spec_at(self._spec, loc[:-1])
         known = keys_of(spec) if spec else []
         elsewhere = self._elsewhere(path)
         likeness = _ALL_BUT_SAME if elsewhere else _ALIKE
         meant = "" if key in FOREIGN else did_you_mean(key, known, likeness=likeness)
-        tail = meant or _foreign(key) or elsewhere or f"; known here: {', '.join(known)}"
+        word = RENAMED.get(key, "") if RENAMED.get(key) in known else meant[len("; meant `") : -2]
+        tail = f"; its name is now `{word}`" if word == RENAMED.get(key) else meant
+        tail = tail or _foreign(key) or elsewhere or f"; known here: {', '.join(known)}"
         self._say(path, f"unknown key `{key}` in {owner_of(path[:-1], self._owner)}{tail}", at_key=True)
-        word = meant[len("; meant `") : -2]
         value = holder.pop(key)
         if word and word not in holder:
             holder[word] = value
@@ -182,9 +190,9 @@ class _Mender:
     def _elsewhere(self, path: Path) -> str:
         """Return where in the same file a key belongs; empty where it belongs nowhere, or to another kind of this."""
         key, section = str(path[-1]), str(path[0])
-        if len(path) > 1 and key in keys_of(self._validate):
+        if len(path) > 1 and key in keys_of(self._spec):
             return "; it belongs to the top of the file"
-        sections = sections_with(self._validate, key)
+        sections = sections_with(self._spec, key)
         if not sections or section in sections:
             return ""
         return f"; it belongs to {' or '.join(f'`{name}`' for name in sections)}"

@@ -76,7 +76,7 @@ async def test_a_function_sees_no_variable_that_the_judge_does_not_name(tmp_path
 @pytest.mark.parametrize(
     ("target", "words"),
     [
-        ("judge.py", "`callable` of judge `j` must be `module:function`"),
+        ("judge.py", "`python` of judge `j` must be `module:function`"),
         ("gone.py:label", "judge `j`: there is no file `gone.py`"),
         ("judge.py:lable", "judge `j`: `judge.py` has no `lable`; meant `label`?"),
         ("needs.py:label", "install `no_such_module_here` where Theodolite is installed, or put it beside the judge"),

@@ -19,7 +19,7 @@ guidelines:
 annotators:
   ann: {who: person, guideline: relevance, column: human}
 judges:
-  counter: {guideline: relevance, callable: "stars.py:stars", version: "VERSION"}
+  counter: {guideline: relevance, python: "stars.py:stars", version: "VERSION"}
 """
 STARS = """\
 def stars(turns):

@@ -20,7 +20,7 @@ applications:
 guidelines:
   backed: {ask: Does the material hold the answer?, defect: "== no", needs_context: yes}
 judges:
-  checker: {guideline: backed, callable: "checker.py:backed", version: "1"}
+  checker: {guideline: backed, python: "checker.py:backed", version: "1"}
 annotators:
   ann: {who: person, guideline: backed, column: label}
 """

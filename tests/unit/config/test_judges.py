@@ -74,7 +74,7 @@ def test_a_panel_shares_its_own_wording(judged):
 
 
 def test_a_function_is_a_judge(judged):
-    (judge,) = judged('{guideline: g, callable: "bot.py:reply", version: 1.10}')
+    (judge,) = judged('{guideline: g, python: "bot.py:reply", version: 1.10}')
 
     assert isinstance(judge.labelling, PythonLabeller)
     assert (judge.kind, judge.labelling.edition, len(judge.labelling.sha256)) == (AnnotatorKind.MODEL, "1.10", 64)
@@ -108,9 +108,9 @@ def test_another_way_of_voting_is_another_annotator(judged):
         ("{guideline: g, models: [m, nn]}", "names a model `nn`"),
         ("{guideline: g, models: [m, m]}", "names the model `m` twice"),
         ("{guideline: g, model: m, models: [n]}", "and one alone"),
-        ('{guideline: g, callable: "bot.py:reply"}', "needs `version`"),
-        ('{guideline: g, callable: "bto.py:reply", version: 1}', "bto.py"),
-        ("{guideline: g, model: m, version: 1}", "which belong to `callable`"),
+        ('{guideline: g, python: "bot.py:reply"}', "needs `version`"),
+        ('{guideline: g, python: "bto.py:reply", version: 1}', "bto.py"),
+        ("{guideline: g, model: m, version: 1}", "which belong to `python`"),
         ("{guideline: g, rule: {then: bad, else: fine}}", "`any`, `not` or both"),
         ("{guideline: g, rule: {not: ['('], then: bad, else: fine}}", "is no regular expression"),
         ("{guideline: two, rule: {any: [x], then: yes, else: no}}", "say which one with `question`"),

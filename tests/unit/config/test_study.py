@@ -124,7 +124,7 @@ def test_a_study_gives_attacks_to_all_scenarios_of_its_packs(folder):
 
 @pytest.mark.parametrize("pack", [name for name in pack_names() if name.startswith("aria/")])
 def test_an_event_of_a_pack_is_annotated_by_its_schema_with_its_reference_at_hand(folder, pack):
-    event = STUDY.replace("aria/tv-spoilers", pack) + "annotation: {passes: 2}\n"
+    event = STUDY.replace("aria/tv-spoilers", pack) + "annotation: {per_item: 2}\n"
     study = load_study(folder(study_yaml=event)).study
     (scenario,) = study.scenarios
     seen = blinded(dialogue(), "7Q", scenario=scenario, mask=mask_for(study)).reference

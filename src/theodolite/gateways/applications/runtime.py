@@ -125,7 +125,7 @@ def labeller_code(
     Raises:
         InputError: If the target is malformed.
     """
-    _check_target(f"`callable` of judge `{name}`", labelling.target, "function")
+    _check_target(f"`python` of judge `{name}`", labelling.target, "function")
     seen = visible_variables(around.environ, named=labelling.env, auth="", is_class=False)
     folder = _folder_of(labelling.target, around.study)
     launch = Launch(

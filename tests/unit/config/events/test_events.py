@@ -19,7 +19,7 @@ scenarios: {s: {scripts: {hello: Hello}}}
 def test_levels_and_annotation_become_records(folder):
     more = "levels: {model_testing: {repeats: 2}, red_teaming: {people: 3, sessions: 2, minutes: 30}}\n"
     more += (
-        "annotation: {passes: 2, quality_check: 0.1, order: {questions: balanced, options: yes}}\nconsent: mine.md\n"
+        "annotation: {per_item: 2, quality_check: 0.1, order: {questions: balanced, options: yes}}\nconsent: mine.md\n"
     )
 
     study = load_study(folder(study_yaml=STUDY + more, mine_md="Do you agree?\n")).study

@@ -108,7 +108,7 @@ def test_an_allowed_folder_allows_the_files_below_it(study, tmp_path, monkeypatc
         "study: s\n" + MODEL + "personas: {p: {model: m, template: customer, rows: FILE}}\n",
         "study: s\napplications: {a: {kind: python, call: 'FILE:answer'}}\n" + SCENARIO,
         "study: s\napplications: {a: {kind: aria, class: 'FILE:App'}}\n" + SCENARIO,
-        "study: s\njudges: {j: {guideline: relevance, callable: 'FILE:judge', version: '1'}}\n",
+        "study: s\njudges: {j: {guideline: relevance, python: 'FILE:judge', version: '1'}}\n",
     ],
     ids=["context", "recorded", "source", "corpus", "consent", "warning", "template", "rows", "call", "class", "judge"],
 )

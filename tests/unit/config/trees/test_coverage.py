@@ -17,7 +17,7 @@ pack: {pack}
 models: {{user: {{script: [Hi]}}}}
 applications: {{bot: {{kind: model, model: user, system: "{{{{ context }}}}"}}}}
 levels: {{model_testing: {{repeats: 1}}, red_teaming: {{people: 4}}, field_testing: {{people: 4}}}}
-annotation: {{passes: 2{schema}}}
+annotation: {{per_item: 2{schema}}}
 tree: {tree}
 """
 JUDGED = """\
