@@ -61,6 +61,6 @@ def test_one_is_no_plural():
 
 
 def test_what_people_must_be_told_is_said_to_be_missing() -> None:
-    lines = summary_of(replace(WELL, lacks=("no consent text is named",)), "spoilers").splitlines()
+    lines = summary_of(replace(WELL, missing=("no consent text is named",)), "spoilers").splitlines()
 
     assert "Missing   no consent text is named; the event does not open without" in lines
