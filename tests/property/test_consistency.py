@@ -24,7 +24,7 @@ from theodolite.reporting.exporting.dialogue_rows import dialogue_rows
 from theodolite.reporting.exporting.tables import ANSWERS, export_tables
 from theodolite.reporting.found.pseudonyms import pseudonyms
 from theodolite.reporting.page.chips import chips_of
-from theodolite.reporting.page.results_view import spreads
+from theodolite.reporting.page.rates import spreads
 from theodolite.reporting.page.subject import subject_of
 from theodolite.reporting.results.document import results_document
 from theodolite.reporting.terminal.summary import summary_text

@@ -17,7 +17,7 @@ from theodolite.measurement.study.findings import measure_study
 from theodolite.measurement.study.trees import leaf_table
 from theodolite.measurement.trees.construction import Soil, grown
 from theodolite.measurement.trees.measuring import measure_tree
-from theodolite.reporting.page.results_view import spreads
+from theodolite.reporting.page.rates import spreads
 from theodolite.reporting.page.subject import subject_of
 from theodolite.reporting.results.document import results_document
 from theodolite.reporting.terminal.summary import summary_text

@@ -18,7 +18,7 @@ from theodolite.measurement import measure_study
 from theodolite.reporting.exporting.tables import csv_text, export_tables
 from theodolite.reporting.page.report import report_html
 from theodolite.reporting.page.subject import subject_of
-from theodolite.reporting.page.themes_view import task_lines, theme_blocks
+from theodolite.reporting.page.testers import task_lines, theme_blocks
 from theodolite.reporting.results.document import results_document
 from theodolite.reporting.terminal.summary import summary_text
 
@@ -54,7 +54,7 @@ def test_the_page_tells_themes_with_what_is_not_in_them(evidence, findings):
     subject = subject_of(evidence, findings, facts(), words())
     (block,) = theme_blocks(subject)
 
-    assert block.rows[0] == ("vague", "blue, field testing", "1 of 4", "1 not coded by two")
+    assert block.table.texts[0] == ("vague", "blue, field testing", "1 of 4", "1 not coded by two")
     assert block.quotes == (("Rude!", "blue, field testing; cold"),)
     assert task_lines(subject)[0] == "blue, field testing: 1 of 2; 1 session without a word about it"
 

@@ -14,7 +14,7 @@ from theodolite.reporting.found.accounts import account_text, accounts_of
 from theodolite.reporting.found.cases import cases_of
 from theodolite.reporting.page.chips import chips_of
 from theodolite.reporting.page.first_reads import first_reads
-from theodolite.reporting.page.results_view import spreads
+from theodolite.reporting.page.rates import spreads
 from theodolite.reporting.page.subject import subject_of
 from theodolite.reporting.terminal.show import verdict_text
 from theodolite.reporting.words.reading_aids import read_words

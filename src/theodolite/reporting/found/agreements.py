@@ -191,7 +191,7 @@ def percents_text(agreements: Sequence[Agreement], *, with_unreadable: bool = Fa
     return f"{' to '.join(ends)} %"
 
 
-def undefined_text(agreements: Sequence[Agreement]) -> str:
+def common_reason(agreements: Sequence[Agreement]) -> str:
     """Return why nothing is known of an agreement, the most frequent reason first; empty where something is."""
     reasons = [one.measurement.result.reason for one in agreements if isinstance(one.measurement.result, Undefined)]
     if not reasons or len(reasons) < len(agreements):

@@ -15,6 +15,7 @@ from theodolite.domain.study import Study
 from theodolite.domain.validation_report import ValidationReport
 from theodolite.reporting.found.rates import Rate
 from theodolite.reporting.words import figures
+from theodolite.reporting.words.estimates import undefined_text
 
 CORRECTED = (Measure.CORRECTED_RATE, Measure.ROGAN_GLADEN_RATE, Measure.CORRECTED_MEAN)
 """Measures that are a judge's number, corrected."""
@@ -58,7 +59,7 @@ class Correction:
         """The corrected rate in words, e.g. `12.1 %, 5.2 to 21.0, from 40 labels`."""
         result = self.result
         if isinstance(result, Undefined):
-            return f"unknown: {result.reason}"
+            return undefined_text(result)
         if self.is_mean:
             return f"mean {_mean_text(result)}, from {figures.number_of(result.n, 'label')}"
         ends = figures.span(result.low or 0.0, 1.0 if result.high is None else result.high)

@@ -18,13 +18,14 @@ from theodolite.reporting.found.cases import rules_of, title_of
 from theodolite.reporting.found.headline import headline
 from theodolite.reporting.found.rates import Rate, guardrail_of, lead_rates, unlabelled_guidelines
 from theodolite.reporting.found.scripted import scripted_names
-from theodolite.reporting.found.strips import axis_end
 from theodolite.reporting.found.unreadable import unreadable_judges
-from theodolite.reporting.page.rate_view import RateView, rate_view
+from theodolite.reporting.interval_bars import axis_end
+from theodolite.reporting.page.rates import rate_cell
 from theodolite.reporting.page.subject import Subject
+from theodolite.reporting.tables import RateCell
 from theodolite.reporting.words import figures
-from theodolite.reporting.words.certificates import rules_of_report
 from theodolite.reporting.words.clusters import cluster_words
+from theodolite.reporting.words.estimates import rules_of_report
 from theodolite.reporting.words.rules import heading_of, phrase_of, short_phrase
 
 _TRIED = (Measure.JUDGE_SENSITIVITY, Measure.JUDGE_PRECISION, Measure.CORRECTED_RATE)
@@ -54,7 +55,7 @@ class Row:
 
     application: str
     tint: int
-    cells: tuple[tuple[RateView, ...], ...]
+    cells: tuple[tuple[RateCell, ...], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +135,7 @@ def _column(guideline: Guideline, rule: DefectRule, rates: Sequence[Rate]) -> Co
 def _row(subject: Subject, application: str, columns: Sequence[Sequence[Rate]], end: float) -> Row:
     cells = tuple(
         tuple(
-            rate_view(subject, rate, end, column=column)
+            rate_cell(subject, rate, end, column=column)
             for rate in column
             if rate.measurement.application == application
         )

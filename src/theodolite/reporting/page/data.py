@@ -26,6 +26,7 @@ from theodolite.reporting.results.estimates import estimate_entry
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.annotations import notes_of
 from theodolite.reporting.words.calls import spent_text
+from theodolite.reporting.words.estimates import undefined_text
 
 _AT_ONCE = 1_000
 """Entries of a list that are written together; count."""
@@ -272,7 +273,7 @@ def _subject_words(subject: Subject, measurement: Measurement) -> str:
 def estimate_text(result: Estimate | Undefined) -> str:
     """Return a number with its count and interval, ready to be pasted."""
     if isinstance(result, Undefined):
-        return f"not defined: {result.reason}"
+        return undefined_text(result)
     if result.count is not None or result.unit.startswith("fraction"):
         part = result.count if result.count is not None else round(result.value * result.n)
         text = figures.share(part, result.n)

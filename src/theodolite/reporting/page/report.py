@@ -13,31 +13,40 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
 from theodolite.reporting.facts import RunFacts
-from theodolite.reporting.page.accounts_view import accounts_view
-from theodolite.reporting.page.annotator_groups_view import group_tables, rater_tables
+from theodolite.reporting.page.annotators import agreement_tables, instruments, matrix_groups
 from theodolite.reporting.page.answer_view import answer_view
-from theodolite.reporting.page.applications_view import applications_view
+from theodolite.reporting.page.applications import (
+    application_table,
+    claim_table,
+    completeness_view,
+    proxy_table,
+    risk_table,
+    strategy_blocks,
+)
 from theodolite.reporting.page.chips import chips_of
-from theodolite.reporting.page.conduct_view import conduct_tables
 from theodolite.reporting.page.data import data_pieces
 from theodolite.reporting.page.embedded import LETTERS, embedded_in
-from theodolite.reporting.page.event_view import event_view
 from theodolite.reporting.page.first_reads import first_reads
-from theodolite.reporting.page.instruments_view import agreement_tables, instruments, matrix_groups
+from theodolite.reporting.page.judges import (
+    diagnostics_tables,
+    group_tables,
+    order_effect_tables,
+    rater_tables,
+    validation_views,
+)
 from theodolite.reporting.page.method_view import method_view
-from theodolite.reporting.page.order_metrics_view import order_blocks
-from theodolite.reporting.page.order_view import order_tables
-from theodolite.reporting.page.proxies_view import proxy_rows
-from theodolite.reporting.page.realism_view import realism_tables
-from theodolite.reporting.page.responses_view import response_blocks
-from theodolite.reporting.page.results_view import area_table, nobody_labels_by, rule_blocks, spreads
-from theodolite.reporting.page.risks_view import risk_rows
-from theodolite.reporting.page.strategies_view import strategy_tables
+from theodolite.reporting.page.order_metrics import order_blocks
+from theodolite.reporting.page.rates import area_table, nobody_labels_by, rule_blocks, spreads
 from theodolite.reporting.page.subject import Subject, subject_of
-from theodolite.reporting.page.themes_view import task_lines, theme_blocks
+from theodolite.reporting.page.testers import (
+    event_view,
+    realism_blocks,
+    response_blocks,
+    role_break_table,
+    task_lines,
+    theme_blocks,
+)
 from theodolite.reporting.page.trees_view import tree_views
-from theodolite.reporting.page.users_view import users_view
-from theodolite.reporting.page.validation_view import validation_views
 from theodolite.reporting.words.reading_aids import read_words
 
 WORDS = "words.yaml"
@@ -115,24 +124,25 @@ def _views(subject: Subject) -> dict[str, Any]:
         "themes": theme_blocks(subject),
         "tasks": task_lines(subject),
         "event": event_view(subject),
-        "risks": risk_rows(subject),
+        "risks": risk_table(subject),
         "order_metrics": order_blocks(subject),
-        "strategies": strategy_tables(subject),
+        "strategies": strategy_blocks(subject),
         "trees": tree_views(subject),
-        "accounts": accounts_view(subject),
-        "users": users_view(subject),
-        "realisms": realism_tables(subject),
-        "applications": applications_view(subject),
+        "completeness": completeness_view(subject),
+        "users": role_break_table(subject),
+        "realisms": realism_blocks(subject),
+        "applications": application_table(subject),
+        "claims": claim_table(subject),
         "instruments": instruments(subject),
-        "conduct": conduct_tables(subject),
+        "diagnostics": diagnostics_tables(subject),
         "validations": validation_views(subject),
         "agreements": agreement_tables(subject),
         "annotator_groups": group_tables(subject),
         "raters": rater_tables(subject),
-        "orders": order_tables(subject),
+        "orders": order_effect_tables(subject),
         "matrices": matrix_groups(subject),
         "method": method_view(subject),
-        "proxies": proxy_rows(subject),
+        "proxies": proxy_table(subject),
         "words": subject.words,
         "chips": chips,
         "n_cases": len(subject.cases),

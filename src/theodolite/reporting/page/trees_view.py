@@ -10,15 +10,15 @@ from theodolite.domain.estimate import Estimate
 from theodolite.domain.trees.finding import NodeFinding, NodeSplit, TreeComparison, TreeFinding
 from theodolite.domain.trees.tree import AnswersNode, SummaryNode, TreeDesign
 from theodolite.reporting.found.pseudonyms import pseudonyms
+from theodolite.reporting.interval_bars import IntervalBar
 from theodolite.reporting.page.leaves_view import LeafList, leaf_list, share_of_leaf
-from theodolite.reporting.page.rate_view import StripMark
 from theodolite.reporting.page.standing_view import StandingPicture, standing_picture
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.page.units import range_of
+from theodolite.reporting.tables import Table, columns
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.trees import SIDE_BY_SIDE, basis_words, kind_words, number, value_words
 
-_LEFT, _WIDTH = 8.0, 184.0
 _OPEN_STOREYS = 3
 _FEWEST_SPOKES = 3
 _RADIUS = 100.0
@@ -37,7 +37,7 @@ class NodeLine:
         raised: How many of them lift it, in words; empty for none.
         opens_raised: Name of the set of those; empty for none.
         notes: What else is to be known: empty children, the odds of being the highest.
-        mark: The strip; None where there is nothing to draw.
+        bar: The interval bar; None without an interval on a scale.
         answers: The single answers of a leaf; None for other nodes, and without any.
     """
 
@@ -49,7 +49,7 @@ class NodeLine:
     raised: str
     opens_raised: str
     notes: tuple[str, ...]
-    mark: StripMark | None
+    bar: IntervalBar | None
     answers: LeafList | None
 
 
@@ -115,11 +115,10 @@ class TreeView:
         version: Content hash of what decides values.
         roots: Its roots.
         radar: Its dimensions as a radar; None for fewer than three.
-        splits: Group and rows of a table: node, part, and a cell an application.
+        splits: One table for each group: node, part, and a cell for each application.
         links: How dimensions go together, in words.
         standing: How the applications stand to each other, in words; empty for one alone.
         picture: The same, drawn; None for one alone.
-        applications: Names of the applications.
     """
 
     title: str
@@ -127,11 +126,10 @@ class TreeView:
     version: str
     roots: tuple[NodeView, ...]
     radar: Radar | None
-    splits: tuple[tuple[str, tuple[tuple[str, str, tuple[str, ...]], ...]], ...]
+    splits: tuple[Table, ...]
     links: tuple[str, ...]
     standing: tuple[str, ...]
     picture: StandingPicture | None
-    applications: tuple[str, ...]
 
 
 def tree_views(subject: Subject) -> tuple[TreeView, ...]:
@@ -159,7 +157,6 @@ def _tree(subject: Subject, findings: Sequence[TreeFinding]) -> TreeView:
         links=tuple(words for finding in findings for words in _links(finding)),
         standing=tuple(_standing(subject, design.name)),
         picture=standing_picture(subject, design.name),
-        applications=tuple(finding.application for finding in findings),
     )
 
 
@@ -230,7 +227,7 @@ class _Drawer:
             raised=f"{figures.count(len(found.raised))} {lifting}" if found.raised else "",
             opens_raised=self._set(f"{what}, above the lowest value", found.raised),
             notes=tuple(_notes(found)),
-            mark=_mark(found),
+            bar=_bar(found),
             answers=self._answers(finding, found),
         )
 
@@ -255,16 +252,15 @@ def _notes(found: NodeFinding) -> Iterator[str]:
         yield f"annotators of one dialogue lie {number(found.spread)} apart"
 
 
-def _mark(found: NodeFinding) -> StripMark | None:
+def _bar(found: NodeFinding) -> IntervalBar | None:
     result = found.result
     scale = range_of(result.unit)
     if not isinstance(result, Estimate) or scale is None:
         return None
-    low = result.value if result.low is None else result.low
-    high = result.value if result.high is None else result.high
-    places = [_LEFT + _WIDTH * (x - scale.lowest) / scale.width for x in (low, result.value, high)]
-    low_x, value_x, high_x = (round(min(max(x, _LEFT), _LEFT + _WIDTH), 1) for x in places)
-    return StripMark(low=low_x, value=value_x, high=high_x, is_zero=result.value == scale.lowest)
+    ends = (result.value if result.low is None else result.low, result.value, result.high)
+    shares = [((result.value if end is None else end) - scale.lowest) / scale.width for end in ends]
+    low, value, high = (min(max(share, 0.0), 1.0) for share in shares)
+    return IntervalBar(low=low, value=value, high=high, is_zero=result.value == scale.lowest)
 
 
 def _radar(subject: Subject, findings: Sequence[TreeFinding]) -> Radar | None:
@@ -313,21 +309,24 @@ def _y(angle: float, share: float) -> float:
     return round(-_RADIUS * share * math.cos(angle), 1)
 
 
-def _splits(findings: Sequence[TreeFinding]) -> Iterator[tuple[str, tuple[tuple[str, str, tuple[str, ...]], ...]]]:
+def _splits(findings: Sequence[TreeFinding]) -> Iterator[Table]:
     splits = {
-        (each.group, each.node, each.part, finding.application): each
+        (split.group, split.node, split.part, finding.application): split
         for finding in findings
-        for each in finding.splits
-        if each.n_dialogues
+        for split in finding.splits
+        if split.n_dialogues
     }
+    applications = [finding.application for finding in findings]
+    design = findings[0].design
     for group in dict.fromkeys(key[0] for key in splits):
-        rows = dict.fromkeys((node, part) for found, node, part, _ in splits if found == group)
-        yield (
-            group,
-            tuple(
-                (node, part, tuple(_cell(splits.get((group, node, part, f.application))) for f in findings))
-                for node, part in rows
+        yield Table(
+            title=f"{f'{design.name} {design.edition}'.strip()} by {group}",
+            columns=columns("node", group, *applications),
+            rows=tuple(
+                (node, part, *(_cell(splits.get((group, node, part, name))) for name in applications))
+                for node, part in dict.fromkeys((node, part) for key, node, part, _ in splits if key == group)
             ),
+            style="groups",
         )
 
 

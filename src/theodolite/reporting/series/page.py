@@ -26,6 +26,7 @@ from theodolite.reporting.series.sides import (
     tree_tables,
 )
 from theodolite.reporting.words import figures
+from theodolite.reporting.words.estimates import undefined_text
 from theodolite.reporting.words.series import published_facts
 from theodolite.reporting.words.trees import basis_words, value_words
 
@@ -174,7 +175,7 @@ def _conditions(row: RateRow) -> Iterator[str]:
 def _rate_cell(rate: Rate) -> FigureCell:
     result, missing = rate.measurement.result, unmeasured_words(rate)
     if isinstance(result, Undefined):
-        return FigureCell(words=f"not defined: {result.reason}", missing=missing, is_undefined=True)
+        return FigureCell(words=undefined_text(result), missing=missing, is_undefined=True)
     words = f"{rate.defects_text} of {figures.count(result.n)}"
     if result.n < figures.FEW:
         return FigureCell(words=words, missing=missing)

@@ -13,6 +13,7 @@ from theodolite.domain.study import Study
 from theodolite.reporting.found.cases import title_of
 from theodolite.reporting.words import figures
 from theodolite.reporting.words import order_metrics as words
+from theodolite.reporting.words.estimates import reason_text
 
 SHOWN: Final = 4
 """Sequences, and rankings, that a summary shows; more are counted and stand in the report. Count."""
@@ -43,7 +44,7 @@ def _rankings(study: Study, rankings: Sequence[RankingFinding]) -> list[str]:
     if len(texts) > SHOWN:
         texts = [f"{figures.count(len(texts))} human and model rankings are compared in the report"]
     reasons = [one.ranking for one in rankings if isinstance(one.ranking, Undefined)]
-    alike = Counter(words.undefined_text(one) for one in reasons)
+    alike = Counter(reason_text(one.reason) for one in reasons)
     return [*texts, *(f"undefined for {figures.number_of(n, 'ranking')}: {text}" for text, n in alike.items())]
 
 
@@ -63,7 +64,7 @@ def _pointer(n: int) -> str:
 def _undefined(metrics: OrderMetrics) -> list[str]:
     """Return why sequences have no metrics, once for each reason."""
     reasons = [one.profile for one in metrics.sequences if isinstance(one.profile, Undefined)]
-    texts = dict.fromkeys(words.undefined_text(one) for one in reasons)
+    texts = dict.fromkeys(reason_text(one.reason) for one in reasons)
     if len(reasons) > SHOWN:
         return [f"undefined for {figures.count(len(reasons))} sequences: fewer scores than order metrics need"]
     return [f"undefined: {text}" for text in texts]

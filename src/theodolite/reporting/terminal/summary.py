@@ -22,12 +22,12 @@ from theodolite.reporting.found.matrix import matrix_of
 from theodolite.reporting.found.rates import Guardrail, Rate, guardrail_of, lead_rates, rates_of, unlabelled_guidelines
 from theodolite.reporting.found.scripted import scripted_names
 from theodolite.reporting.found.unreadable import unreadable_judges
+from theodolite.reporting.interval_bars import pen_for
 from theodolite.reporting.terminal.brief_lines import GUARDRAIL_MARGIN, MARGIN, labelled
 from theodolite.reporting.terminal.conduct import conduct_lines
 from theodolite.reporting.terminal.matrix import matrix_lines
 from theodolite.reporting.terminal.next_step import next_step
 from theodolite.reporting.terminal.order_metrics import order_lines
-from theodolite.reporting.terminal.strips import pen_for
 from theodolite.reporting.terminal.summary_notes import corrected_text, judges_text, people_text
 from theodolite.reporting.terminal.summary_rows import Screen, guardrail_rows, rule_rows
 from theodolite.reporting.terminal.testers import testers_text

@@ -17,6 +17,7 @@ from theodolite.reporting.found.agreements import (
     agreement_text,
     among_people,
     coefficients_text,
+    common_reason,
     counts_text,
     is_tried,
     judges_of,
@@ -24,7 +25,6 @@ from theodolite.reporting.found.agreements import (
     percents_text,
     plain_agreement,
     subject_text,
-    undefined_text,
     unreadable_cases,
     with_people,
 )
@@ -42,7 +42,7 @@ def people_text(study: Study, guideline: Guideline, agreements: Sequence[Agreeme
     exact = plain_agreement(study, agreements, guideline)
     kappa = among_people(study, agreements, guideline, Measure.FLEISS_KAPPA)
     if not any(agreement.estimate for agreement in exact):
-        reason = undefined_text(exact or kappa)
+        reason = common_reason(exact or kappa)
         unknown = f"{subject_text(study, guideline)}agreement is undefined: {reason}"
         return unknown if _has_unreadable(exact or kappa) else ""
     percents, counts = percents_text(exact), counts_text(exact)

@@ -11,11 +11,11 @@ from theodolite.domain.plan import Setting
 from theodolite.domain.study import Study
 from theodolite.reporting.found.cases import title_of
 from theodolite.reporting.found.rates import Guardrail, Rate, interval_words, lead_rates, unlabelled_guidelines
-from theodolite.reporting.found.strips import axis_end, strip_of
+from theodolite.reporting.interval_bars import Pen, axis_end, bar_of, bar_text
 from theodolite.reporting.terminal.brief_lines import MARGIN, labelled
-from theodolite.reporting.terminal.strips import Pen, strip_text
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.clusters import cluster_words
+from theodolite.reporting.words.estimates import reason_text, undefined_text
 from theodolite.reporting.words.reading_aids import Words
 from theodolite.reporting.words.rules import phrase_of, short_phrase
 
@@ -113,7 +113,7 @@ def _side(rate: Rate | None, end: float, screen: Screen) -> str:
         return "not measured"
     if rate.estimate.n < figures.FEW:
         return " " * (_CELLS + 1) + f"{rate.defects_text} of {rate.estimate.n}"
-    strip = strip_text(strip_of(rate, end), cells=_CELLS, pen=screen.pen)
+    strip = bar_text(bar_of(rate, end), cells=_CELLS, pen=screen.pen)
     percent, interval = (
         words.replace("100.0", "100")  # or both sides would be wider than a terminal, and grow together
         for words in (figures.percent(rate.estimate.value), interval_words(rate))
@@ -172,9 +172,9 @@ def _undefined_rows(study: Study, column: Sequence[Rate], screen: Screen) -> lis
     for reason, rates in alike.items():
         names = [_who(study, rate, column) for rate in rates]
         if len(names) == 1:
-            label, text = f"  {names[0]} ", f"not defined: {reason}"
+            label, text = f"  {names[0]} ", f"undefined: {reason_text(reason)}"
         else:
-            label, text = "  not defined", f"{reason} So for {'; '.join(names)}."
+            label, text = "  undefined", f"{reason} So for {'; '.join(names)}."
         rows += labelled(label, text, margin=_MARGIN_OF_NAMES, width=screen.width)
     return rows
 
@@ -192,11 +192,11 @@ def line_of(rate: Rate, end: float, screen: Screen) -> str:
     """Return a rate as strip, count, percent and interval; the count alone where units are few."""
     result = rate.measurement.result
     if isinstance(result, Undefined):
-        return f"not defined: {result.reason}"
+        return undefined_text(result)
     part = f"{rate.defects_text} of {figures.count(result.n)}"
     if result.n < figures.FEW:
         return f"{part}; too few for a percent"
-    strip = strip_text(strip_of(rate, end), cells=_LONG_CELLS, pen=screen.pen)
+    strip = bar_text(bar_of(rate, end), cells=_LONG_CELLS, pen=screen.pen)
     wide = f"{strip} {part:>9}   {figures.percent(result.value):>6}   {interval_words(rate)}"
     return wide if len(wide) <= screen.width - _STRIP_AT else " ".join(wide.split())
 

@@ -11,13 +11,13 @@ from theodolite.domain.identity import SHORT
 from theodolite.domain.validation_report import ValidationReport
 from theodolite.reporting.terminal.brief_lines import labelled
 from theodolite.reporting.words import figures
-from theodolite.reporting.words.certificates import (
+from theodolite.reporting.words.estimates import (
     MOST_APART,
-    amount_text,
     coefficient_name,
     coefficient_text,
-    is_beside_judge,
-    points_text,
+    compares_judges,
+    difference_text,
+    rate_text,
     rules_of_report,
     share_text,
     unreadable_text,
@@ -85,7 +85,7 @@ def _against(report: ValidationReport, authority: str, width: int) -> list[str]:
     name = "final labels" if authority == REFERENCE else authority
     lines = _labelled("Compared with", f"{name}: {_agreement(report, authority)}", width)
     apart = [
-        f"{one.application} {amount_text(one.result)}"
+        f"{one.application} {rate_text(one.result)}"
         for one in report.measurements
         if one.measure == Measure.EXACT_AGREEMENT and one.application != ALL_APPLICATIONS and _is_of(one, authority)
     ]
@@ -125,11 +125,11 @@ def _is_of(one: Measurement, authority: str) -> bool:
 
 def _agreement(report: ValidationReport, authority: str) -> str:
     exact = report.figure(Measure.EXACT_AGREEMENT, authority=authority)
-    parts = [f"same label on {amount_text(exact.result)}"] if exact else []
+    parts = [f"same label on {rate_text(exact.result)}"] if exact else []
     if exact and isinstance(exact.result, Estimate) and exact.result.chance is not None:
         parts.append(f"chance alone {figures.percent(exact.result.chance)}")
     near = report.figure(Measure.RELAXED_AGREEMENT, authority=authority)
-    parts += [f"within one point {amount_text(near.result)}"] if near else []
+    parts += [f"within one point {rate_text(near.result)}"] if near else []
     left_out = unreadable_text(exact) if exact else ""
     parts += [left_out] if left_out else []
     for measure in _COEFFICIENTS:
@@ -155,9 +155,7 @@ def _labels(report: ValidationReport, authority: str) -> str:
 
 def _label(found: Sequence[Measurement], label: str) -> str:
     by_measure = {one.measure: one.result for one in found if one.subject.label == label}
-    precision, recall = (
-        amount_text(by_measure[measure]) for measure in (Measure.CLASS_PRECISION, Measure.CLASS_RECALL)
-    )
+    precision, recall = (rate_text(by_measure[measure]) for measure in (Measure.CLASS_PRECISION, Measure.CLASS_RECALL))
     return f"{label}: precision {precision}, recall {recall}"
 
 
@@ -165,10 +163,10 @@ def _other_judges(report: ValidationReport) -> str:
     """Return how far the judge agrees with each other judge."""
     lines = []
     for one in report.measurements:
-        if one.measure is Measure.EXACT_AGREEMENT and is_beside_judge(report, one):
+        if one.measure is Measure.EXACT_AGREEMENT and compares_judges(report, one):
             kappa = report.figure(Measure.COHEN_KAPPA, authority=one.subject.authority)
             beyond = f", {coefficient_name(kappa)} {coefficient_text(kappa.result)}" if kappa else ""
-            lines.append(f"{one.subject.authority} same label on {amount_text(one.result)}{beyond}")
+            lines.append(f"{one.subject.authority} same label on {rate_text(one.result)}{beyond}")
     return "; ".join(lines)
 
 
@@ -176,11 +174,11 @@ def _accuracy(report: ValidationReport, authority: str, rule: str) -> str:
     parts = []
     for measure, title in _RIGHT.items():
         found = report.figure(measure, authority=authority, rule=rule)
-        parts += [f"{title} {amount_text(found.result)}"] if found else []
+        parts += [f"{title} {rate_text(found.result)}"] if found else []
     bias = report.figure(Measure.JUDGE_BIAS, authority=authority, rule=rule)
-    parts += [f"bias {points_text(bias.result)}"] if bias else []
+    parts += [f"bias {difference_text(bias.result)}"] if bias else []
     refused = report.figure(Measure.REFUSED_DEFECTS, authority=authority, rule=rule)
-    parts += [f"refused to read {amount_text(refused.result)} of the defects"] if refused else []
+    parts += [f"refused to read {rate_text(refused.result)} of the defects"] if refused else []
     return "; ".join(parts) or "nobody's labels can tell"
 
 
@@ -192,7 +190,7 @@ def _people(report: ValidationReport) -> str:
     ]
     wide = [one for one in between if one.application == ALL_APPLICATIONS]
     return _crowd(report) or "; ".join(
-        f"{' and '.join(one.subject.annotators)} agree on {amount_text(one.result)}" for one in wide
+        f"{' and '.join(one.subject.annotators)} agree on {rate_text(one.result)}" for one in wide
     )
 
 
@@ -205,7 +203,7 @@ def _crowd(report: ValidationReport) -> str:
     if judge is None or people is None:
         return ""
     gap = report.figure(Measure.NEARER_THAN_PEOPLE)
-    beyond = f"; judge minus people {points_text(gap.result)}" if gap else ""
+    beyond = f"; judge minus people {difference_text(gap.result)}" if gap else ""
     alike = f"two of them agree on {share_text(people.result)} of the dialogues"
     return f"{alike}, the judge and one of them on {share_text(judge.result)}{beyond}"
 
@@ -235,4 +233,4 @@ def _shares(report: ValidationReport, titles: dict[Measure, str]) -> Iterator[st
     for measure, title in titles.items():
         found = report.figure(measure)
         if found is not None:
-            yield f"{title} {amount_text(found.result)}"
+            yield f"{title} {rate_text(found.result)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from theodolite.domain.findings.number import Estimate, Undefined
 from theodolite.domain.findings.order_effect import OrderEffect, OrderSide
 from theodolite.reporting.words import figures
+from theodolite.reporting.words.estimates import undefined_text
 
 RANKED = "ordinal shift"
 """What the name of a shift of numbers and ordered answers begins with; all others are shifts of shares."""
@@ -24,7 +25,7 @@ def shift_text(effect: OrderEffect) -> str:
     """
     shift = effect.shift
     if isinstance(shift, Undefined):
-        return f"undefined: {shift.reason}"
+        return undefined_text(shift)
     rests = (
         f"{figures.number_of(shift.n, 'answer')}, {figures.number_of(effect.n_annotators, 'annotator')}, "
         f"{figures.number_of(effect.n_dialogues, 'dialogue')}"

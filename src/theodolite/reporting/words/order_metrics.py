@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.estimate import Undefined
 from theodolite.domain.findings.order import Chance, OrderProfile, OrderValue, RankingAgreement
 from theodolite.reporting.words import figures
+from theodolite.reporting.words.estimates import coefficient_text, undefined_text
 
 
 def profile_text(profile: OrderProfile | Undefined) -> str:
@@ -15,14 +16,9 @@ def profile_text(profile: OrderProfile | Undefined) -> str:
         'undefined: order metrics need 8 scores; there are 3'
     """
     if isinstance(profile, Undefined):
-        return f"undefined: {undefined_text(profile)}"
+        return undefined_text(profile)
     text = f"{pen_text(profile)}, {cin_text(profile)}, {lis_text(profile)}, {lnds_text(profile)}"
     return f"{text}; all scores are equal, so their order says nothing" if profile.lis.band is None else text
-
-
-def undefined_text(result: Undefined) -> str:
-    """Return why a number is undefined, as part of a sentence."""
-    return f"{result.reason[:1].lower()}{result.reason[1:]}".rstrip(".")
 
 
 def pen_text(profile: OrderProfile) -> str:
@@ -81,20 +77,10 @@ def p_text(p_value: float) -> str:
 def ranking_text(ranking: RankingAgreement | Undefined, unit: str = "score") -> str:
     """Return how far a judge follows people's order, on one line; `unit` is what was ranked."""
     if isinstance(ranking, Undefined):
-        return f"undefined: {undefined_text(ranking)}"
-    parts = [f"tau {estimate_text(ranking.tau)}", f"rho {estimate_text(ranking.spearman)}"]
+        return undefined_text(ranking)
+    parts = [f"tau {coefficient_text(ranking.tau)}", f"rho {coefficient_text(ranking.spearman)}"]
     parts += [f"CIN {opposed_text(ranking)}", f"LIS {chain_text(ranking)}"]
     return f"{', '.join(parts)}; {figures.number_of(ranking.n, unit)}"
-
-
-def estimate_text(result: Estimate | Undefined) -> str:
-    """Return a coefficient with its interval."""
-    if isinstance(result, Undefined):
-        return "undefined"
-    if result.low is None or result.high is None:
-        return f"{figures.coefficient(result.value)} (no interval)"
-    low, high = figures.coefficient(result.low), figures.coefficient(result.high)
-    return f"{figures.coefficient(result.value)} ({low} to {high})"
 
 
 def opposed_text(ranking: RankingAgreement) -> str:

@@ -10,7 +10,7 @@ from theodolite.domain.dialogue import Level
 from theodolite.domain.findings.risks import RiskFinding
 from theodolite.domain.risk import Risk
 from theodolite.measurement.study.risks import RiskUnit, adjusted_together, risk_contrasts, risk_parts
-from theodolite.reporting.page.risks_view import risk_rows
+from theodolite.reporting.page.applications import risk_table
 from theodolite.reporting.results.risks import risk_entry
 
 
@@ -41,10 +41,10 @@ def test_an_entry_keeps_to_the_schema_and_withholds_small_groups():
 
 
 def test_the_page_tells_of_groups_and_their_comparison():
-    (row,) = risk_rows(SimpleNamespace(findings=SimpleNamespace(risks=(finding(),))))
+    table = risk_table(SimpleNamespace(findings=SimpleNamespace(risks=(finding(),))))
 
-    assert row.groups == ("age: old: 5 of 5", "age: teen: too few to tell", "age: young: 0 of 6")
-    assert row.contrasts == (
+    assert table.rows[0][2].details[-2:] == (
+        "age: old: 5 of 5; age: teen: too few to tell; age: young: 0 of 6",
         "age, old and young: p 0.002, adjusted 0.002; effect -1.00; 11 clusters, permutation of people, exact",
     )
 
@@ -53,4 +53,4 @@ def test_the_name_of_a_risk_stands_once_over_all_its_rows():
     felt, other = finding(), replace(finding(), risk=Risk(name="seen"))
     findings = SimpleNamespace(risks=(felt, replace(felt, application="green"), other))
 
-    assert [row.span for row in risk_rows(SimpleNamespace(findings=findings))] == [2, 0, 1]
+    assert [row[0].span for row in risk_table(SimpleNamespace(findings=findings)).rows] == [2, 0, 1]

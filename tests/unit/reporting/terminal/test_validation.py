@@ -9,7 +9,7 @@ from tests.fakes.grouped import AGE, OLD
 from tests.fakes.labelled import labelled_evidence
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.reporting.terminal.validation import validation_text
-from theodolite.reporting.words.certificates import amount_text, coefficient_text, points_text
+from theodolite.reporting.words.estimates import coefficient_text, difference_text, rate_text
 from theodolite.usecases.judge_validation import validation_report_of
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -66,17 +66,17 @@ def test_what_is_unknown_is_said_and_no_judge_passes():
 
 
 def test_shares_never_travel_without_their_count():
-    assert amount_text(estimate()) == "10 of 20 (50.0 %, 40.0 to 60.0)"
-    assert amount_text(estimate(count=None)) == "50.0 % (from 20 labels, 40.0 to 60.0)"
-    assert amount_text(estimate(count=2, n=5)) == "2 of 5"
-    assert amount_text(Undefined(reason="Nobody looked.")) == "unknown: Nobody looked."
+    assert rate_text(estimate()) == "10 of 20 (50.0 %, 40.0 to 60.0)"
+    assert rate_text(estimate(count=None)) == "50.0 % (from 20 labels, 40.0 to 60.0)"
+    assert rate_text(estimate(count=2, n=5)) == "2 of 5"
+    assert rate_text(Undefined(reason="Nobody looked.")) == "undefined: nobody looked"
 
 
 def test_coefficients_and_differences_keep_their_sign():
     assert coefficient_text(estimate(value=-0.02, low=-0.1, high=0.08)) == "-.02 (-.10 to .08)"
-    assert coefficient_text(Undefined(reason="x")) == "unknown"
-    assert points_text(estimate(value=-0.042, low=-0.06, high=-0.024)) == "-4.2 points (-6.0 to -2.4), n 20"
-    assert points_text(Undefined(reason="x")) == "unknown: x"
+    assert coefficient_text(Undefined(reason="x")) == "undefined: x"
+    assert difference_text(estimate(value=-0.042, low=-0.06, high=-0.024)) == "-4.2 points (-6.0 to -2.4), n 20"
+    assert difference_text(Undefined(reason="x")) == "undefined: x"
 
 
 def test_agreement_with_each_group_of_people_has_a_line():

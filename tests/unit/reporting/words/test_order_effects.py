@@ -42,7 +42,7 @@ def test_a_shift_of_ranks_is_no_number_of_points() -> None:
 
 def test_what_is_undefined_says_why() -> None:
     undefined = replace(EFFECT, shift=Undefined(reason="All went one way."))
-    assert shift_text(undefined) == "undefined: All went one way."
+    assert shift_text(undefined) == "undefined: all went one way"
 
 
 def test_only_an_interval_that_leaves_out_0_is_clear() -> None:

@@ -1,0 +1,89 @@
+"""Interval bars: a value and its interval on an axis, for the page and for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from theodolite.reporting.found.rates import Rate
+
+_AXES = (0.05, 0.10, 0.25, 0.50, 0.75, 1.0)
+
+_LEFT, _WIDTH = 8.0, 184.0
+"""Left end and width of the axis in the drawing of the page, which is 200 units wide."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntervalBar:
+    """A value and its interval as fractions of an axis, 0 to 1.
+
+    Attributes:
+        low: Lower end of the interval.
+        value: The value.
+        high: Upper end of the interval.
+        is_zero: Whether the interval is a bound, because nothing was found.
+    """
+
+    low: float
+    value: float
+    high: float
+    is_zero: bool
+
+    @property
+    def x(self) -> tuple[float, float, float]:
+        """Low end, value and high end in the units of the page's drawing."""
+        low, value, high = (round(_LEFT + at * _WIDTH, 1) for at in (self.low, self.value, self.high))
+        return low, value, high
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pen:
+    """The characters that draw a bar on a terminal."""
+
+    empty: str
+    line: str
+    point: str
+    zero: str
+
+
+UNICODE_PEN = Pen(empty="·", line="━", point="●", zero="○")
+
+PLAIN_PEN = Pen(empty=".", line="-", point="#", zero="o")
+
+
+def pen_for(*, unicode: bool) -> Pen:
+    """Return the characters that a terminal can show."""
+    return UNICODE_PEN if unicode else PLAIN_PEN
+
+
+def axis_end(rates: Iterable[Rate]) -> float:
+    """Return the smallest round end of an axis that contains all these intervals; fraction."""
+    highest = max((_ends(rate)[2] for rate in rates if rate.estimate is not None), default=0.0)
+    return next((end for end in _AXES if end >= highest), 1.0)
+
+
+def bar_of(rate: Rate, end: float) -> IntervalBar:
+    """Return a rate on an axis from 0 to `end`."""
+    low, value, high = (min(at / end, 1.0) for at in _ends(rate))
+    return IntervalBar(low=low, value=value, high=high, is_zero=rate.defects == 0)
+
+
+def _ends(rate: Rate) -> tuple[float, float, float]:
+    estimate = rate.estimate
+    if estimate is None:
+        return 0.0, 0.0, 0.0
+    if rate.defects == 0 and rate.ceiling is not None:
+        return 0.0, 0.0, rate.ceiling
+    low = estimate.low if estimate.low is not None else estimate.value
+    high = estimate.high if estimate.high is not None else estimate.value
+    return low, estimate.value, high
+
+
+def bar_text(bar: IntervalBar, *, cells: int, pen: Pen) -> str:
+    """Return a bar as characters; a bound at zero is only its mark."""
+    positions = [min(int(at * cells), cells - 1) for at in (bar.low, bar.value, bar.high)]
+    drawn: list[str] = [pen.empty] * cells
+    if not bar.is_zero:
+        drawn[positions[0] : positions[2] + 1] = [pen.line] * (positions[2] - positions[0] + 1)
+    drawn[positions[1]] = pen.zero if bar.is_zero else pen.point
+    return "".join(drawn)

@@ -1,0 +1,43 @@
+from dataclasses import replace
+
+from tests.fakes.conduct import PLAIN, VOTES
+from tests.fakes.evidence import facts
+from tests.fakes.report import evidence_named, findings_named, words
+from theodolite.reporting.page.judges import diagnostics_tables
+from theodolite.reporting.page.subject import subject_of
+
+
+def tables(*conducts):
+    evidence = evidence_named("live")
+    subject = subject_of(evidence, replace(findings_named("live"), judge_diagnostics=conducts), facts(), words())
+    return subject, {table.title: table for table in diagnostics_tables(subject)}
+
+
+def cells(table):
+    return dict(zip((column.title for column in table.columns), table.cells[0], strict=True))
+
+
+def test_without_judges_there_is_no_table():
+    assert tables()[1] == {}
+
+
+def test_a_script_and_its_missing_control_answers_are_no_news():
+    assert tables(replace(PLAIN, scripted=True, control_unanswered=60))[1] == {}
+
+
+def test_what_is_doubtful_opens_its_dialogues():
+    subject, found = tables(replace(PLAIN, quoting=40, ungrounded=("d001", "d003"), control_passed=60))
+    cell = cells(found["What verdicts rest on"])["Quote words that are not there"]
+
+    assert cell.text == "2 of 40 (5.0 %)"
+    assert subject.sets.sets[cell.opens].cases == (0, 2)
+
+
+def test_votes_stand_in_a_table_of_their_own():
+    _, found = tables(replace(PLAIN, votes=VOTES))
+    texts = {name: cell.text for name, cell in cells(found["Votes"]).items()}
+
+    assert list(found) == ["Votes"]
+    assert texts["Calls a dialogue"] == "2.3 of 5"
+    assert texts["Contradicts itself"] == ".10 (.05 to .20)"
+    assert texts["Retest alpha"].startswith("undefined: ")
