@@ -90,7 +90,6 @@ class TableCell:
         links: Further texts behind the value that open dialogues.
         estimate: Position in the list `estimates` of the results file, which the value opens.
         span: Rows that the cell covers; 0 if the cell above covers this row. Count.
-        is_rate: Whether it is a defect rate.
     """
 
     value: Value
@@ -131,7 +130,6 @@ class RateCell:
         n_unmeasured: Units without the label that they should have; count.
         bar: The interval bar; None for too few units.
         span: Rows that the cell covers; count.
-        is_rate: Whether it is a defect rate.
     """
 
     estimate: int
