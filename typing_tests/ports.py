@@ -8,7 +8,7 @@ from theodolite.domain.annotation import Annotation
 from theodolite.domain.failure import Failure, FailureSource
 from theodolite.domain.flow import AskModel, Flow, Message, Reply, SayToApplication, Speaker
 from theodolite.domain.replay import Returned, Waiting, begin
-from theodolite.ports.application import Application, OnChunk
+from theodolite.ports.application import ApplicationClient, OnChunk
 from theodolite.ports.model import Model
 
 
@@ -39,7 +39,7 @@ class Parrot:
 
 
 model: Model = Echo()
-application: Application = Parrot()
+application: ApplicationClient = Parrot()
 
 
 def ask_once(text: str) -> Flow[str]:

@@ -23,7 +23,7 @@ from theodolite.bootstrap.clock import SystemClock  # noqa: E402
 from theodolite.domain.failure import FailureSource  # noqa: E402
 from theodolite.domain.flow import AskModel, Message, Speaker  # noqa: E402
 from theodolite.domain.model import ModelEndpoint  # noqa: E402
-from theodolite.gateways.limits.rate_limiter import Account  # noqa: E402
+from theodolite.gateways.limits.rate_limiter import SlotPool  # noqa: E402
 from theodolite.gateways.limits.rate_limiter import START  # noqa: E402
 from theodolite.gateways.models.chat_model import ChatModel  # noqa: E402
 from theodolite.gateways.limits.rate_limiter import RateLimiter  # noqa: E402
@@ -39,7 +39,7 @@ IN_WORK = 128
 
 
 async def seconds(
-    url: str, account: Account, n_calls: int, *, in_work: int = IN_WORK, window: Window | None = None
+    url: str, account: SlotPool, n_calls: int, *, in_work: int = IN_WORK, window: Window | None = None
 ) -> float:
     """Return the wall time of some calls, of which so many are in work at a time."""
     endpoint = ModelEndpoint(name="m", url=url, model="target", attempts=100, parallel=1024)
@@ -59,7 +59,7 @@ async def seconds(
         await model.close()
 
 
-def measured(server: LoopbackProcess, account: Account, n_calls: int, **more: object) -> tuple[float, int]:
+def measured(server: LoopbackProcess, account: SlotPool, n_calls: int, **more: object) -> tuple[float, int]:
     """Return wall time and refusals of some calls on an idle server."""
     server.turn()
     took_s = asyncio.run(seconds(server.url, account, n_calls, **more))
@@ -72,7 +72,7 @@ def overload() -> Trial:
         fixed = dict.fromkeys(FIXED, float("inf"))
         tries = []
         for _ in range(ROUNDS):  # taken in turns, since a busy machine is slower in one minute than in the next
-            tries.append(measured(server, Account(CLOCK), N_CALLS))
+            tries.append(measured(server, SlotPool(CLOCK), N_CALLS))
             for n in FIXED:
                 fixed[n] = min(fixed[n], measured(server, _fixed(n), N_CALLS)[0])
     adaptive, refused = min(tries)
@@ -86,14 +86,14 @@ def overload() -> Trial:
     )
 
 
-class _Uncut(Account):
+class _Uncut(SlotPool):
     """An account with a fixed number of slots, whatever the server says."""
 
     def refused(self, ticket: int, asked_wait_s: float | None) -> None:
         self.leave()
 
 
-def _fixed(n: int) -> Account:
+def _fixed(n: int) -> SlotPool:
     return _Uncut(CLOCK, parallel=n, start=n)
 
 
@@ -102,7 +102,7 @@ def cold_start() -> Trial:
     with LoopbackProcess("--latency", "0.2") as server:
         measured(server, _fixed(256), 500, in_work=256)
         warm, _ = measured(server, _fixed(256), 2_000, in_work=256)
-        cold, _ = measured(server, Account(CLOCK, parallel=256, start=START), 2_000, in_work=256)
+        cold, _ = measured(server, SlotPool(CLOCK, parallel=256, start=START), 2_000, in_work=256)
     return Trial(
         what=f"256 in flight at 200 ms, 2,000 calls: from {START} in flight against from 256",
         came=f"{cold:.2f} s against {warm:.2f} s, {cold - warm:+.2f} s",
@@ -114,7 +114,7 @@ def cold_start() -> Trial:
 def per_minute(span_s: float, n_calls: int) -> Trial:
     """Return the largest number of calls that a server saw in any window."""
     with LoopbackProcess() as server:
-        measured(server, Account(CLOCK), n_calls, in_work=10, window=Window(requests=60, span_s=span_s))
+        measured(server, SlotPool(CLOCK), n_calls, in_work=10, window=Window(requests=60, span_s=span_s))
         moments = sorted(call["moment_s"] for call in server.calls())
     most = max(sum(start <= other < start + span_s for other in moments) for start in moments)
     return Trial(

@@ -40,7 +40,7 @@ class SecretWord:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class UnblindingWord:
     """A secret word that stands on a page after all.
 
     Attributes:
@@ -87,7 +87,7 @@ def plain_names(study: Study) -> tuple[str, ...]:
     return tuple(sorted(name for name in names if not _is_telling(name)))
 
 
-def told_in(text: str, secrets: tuple[SecretWord, ...]) -> tuple[Told, ...]:
+def told_in(text: str, secrets: tuple[SecretWord, ...]) -> tuple[UnblindingWord, ...]:
     """Return the secret words that stand in a text, each once, with what stands around them.
 
     Args:
@@ -101,11 +101,11 @@ def told_in(text: str, secrets: tuple[SecretWord, ...]) -> tuple[Told, ...]:
     if not secrets:
         return ()
     by_words = {" ".join(secret.words.lower().split()): secret for secret in secrets}
-    found: dict[SecretWord, Told] = {}
+    found: dict[SecretWord, UnblindingWord] = {}
     for match in _pattern(secrets).finditer(text):
         secret = by_words[" ".join(match[0].lower().split())]
         excerpt = " ".join(text[max(match.start() - AROUND, 0) : match.end() + AROUND].split())
-        found.setdefault(secret, Told(secret, excerpt))
+        found.setdefault(secret, UnblindingWord(secret, excerpt))
     return tuple(found.values())
 
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from theodolite.bootstrap.permission import code_request, key_request
-from theodolite.bootstrap.reports import Written, write_reports
+from theodolite.bootstrap.reports import WrittenFiles, write_reports
 from theodolite.bootstrap.running import run_study, slots_for
 from theodolite.bootstrap.study_context import StudyContext, open_study
 from theodolite.domain.annotation import Annotation
@@ -37,7 +37,7 @@ class StudyRun:
     status: RunStatus
     evidence: Evidence
     findings: Findings
-    written: Written
+    written: WrittenFiles
 
 
 class Silent:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html.parser import HTMLParser
 
-from theodolite.assessment.unblinding import SecretWord, Told, told_in
+from theodolite.assessment.unblinding import SecretWord, UnblindingWord, told_in
 from theodolite.bootstrap.page_reading import PageAnswer
 
 GUESSING = "/guess/"
@@ -29,7 +29,7 @@ class PageLeak:
 
     role: str
     page: str
-    told: Told
+    told: UnblindingWord
 
 
 class Lookout:
@@ -69,13 +69,13 @@ class Lookout:
 
 def without_said(page: str) -> str:
     """Return a page without what testers and applications said on it, and without what testers noted."""
-    reader = _Reader()
+    reader = _PageParser()
     reader.feed(page)
     reader.close()
     return "".join(reader.kept)
 
 
-class _Reader(HTMLParser):
+class _PageParser(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=False)
         self.kept: list[str] = []

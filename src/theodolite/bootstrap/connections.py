@@ -8,12 +8,12 @@ from pathlib import Path
 
 from theodolite.bootstrap.permission import require_code_permission, require_key_permission
 from theodolite.config.loading import LoadedStudy
-from theodolite.domain.application import Application as Applied
+from theodolite.domain.application import Application
 from theodolite.execution.clients import Clients
 from theodolite.execution.stop_conditions import CostEstimator, StopConditions
 from theodolite.gateways.factory import Caching, open_application, open_labeller, open_model
-from theodolite.gateways.limits.rate_limiter import Accounts
-from theodolite.ports.application import Application
+from theodolite.gateways.limits.rate_limiter import SlotPools
+from theodolite.ports.application import ApplicationClient
 from theodolite.ports.clock import Clock
 from theodolite.ports.labeller import Labeller
 from theodolite.ports.model import Model
@@ -42,7 +42,7 @@ def open_clients(
     """
     require_code_permission(loaded)
     require_key_permission(loaded, environ)
-    study, accounts = loaded.study, Accounts(clock, folder=workspace / LIMITS_NAME)
+    study, accounts = loaded.study, SlotPools(clock, folder=workspace / LIMITS_NAME)
     models: dict[str, Model] = {
         endpoint.name: open_model(
             endpoint,
@@ -55,7 +55,7 @@ def open_clients(
         )
         for endpoint in study.models
     }
-    applications: dict[str, Application] = {
+    applications: dict[str, ApplicationClient] = {
         application.name: open_one(
             loaded, application, models=models, workspace=workspace, environ=environ, clock=clock, accounts=accounts
         )
@@ -72,14 +72,14 @@ def open_clients(
 
 def open_one(
     loaded: LoadedStudy,
-    application: Applied,
+    application: Application,
     *,
     models: Mapping[str, Model],
     workspace: Path,
     environ: Mapping[str, str],
     clock: Clock,
-    accounts: Accounts | None = None,
-) -> Application:
+    accounts: SlotPools | None = None,
+) -> ApplicationClient:
     """Return the connection to one application of a study: the same for a run, an event and an examination.
 
     Args:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from theodolite.bootstrap.database import DATABASE_VARIABLE, open_store
 from theodolite.bootstrap.events import open_event
-from theodolite.bootstrap.reports import Written, write_reports
+from theodolite.bootstrap.reports import WrittenFiles, write_reports
 from theodolite.bootstrap.study_context import StudyContext
 from theodolite.domain.errors import InputError, TheodoliteError
 from theodolite.domain.study import Study
@@ -23,7 +23,9 @@ if TYPE_CHECKING:  # tables can be loaded only when Django knows the database
     from theodolite.store.django_store import DjangoStore
 
 
-def event_results(folder: str, workspace: Path, out: Path, edition: str, database_url: str | None = None) -> Written:
+def event_results(
+    folder: str, workspace: Path, out: Path, edition: str, database_url: str | None = None
+) -> WrittenFiles:
     """Measure what one edition of a study holds by now, and write report.html and results.json.
 
     Args:

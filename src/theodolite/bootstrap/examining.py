@@ -17,8 +17,7 @@ from theodolite.domain.fault import did_you_mean
 from theodolite.domain.flow import Reply, SayToApplication
 from theodolite.gateways.applications.runtime import USUAL_VARIABLES
 from theodolite.gateways.factory import open_application, open_model
-from theodolite.ports.application import Application as Opened
-from theodolite.ports.application import Stoppable
+from theodolite.ports.application import ApplicationClient, Stoppable
 from theodolite.usecases.examining import Examination, examine
 
 
@@ -59,7 +58,7 @@ async def examine_application(
         if endpoint.name == needed
     }
 
-    def opened() -> Opened:
+    def opened() -> ApplicationClient:
         workspace = workspace_for(loaded.folder)
         return open_one(loaded, application, models=models, workspace=workspace, environ=environ, clock=clock)
 
@@ -121,7 +120,7 @@ def connection_fault(application: Application, *, folder: Path, environ: Mapping
     return ""
 
 
-def _open_alone(application: Application, folder: Path, credentials: Mapping[str, str]) -> Opened:
+def _open_alone(application: Application, folder: Path, credentials: Mapping[str, str]) -> ApplicationClient:
     """Open an application as an event does: its code sees the usual variables, those that it names, its credentials."""
     connection = application.connection
     named = connection.runtime.env if isinstance(connection, AriaClass) else ()
@@ -130,7 +129,7 @@ def _open_alone(application: Application, folder: Path, credentials: Mapping[str
     return open_application(application, models={}, recordings=(), folder=folder, environ=environ, clock=SystemClock())
 
 
-async def _examined(name: str, open_it: Callable[[], Opened]) -> Examination:
+async def _examined(name: str, open_it: Callable[[], ApplicationClient]) -> Examination:
     try:
         return await examine(name, open_it())
     except InputError as error:

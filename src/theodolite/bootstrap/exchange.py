@@ -130,7 +130,7 @@ def _write_dialogue_table(
     evidence: Evidence, path: Path, form: ExportForm, guideline: str, *, include_text: bool
 ) -> int:
     named = guideline_named(evidence, guideline).name if guideline else ""
-    counted = _Counted(dialogue_rows(evidence, named, include_text=include_text))
+    counted = _LabelCounts(dialogue_rows(evidence, named, include_text=include_text))
     columns = dialogue_columns(evidence)
     cells = ([row[name] for name in columns] for row in counted)
     if form is ExportForm.PARQUET:
@@ -144,7 +144,7 @@ def _write_dialogue_table(
 
 def _write_chat(evidence: Evidence, path: Path, guideline: str, *, include_text: bool) -> int:
     named = guideline_named(evidence, guideline).name if guideline else ""
-    lines = _Counted(chat_lines(evidence, named, include_text=include_text))
+    lines = _LabelCounts(chat_lines(evidence, named, include_text=include_text))
     write_whole(path, lines)
     return lines.n
 
@@ -166,7 +166,7 @@ def _write_inspect_logs(context: StudyContext, folder: Path, *, include_text: bo
     return n_samples
 
 
-class _Counted(Generic[Row]):
+class _LabelCounts(Generic[Row]):
     """Counts the rows that a writer reads."""
 
     def __init__(self, rows: Iterable[Row]) -> None:

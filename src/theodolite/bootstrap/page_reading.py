@@ -25,7 +25,7 @@ class Form:
     texts: list[str] = field(default_factory=list)
 
 
-class _Reader(HTMLParser):
+class _TextParser(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.forms: list[Form] = []
@@ -93,7 +93,7 @@ class PageAnswer:
         return next(fits, None)
 
     @cached_property
-    def _read(self) -> _Reader:
-        reader = _Reader()
+    def _read(self) -> _TextParser:
+        reader = _TextParser()
         reader.feed(self.text)
         return reader

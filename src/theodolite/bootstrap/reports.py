@@ -42,7 +42,7 @@ _NAME = re.compile(r'"study": \{\s*"name": ("(?:[^"\\]|\\.)*")')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class WrittenFiles:
     """Paths of the files that were written, as people may type them; empty where one was not.
 
     Attributes:
@@ -64,7 +64,7 @@ def write_reports(
     out: str | None = None,
     with_report: bool = True,
     took_s: float | None = None,
-) -> Written:
+) -> WrittenFiles:
     """Write results.json, a file for each measurement tree and report.html, and return where they are.
 
     Args:
@@ -91,7 +91,7 @@ def write_reports(
     if with_report:
         write_whole(report, report_pieces(evidence, findings, facts, report_assets()))
     replaced = before if before != evidence.study.name else ""
-    return Written(report=str(report) if with_report else "", results=str(results), replaced=replaced)
+    return WrittenFiles(report=str(report) if with_report else "", results=str(results), replaced=replaced)
 
 
 def _study_in(results: Path) -> str:
@@ -108,7 +108,7 @@ def summary_of(
     context: StudyContext,
     evidence: Evidence,
     findings: Findings,
-    written: Written,
+    written: WrittenFiles,
     *,
     width: int,
     unicode: bool,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from theodolite.bootstrap.reports import Written, summary_of, write_reports
+from theodolite.bootstrap.reports import WrittenFiles, summary_of, write_reports
 from theodolite.bootstrap.study_context import StudyContext
 from theodolite.cli.json_ending import as_line, counts_of
 from theodolite.cli.terminal import speaks_unicode, width
@@ -23,7 +23,7 @@ def present_results(
     with_report: bool = True,
     evidence: Evidence | None = None,
     took_s: float | None = None,
-) -> Written:
+) -> WrittenFiles:
     """Write results (and the report), show the summary or one JSON object, and return where the files are."""
     evidence = context.evidence() if evidence is None else evidence
     findings = context.findings(evidence)

@@ -24,7 +24,7 @@ _UNITS = ((1_000_000, "M"), (1_000, "k"))
 
 
 @dataclass(slots=True)
-class _Tally:
+class _ProgressTally:
     """Counts of one kind of unit."""
 
     total: int = 0
@@ -38,8 +38,8 @@ class Counts:
     """What a run has done so far, and how fast."""
 
     clock: Clock
-    sessions: _Tally = field(default_factory=_Tally)
-    annotations: _Tally = field(default_factory=_Tally)
+    sessions: _ProgressTally = field(default_factory=_ProgressTally)
+    annotations: _ProgressTally = field(default_factory=_ProgressTally)
     total: Spending = field(default_factory=Spending)
     before: Spending | None = None
     started_s: float = 0.0
@@ -47,8 +47,8 @@ class Counts:
 
     def begin(self, *, sessions: int, annotations: int, done: int, annotated: int) -> None:
         """Learn how much there is to do; counts."""
-        self.sessions = _Tally(total=sessions, done=done)
-        self.annotations = _Tally(total=annotations, done=annotated)
+        self.sessions = _ProgressTally(total=sessions, done=done)
+        self.annotations = _ProgressTally(total=annotations, done=annotated)
         self.done_before = done + annotated
         self.started_s = self.clock.monotonic_s()
 
@@ -122,7 +122,7 @@ class Counts:
         few = next((f"{n / unit:.1f}{sign}" for unit, sign in _UNITS if n >= unit), f"{n}")
         return f"{few} tokens"
 
-    def words(self, tally: _Tally, *, of_sessions: bool) -> str:
+    def words(self, tally: _ProgressTally, *, of_sessions: bool) -> str:
         """Return what stands behind a bar."""
         parts = [f"{tally.done:,}/{tally.total:,}"]
         if not of_sessions:

@@ -122,7 +122,7 @@ def read_history(table: ScoreTable, form: HistoryForm, *, on_rows: OnRows | None
     chosen, faults = _columns(table, form)
     if faults:
         raise InvalidStudyError((*table.faults, *faults), ending=_ENDING)
-    reader = _Reader(table=table, form=form, columns=chosen)
+    reader = _HistoryReader(table=table, form=form, columns=chosen)
     scores = ScoreColumns(reader.scores(on_rows))
     faults = [*table.faults, *reader.faults]
     if not faults and not len(scores):
@@ -200,7 +200,7 @@ def _worse(defect: Condition | None) -> ScaleDirection:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _HistoryReader:
     """Reads row after row, and keeps what is wrong."""
 
     table: ScoreTable

@@ -114,7 +114,7 @@ _BEGINNING = """\
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionBlock:
+class QuestionLines:
     """The lines of one question.
 
     Attributes:
@@ -133,14 +133,14 @@ class QuestionBlock:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
+class GuidelineNote:
     """Words that say how something is to be read, and the thread that they were settled in."""
 
     words: str
     thread: str
 
 
-def question_blocks(source: YamlSource) -> tuple[QuestionBlock, ...]:
+def question_blocks(source: YamlSource) -> tuple[QuestionLines, ...]:
     """Return the questions that have lines of their own, in the order of the file.
 
     A question in a category that is written in one line (`{...}`) has none; it is edited as text.
@@ -156,7 +156,7 @@ def question_blocks(source: YamlSource) -> tuple[QuestionBlock, ...]:
     )
 
 
-def _block(lines: Sequence[str], category: str, name: str, first: int) -> QuestionBlock | None:
+def _block(lines: Sequence[str], category: str, name: str, first: int) -> QuestionLines | None:
     line = lines[first - 1]
     indent = len(line) - len(line.lstrip())
     if not line.lstrip().lstrip("\"'").startswith(name):
@@ -168,7 +168,7 @@ def _block(lines: Sequence[str], category: str, name: str, first: int) -> Questi
         if not is_blank and len(following) - len(following.lstrip()) <= indent:
             break
         last = last if is_blank else number
-    return QuestionBlock(category=category, name=name, first=first, last=last, indent=indent)
+    return QuestionLines(category=category, name=name, first=first, last=last, indent=indent)
 
 
 def moved(text: str, source: YamlSource, category: str, name: str, by: int) -> str:
@@ -237,7 +237,7 @@ def added(text: str, source: YamlSource, category: str) -> str:
     return _joined([*lines[: last.last], *indented, *lines[last.last :]])
 
 
-def advised(text: str, source: YamlSource, category: str, name: str, note: Note) -> str:
+def advised(text: str, source: YamlSource, category: str, name: str, note: GuidelineNote) -> str:
     """Return the text with a note on how a question, or a category as a whole, is to be read.
 
     It joins the `guidance` that is there. Behind it a comment says which thread it comes from.
@@ -300,7 +300,7 @@ def _list_end(lines: Sequence[str], key: int) -> tuple[int, int]:
     return last, indent
 
 
-def _found(source: YamlSource, category: str, name: str) -> QuestionBlock:
+def _found(source: YamlSource, category: str, name: str) -> QuestionLines:
     for block in _of_category(source, category):
         if block.name == name:
             return block
@@ -308,7 +308,7 @@ def _found(source: YamlSource, category: str, name: str) -> QuestionBlock:
     raise InputError(message)
 
 
-def _of_category(source: YamlSource, category: str) -> list[QuestionBlock]:
+def _of_category(source: YamlSource, category: str) -> list[QuestionLines]:
     return [block for block in question_blocks(source) if block.category == category]
 
 

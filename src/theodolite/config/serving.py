@@ -225,7 +225,7 @@ def load_serving(
         InvalidStudyError: If something cannot be meant so; all faults at once.
         InputError: If `serve.yaml` was not allowed on this machine.
     """
-    reading = _Reading(environ)
+    reading = _SettingsReading(environ)
     raw = reading.bytes_of(Path(file)) if file else _allowed_bytes(folder, reading, confirm)
     spec = reading.shape_of(raw)
     host, port = reading.listening(listen or environ.get("THEODOLITE_LISTEN", "") or spec.listen)
@@ -245,7 +245,7 @@ def load_serving(
     return settings
 
 
-def _allowed_bytes(folder: Path | None, reading: _Reading, confirm: Confirm) -> bytes:
+def _allowed_bytes(folder: Path | None, reading: _SettingsReading, confirm: Confirm) -> bytes:
     """Return the content of `serve.yaml` in a folder; empty where there is none.
 
     Raises:
@@ -272,7 +272,7 @@ def _allowed_bytes(folder: Path | None, reading: _Reading, confirm: Confirm) -> 
     return raw
 
 
-class _Reading:
+class _SettingsReading:
     """Reads settings and collects what is wrong with them."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:

@@ -141,7 +141,7 @@ def read_yaml(raw: bytes, file: str) -> YamlSource:
     except RecursionError:
         source.faults.append(LocatedDiagnostic(file=file, message="is nested too deeply to be read"))
         return source
-    _Reader(source).read_root(node)
+    _YamlReader(source).read_root(node)
     return source
 
 
@@ -190,7 +190,7 @@ def _syntax_words(error: YAMLError, excerpt: str, column: int) -> str:
     return "cannot be read as YAML from here on; look for a missing quote, bracket or colon"
 
 
-class _Reader:
+class _YamlReader:
     """Turns one node graph into content and places."""
 
     def __init__(self, source: YamlSource) -> None:

@@ -39,7 +39,7 @@ from theodolite.domain.network import NetworkUse
 from theodolite.domain.replay import JournalEntry, Waiting, advance, answered_by, begin
 from theodolite.domain.run import Spending, Unit
 from theodolite.execution.stop_conditions import StopConditions
-from theodolite.ports.application import Admitting, Application, Conversing, Lenient, Networked
+from theodolite.ports.application import Admitting, ApplicationClient, Conversing, Lenient, Networked
 from theodolite.ports.labeller import Labeller
 from theodolite.ports.model import Model
 from theodolite.ports.store import Journal
@@ -58,7 +58,7 @@ class Clients:
     """
 
     models: Mapping[str, Model]
-    applications: Mapping[str, Application]
+    applications: Mapping[str, ApplicationClient]
     stop_conditions: StopConditions
     labellers: Mapping[str, Labeller] = field(default_factory=dict)
     slots: AbstractAsyncContextManager[None] = field(default_factory=nullcontext)

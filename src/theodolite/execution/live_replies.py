@@ -14,7 +14,7 @@ from theodolite.domain.failure import FailureKind
 from theodolite.domain.flow import CONTENT_FILTER, FILTERED_TEXT, Reply, SayToApplication
 from theodolite.domain.live import LiveEnding
 from theodolite.execution.clients import kind_of, paid_reply
-from theodolite.ports.application import Application
+from theodolite.ports.application import ApplicationClient
 from theodolite.ports.clock import Clock
 from theodolite.ports.live import ReplySink
 
@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class ReplyPiece:
     """A piece of a reply as it appears.
 
     Attributes:
@@ -107,7 +107,7 @@ class LiveReply:
         self.ending = ending
         self._tell()
 
-    async def watch(self, after: int = 0, *, pulses: bool = False) -> AsyncIterator[Shown]:
+    async def watch(self, after: int = 0, *, pulses: bool = False) -> AsyncIterator[ReplyPiece]:
         """Yield the shown pieces until the reply ends; any number of watchers may come and go.
 
         Args:
@@ -119,7 +119,7 @@ class LiveReply:
                 await self._news.wait()
             piece, after = self.shown[after:], max(after, len(self.shown))
             if piece or (pulses and self.ending is None):
-                yield Shown(upto=after, text=piece)
+                yield ReplyPiece(upto=after, text=piece)
 
     async def over(self) -> None:
         """Wait until the reply ends."""
@@ -180,7 +180,7 @@ class LiveReplies:
                     reply.stop()
 
     def begin(
-        self, key: str, application: Application, request: SayToApplication, *, session: str, pacing: Pacing
+        self, key: str, application: ApplicationClient, request: SayToApplication, *, session: str, pacing: Pacing
     ) -> LiveReply:
         """Send a request to an application and return its reply, which is in progress.
 
@@ -221,7 +221,7 @@ class LiveReplies:
         return len(self._replies)
 
     async def _attend(
-        self, answering: _Answering, application: Application, request: SayToApplication, session: str
+        self, answering: _Answering, application: ApplicationClient, request: SayToApplication, session: str
     ) -> None:
         reply = answering.reply
         try:
@@ -279,7 +279,7 @@ class _Answering:
         self._waited_s: float | None = None
         self._due_s = self._sent_s
 
-    async def answer(self, application: Application, request: SayToApplication, session: str) -> LiveEnding:
+    async def answer(self, application: ApplicationClient, request: SayToApplication, session: str) -> LiveEnding:
         """Send the request, show the reply, and return how it ended."""
         call = asyncio.create_task(self._call(application, request, session))
         call.add_done_callback(lambda _: self.reply.wake())
@@ -292,7 +292,7 @@ class _Answering:
             given = (await asyncio.gather(call, return_exceptions=True))[0]
         return self._ending(given)
 
-    async def _call(self, application: Application, request: SayToApplication, session: str) -> Reply:
+    async def _call(self, application: ApplicationClient, request: SayToApplication, session: str) -> Reply:
         try:
             async with asyncio.timeout(self._pacing.patience_s):
                 reply = await application.reply(request, session=session, on_chunk=self.reply.hear)

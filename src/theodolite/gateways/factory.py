@@ -21,7 +21,7 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.model import CacheUse, ModelEndpoint, ModelKind
 from theodolite.gateways.http.client import checked_address, host_of
 from theodolite.gateways.http.proxies import NetworkContext, route_of
-from theodolite.gateways.limits.rate_limiter import Accounts, RateLimiter
+from theodolite.gateways.limits.rate_limiter import RateLimiter, SlotPools
 from theodolite.gateways.models.chat_format import CHAT_COMPLETIONS, Dialect
 from theodolite.gateways.models.chat_model import ChatModel
 from theodolite.gateways.secret_redaction import ARIA_AUTH, Credentials
@@ -63,7 +63,7 @@ def open_model(
     *,
     environ: Mapping[str, str],
     clock: Clock,
-    accounts: Accounts | None = None,
+    accounts: SlotPools | None = None,
     starts: Path | None = None,
     caching: Caching | None = None,
     folder: Path = Path(),
@@ -89,7 +89,7 @@ def open_model(
         from theodolite.gateways.applications.stand_ins import ScriptedModel
 
         return ScriptedModel(endpoint)
-    model = _live(endpoint, NetworkContext(environ=environ, folder=folder), clock, accounts or Accounts(clock), starts)
+    model = _live(endpoint, NetworkContext(environ=environ, folder=folder), clock, accounts or SlotPools(clock), starts)
     if caching is None or not (caching.always or endpoint.cache is not CacheUse.NO):
         return model
     from theodolite.gateways.models.cached_model import CachedModel
@@ -100,7 +100,7 @@ def open_model(
 
 
 def _live(
-    endpoint: ModelEndpoint, context: NetworkContext, clock: Clock, accounts: Accounts, starts: Path | None
+    endpoint: ModelEndpoint, context: NetworkContext, clock: Clock, accounts: SlotPools, starts: Path | None
 ) -> ChatModel | InspectModel:
     key = context.environ.get(endpoint.key)
     if endpoint.url:
@@ -129,7 +129,7 @@ def _dialect_of(kind: ModelKind) -> Dialect:
     return CHAT_COMPLETIONS
 
 
-def _rate_limiter(endpoint: ModelEndpoint, accounts: Accounts, clock: Clock, starts: Path | None) -> RateLimiter:
+def _rate_limiter(endpoint: ModelEndpoint, accounts: SlotPools, clock: Clock, starts: Path | None) -> RateLimiter:
     """Return a model's rate limiter: its account's slots, and the limits a minute of all its names in the study."""
     host = host_of(endpoint.url) if endpoint.url else f"inspect:{endpoint.model.partition('/')[0]}"
     is_priced = endpoint.price is not None
@@ -153,7 +153,7 @@ def open_application(
     folder: Path,
     environ: Mapping[str, str],
     clock: Clock,
-    accounts: Accounts | None = None,
+    accounts: SlotPools | None = None,
     workspace: Path | None = None,
     changed: Callable[[], str] = lambda: "",
 ) -> LiveApplication | RecordedApplication:
@@ -263,12 +263,12 @@ def _credentials(connection: AriaClass, environ: Mapping[str, str]) -> Credentia
 
 
 def _http(
-    name: str, connection: HttpEndpoint, context: NetworkContext, clock: Clock, accounts: Accounts | None
+    name: str, connection: HttpEndpoint, context: NetworkContext, clock: Clock, accounts: SlotPools | None
 ) -> HttpApplication:
     from theodolite.gateways.applications.http_application import HttpApplication, checked_template
 
     checked_template(connection.url, what=f"application `{name}`")
-    account = (accounts or Accounts(clock)).of(
+    account = (accounts or SlotPools(clock)).of(
         host_of(connection.url.partition("{")[0]), connection.key, parallel=connection.parallel
     )
     what = f"application `{name}`"

@@ -56,13 +56,13 @@ def text_of_html(html: str) -> str:
     """
     if not _TAG.search(html):
         return unescape(html)
-    reader = _Reader()
+    reader = _MarkupReader()
     reader.feed(html)
     reader.close()
     return reader.text()
 
 
-class _Reader(HTMLParser):
+class _MarkupReader(HTMLParser):
     """Collects text between tags."""
 
     def __init__(self) -> None:

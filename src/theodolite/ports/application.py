@@ -12,7 +12,7 @@ OnChunk = Callable[[str], None]
 """Called with each piece of a streamed reply; pieces are never replayed."""
 
 
-class Application(Protocol):
+class ApplicationClient(Protocol):
     """One application under test."""
 
     async def reply(self, request: SayToApplication, *, session: str, on_chunk: OnChunk | None = None) -> Reply:

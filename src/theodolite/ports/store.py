@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # a port is a signature
 R = TypeVar("R", bound=Record)
 
 
-class Ledger(Protocol):
+class LedgerStore(Protocol):
     """Runs and their units of work: who does what, and what is done."""
 
     def open_run(self, study: Study, plan: Plan, *, new_run: bool = False) -> Run:
@@ -127,7 +127,7 @@ class Journal(Protocol):
         ...
 
 
-class Results(Protocol):
+class ResultStore(Protocol):
     """What units brought."""
 
     async def keep_dialogue(
@@ -172,7 +172,7 @@ class Results(Protocol):
         ...
 
 
-class Readings(Protocol):
+class ReadingStore(Protocol):
     """What has been stored, read back as domain records.
 
     What a run holds can be read for some positions of its plan alone; None means all.
@@ -252,7 +252,7 @@ class Readings(Protocol):
         ...
 
 
-class Contents(Protocol):
+class ContentStore(Protocol):
     """Records kept under their content hash."""
 
     def keep(self, record: Record) -> str:
@@ -289,7 +289,7 @@ class Profiles(Protocol):
         ...
 
 
-class Store(Ledger, Journal, Results, Readings, Contents, Files, Profiles, Protocol):
+class Store(LedgerStore, Journal, ResultStore, ReadingStore, ContentStore, Files, Profiles, Protocol):
     """The whole database."""
 
     async def start(self) -> None:

@@ -26,7 +26,7 @@ from theodolite.domain.fault import Severity
 from theodolite.domain.flow import Exchange, SayToApplication
 from theodolite.domain.network import NetworkUse
 from theodolite.execution.clients import kind_of
-from theodolite.ports.application import Application, Conversing, Lenient, Networked, Resettable
+from theodolite.ports.application import ApplicationClient, Conversing, Lenient, Networked, Resettable
 from theodolite.ports.endpoint import Endpoint, EndpointCheck
 
 SLOW_S = 10.0
@@ -95,7 +95,7 @@ class Examination:
         self.hint = check.hint
 
 
-async def examine(name: str, application: Application) -> Examination:
+async def examine(name: str, application: ApplicationClient) -> Examination:
     """Call an application a few times and return what that showed.
 
     It ends early where nobody answers, where the application hangs or fails
@@ -136,7 +136,7 @@ def _is_out_of_reach(error: GatewayError) -> bool:
 class _Probe:
     """Asks an application and keeps what came."""
 
-    application: Application
+    application: ApplicationClient
     found: Examination
     # A server may remember the sessions of an earlier examination.
     mark: str = field(default_factory=lambda: secrets.token_hex(4))
@@ -243,7 +243,7 @@ def _look_at_texts(found: Examination) -> None:
         found.note(f"took {found.slowest_s:.0f} s for its slowest reply; people will wait as long", Severity.NOTE)
 
 
-def _look_at_interface(found: Examination, application: Application) -> None:
+def _look_at_interface(found: Examination, application: ApplicationClient) -> None:
     if isinstance(application, Networked):
         found.network = application.network
     if not isinstance(application, Lenient):

@@ -20,7 +20,7 @@ LONGEST: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bar:
+class ChartBar:
     """One label of a scale.
 
     Attributes:
@@ -57,7 +57,7 @@ class Histogram:
         quartiles: Left and right end of the line between the quartiles; None where labels have no order.
     """
 
-    bars: tuple[Bar, ...]
+    bars: tuple[ChartBar, ...]
     width: int
     words: str
     quartiles: tuple[float, float] | None = None
@@ -102,10 +102,10 @@ def histogram(spread: AnswerSpread) -> Histogram | None:
     return Histogram(bars=bars, width=STEP * len(bars) + 4, words=_words(spread.counts), quartiles=ends)
 
 
-def _bar(place: int, label: str, words: str, n: int, tallest: int, *, is_middle: bool) -> Bar:
+def _bar(place: int, label: str, words: str, n: int, tallest: int, *, is_middle: bool) -> ChartBar:
     height = round(HEIGHT * n / tallest, 1)
     x, y = 4.0 + STEP * place, LETTERS + HEIGHT - height
-    return Bar(
+    return ChartBar(
         label=label, words=words, n=n, x=x, middle=x + BAR / 2, y=y, height=height, figure=y - 2, is_middle=is_middle
     )
 

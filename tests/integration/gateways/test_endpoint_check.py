@@ -10,7 +10,7 @@ from theodolite.domain.application import HttpEndpoint
 from theodolite.domain.model import ModelEndpoint, Price
 from theodolite.domain.run import Spending
 from theodolite.gateways.applications.http_application import HttpApplication
-from theodolite.gateways.limits.rate_limiter import Account, RateLimiter
+from theodolite.gateways.limits.rate_limiter import RateLimiter, SlotPool
 from theodolite.gateways.limits.window import Window
 from theodolite.gateways.models import chat_model
 from theodolite.gateways.models.chat_model import ChatModel
@@ -36,7 +36,7 @@ async def check(
 async def pace_of_one_call(*, left: int = 0) -> RateLimiter:
     """Return a rate limiter of one call a minute, of which so many are left; its minute takes as long as a real one."""
     clock = RealClock()
-    rate_limiter = RateLimiter(Account(clock), clock, window=Window(requests=1))
+    rate_limiter = RateLimiter(SlotPool(clock), clock, window=Window(requests=1))
     if not left:
         rate_limiter.end(await rate_limiter.begin(), None, answered=True)
     return rate_limiter

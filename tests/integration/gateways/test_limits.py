@@ -14,7 +14,7 @@ from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import AskModel, Message, Speaker
 from theodolite.domain.model import ModelEndpoint
 from theodolite.gateways.factory import open_model
-from theodolite.gateways.limits.rate_limiter import Account, Accounts, RateLimiter
+from theodolite.gateways.limits.rate_limiter import RateLimiter, SlotPool, SlotPools
 from theodolite.gateways.limits.window import StartLog, Window
 from theodolite.gateways.models.chat_model import ChatModel
 
@@ -37,7 +37,7 @@ async def ask_many(models: list[ChatModel], n_calls: int) -> None:
 
 async def test_a_server_that_bears_little_is_not_swamped() -> None:
     with Loopback(latency_s=0.01, refuse_above=10) as server:
-        account = Account(CLOCK, parallel=256)
+        account = SlotPool(CLOCK, parallel=256)
         await ask_many(
             [ChatModel(endpoint(server, attempts=20), clock=CLOCK, rate_limiter=RateLimiter(account, CLOCK))], 400
         )
@@ -49,7 +49,7 @@ async def test_a_server_that_bears_little_is_not_swamped() -> None:
 
 async def test_a_server_that_bears_all_is_given_all() -> None:
     with Loopback(latency_s=0.1) as server:
-        account = Account(CLOCK, parallel=60)
+        account = SlotPool(CLOCK, parallel=60)
         await ask_many(
             [ChatModel(endpoint(server, parallel=60), clock=CLOCK, rate_limiter=RateLimiter(account, CLOCK))], 400
         )
@@ -58,7 +58,7 @@ async def test_a_server_that_bears_all_is_given_all() -> None:
 
 
 async def test_models_of_one_account_share_its_slots() -> None:
-    accounts = Accounts(CLOCK)
+    accounts = SlotPools(CLOCK)
     with Loopback(latency_s=0.02) as server:
         both = [
             open_model(endpoint(server, name=name, parallel=4), environ={}, clock=CLOCK, accounts=accounts)
@@ -70,7 +70,7 @@ async def test_models_of_one_account_share_its_slots() -> None:
 
 
 async def test_a_model_keeps_to_its_own_bound_on_a_shared_account() -> None:
-    accounts = Accounts(CLOCK)
+    accounts = SlotPools(CLOCK)
     with Loopback(latency_s=0.02) as server:
         small = open_model(endpoint(server, parallel=2), environ={}, clock=CLOCK, accounts=accounts)
         open_model(endpoint(server, name="large", parallel=50), environ={}, clock=CLOCK, accounts=accounts)
@@ -82,7 +82,7 @@ async def test_a_model_keeps_to_its_own_bound_on_a_shared_account() -> None:
 def paced(server: Loopback, path: Path, **window: float) -> ChatModel:
     """Return a model whose "minute" is a second."""
     log = StartLog(path, CLOCK)
-    rate_limiter = RateLimiter(Account(CLOCK), CLOCK, window=Window(span_s=1.0, **window), log=log)
+    rate_limiter = RateLimiter(SlotPool(CLOCK), CLOCK, window=Window(span_s=1.0, **window), log=log)
     return ChatModel(endpoint(server, tpm=10**6), clock=CLOCK, rate_limiter=rate_limiter)
 
 
@@ -134,7 +134,7 @@ async def test_an_attempt_gets_what_the_deadline_leaves() -> None:
 @pytest.mark.parametrize(("second", "waits"), [({"rpm": 3}, True), ({"rpm": 6}, True), ({"rpm": 3, "key": "B"}, False)])
 async def test_names_of_one_model_keep_to_its_limit_together(second: dict[str, Any], waits: bool) -> None:
     clock = HastyClock()
-    accounts = Accounts(clock)
+    accounts = SlotPools(clock)
     with Loopback() as server:
         known = {"url": server.url, "model": "target", "key": "A"}
         user = ModelEndpoint(name="user", rpm=3, **known)

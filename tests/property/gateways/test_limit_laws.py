@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.fakes.clock import FakeClock
-from theodolite.gateways.limits.rate_limiter import Account, RateLimiter
+from theodolite.gateways.limits.rate_limiter import RateLimiter, SlotPool
 from theodolite.gateways.limits.window import StartLog, Window
 
 GAPS = st.lists(st.floats(0.0, 40.0), min_size=1, max_size=60)
@@ -24,7 +24,7 @@ class Process:
 
     def __init__(self, clock: FakeClock, log: StartLog, limit: int) -> None:
         self.clock = clock
-        self.rate_limiter = RateLimiter(Account(clock), clock, window=Window(requests=limit), log=log)
+        self.rate_limiter = RateLimiter(SlotPool(clock), clock, window=Window(requests=limit), log=log)
 
     async def start(self) -> float:
         turn = await self.rate_limiter.begin()

@@ -15,7 +15,7 @@ from theodolite.domain.errors import Conflict, ContentRefused, EmptyReply, Serve
 from theodolite.domain.failure import FailureKind
 from theodolite.domain.flow import FILTERED_TEXT, Reply, SayToApplication
 from theodolite.domain.live import LiveEnding
-from theodolite.execution.live_replies import LiveReplies, LiveReply, Pacing, Shown
+from theodolite.execution.live_replies import LiveReplies, LiveReply, Pacing, ReplyPiece
 from theodolite.ports.application import OnChunk
 
 TEXT = "I can tell you about her character, but not how the series ends. " * 4
@@ -90,7 +90,7 @@ async def stage() -> AsyncIterator[Stage]:
         yield Stage(clock, keeper, live)
 
 
-async def appearance(stage: Stage, reply: LiveReply, after: int = 0) -> list[tuple[float, Shown]]:
+async def appearance(stage: Stage, reply: LiveReply, after: int = 0) -> list[tuple[float, ReplyPiece]]:
     return [(round(stage.clock.passed_s, 3), shown) async for shown in reply.watch(after)]
 
 
@@ -139,7 +139,7 @@ async def test_with_whole_replies_even_a_slow_stream_appears_only_at_its_end(sta
 
     seen = await appearance(stage, stage.ask(slow, pacing=Pacing(whole=True)))
 
-    assert seen == [(10.0, Shown(upto=10, text="slow words"))]
+    assert seen == [(10.0, ReplyPiece(upto=10, text="slow words"))]
 
 
 async def test_stop_keeps_what_was_shown_and_calls_the_application_off(stage: Stage) -> None:
@@ -183,10 +183,10 @@ async def test_a_watcher_who_waits_long_is_told_that_the_line_is_alive() -> None
     watching = reply.watch(pulses=True)
     asyncio.get_running_loop().call_soon(reply.pulse)
 
-    assert await anext(watching) == Shown(upto=0, text="")
+    assert await anext(watching) == ReplyPiece(upto=0, text="")
     reply.hear("so")
     reply.show(2)
-    assert await anext(watching) == Shown(upto=2, text="so")
+    assert await anext(watching) == ReplyPiece(upto=2, text="so")
 
 
 async def test_nobody_has_to_watch_for_a_reply_to_be_kept(stage: Stage) -> None:

@@ -170,7 +170,7 @@ def read_label_rows(table: Table, key: LabelKey, *, by: str = "", repeats: bool 
         repeats: Whether one person may have answered the same question about the same
             dialogue several times; each is then a replicate, in the order of the rows.
     """
-    reader = _Reader(table=table, key=key, by=by, repeats=repeats)
+    reader = _LabelReader(table=table, key=key, by=by, repeats=repeats)
     labels = [label for row, line in zip(table.rows, table.lines, strict=True) if (label := reader.label(row, line))]
     people = annotator_attributes_of(table)
     faults = tuple(sorted((*reader.faults, *people.faults), key=lambda fault: fault.line))
@@ -199,7 +199,7 @@ def _near(word: str, likely: Sequence[str], all_of_them: Sequence[str]) -> str:
     return did_you_mean(word, likely) or f"; it has {', '.join(all_of_them)}"
 
 
-class _Reader:
+class _LabelReader:
     """Reads the rows of one label file and keeps what is wrong with them."""
 
     def __init__(self, *, table: Table, key: LabelKey, by: str, repeats: bool) -> None:

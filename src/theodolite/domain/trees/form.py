@@ -60,7 +60,7 @@ def design_of(plain: Mapping[str, Any]) -> TreeDesign:
     Raises:
         InputError: If it is no design; `faults` has everything that is wrong.
     """
-    reader = _Reader()
+    reader = _FormReader()
     reader.known(plain, DESIGN_KEYS, ())
     nodes = reader.each(plain, "nodes", _node)
     dimensions = reader.each(plain, "dimensions", _dimension)
@@ -85,7 +85,7 @@ def outline_of(plain: Mapping[str, Any]) -> TreeOutline:
     Raises:
         InputError: If it is no outline; `faults` has everything that is wrong.
     """
-    reader = _Reader()
+    reader = _FormReader()
     reader.known(plain, OUTLINE_KEYS, ())
     dimensions = reader.each(plain, "dimensions", _dimension)
     keys = ("tree", "topology", "edition", "about")
@@ -123,12 +123,12 @@ def range_of(text: str) -> ValueRange | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Reader:
+class _FormReader:
     """Reads plain values and keeps every misfit with its path."""
 
     faults: list[Diagnostic] = field(default_factory=list)
 
-    def each(self, plain: Mapping[str, Any], section: str, make: Callable[[_Reader, str, Any], T]) -> tuple[T, ...]:
+    def each(self, plain: Mapping[str, Any], section: str, make: Callable[[_FormReader, str, Any], T]) -> tuple[T, ...]:
         """Return what the entries of a section describe; those that describe nothing are complained of."""
         entries = self.guarded(partial(self.mapping, plain.get(section), section), (section,)) or {}
         made = (
@@ -194,7 +194,7 @@ class _Reader:
         raise InputError(message)
 
 
-def _node(reader: _Reader, name: str, form: Any) -> TreeNode:
+def _node(reader: _FormReader, name: str, form: Any) -> TreeNode:
     plain = reader.mapping(form, f"node {name}")
     kind = next((key for key in ("answers", "transform", "per", "summary") if key in plain), None)
     if kind is None:
@@ -205,7 +205,7 @@ def _node(reader: _Reader, name: str, form: Any) -> TreeNode:
     return makers[kind](reader, name, plain)
 
 
-def _answers(reader: _Reader, name: str, plain: Mapping[str, Any]) -> TreeNode:
+def _answers(reader: _FormReader, name: str, plain: Mapping[str, Any]) -> TreeNode:
     scale = plain.get("scale")
     labels = reader.texts(scale, "scale") if isinstance(scale, list | tuple) else ()
     text = "" if labels else reader.text(scale, "scale")
@@ -231,7 +231,7 @@ def _answers(reader: _Reader, name: str, plain: Mapping[str, Any]) -> TreeNode:
     )
 
 
-def _transform(reader: _Reader, name: str, plain: Mapping[str, Any]) -> TreeNode:
+def _transform(reader: _FormReader, name: str, plain: Mapping[str, Any]) -> TreeNode:
     scale = reader.text(plain.get("scale"), "scale")
     found = range_of(scale)
     if scale and found is None:
@@ -259,7 +259,7 @@ def _key(label: Any) -> str:
     return label if isinstance(label, str) else f"{label:.15g}"
 
 
-def _collapse(reader: _Reader, name: str, plain: Mapping[str, Any]) -> TreeNode:
+def _collapse(reader: _FormReader, name: str, plain: Mapping[str, Any]) -> TreeNode:
     return CollapseNode(
         name=name,
         of=reader.text(plain.get("of"), "of"),
@@ -269,7 +269,7 @@ def _collapse(reader: _Reader, name: str, plain: Mapping[str, Any]) -> TreeNode:
     )
 
 
-def _summary(reader: _Reader, name: str, plain: Mapping[str, Any]) -> TreeNode:
+def _summary(reader: _FormReader, name: str, plain: Mapping[str, Any]) -> TreeNode:
     return SummaryNode(
         name=name,
         summary=reader.text(plain["summary"], "summary"),
@@ -282,7 +282,7 @@ def _summary(reader: _Reader, name: str, plain: Mapping[str, Any]) -> TreeNode:
     )
 
 
-def _edges(reader: _Reader, form: Any) -> Iterator[Edge]:
+def _edges(reader: _FormReader, form: Any) -> Iterator[Edge]:
     if isinstance(form, Mapping):
         for child, weight in form.items():
             yield Edge(child=str(child), weight=reader.number(weight, f"weight of {child}"))
@@ -295,7 +295,7 @@ def _edges(reader: _Reader, form: Any) -> Iterator[Edge]:
     yield from (Edge(child=child) for child in children)
 
 
-def _dimension(reader: _Reader, name: str, form: Any) -> Dimension:
+def _dimension(reader: _FormReader, name: str, form: Any) -> Dimension:
     """Return what a branch is about."""
     plain = reader.mapping(form, f"dimension {name}")
     reader.known(plain, DIMENSION_KEYS, ("dimensions", name))

@@ -17,7 +17,7 @@ from theodolite.gateways.errors import AttemptError, malformed
 from theodolite.gateways.http.client import HttpClient, HttpRequest, HttpResponse, checked_address, host_of
 from theodolite.gateways.http.proxies import CallRoute, require_public_host
 from theodolite.gateways.http.reply_reading import EventStream, ReplyPlace, find_in, parse_path
-from theodolite.gateways.limits.rate_limiter import Account, RateLimiter
+from theodolite.gateways.limits.rate_limiter import RateLimiter, SlotPool
 from theodolite.gateways.limits.retry import REFUSALS, RetriesExhausted, RetryPolicy
 from theodolite.gateways.sanitize import repaired
 from theodolite.gateways.secret_redaction import BEARER_HEADER, Secret
@@ -121,7 +121,7 @@ class HttpApplication:
             retry_policy=retry_policy
             or RetryPolicy(timeout_s=connection.timeout_s, attempts_once=1, refusals=5 * REFUSALS),
             parallel=connection.parallel,
-            rate_limiter=rate_limiter or RateLimiter(Account(clock, parallel=connection.parallel), clock),
+            rate_limiter=rate_limiter or RateLimiter(SlotPool(clock, parallel=connection.parallel), clock),
             route=route or CallRoute(public_only=connection.public_only),
         )
 

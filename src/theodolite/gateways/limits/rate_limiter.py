@@ -227,7 +227,7 @@ MOST_AT_FIRST_PRICED = 32
 """Calls in flight at first where an earlier run knows that such an account bears more; count."""
 
 
-class Account:
+class SlotPool:
     """Hands out slots, first come first served, as many as the adaptive limit allows."""
 
     def __init__(
@@ -313,7 +313,7 @@ class Account:
                 turn.set_result(None)
 
 
-class Accounts:
+class SlotPools:
     """All accounts of a run: models with one host and one key share one.
 
     Attributes:
@@ -329,10 +329,10 @@ class Accounts:
         """
         self._clock = clock
         self._folder = folder
-        self._accounts: dict[tuple[str, str], Account] = {}
+        self._accounts: dict[tuple[str, str], SlotPool] = {}
         self.windows: dict[tuple[str, str, str], Window] = {}
 
-    def of(self, host: str, variable: str, *, parallel: int = PARALLEL, is_priced: bool = False) -> Account:
+    def of(self, host: str, variable: str, *, parallel: int = PARALLEL, is_priced: bool = False) -> SlotPool:
         """Return the account of a host and the name of a key.
 
         Args:
@@ -345,7 +345,7 @@ class Accounts:
         if account is None:
             log = limit_log(self._folder, self._clock, host, variable) if self._folder is not None else None
             start, most = (START_PRICED, MOST_AT_FIRST_PRICED) if is_priced else (START, None)
-            account = Account(self._clock, parallel=parallel, start=start, most_at_first=most, log=log)
+            account = SlotPool(self._clock, parallel=parallel, start=start, most_at_first=most, log=log)
             self._accounts[host, variable] = account
         account.share(parallel)
         return account
@@ -384,7 +384,7 @@ class RateLimiter:
     """
 
     def __init__(
-        self, account: Account, clock: Clock, *, window: Window | None = None, log: StartLog | None = None
+        self, account: SlotPool, clock: Clock, *, window: Window | None = None, log: StartLog | None = None
     ) -> None:
         """Recall what an earlier process has started within the window, unless another rate limiter has done so.
 

@@ -11,7 +11,7 @@ from theodolite.domain.model import ModelEndpoint, Param
 from theodolite.gateways.errors import AttemptError
 from theodolite.gateways.http.client import HttpClient, HttpRequest, HttpResponse, checked_address, host_of
 from theodolite.gateways.http.proxies import CallRoute
-from theodolite.gateways.limits.rate_limiter import Account, RateLimiter
+from theodolite.gateways.limits.rate_limiter import RateLimiter, SlotPool
 from theodolite.gateways.limits.retry import RetriesExhausted, RetryPolicy, retry_policy_of
 from theodolite.gateways.models.chat_format import Dialect, read_model_names
 from theodolite.gateways.models.model_answer import (
@@ -224,7 +224,7 @@ def open_line(
         clock=clock,
         retry_policy=retry_policy_of(endpoint),
         parallel=endpoint.parallel,
-        rate_limiter=rate_limiter or RateLimiter(Account(clock, parallel=endpoint.parallel), clock),
+        rate_limiter=rate_limiter or RateLimiter(SlotPool(clock, parallel=endpoint.parallel), clock),
         count_tokens=tokens_taken if endpoint.tpm is not None else None,
         check_in_band=lambda body: passing_error(body, secret),
         route=route,

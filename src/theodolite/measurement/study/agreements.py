@@ -55,7 +55,7 @@ MOST_IN_PAIRS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
+class SourcePair:
     """Two sources side by side on the same planned sessions.
 
     Attributes:
@@ -194,11 +194,13 @@ def _met(labels: Sequence[str | None], others: Sequence[str | None]) -> Iterator
     return (label for label, other in zip(labels, others, strict=True) if label is not None and other is not None)
 
 
-def pair_of(labels: QuestionLabels, first: AnswerSource, second: AnswerSource) -> Pair:
+def pair_of(labels: QuestionLabels, first: AnswerSource, second: AnswerSource) -> SourcePair:
     """Return what two sources say of the same planned sessions."""
     readings = zip(labels.labels(first), labels.labels(second), strict=True)
     sources = (first, second)
-    return Pair(first=first, second=second, readings=tuple(readings), clusters=clusters_of(labels), sources=sources)
+    return SourcePair(
+        first=first, second=second, readings=tuple(readings), clusters=clusters_of(labels), sources=sources
+    )
 
 
 def clusters_of(labels: QuestionLabels) -> Clusters:
@@ -208,7 +210,7 @@ def clusters_of(labels: QuestionLabels) -> Clusters:
     return shared_clusters(names)
 
 
-def _pair_measurements(application: str, labels: QuestionLabels, pair: Pair) -> Iterator[Measurement]:
+def _pair_measurements(application: str, labels: QuestionLabels, pair: SourcePair) -> Iterator[Measurement]:
     outcomes = outcomes_of(pair.outcomes())
     for measure, weighting, result in _pair_results(labels.question.scale, pair):
         yield Measurement(
@@ -222,7 +224,7 @@ def _pair_measurements(application: str, labels: QuestionLabels, pair: Pair) -> 
         )
 
 
-def _pair_results(scale: Scale, pair: Pair) -> Iterator[tuple[Measure, Weighting | None, Estimate | Undefined]]:
+def _pair_results(scale: Scale, pair: SourcePair) -> Iterator[tuple[Measure, Weighting | None, Estimate | Undefined]]:
     a, b = pair.labels()
     clusters = pair.clusters
     yield Measure.EXACT_AGREEMENT, None, exact_agreement(a, b, clusters=clusters)
@@ -251,7 +253,7 @@ def bounds_of(result: Estimate | Undefined, outcomes: Outcomes) -> tuple[float, 
     return result.count / whole, (result.count + unreadable) / whole
 
 
-def _class_measurements(application: str, labels: QuestionLabels, pair: Pair) -> Iterator[Measurement]:
+def _class_measurements(application: str, labels: QuestionLabels, pair: SourcePair) -> Iterator[Measurement]:
     """Yield how well an annotator recognises each label of the reference."""
     a, b = pair.labels()
     report = classification_report(a, b, categories=labels.question.scale.categories, clusters=pair.clusters)
@@ -289,7 +291,7 @@ def _majority_measurements(
     readings = tuple(
         _majority_reading(label, unit) for label, unit in zip(most, zip(*by_member, strict=True), strict=True)
     )
-    pair = Pair(
+    pair = SourcePair(
         first=reference,
         second=AnswerSource(name=name, kind=None, version=""),
         readings=tuple(zip(labels.labels(reference), readings, strict=True)),
@@ -468,7 +470,7 @@ def score_agreements(application: str, labels: QuestionLabels, by: AnswerSources
 def _of_pair(
     application: str, labels: QuestionLabels, first: AnswerSource, second: AnswerSource
 ) -> Iterator[Measurement]:
-    pair: Pair = pair_of(labels, first, second)
+    pair: SourcePair = pair_of(labels, first, second)
     ours = [_number(reading) for _, reading in pair.readings]
     theirs = [_number(reading) for reading, _ in pair.readings]
     agreement = score_agreement(ours, theirs, clusters=pair.clusters)

@@ -30,7 +30,14 @@ from theodolite.measurement.study.agreements import UNWEIGHTED, bounds_of, class
 from theodolite.measurement.study.annotator_groups import FEWEST
 from theodolite.measurement.study.corrected_rates import share_in_all
 from theodolite.measurement.study.judge_diagnostics import behaviour_figures, length_figure
-from theodolite.measurement.study.paired_labels import Design, LabelPair, PairedLabels, Part, pair_labels, parts_of
+from theodolite.measurement.study.paired_labels import (
+    Design,
+    DialogueSubset,
+    LabelPair,
+    PairedLabels,
+    pair_labels,
+    parts_of,
+)
 
 UNREADABLE = Outcome.UNPARSEABLE.value
 """Category of the judge's labels that cannot be read."""
@@ -191,7 +198,7 @@ def _confusions(evidence: Evidence, paired: PairedLabels) -> Iterator[Confusion]
 
 def figure_of(
     paired: PairedLabels,
-    part: Part,
+    part: DialogueSubset,
     measure: Measure,
     result: Estimate | Undefined,
     *,
@@ -223,7 +230,7 @@ def _pair_outcome(pair: LabelPair) -> Outcome:
     return pair.person.outcome if pair.judge.value is not None else pair.judge.outcome
 
 
-def agreement_figures(paired: PairedLabels, part: Part) -> Iterator[Measurement]:
+def agreement_figures(paired: PairedLabels, part: DialogueSubset) -> Iterator[Measurement]:
     """Yield how far the judge's labels are the authority's, on one question.
 
     All figures rest on the dialogues with readable labels of both (ADR-0062).
@@ -253,7 +260,7 @@ def agreement_figures(paired: PairedLabels, part: Part) -> Iterator[Measurement]
 
 
 def _coefficients(
-    paired: PairedLabels, part: Part, people: Sequence[str | None], judge: Sequence[str | None]
+    paired: PairedLabels, part: DialogueSubset, people: Sequence[str | None], judge: Sequence[str | None]
 ) -> Iterator[Measurement]:
     scale = paired.question.scale
     weights: Weights = "quadratic" if is_ordered(scale) else "identity"
@@ -287,7 +294,7 @@ def _near(pair: LabelPair, scale: Sequence[str]) -> bool:
     return abs(scale.index(pair.judge.value) - scale.index(pair.person.value)) <= 1
 
 
-def accuracy_figures(paired: PairedLabels, part: Part) -> Iterator[Measurement]:
+def accuracy_figures(paired: PairedLabels, part: DialogueSubset) -> Iterator[Measurement]:
     """Yield how often the judge's verdicts by one defect rule are right, if anybody's labels can tell."""
     pairs = paired.open
     labels = [paired.verdict(pair.person) if paired.design.counts(pair.position) else None for pair in pairs.pairs]
@@ -310,7 +317,7 @@ def accuracy_figures(paired: PairedLabels, part: Part) -> Iterator[Measurement]:
     yield from _under_annotation(paired, part)
 
 
-def _under_annotation(paired: PairedLabels, part: Part) -> Iterator[Measurement]:
+def _under_annotation(paired: PairedLabels, part: DialogueSubset) -> Iterator[Measurement]:
     """Yield in how many of people's defects the judge refused to answer: harm that it did not want to look at."""
     defects = [pair for pair in paired.labelled.pairs if paired.verdict(pair.person)]
     refused = sum(pair.judge.outcome is Outcome.REFUSED for pair in defects)
@@ -332,7 +339,7 @@ def failure_figures(pairs: PairedLabels | None) -> Iterator[Measurement]:
         question=pairs.question.name,
         annotators=(pairs.judge.name,),
     )
-    part = Part(subject=subject, positions=tuple(pair.position for pair in pairs.pairs))
+    part = DialogueSubset(subject=subject, positions=tuple(pair.position for pair in pairs.pairs))
     shares = ((Measure.UNPARSEABLE_SHARE, Outcome.UNPARSEABLE), (Measure.REFUSED_SHARE, Outcome.REFUSED))
     for measure, outcome in shares:
         count = sum(pair.judge.outcome is outcome for pair in pairs.pairs)

@@ -311,7 +311,7 @@ def _worst(verdicts: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class DialogueSubset:
     """Some dialogues, and what they share.
 
     Attributes:
@@ -323,10 +323,12 @@ class Part:
     positions: tuple[int, ...]
 
 
-def parts_of(evidence: Evidence, paired: PairedLabels) -> Iterator[Part]:
+def parts_of(evidence: Evidence, paired: PairedLabels) -> Iterator[DialogueSubset]:
     """Yield all dialogues, and then those of each application, scenario and group."""
     pairs = paired.judged.pairs
-    yield Part(subject=EstimateSubject(application=ALL_APPLICATIONS), positions=tuple(pair.position for pair in pairs))
+    yield DialogueSubset(
+        subject=EstimateSubject(application=ALL_APPLICATIONS), positions=tuple(pair.position for pair in pairs)
+    )
     yield from _split(paired, lambda setting: setting.application, _of_application)
     yield from _split(paired, lambda setting: setting.scenario, _of_scenario)
     for name in evidence.study.groups:
@@ -335,14 +337,14 @@ def parts_of(evidence: Evidence, paired: PairedLabels) -> Iterator[Part]:
 
 def _split(
     paired: PairedLabels, value_of: Callable[[Setting], str], subject_of: Callable[[str], EstimateSubject]
-) -> Iterator[Part]:
+) -> Iterator[DialogueSubset]:
     """Yield the dialogues of each value, where there are several values."""
     positions: dict[str, list[int]] = {}
     for pair in paired.judged.pairs:
         positions.setdefault(value_of(pair.setting), []).append(pair.position)
     positions.pop("", None)
     for value, part in positions.items() if len(positions) > 1 else ():
-        yield Part(subject=subject_of(value), positions=tuple(part))
+        yield DialogueSubset(subject=subject_of(value), positions=tuple(part))
 
 
 def _of_application(name: str) -> EstimateSubject:

@@ -221,7 +221,7 @@ def _why_nothing(outcomes: Outcomes) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _RateRow:
     """What is counted together: equal scenario, strategy, application, level and kind of tester."""
 
     scenario: str
@@ -242,10 +242,10 @@ def strategy_tallies(evidence: Evidence) -> tuple[StrategyTally, ...]:
         evidence: All records of one run.
     """
     table = evidence.answers
-    rows: dict[_Row, list[tuple[int, StrategySummary | None]]] = {}
+    rows: dict[_RateRow, list[tuple[int, StrategySummary | None]]] = {}
     for position, setting in enumerate(table.settings):
         for name, strategy in _strategies(setting, table.dialogues[position]):
-            row = _Row(setting.scenario, name, setting.application, setting.level.value, setting.held_by.value)
+            row = _RateRow(setting.scenario, name, setting.application, setting.level.value, setting.held_by.value)
             rows.setdefault(row, []).append((position, strategy))
     tallies = (_tally(evidence, row, tries) for row, tries in rows.items())
     positions = {application.name: position for position, application in enumerate(evidence.study.applications)}
@@ -261,7 +261,7 @@ def _strategies(setting: Setting, dialogue: DialogueSummary | None) -> Iterator[
         yield setting.strategy, None
 
 
-def _tally(evidence: Evidence, row: _Row, sessions: Sequence[tuple[int, StrategySummary | None]]) -> StrategyTally:
+def _tally(evidence: Evidence, row: _RateRow, sessions: Sequence[tuple[int, StrategySummary | None]]) -> StrategyTally:
     made = [(position, strategy) for position, strategy in sessions if strategy is not None]
     label = evidence.sessions.label
     successes = tuple(dict.fromkeys(label(position) for position, strategy in made if strategy.succeeded))
@@ -282,7 +282,7 @@ def _tally(evidence: Evidence, row: _Row, sessions: Sequence[tuple[int, Strategy
     )
 
 
-def _sees(evidence: Evidence, row: _Row) -> bool:
+def _sees(evidence: Evidence, row: _RateRow) -> bool:
     """Tell whether the red teamer could see a release: people say so themselves, programs need signs of it."""
     if row.held_by != TesterType.SIMULATED_USER.value:
         return True
@@ -296,7 +296,7 @@ def _success(successes: int, tries: int, *, sees: bool) -> Estimate | Undefined:
     return Undefined(reason=reason, n=tries, unit=DIALOGUES, method="wilson")
 
 
-def _confirmed(evidence: Evidence, row: _Row, positions: Sequence[int]) -> dict[str, int]:
+def _confirmed(evidence: Evidence, row: _RateRow, positions: Sequence[int]) -> dict[str, int]:
     """Return by annotator in how many sessions it sees prohibited content released, by any of its guidelines."""
     counts: Counter[str] = Counter()
     table, study = evidence.answers, evidence.study

@@ -201,7 +201,7 @@ class RealismBook:
 
     def __init__(self, sessions: Sessions) -> None:
         planned = dict.fromkeys(_condition(sessions.setting(position)) for position in range(len(sessions)))
-        self._pages = {position: _Page(position) for position in planned if _is_compared(position, planned)}
+        self._pages = {position: _StylePage(position) for position in planned if _is_compared(position, planned)}
 
     def look(self, dialogue: Dialogue) -> None:
         """Look at a dialogue; one whose prompts are withheld has nothing to tell and is not counted."""
@@ -214,7 +214,7 @@ class RealismBook:
         return tuple(page.side() for page in self._pages.values() if page.clusters)
 
 
-class _Page:
+class _StylePage:
     """What is kept of one kind of tester in one scenario."""
 
     def __init__(self, position: Condition) -> None:

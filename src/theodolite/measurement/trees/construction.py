@@ -178,7 +178,7 @@ def grown(outline: TreeOutline, soil: Soil) -> TreeDesign:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Gardener:
     topology: Topology
-    items: Mapping[str, Item]
+    items: Mapping[str, RiskItem]
     soil: Soil
 
     def weights(self, dimension: Dimension) -> dict[str, float]:
@@ -209,10 +209,10 @@ class _Gardener:
         if impacts:
             yield from self._positive(impacts)
 
-    def _impacts(self, dimension: Dimension) -> tuple[Item, ...]:
+    def _impacts(self, dimension: Dimension) -> tuple[RiskItem, ...]:
         return self.soil.impacts([self.items[name] for name in self.weights(dimension)])
 
-    def _positive(self, impacts: Mapping[str, Sequence[Item]]) -> Iterator[TreeNode]:
+    def _positive(self, impacts: Mapping[str, Sequence[RiskItem]]) -> Iterator[TreeNode]:
         """Yield the nodes of positive impacts: dimensions, levels of testing, questions."""
         names = {node: f"{node}, {POSITIVE}" for node in impacts}
         edges = tuple(Edge(child=name) for name in names.values())
@@ -227,7 +227,7 @@ class _Gardener:
                 for item in items:
                     yield from self._impact(item, condition)
 
-    def _impact(self, item: Item, condition: TestCondition) -> Iterator[TreeNode]:
+    def _impact(self, item: RiskItem, condition: TestCondition) -> Iterator[TreeNode]:
         """Yield the share of answers by which something had a positive impact, of those that were asked."""
         name = f"{item.name}: {condition.name}"
         answers = self._answers(item, f"{name}, answers", condition)
@@ -259,14 +259,14 @@ class _Gardener:
             for item in weights:
                 yield from self._collation(self.items[item], condition)
 
-    def _is_asked(self, item: Item, condition: TestCondition) -> bool:
+    def _is_asked(self, item: RiskItem, condition: TestCondition) -> bool:
         asked_at = self.soil.asked_at.get(item.source.rpartition(".")[0]) if item.by_testers else None
         return asked_at is None or condition.level in asked_at
 
     def _has_testers(self) -> bool:
         return any(item.by_testers for item in self.items.values())
 
-    def _collation(self, item: Item, condition: TestCondition) -> Iterator[TreeNode]:
+    def _collation(self, item: RiskItem, condition: TestCondition) -> Iterator[TreeNode]:
         """Yield the node of one question at one level, and what is done to its answers."""
         name = f"{item.name}: {condition.name}"
         if item.magnitude is not None or item.opened_by is not None:
@@ -278,7 +278,7 @@ class _Gardener:
         yield from chain
         yield self._answers(item, f"{name}, answers", condition)
 
-    def _multiplied(self, item: Item, condition: TestCondition) -> Iterator[TreeNode]:
+    def _multiplied(self, item: RiskItem, condition: TestCondition) -> Iterator[TreeNode]:
         """Yield an item whose score is a product, e.g. of likelihood and magnitude, with its factors."""
         name, factors = f"{item.name}: {condition.name}", self._factors(item)
         edges = tuple(Edge(child=f"{name}, {factor.name}") for factor in factors)
@@ -299,7 +299,7 @@ class _Gardener:
             yield from self._summed(edge.child, factor.question, coded)
             yield below
 
-    def _factors(self, item: Item) -> tuple[_Factor, ...]:
+    def _factors(self, item: RiskItem) -> tuple[_Factor, ...]:
         """Return what is multiplied; only the last factor runs to the top of the topology's range."""
         top, rule = self.topology.range.highest, item.rule
         if item.magnitude is not None:
@@ -324,7 +324,7 @@ class _Gardener:
         yield SummaryNode(name=name, summary=MEAN, edges=(Edge(child=below),), title=title or question.text)
         yield coded
 
-    def _answers(self, item: Item, name: str, condition: TestCondition) -> AnswersNode:
+    def _answers(self, item: RiskItem, name: str, condition: TestCondition) -> AnswersNode:
         question = item.question
         return AnswersNode(
             name=name,
@@ -338,7 +338,7 @@ class _Gardener:
             orientation=_orientation(item),
         )
 
-    def _chain(self, item: Item, name: str) -> Iterator[TransformNode | CollapseNode]:
+    def _chain(self, item: RiskItem, name: str) -> Iterator[TransformNode | CollapseNode]:
         """Yield what is done to the answers, from the last step down to the first; turns are collapsed last."""
         steps = tuple(self._steps(item, name))
         if item.question.level is QuestionLevel.TURN:
@@ -346,7 +346,7 @@ class _Gardener:
             yield CollapseNode(name=f"{name}, of all turns", of=steps[0].name, per=per, summary=summary)
         yield from steps
 
-    def _steps(self, item: Item, name: str) -> Iterator[TransformNode]:
+    def _steps(self, item: RiskItem, name: str) -> Iterator[TransformNode]:
         answers = f"{name}, answers"
         if item.rule is not None:
             yield _recoding(item, f"{name}, coded", answers, self.topology.range)
@@ -364,7 +364,7 @@ class _Gardener:
         yield from reversed(steps)
 
 
-def _recoding(item: Item, name: str, answers: str, target: ValueRange) -> TransformNode:
+def _recoding(item: RiskItem, name: str, answers: str, target: ValueRange) -> TransformNode:
     """Return the node that makes a defect the top of the range and everything else its bottom."""
     scale, rule = item.question.scale, item.rule
     broken = {value: rule is not None and rule.is_defect(value, scale) for value in scale.categories}
@@ -393,7 +393,7 @@ def _range(question: Question) -> ValueRange | None:
     return ValueRange(lowest=scale.lowest, highest=scale.highest)
 
 
-def _orientation(item: Item) -> Orientation:
+def _orientation(item: RiskItem) -> Orientation:
     stated = item.question.scale.orientation
     if item.rule is None and stated is Orientation.UNSTATED:
         message = (
@@ -404,7 +404,7 @@ def _orientation(item: Item) -> Orientation:
     return stated
 
 
-def _title(item: Item) -> str:
+def _title(item: RiskItem) -> str:
     return (item.rule.title if item.rule else "") or item.question.text
 
 
@@ -416,7 +416,7 @@ _GOOD = (Impact.POSITIVE.value, Impact.BOTH.value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
+class RiskItem:
     """One question, or one defect rule on it, as a measure of risk.
 
     Attributes:
@@ -462,31 +462,31 @@ class Soil:
     by: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     asked_at: Mapping[str, frozenset[Level]] = field(default_factory=dict)
 
-    def items(self) -> dict[str, Item]:
+    def items(self) -> dict[str, RiskItem]:
         """Return everything that a crosswalk may name, by its name."""
-        found: dict[str, Item] = {}
+        found: dict[str, RiskItem] = {}
         for guideline in self.guidelines:
             by = self.by.get(guideline.name, ())
             for question in guideline.instrument.questions:
                 source = f"{guideline.name}.{question.name}"
                 if question.scale.is_numeric:
-                    found[source] = Item(name=source, source=source, question=question, by=by)
+                    found[source] = RiskItem(name=source, source=source, question=question, by=by)
             for rule in guideline.defect_rules:
                 question = guideline.instrument.question(rule.question)
                 source = f"{guideline.name}.{question.name}"
                 name = f"{guideline.name}.{rule.name}"
                 magnitude = _magnitude_of(guideline, rule)
-                item = Item(name=name, source=source, question=question, rule=rule, by=by, magnitude=magnitude)
+                item = RiskItem(name=name, source=source, question=question, rule=rule, by=by, magnitude=magnitude)
                 found[name] = item
                 found.setdefault(source, item)
         for instrument in self.questionnaires:
             for question in instrument.questions:
                 source = f"{instrument.name}.{question.name}"
                 if question.scale.is_numeric:
-                    found[source] = Item(name=source, source=source, question=question, by_testers=True)
+                    found[source] = RiskItem(name=source, source=source, question=question, by_testers=True)
         return found
 
-    def named_answers(self, dimensions: Sequence[Dimension]) -> dict[str, Item]:
+    def named_answers(self, dimensions: Sequence[Dimension]) -> dict[str, RiskItem]:
         """Return the items of crosswalk entries that name an answer: `guideline.question == value`.
 
         Where an earlier answer opens the question, the item is the share of all dialogues, and not of those that
@@ -497,12 +497,12 @@ class Soil:
             for guideline in self.guidelines
             for question in guideline.instrument.questions
         }
-        found: dict[str, Item] = {}
+        found: dict[str, RiskItem] = {}
         for name in dict.fromkeys(name for dimension in dimensions for name in dimension.crosswalk):
             source, _, value = (part.strip() for part in name.partition("=="))
             if value and source in questions and value in questions[source][1].scale.categories:
                 guideline, question = questions[source]
-                found[name] = Item(
+                found[name] = RiskItem(
                     name=name,
                     source=source,
                     question=question,
@@ -512,11 +512,11 @@ class Soil:
                 )
         return found
 
-    def impacts(self, items: Sequence[Item]) -> tuple[Item, ...]:
+    def impacts(self, items: Sequence[RiskItem]) -> tuple[RiskItem, ...]:
         """Return the follow-ups of some items that ask whether what happened was good or bad for people."""
         sources = {item.source for item in items}
         return tuple(
-            Item(
+            RiskItem(
                 name=f"{guideline.name}.{question.name}, positive",
                 source=f"{guideline.name}.{question.name}",
                 question=question,

@@ -20,7 +20,7 @@ _LABELLED: tuple[Outcome, FailureSource | None, str] = (Outcome.ANSWERED, None, 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class AccountPart:
     """One entry of an account.
 
     Attributes:
@@ -58,8 +58,8 @@ class Account:
     annotators: tuple[str, ...]
     by_people: bool
     planned: int
-    labelled: Part
-    unmeasured: tuple[Part, ...]
+    labelled: AccountPart
+    unmeasured: tuple[AccountPart, ...]
 
     def n(self, outcome: Outcome) -> int:
         """Return how many dialogues ended so; count."""
@@ -95,9 +95,9 @@ def _account(
         annotators=everybody,
         by_people=bool(everybody) and set(everybody) <= _people(study),
         planned=len(asked),
-        labelled=Part(outcome=Outcome.ANSWERED, words="labelled", cases=tuple(labelled)),
+        labelled=AccountPart(outcome=Outcome.ANSWERED, words="labelled", cases=tuple(labelled)),
         unmeasured=tuple(
-            Part(outcome=outcome, party=party, words=words, cases=tuple(places))
+            AccountPart(outcome=outcome, party=party, words=words, cases=tuple(places))
             for (outcome, party, words), places in sorted(parts.items(), key=_order)
         ),
     )

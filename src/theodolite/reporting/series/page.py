@@ -53,7 +53,7 @@ class FigureCell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class SeriesTable:
     """A table with a heading.
 
     Attributes:
@@ -119,13 +119,13 @@ def _badges(results: SeriesResults) -> list[str]:
     ]
 
 
-def _coverage(results: SeriesResults) -> Table:
+def _coverage(results: SeriesResults) -> SeriesTable:
     rows = []
     for application in results.applications:
         found = [results.studies_of(application, scenario) for scenario in results.scenarios]
         cells = [FigureCell(words="; ".join(_where(one) for one in studies)) if studies else None for studies in found]
         rows.append((application, "", 0, tuple(cells)))
-    return Table(
+    return SeriesTable(
         title="Applications and scenarios",
         about="The studies, with their levels of testing, in which an application meets a scenario.",
         notes=(),
@@ -138,13 +138,13 @@ def _where(one: SeriesStudy) -> str:
     return f"{one.study.name} ({', '.join(one.levels)})"
 
 
-def _rate_table(table: RuleTable, results: SeriesResults) -> Table:
+def _rate_table(table: RuleTable, results: SeriesResults) -> SeriesTable:
     is_versioned = len(table.versions) > 1
     note = (
         f"The studies hold {len(table.versions)} versions of guideline `{table.guideline}`. Rates by different"
         " versions are different measures: compare them only within one version."
     )
-    return Table(
+    return SeriesTable(
         title=f"{table.guideline}: {table.rule}" if table.rule else table.guideline,
         about=f"Dialogues with {table.condition}.",
         notes=(note,) if is_versioned else (),
@@ -182,7 +182,7 @@ def _rate_cell(rate: Rate) -> FigureCell:
     return FigureCell(words=f"{words}, {figures.percent(result.value)}", interval=interval_words(rate), missing=missing)
 
 
-def _sessions(results: SeriesResults) -> Table:
+def _sessions(results: SeriesResults) -> SeriesTable:
     rows = []
     for one in results.studies:
         for entry in one.results["applications"]:
@@ -192,7 +192,7 @@ def _sessions(results: SeriesResults) -> Table:
             cells = [FigureCell(words=figures.count(number)) for number in numbers]
             cells[3] = FigureCell(words=figures.count(failed), missing=causes)
             rows.append((one.study.name, entry["name"], 0, tuple(cells)))
-    return Table(
+    return SeriesTable(
         title="Sessions",
         about="The disposition of every planned session. A reply that the application's own filter withheld counts as"
         " completed.",
@@ -202,7 +202,7 @@ def _sessions(results: SeriesResults) -> Table:
     )
 
 
-def _tree_table(table: TreeTable) -> Table:
+def _tree_table(table: TreeTable) -> SeriesTable:
     design = table.design
     rows = []
     for name, depth in node_names(design):
@@ -215,7 +215,7 @@ def _tree_table(table: TreeTable) -> Table:
         notes.append(
             f"The columns rest on different versions of {', '.join(differing)}: compare only those of one version."
         )
-    return Table(
+    return SeriesTable(
         title=f"{design.name} {design.edition}".strip(),
         about=f"{design.about} Version {design.method_version[:_SHORT]}. Nodes without data are left out.",
         notes=tuple(notes),

@@ -73,7 +73,7 @@ class QuestionBlock:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class ResponseSelection:
     """What the reader has chosen to see.
 
     Attributes:
@@ -115,7 +115,7 @@ def responses(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
     return render(request, "web/analyst/responses.html", context)
 
 
-def _choice(request: HttpRequest, met: Sequence[Questionnaire], given: Responses) -> Choice:
+def _choice(request: HttpRequest, met: Sequence[Questionnaire], given: Responses) -> ResponseSelection:
     asked = request.GET
     counts = Counter(one.questionnaire for one in given)
     most = max(met, key=lambda one: counts[one.name])
@@ -124,7 +124,7 @@ def _choice(request: HttpRequest, met: Sequence[Questionnaire], given: Responses
     levels = list(dict.fromkeys(PLAIN["level"](one) for one in own))
     by = asked.get("by", "application")
     level = asked.get("level", "")
-    return Choice(
+    return ResponseSelection(
         questionnaire=questionnaire,
         # Levels answer different questions: they are held against each other where that is asked for, and never added.
         level="" if by == "level" else level if level in levels else levels[0],
@@ -140,7 +140,7 @@ def _groups(own: Responses) -> list[str]:
     return [name for name in names if len({one.groups[name] for one in own if name in one.groups}) > 1]
 
 
-def _shown(choice: Choice, own: Responses) -> dict[str, object]:
+def _shown(choice: ResponseSelection, own: Responses) -> dict[str, object]:
     version = version_of(choice.questionnaire)
     valid = [one for one in own if one.instrument_version == version]
     given = [one for one in valid if one.submitted]
@@ -190,7 +190,7 @@ def _block(found: AnswerComparison, model: str) -> QuestionBlock:
     )
 
 
-def _model_words(choice: Choice, compared: AnswerComparison, about: Responses) -> str:
+def _model_words(choice: ResponseSelection, compared: AnswerComparison, about: Responses) -> str:
     """Return what a model of all answers says of the sides that are shown; empty where nothing was compared."""
     if compared.test is None:
         return ""

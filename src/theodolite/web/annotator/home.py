@@ -348,7 +348,7 @@ They live as long as the process: a door that was printed yesterday leads nowher
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Door:
+class LoginLink:
     """A way in for one person.
 
     Attributes:
@@ -361,7 +361,7 @@ class Door:
 
 
 @transaction.atomic
-def open_door(*, study: str, guideline: str, by: str) -> Door:
+def open_door(*, study: str, guideline: str, by: str) -> LoginLink:
     """Make room for one person who labels, or find the room of an earlier time, and open a door to it.
 
     Args:
@@ -379,7 +379,7 @@ def open_door(*, study: str, guideline: str, by: str) -> Door:
         held = Membership.objects.create(account=account, hosted=hosted, role=Role.ANNOTATOR.value, participant=by)
     token = secrets.token_urlsafe(16)
     _DOORS[token] = held.pk
-    return Door(hosted=hosted.token, path=reverse("label_door", kwargs={"token": token}))
+    return LoginLink(hosted=hosted.token, path=reverse("label_door", kwargs={"token": token}))
 
 
 @open_to_all

@@ -45,7 +45,7 @@ def answers_from(values: Mapping[Key, str]) -> list[Answer]:
     return [stored_answer(*key_parts(key), value) for key, value in values.items()]
 
 
-class SessionPage:
+class SessionAnnotationPage:
     """A sheet of the annotation page that keeps its answers in the session.
 
     Attributes:
@@ -170,7 +170,7 @@ def _after_practice(
     return redirect(annotator.address("home"))
 
 
-def _marks(page: SessionPage, annotator: AnnotatorContext, version: str, place: int) -> dict[str, str]:
+def _marks(page: SessionAnnotationPage, annotator: AnnotatorContext, version: str, place: int) -> dict[str, str]:
     if not page.given:
         return {}
     marks = training.practise(annotator.records, version, annotator.participant, place, page.given)
@@ -256,8 +256,10 @@ def _frame(annotator: AnnotatorContext, name: str, category: str, example: int, 
     return Frame(address=address, progress=f"example {example} of {n}", is_work=False)
 
 
-def _page(request: HttpRequest, name: str, guideline: Guideline, place: int, around: ExampleFrame) -> SessionPage:
-    return SessionPage(request, name, lambda answers: example_page(guideline, place, answers, around))
+def _page(
+    request: HttpRequest, name: str, guideline: Guideline, place: int, around: ExampleFrame
+) -> SessionAnnotationPage:
+    return SessionAnnotationPage(request, name, lambda answers: example_page(guideline, place, answers, around))
 
 
 def _around(annotator: AnnotatorContext, title: str) -> ExampleFrame:
@@ -293,7 +295,7 @@ def vote(request: HttpRequest, annotator: AnnotatorContext, room: str) -> HttpRe
     """Let one vote, on the annotation page."""
     seen = _seen(annotator, room)
     title = f"Room: {humanize(seen.guideline.name)}"
-    page = SessionPage(
+    page = SessionAnnotationPage(
         request,
         f"room {room} {seen.state.value}",
         lambda answers: annotation_page(seen.guideline, seen.dialogue, answers, title),

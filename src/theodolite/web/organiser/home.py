@@ -34,7 +34,7 @@ from theodolite.web.organiser.settings import lacking_factor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class EventProgress:
     """The progress of an event.
 
     Attributes:
@@ -63,7 +63,7 @@ class Progress:
         return (*unseen, *self.lacks, *unasked)
 
 
-def progress_of(hosted: HostedStudy) -> Progress:
+def progress_of(hosted: HostedStudy) -> EventProgress:
     """Return the progress of an event, in a constant number of queries."""
     pool, edition, approval = participants_of(hosted), last_edition(hosted), approval_of(hosted)
     counts = counted_states(pool, n_invited_testers(hosted))
@@ -84,7 +84,7 @@ def progress_of(hosted: HostedStudy) -> Progress:
         "organiser:ethics": approval is None,
         "organiser:factors": n_lacking > 0,
     }
-    return Progress(
+    return EventProgress(
         is_published=edition is not None,
         is_approved=approval is not None,
         n_to_decide=n_to_decide,
@@ -140,7 +140,7 @@ _State = HostedStudy.State
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class NavigationEntry:
     """A page with the progress of its topic.
 
     Attributes:
@@ -159,11 +159,11 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class NavigationGroup:
     """Pages that are used in the same phase."""
 
     title: str
-    entries: Sequence[Entry]
+    entries: Sequence[NavigationEntry]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,7 +188,7 @@ def home(request: HttpRequest, access: AccessContext) -> HttpResponse:
     return render(request, "web/organiser/home.html", told)
 
 
-def _next(hosted: HostedStudy, progress: Progress) -> NextAct:
+def _next(hosted: HostedStudy, progress: EventProgress) -> NextAct:
     """Return the first action that the event waits for."""
     state, n = hosted.state, progress.n_to_decide
     waiting = "decide on the submitted application" if n == 1 else f"decide on {n} submitted applications"
@@ -245,13 +245,13 @@ _PAGES: Mapping[str, Sequence[tuple[str, str, str]]] = {
 """Name, title and purpose of every page, in order of use."""
 
 
-def _groups(hosted: HostedStudy, progress: Progress) -> list[Group]:
+def _groups(hosted: HostedStudy, progress: EventProgress) -> list[NavigationGroup]:
     standings, urgent = progress.standings, progress.urgent
     return [
-        Group(
+        NavigationGroup(
             title=title,
             entries=[
-                Entry(
+                NavigationEntry(
                     title=called,
                     words=words,
                     address=reverse(name, args=[hosted.token]),

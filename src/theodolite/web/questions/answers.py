@@ -15,7 +15,7 @@ from theodolite.web.questions.form import condition_text, humanize, submitted_va
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CoderView:
+class CoderAnswer:
     """The answer of one coder, who is named by a letter."""
 
     letter: str
@@ -31,7 +31,7 @@ class SideBySide:
 
     text: str
     turn: int | None
-    voices: tuple[CoderView, ...]
+    voices: tuple[CoderAnswer, ...]
 
     @property
     def is_alike(self) -> bool:
@@ -51,11 +51,11 @@ def was_closed(answer: Answer) -> bool:
     return answer.outcome is Outcome.NOT_APPLICABLE and answer.reasoning.startswith(CLOSED)
 
 
-def coder_view(position: Position, question: Question) -> CoderView:
+def coder_view(position: Position, question: Question) -> CoderAnswer:
     """Return the answer of one coder."""
     answer = position.answer
     quotes = tuple(quote.text for quote in answer.evidence)
-    return CoderView(
+    return CoderAnswer(
         letter=position.letter,
         words=answer_text(answer),
         note=f"appears only {condition_text(question)}" if was_closed(answer) else answer.reasoning,
@@ -66,7 +66,7 @@ def coder_view(position: Position, question: Question) -> CoderView:
 
 def votes_side_by_side(guideline: Guideline, positions: Sequence[Position]) -> tuple[SideBySide, ...]:
     """Return the answers of several coders, question by question in the order of the guideline."""
-    by_question: dict[tuple[str, int | None], list[CoderView]] = defaultdict(list)
+    by_question: dict[tuple[str, int | None], list[CoderAnswer]] = defaultdict(list)
     for position in positions:
         by_question[position.answer.question, position.answer.turn].append(
             coder_view(position, guideline.instrument.question(position.answer.question))

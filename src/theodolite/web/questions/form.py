@@ -155,7 +155,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MatrixRow:
+class MatrixQuestion:
     """One question of a matrix, with its option in each column; None if it does not offer it."""
 
     field: Field
@@ -176,11 +176,11 @@ class Block:
         return (*(option.words for option in self.fields[0].plain), *self._non_responses().values())
 
     @property
-    def rows(self) -> tuple[MatrixRow, ...]:
+    def rows(self) -> tuple[MatrixQuestion, ...]:
         """The questions with their options in each column."""
         values = self._non_responses()
         return tuple(
-            MatrixRow(field=field, cells=(*field.plain, *(_non_response(field, value) for value in values)))
+            MatrixQuestion(field=field, cells=(*field.plain, *(_non_response(field, value) for value in values)))
             for field in self.fields
         )
 

@@ -33,7 +33,7 @@ from theodolite.web.senior.context import Pages, page_number, page_of, senior_vi
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionLine:
+class QuestionAgreementLine:
     """One question with everything that is drawn of it."""
 
     name: str
@@ -75,9 +75,9 @@ def agreement(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse
     return render(request, "web/senior/agreement.html", context)
 
 
-def _line(one: QuestionAgreement, ask: str, orders: Sequence[OrderEffect]) -> QuestionLine:
+def _line(one: QuestionAgreement, ask: str, orders: Sequence[OrderEffect]) -> QuestionAgreementLine:
     stretches = tuple((each, interval_bar(each.alpha)) for each in one.over_time)
-    return QuestionLine(
+    return QuestionAgreementLine(
         name=humanize(one.question),
         ask=ask,
         found=one,
@@ -111,7 +111,7 @@ class RaterLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairLine:
+class AnnotatorPairLine:
     """Two annotators under the numbers of this page, or one and a judge."""
 
     first: str
@@ -227,8 +227,8 @@ def _paired(request: HttpRequest, figures: QuestionFigures, numbers: dict[str, i
     }
 
 
-def _pair(one: PairAgreement, numbers: dict[str, int]) -> PairLine:
-    return PairLine(
+def _pair(one: PairAgreement, numbers: dict[str, int]) -> AnnotatorPairLine:
+    return AnnotatorPairLine(
         first=f"Annotator {numbers[one.first]}",
         second=f"{one.second} (a model)" if one.is_model else f"Annotator {numbers[one.second]}",
         alike=interval_bar(one.alike),

@@ -185,7 +185,7 @@ Choice = tuple[str, str, bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Field:
+class FilterField:
     """One way to filter: its name in addresses, its label, and what may be chosen."""
 
     name: str
@@ -321,7 +321,7 @@ def _fields(
     sought: ListFilters,
     categories: Sequence[tuple[str, str]],
     people: Sequence[tuple[str, str]],
-) -> list[Field]:
+) -> list[FilterField]:
     levels = [(one, one) for one in listing.levels_in(queue)] if knows_level(access) else []
     groups = [(f"{name}={value}", f"{humanize(name)}: {value}") for name, value in listing.groups_in(queue)]
     told = (
@@ -340,9 +340,11 @@ def _values(kind: type[Enum]) -> list[tuple[str, str]]:
     return [(str(one.value), str(one.value)) for one in kind]
 
 
-def _field(name: str, label: str, choices: Iterable[tuple[str, str]], sought: ListFilters) -> Field:
+def _field(name: str, label: str, choices: Iterable[tuple[str, str]], sought: ListFilters) -> FilterField:
     given = sought.given.get(name, "")
-    return Field(name=name, label=label, choices=tuple((value, words, value == given) for value, words in choices))
+    return FilterField(
+        name=name, label=label, choices=tuple((value, words, value == given) for value, words in choices)
+    )
 
 
 def annotators_of(access: AccessContext) -> list[tuple[str, str]]:

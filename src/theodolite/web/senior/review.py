@@ -25,7 +25,7 @@ from theodolite.web.access import allowed, audit
 from theodolite.web.annotator.annotation_page import Item, annotation_page
 from theodolite.web.annotator.context import AnnotatorContext
 from theodolite.web.models import Membership
-from theodolite.web.questions.answers import CoderView, answer_text, coder_view
+from theodolite.web.questions.answers import CoderAnswer, answer_text, coder_view
 from theodolite.web.questions.form import humanize, key_parts, question_key
 from theodolite.web.senior.context import Pages, own_item, page_number, page_of, senior_view
 
@@ -49,7 +49,7 @@ class Dispute:
     """
 
     item: Item
-    voices: tuple[CoderView, ...]
+    voices: tuple[CoderAnswer, ...]
     found: Resolution | None
     words: str
 

@@ -15,11 +15,11 @@ from theodolite.gateways.limits.rate_limiter import (
     PAUSE_S,
     REMEMBERED_S,
     START,
-    Account,
-    Accounts,
     AdaptiveLimit,
     LimitLog,
     RateLimiter,
+    SlotPool,
+    SlotPools,
     limit_log,
 )
 from theodolite.gateways.limits.window import Window
@@ -38,7 +38,7 @@ from theodolite.gateways.limits.window import Window
 )
 async def test_only_what_speaks_of_overload_cuts_the_limit(attempt_error: AttemptError | None, limit: int) -> None:
     clock = FakeClock()
-    account = Account(clock)
+    account = SlotPool(clock)
     rate_limiter = RateLimiter(account, clock)
     turns = [await rate_limiter.begin() for _ in range(8)]
 
@@ -50,7 +50,7 @@ async def test_only_what_speaks_of_overload_cuts_the_limit(attempt_error: Attemp
 
 async def test_a_call_that_waits_for_its_minute_holds_no_slot_of_the_account() -> None:
     clock, sleeping = FakeClock(), asyncio.Event()
-    account = Account(clock, parallel=1)
+    account = SlotPool(clock, parallel=1)
 
     class Stuck(FakeClock):
         async def sleep(self, duration_s: float) -> None:
@@ -71,7 +71,7 @@ async def test_a_call_that_waits_for_its_minute_holds_no_slot_of_the_account() -
 async def test_what_calls_really_take_is_learned() -> None:
     clock = FakeClock()
     window = Window(tokens=100_000)
-    rate_limiter = RateLimiter(Account(clock), clock, window=window)
+    rate_limiter = RateLimiter(SlotPool(clock), clock, window=window)
     foreseen = []
     for _ in range(20):
         turn = await rate_limiter.begin(1_000)
@@ -85,7 +85,7 @@ async def test_what_calls_really_take_is_learned() -> None:
 
 async def test_a_call_that_takes_more_than_foreseen_raises_the_estimate_at_once() -> None:
     clock = FakeClock()
-    rate_limiter = RateLimiter(Account(clock), clock, window=Window(tokens=100_000))
+    rate_limiter = RateLimiter(SlotPool(clock), clock, window=Window(tokens=100_000))
     rate_limiter.end(await rate_limiter.begin(1_000), None, answered=True, tokens=3_000)
 
     turn = await rate_limiter.begin(1_000)
@@ -96,7 +96,7 @@ async def test_a_call_that_takes_more_than_foreseen_raises_the_estimate_at_once(
 
 async def test_a_broken_off_wait_for_the_minute_lets_the_next_one_through() -> None:
     clock = FakeClock()
-    rate_limiter = RateLimiter(Account(clock), clock, window=Window(requests=1))
+    rate_limiter = RateLimiter(SlotPool(clock), clock, window=Window(requests=1))
     rate_limiter.end(await rate_limiter.begin(), None, answered=True)
     first, second = (asyncio.create_task(rate_limiter.begin()) for _ in range(2))
     first.cancel()
@@ -109,12 +109,12 @@ async def test_a_broken_off_wait_for_the_minute_lets_the_next_one_through() -> N
 
 async def test_how_long_an_attempt_would_wait_is_told_beforehand() -> None:
     clock = FakeClock()
-    rate_limiter = RateLimiter(Account(clock), clock, window=Window(tokens=1_000))
+    rate_limiter = RateLimiter(SlotPool(clock), clock, window=Window(tokens=1_000))
     before = rate_limiter.wait_s(1_000)
     rate_limiter.end(await rate_limiter.begin(600), None, answered=True, tokens=600)
 
     assert (before, rate_limiter.wait_s(400), rate_limiter.wait_s(401)) == (0.0, 0.0, pytest.approx(60.6))
-    assert RateLimiter(Account(clock), clock).wait_s(9_999) == 0.0
+    assert RateLimiter(SlotPool(clock), clock).wait_s(9_999) == 0.0
 
 
 async def settle() -> None:
@@ -124,7 +124,7 @@ async def settle() -> None:
 
 
 async def test_no_more_enter_than_the_limit_allows() -> None:
-    account = Account(FakeClock(), parallel=3)
+    account = SlotPool(FakeClock(), parallel=3)
     tasks = [asyncio.create_task(account.enter()) for _ in range(5)]
     await settle()
 
@@ -137,7 +137,7 @@ async def test_no_more_enter_than_the_limit_allows() -> None:
 
 
 async def test_a_limit_that_grows_lets_all_waiting_calls_in() -> None:
-    account = Account(FakeClock(), parallel=256)
+    account = SlotPool(FakeClock(), parallel=256)
     tasks = [asyncio.create_task(account.enter()) for _ in range(24)]
     await settle()
     for task in tasks[:8]:
@@ -150,7 +150,7 @@ async def test_a_limit_that_grows_lets_all_waiting_calls_in() -> None:
 
 @pytest.mark.parametrize("given_first", [False, True])
 async def test_a_call_that_is_cancelled_while_it_waits_takes_no_slot_with_it(given_first: bool) -> None:
-    account = Account(FakeClock(), parallel=1)
+    account = SlotPool(FakeClock(), parallel=1)
     await account.enter()
     waiting, next_one = asyncio.create_task(account.enter()), asyncio.create_task(account.enter())
     await settle()
@@ -169,7 +169,7 @@ async def test_a_call_that_is_cancelled_while_it_waits_takes_no_slot_with_it(giv
 
 async def test_a_refusal_halves_what_may_be_in_flight() -> None:
     clock = FakeClock()
-    account = Account(clock, parallel=8)
+    account = SlotPool(clock, parallel=8)
     tickets = [await account.enter() for _ in range(8)]
 
     for ticket in tickets:
@@ -179,7 +179,7 @@ async def test_a_refusal_halves_what_may_be_in_flight() -> None:
 
 
 def test_models_with_one_host_and_one_key_share_an_account() -> None:
-    accounts = Accounts(FakeClock())
+    accounts = SlotPools(FakeClock())
     one = accounts.of("api.example", "KEY", parallel=4)
 
     assert accounts.of("api.example", "KEY", parallel=16) is one
@@ -188,7 +188,7 @@ def test_models_with_one_host_and_one_key_share_an_account() -> None:
 
 
 async def test_the_largest_wish_is_the_bound_for_all_who_share() -> None:
-    accounts = Accounts(FakeClock())
+    accounts = SlotPools(FakeClock())
     account = accounts.of("api.example", "KEY", parallel=4)
     accounts.of("api.example", "KEY", parallel=6)
 
@@ -199,7 +199,7 @@ async def test_the_largest_wish_is_the_bound_for_all_who_share() -> None:
 
 
 def test_an_account_whose_calls_cost_money_begins_with_fewer() -> None:
-    accounts = Accounts(FakeClock())
+    accounts = SlotPools(FakeClock())
 
     assert accounts.of("a", "K", is_priced=True).limit == 4
     assert accounts.of("b", "K").limit == 8
@@ -210,7 +210,7 @@ def test_what_an_earlier_run_learned_counts_in_part_where_calls_cost_money(tmp_p
         name = f"host-{is_priced}"
         limit_log(tmp_path, FakeClock(), name, "K").note(200)
 
-        assert Accounts(FakeClock(), folder=tmp_path).of(name, "K", is_priced=is_priced).limit == first
+        assert SlotPools(FakeClock(), folder=tmp_path).of(name, "K", is_priced=is_priced).limit == first
 
 
 def a_round(limit: AdaptiveLimit, *, in_use: float = 1.0, now_s: float = 0.0) -> None:
@@ -352,7 +352,7 @@ def test_a_refusal_at_low_use_cuts_what_was_used() -> None:
     assert limit.limit == 10
 
 
-async def use(account: Account, clock: FakeClock, *, rounds: int) -> None:
+async def use(account: SlotPool, clock: FakeClock, *, rounds: int) -> None:
     """Use an account to its limit, so that it grows with each round, and a moment longer."""
     for _ in range(rounds):
         tickets = await asyncio.gather(*(account.enter() for _ in range(account.limit)))
@@ -365,20 +365,20 @@ async def use(account: Account, clock: FakeClock, *, rounds: int) -> None:
 
 async def test_the_next_process_begins_where_the_last_one_was(tmp_path: Path) -> None:
     clock = FakeClock()
-    first = Accounts(clock, folder=tmp_path).of("host", "KEY")
+    first = SlotPools(clock, folder=tmp_path).of("host", "KEY")
     assert first.limit == START
     await use(first, clock, rounds=3)
 
-    second = Accounts(clock, folder=tmp_path).of("host", "KEY")
+    second = SlotPools(clock, folder=tmp_path).of("host", "KEY")
 
     assert second.limit == first.limit == 8 * START
-    assert Accounts(clock, folder=tmp_path).of("host", "OTHER").limit == START
+    assert SlotPools(clock, folder=tmp_path).of("host", "OTHER").limit == START
 
 
 async def test_a_model_that_allows_less_has_the_last_word(tmp_path: Path) -> None:
     clock = FakeClock()
-    await use(Accounts(clock, folder=tmp_path).of("host", "KEY"), clock, rounds=3)
-    accounts = Accounts(clock, folder=tmp_path)
+    await use(SlotPools(clock, folder=tmp_path).of("host", "KEY"), clock, rounds=3)
+    accounts = SlotPools(clock, folder=tmp_path)
 
     assert accounts.of("host", "KEY", parallel=20).limit == 20
     assert accounts.of("host", "KEY", parallel=50).limit == 50
