@@ -49,7 +49,7 @@ from theodolite.config.series import (
 )
 from theodolite.config.spec import Spec, as_list, without_empty
 from theodolite.config.study import StudySpec, read_packs
-from theodolite.config.study_parts import Parts
+from theodolite.config.study_parts import StudyParts
 from theodolite.config.validation import validated
 from theodolite.config.yaml_source import read_yaml
 from theodolite.domain.annotation import AnnotatorKind
@@ -126,13 +126,13 @@ def study_to_domain(
     return in_languages(_noted(whole, entry, series_entry, context), entry, context), _dialogues(parts)
 
 
-def _dialogues(parts: Parts) -> Sequence[RecordedDialogue]:
+def _dialogues(parts: StudyParts) -> Sequence[RecordedDialogue]:
     if not parts.recorded:
         return ()
     return joined([recorded.dialogues for _, recorded in parts.recorded], _label_columns(parts))
 
 
-def _label_columns(parts: Parts) -> tuple[str, ...]:
+def _label_columns(parts: StudyParts) -> tuple[str, ...]:
     """Return the columns that hold labels of people: those of annotators and the reference."""
     labelled = [one.labelling for one in parts.annotators if one.kind is AnnotatorKind.PERSON]
     columns = [labelling.column for labelling in labelled if isinstance(labelling, RecordedLabels)]
@@ -157,7 +157,7 @@ def _registry(entry: Entry[StudySpec], pack: Pack, schema_set: SchemaSet, contex
 
 
 def _trees(
-    parts: Parts, guidelines: Sequence[Guideline], instruments: Instruments, context: LoadContext
+    parts: StudyParts, guidelines: Sequence[Guideline], instruments: Instruments, context: LoadContext
 ) -> tuple[TreeDesign, ...]:
     if parts.entry.spec.tree is None:
         return ()
@@ -183,7 +183,9 @@ def _noted(
     return study
 
 
-def _corrections(parts: Parts, guidelines: Sequence[Guideline], context: LoadContext) -> tuple[CorrectionChoice, ...]:
+def _corrections(
+    parts: StudyParts, guidelines: Sequence[Guideline], context: LoadContext
+) -> tuple[CorrectionChoice, ...]:
     if not parts.entry.spec.corrections:
         return ()
     return corrections_to_domain(parts, guidelines, context)
@@ -226,9 +228,9 @@ def _tested(
     risks: tuple[Risk, ...],
     environ: Mapping[str, str] | None,
     network: NetworkSettings,
-) -> Parts:
+) -> StudyParts:
     """Return what has been read of the study once testers and applications have: scenarios, scripts, personas."""
-    parts = Parts(entry=entry, network=network)
+    parts = StudyParts(entry=entry, network=network)
     own = [*_scenario_files(context), *section(parts.entry, "scenarios")]
     entries = _latest([*pack.scenarios, *own])
     risk_names = (*(risk.name for risk in risks), *dropped(parts.entry, "risks"))
@@ -272,7 +274,7 @@ def _latest(entries: Iterable[Entry[S]]) -> list[Entry[S]]:
 
 
 def _read_applications(
-    parts: Parts, context: LoadContext, models: tuple[str, ...], environ: Mapping[str, str] | None
+    parts: StudyParts, context: LoadContext, models: tuple[str, ...], environ: Mapping[str, str] | None
 ) -> None:
     for entry in section(parts.entry, "applications"):
         if is_recorded(entry):
@@ -287,7 +289,7 @@ def _read_applications(
 
 
 def _read_labels(
-    parts: Parts, pack: Pack, schema_set: SchemaSet, context: LoadContext, models: tuple[str, ...]
+    parts: StudyParts, pack: Pack, schema_set: SchemaSet, context: LoadContext, models: tuple[str, ...]
 ) -> GuidelineRegistry:
     """Read who labels and by what, and return the guidelines."""
     entry, spelling = parts.entry, dict(parts.entry.spec.spelling)
@@ -310,21 +312,21 @@ def _read_labels(
     return registry
 
 
-def _requested_guidelines(parts: Parts, pack: Pack) -> tuple[str, ...]:
+def _requested_guidelines(parts: StudyParts, pack: Pack) -> tuple[str, ...]:
     """Return the names of all guidelines that scenarios ask for, those of the packs and the study's own."""
     by_scenarios = [name for scenario, _ in parts.scenarios for name in scenario.guidelines]
     own = [item.name for item in [*pack.guidelines, *section(parts.entry, "guidelines")]]
     return tuple(dict.fromkeys([*by_scenarios, *own]))
 
 
-def _guidelines(parts: Parts, pack: Pack, registry: GuidelineRegistry) -> tuple[Guideline, ...]:
+def _guidelines(parts: StudyParts, pack: Pack, registry: GuidelineRegistry) -> tuple[Guideline, ...]:
     """Return the guidelines of a study; a pack's own only where somebody labels by it, or nobody labels at all."""
     named = {annotator.guideline for annotator in parts.annotators}
     spare = {item.name for item in pack.guidelines} - named if named else set()
     return tuple(guideline for guideline in registry.read() if guideline.name not in spare)
 
 
-def _scenarios(parts: Parts) -> tuple[Scenario, ...]:
+def _scenarios(parts: StudyParts) -> tuple[Scenario, ...]:
     """Return the scenarios, with one for recorded dialogues where it is not clear which they belong to."""
     scenarios = tuple(scenario for scenario, _ in parts.scenarios)
     if not parts.recorded or len(scenarios) == 1:

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from theodolite.config.load_context import Entry, LoadContext, dropped, section
 from theodolite.config.spec import Filled, Spec
-from theodolite.config.study_parts import Parts
+from theodolite.config.study_parts import StudyParts
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import Annotator
 from theodolite.domain.choices import MeanCorrection, RateCorrection
@@ -55,7 +55,7 @@ class CorrectionSpec(Spec):
 
 
 def corrections_to_domain(
-    parts: Parts, guidelines: Sequence[Guideline], context: LoadContext
+    parts: StudyParts, guidelines: Sequence[Guideline], context: LoadContext
 ) -> tuple[CorrectionChoice, ...]:
     """Return how the judges' numbers are to be corrected; faults where a judge or a rule is not there.
 

@@ -14,7 +14,7 @@ from theodolite.config.load_context import Entry, LoadContext, dropped, is_broke
 from theodolite.config.personas import GroupReading, unused_columns
 from theodolite.config.scenarios import ScenarioSpec
 from theodolite.config.source_material import note_lost_material, note_source_material
-from theodolite.config.study_parts import Parts
+from theodolite.config.study_parts import StudyParts
 from theodolite.config.templates import variables
 from theodolite.domain.annotator import RecordedLabels
 from theodolite.domain.application import Claim
@@ -29,7 +29,7 @@ Rows = Sequence[Mapping[str, str]]
 
 
 def check_everything(
-    parts: Parts, registry: GuidelineRegistry, context: LoadContext, models: Sequence[ModelEndpoint]
+    parts: StudyParts, registry: GuidelineRegistry, context: LoadContext, models: Sequence[ModelEndpoint]
 ) -> None:
     """Add everything that only shows when the whole study is looked at."""
     _check_applications(parts, context)
@@ -64,7 +64,7 @@ def check_persona_names(
                 context.diagnostics.add(entry.fault("personas", place, message=message))
 
 
-def _check_applications(parts: Parts, context: LoadContext) -> None:
+def _check_applications(parts: StudyParts, context: LoadContext) -> None:
     if not parts.applications and not parts.recorded and not is_broken(parts.entry, "applications"):
         message = "the study names no application; name what is to be tested under `applications`"
         context.diagnostics.add(parts.entry.fault("study", message=message))
@@ -75,7 +75,7 @@ def _check_applications(parts: Parts, context: LoadContext) -> None:
         context.diagnostics.add(entry.fault(message=message, at_key=True))
 
 
-def _check_bound_scenarios(parts: Parts, context: LoadContext) -> None:
+def _check_bound_scenarios(parts: StudyParts, context: LoadContext) -> None:
     """Refuse scenarios of applications that are not there, and note scenarios that no application is tested in."""
     known = [scenario.name for scenario, _ in parts.scenarios]
     for entry in section(parts.entry, "applications"):
@@ -90,7 +90,7 @@ def _check_bound_scenarios(parts: Parts, context: LoadContext) -> None:
             context.diagnostics.add(entry.fault(message=message, at_key=True, severity=Severity.NOTE))
 
 
-def _check_variants(parts: Parts, context: LoadContext) -> None:
+def _check_variants(parts: StudyParts, context: LoadContext) -> None:
     """Refuse variants of what is not there, of themselves and of variants."""
     of = {item.name: item.variant_of for item in parts.applications}
     for name, base in of.items():
@@ -108,7 +108,7 @@ def _check_variants(parts: Parts, context: LoadContext) -> None:
         context.diagnostics.add(_application_entry(parts, name).fault("variant_of", message=message))
 
 
-def _check_recorded_scenario(parts: Parts, context: LoadContext) -> None:
+def _check_recorded_scenario(parts: StudyParts, context: LoadContext) -> None:
     """Refuse recorded and live applications with several scenarios: nobody could tell which one was recorded."""
     if parts.recorded and parts.live and len(parts.scenarios) > 1:
         entry = parts.recorded[0][0]
@@ -119,12 +119,12 @@ def _check_recorded_scenario(parts: Parts, context: LoadContext) -> None:
         context.diagnostics.add(entry.fault(message=message, at_key=True))
 
 
-def _application_entry(parts: Parts, name: str) -> Entry[Any]:
+def _application_entry(parts: StudyParts, name: str) -> Entry[Any]:
     entries = section(parts.entry, "applications")
     return next((entry for entry in entries if entry.name == name), entries[-1])
 
 
-def _check_testers(parts: Parts, context: LoadContext) -> None:
+def _check_testers(parts: StudyParts, context: LoadContext) -> None:
     people = any(level.people for level in parts.entry.spec.levels.values())
     lost_pack = bool(parts.entry.spec.pack) and not context.packs
     for name in parts.live:
@@ -147,7 +147,7 @@ def _check_testers(parts: Parts, context: LoadContext) -> None:
             context.diagnostics.add(entry.fault(message=message, at_key=True))
 
 
-def _check_claims(parts: Parts, context: LoadContext) -> None:
+def _check_claims(parts: StudyParts, context: LoadContext) -> None:
     known = [script.key for scenario, _ in parts.scenarios for script in scenario.scripts]
     for entry in section(parts.entry, "applications"):
         for place, claim in enumerate(entry.spec.claims):
@@ -165,7 +165,7 @@ def _check_claims(parts: Parts, context: LoadContext) -> None:
                     context.diagnostics.add(entry.fault("claims", place, "scripts", number, message=message))
 
 
-def _check_claimed_rules(parts: Parts, registry: GuidelineRegistry, context: LoadContext) -> None:
+def _check_claimed_rules(parts: StudyParts, registry: GuidelineRegistry, context: LoadContext) -> None:
     """Refuse rules that nothing has, and note where several could be meant."""
     if not any(entry.spec.claims for entry in section(parts.entry, "applications")):
         return
@@ -189,7 +189,7 @@ def _check_claimed_rules(parts: Parts, registry: GuidelineRegistry, context: Loa
                 context.diagnostics.add(entry.fault("claims", place, message=message, severity=Severity.NOTE))
 
 
-def _check_annotator_names(parts: Parts, context: LoadContext) -> None:
+def _check_annotator_names(parts: StudyParts, context: LoadContext) -> None:
     recorded = parts.entry.spec.annotators
     for entry in section(parts.entry, "judges"):
         if entry.name in recorded:
@@ -197,7 +197,7 @@ def _check_annotator_names(parts: Parts, context: LoadContext) -> None:
             context.diagnostics.add(entry.fault(message=message, at_key=True))
 
 
-def _check_asked_guidelines(parts: Parts, registry: GuidelineRegistry, context: LoadContext) -> None:
+def _check_asked_guidelines(parts: StudyParts, registry: GuidelineRegistry, context: LoadContext) -> None:
     """Refuse scenarios that ask for a guideline nobody labels by: their dialogues would stay without a label."""
     if any(is_broken(parts.entry, name) for name in ("judges", "annotators", "guidelines")) or not parts.annotators:
         return
@@ -212,7 +212,7 @@ def _check_asked_guidelines(parts: Parts, registry: GuidelineRegistry, context: 
                 context.diagnostics.add(entry.fault("guidelines", place, message=message))
 
 
-def _check_label_columns(parts: Parts, registry: GuidelineRegistry, context: LoadContext) -> None:
+def _check_label_columns(parts: StudyParts, registry: GuidelineRegistry, context: LoadContext) -> None:
     tables = [recorded.table for _, recorded in parts.recorded if recorded.table is not None]
     unread = len(tables) < len(parts.recorded)
     columns = list(dict.fromkeys(column for table in tables for column in table.columns))
@@ -236,7 +236,7 @@ def _check_label_columns(parts: Parts, registry: GuidelineRegistry, context: Loa
     context.diagnostics.add(*unfit_labels(fitting, [table.rows for table in tables], context.on_rows))
 
 
-def _contradictions(parts: Parts, columns: Sequence[LabelColumn]) -> Iterator[LocatedDiagnostic]:
+def _contradictions(parts: StudyParts, columns: Sequence[LabelColumn]) -> Iterator[LocatedDiagnostic]:
     """Yield faults of rows that give one dialogue several labels for a question about all of it."""
     if not parts.recorded:
         return
@@ -251,7 +251,7 @@ def _contradictions(parts: Parts, columns: Sequence[LabelColumn]) -> Iterator[Lo
         yield from few_of(faults, recorded.table.file) if recorded.table else ()
 
 
-def _label_column(parts: Parts, entry: Entry[Any], guidelines: Sequence[Guideline]) -> LabelColumn:
+def _label_column(parts: StudyParts, entry: Entry[Any], guidelines: Sequence[Guideline]) -> LabelColumn:
     """Return a column of labels with what it may hold, as far as that is known."""
     annotator = next((item for item in parts.annotators if item.name == entry.name), None)
     labelling = annotator.labelling if annotator else None
@@ -273,7 +273,7 @@ def _label_column(parts: Parts, entry: Entry[Any], guidelines: Sequence[Guidelin
     )
 
 
-def _check_groups(parts: Parts, registry: GuidelineRegistry, context: LoadContext) -> None:
+def _check_groups(parts: StudyParts, registry: GuidelineRegistry, context: LoadContext) -> None:
     tables = [recorded.table for _, recorded in parts.recorded if recorded.table]
     played = [row.values for reading in parts.groups for row in reading.group.rows]
     unread = any(recorded.table is None for _, recorded in parts.recorded)
@@ -292,7 +292,7 @@ def _check_groups(parts: Parts, registry: GuidelineRegistry, context: LoadContex
             _check_among(entry, [*(table.rows for table in tables), played], columns, context)
 
 
-def _told_by_plans(parts: Parts) -> list[str]:
+def _told_by_plans(parts: StudyParts) -> list[str]:
     """Return what live dialogues can be split by without a column of anybody's."""
     scenarios = [scenario for scenario, _ in parts.scenarios]
     has_purposes = any(script.purpose for scenario in scenarios for script in scenario.scripts)
@@ -316,7 +316,7 @@ def _check_among(entry: Entry[Any], rows: Sequence[Rows], columns: Sequence[str]
 
 
 def _note_unused(
-    parts: Parts, context: LoadContext, models: Sequence[ModelEndpoint], guidelines: Sequence[Guideline]
+    parts: StudyParts, context: LoadContext, models: Sequence[ModelEndpoint], guidelines: Sequence[Guideline]
 ) -> None:
     spec = parts.entry.spec
     used = {judge.model for judge in spec.judges.values()}
@@ -340,7 +340,7 @@ def _note_unused(
 
 
 def _note_unused_columns(
-    parts: Parts, reading: GroupReading, guidelines: Sequence[Guideline], context: LoadContext
+    parts: StudyParts, reading: GroupReading, guidelines: Sequence[Guideline], context: LoadContext
 ) -> None:
     used = set(reading.used) | set(parts.entry.spec.groups)
     used |= {column for guideline in guidelines for rule in guideline.defect_rules for column in rule.among}
@@ -353,7 +353,7 @@ def _note(entry: Entry[Any], keys: tuple[str, ...], message: str, context: LoadC
     context.diagnostics.add(entry.fault(*keys, message=message, severity=Severity.NOTE, at_key=True))
 
 
-def _note_prices(parts: Parts, context: LoadContext, models: Sequence[ModelEndpoint]) -> None:
+def _note_prices(parts: StudyParts, context: LoadContext, models: Sequence[ModelEndpoint]) -> None:
     unpriced = [model.name for model in models if not model.is_scripted and model.price is None]
     if parts.entry.spec.budget.usd is not None and unpriced:
         names = ", ".join(f"`{name}`" for name in unpriced)
@@ -363,7 +363,7 @@ def _note_prices(parts: Parts, context: LoadContext, models: Sequence[ModelEndpo
         context.diagnostics.add(fault)
 
 
-def _list_open_items(parts: Parts, context: LoadContext) -> None:
+def _list_open_items(parts: StudyParts, context: LoadContext) -> None:
     """List what is still to be done before people take part."""
     if not any(level.people for level in parts.entry.spec.levels.values()):
         return

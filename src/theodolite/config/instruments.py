@@ -12,7 +12,7 @@ from theodolite.config.annotation_schemas import CategorySpec, SchemaSet, schema
 from theodolite.config.guidelines import GuidelineRegistry
 from theodolite.config.load_context import Entry, LoadContext, Pack
 from theodolite.config.questionnaires import questionnaire_to_domain, written_questionnaires
-from theodolite.config.study_parts import Parts
+from theodolite.config.study_parts import StudyParts
 from theodolite.domain.fault import Severity
 from theodolite.domain.instrument import Orientation, Question, Scale, ScaleKind
 
@@ -42,7 +42,7 @@ class Instruments:
 
 
 def instruments_to_domain(
-    parts: Parts, pack: Pack, schema_set: SchemaSet, registry: GuidelineRegistry, context: LoadContext
+    parts: StudyParts, pack: Pack, schema_set: SchemaSet, registry: GuidelineRegistry, context: LoadContext
 ) -> Instruments:
     """Return what people are asked, with notes on how it is asked; faults are added to the diagnostics.
 

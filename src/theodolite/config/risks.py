@@ -12,7 +12,7 @@ from pydantic import Field
 from theodolite.config.load_context import Entry, LoadContext, Pack, dropped, section
 from theodolite.config.questions import condition_problem, parse_condition
 from theodolite.config.spec import Filled, Spec
-from theodolite.config.study_parts import Parts
+from theodolite.config.study_parts import StudyParts
 from theodolite.domain.choices import Identification, TopicWeight
 from theodolite.domain.fault import Severity, did_you_mean
 from theodolite.domain.guideline import DefectRule, Guideline, Violation
@@ -49,7 +49,7 @@ class TopicSpec(Spec):
 
 def risks_to_domain(
     risks: Iterable[Risk],
-    parts: Parts,
+    parts: StudyParts,
     pack: Pack,
     guidelines: Sequence[Guideline],
     questionnaires: Sequence[Questionnaire],
@@ -137,7 +137,7 @@ class _Signs:
             self._desk.diagnostics.add(entry.fault("shown_by", message=message))
 
 
-def topics_to_domain(parts: Parts, pack: Pack, context: LoadContext) -> tuple[SensitiveTopic, ...]:
+def topics_to_domain(parts: StudyParts, pack: Pack, context: LoadContext) -> tuple[SensitiveTopic, ...]:
     """Return the topics that scenarios of a study touch, in the order in which they are written down.
 
     A pack's topics that no scenario of the study touches are left out.
@@ -164,7 +164,7 @@ def topics_to_domain(parts: Parts, pack: Pack, context: LoadContext) -> tuple[Se
     )
 
 
-def _touched(parts: Parts, entries: Mapping[str, Entry[TopicSpec]], context: LoadContext) -> dict[str, list[str]]:
+def _touched(parts: StudyParts, entries: Mapping[str, Entry[TopicSpec]], context: LoadContext) -> dict[str, list[str]]:
     """Return the topics that scenarios name, with the names of these scenarios."""
     known, touched = (*entries, *dropped(parts.entry, "topics")), defaultdict[str, list[str]](list)
     for scenario, entry in parts.scenarios:

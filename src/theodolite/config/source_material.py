@@ -7,7 +7,7 @@ from typing import Any, assert_never
 
 from theodolite.config.column_guess import context_column
 from theodolite.config.load_context import Entry, LoadContext, section
-from theodolite.config.study_parts import Parts
+from theodolite.config.study_parts import StudyParts
 from theodolite.config.templates import variables
 from theodolite.domain.annotator import ModelJudge, PythonLabeller
 from theodolite.domain.application import (
@@ -25,7 +25,7 @@ from theodolite.testing.personas import TASKS
 from theodolite.testing.strategies.catalogue import catalogue_with
 
 
-def note_source_material(parts: Parts, guidelines: Sequence[Guideline], context: LoadContext) -> None:
+def note_source_material(parts: StudyParts, guidelines: Sequence[Guideline], context: LoadContext) -> None:
     """Note columns that look like source material and are unused, and guidelines that get no material."""
     _note_unused_context(parts, context)
     for guideline in guidelines:
@@ -39,7 +39,7 @@ def note_source_material(parts: Parts, guidelines: Sequence[Guideline], context:
             context.diagnostics.add(judge.fault(message=message, severity=Severity.NOTE, at_key=True))
 
 
-def _note_unused_context(parts: Parts, context: LoadContext) -> None:
+def _note_unused_context(parts: StudyParts, context: LoadContext) -> None:
     spec = parts.entry.spec
     read = {entry.spec.column for entry in section(parts.entry, "annotators")}
     read |= {spec.reference.column} if spec.reference is not None else set()
@@ -57,7 +57,7 @@ def _note_unused_context(parts: Parts, context: LoadContext) -> None:
             context.diagnostics.add(entry.fault(message=message, severity=Severity.NOTE, at_key=True))
 
 
-def _judge_of(parts: Parts, guideline: Guideline) -> Entry[Any] | None:
+def _judge_of(parts: StudyParts, guideline: Guideline) -> Entry[Any] | None:
     """Return the entry of the first model or function that labels by a guideline; None for none."""
     kinds = (ModelJudge, PythonLabeller)
     names = [
@@ -67,7 +67,7 @@ def _judge_of(parts: Parts, guideline: Guideline) -> Entry[Any] | None:
     return next((one for one in entries for name in names if f"{name}-".startswith(f"{one.name}-")), None)
 
 
-def _without_material(parts: Parts, guideline: Guideline) -> Iterator[str]:
+def _without_material(parts: StudyParts, guideline: Guideline) -> Iterator[str]:
     """Yield the scenarios and recorded applications whose dialogues have no source material, in words."""
     scenarios = [scenario for scenario, _ in parts.scenarios if _asks(scenario, guideline)]
     if parts.live or any(level.people for level in parts.entry.spec.levels.values()):
@@ -88,7 +88,7 @@ def _has_own(scenario: Scenario) -> bool:
     return bool(scenario.context or scenario.corpus)
 
 
-def _has_rows(scenario: Scenario, parts: Parts) -> bool:
+def _has_rows(scenario: Scenario, parts: StudyParts) -> bool:
     column = TASKS[scenario.task].column
     met = [reading for reading in parts.groups if not scenario.personas or reading.group.name in scenario.personas]
     return any(column in reading.columns for reading in met)
@@ -106,7 +106,7 @@ _ABOUT_A_TEXT = frozenset({Task.SUMMARISATION, Task.REWRITING})
 """Tasks whose text simulated users do not copy out, since the application has it already."""
 
 
-def note_lost_material(parts: Parts, context: LoadContext) -> None:
+def note_lost_material(parts: StudyParts, context: LoadContext) -> None:
     """Note every live application that what some dialogues are about will never reach."""
     planting = {name for name, one in catalogue_with(context.resolver.strategies).items() if one.plants}
     entries = {entry.name: entry for entry in section(parts.entry, "applications")}
@@ -138,7 +138,7 @@ def _lacking_slot(connection: Connection) -> str:
             assert_never(connection)
 
 
-def _lost(parts: Parts, planting: Collection[str]) -> Iterator[tuple[str, str]]:
+def _lost(parts: StudyParts, planting: Collection[str]) -> Iterator[tuple[str, str]]:
     """Yield what would be lost, in words, and the scenario that it belongs to.
 
     Args:
@@ -156,7 +156,7 @@ def _lost(parts: Parts, planting: Collection[str]) -> Iterator[tuple[str, str]]:
                 yield f"what strategy `{planted}` plants", scenario.name
 
 
-def _has_text(scenario: Scenario, parts: Parts) -> bool:
+def _has_text(scenario: Scenario, parts: StudyParts) -> bool:
     column = TASKS[scenario.task].column
     met = (reading for reading in parts.groups if not scenario.personas or reading.group.name in scenario.personas)
     return bool(scenario.context) or any(column in reading.columns for reading in met)

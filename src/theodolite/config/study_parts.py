@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True, kw_only=True)
-class Parts:
+class StudyParts:
     """What has been read of a study so far, for the checks that look across sections."""
 
     entry: Entry[Any]

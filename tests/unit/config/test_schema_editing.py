@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from theodolite.config.schema_editing import Note, added, advised, doubled, moved, question_blocks, read_schema, without
+from theodolite.config.schema_editing import (
+    GuidelineNote,
+    added,
+    advised,
+    doubled,
+    moved,
+    question_blocks,
+    read_schema,
+    without,
+)
 from theodolite.domain.errors import InputError
 
 TEXT = """\
@@ -121,7 +130,7 @@ def test_questions_in_one_line_with_others_are_left_to_the_text():
 
 
 def noted(text, question, words="A hint counts."):
-    return advised(text, read(text).source, "tone", question, Note(words=words, thread="t-1"))
+    return advised(text, read(text).source, "tone", question, GuidelineNote(words=words, thread="t-1"))
 
 
 def test_words_of_a_thread_become_notes_at_a_question_and_say_where_they_come_from():

@@ -101,7 +101,7 @@ def read_brought(table: Table, means: BringColumns, study: Study) -> ReadBrought
     """
     if faults := [*table.faults, *(_missing(table, means) if table.columns else ())]:
         return ReadBrought(faults=few_of(faults, table.file), columns=table.columns)
-    reader = _Reader(table=table, means=means, study=study)
+    reader = _DialogueReader(table=table, means=means, study=study)
     dialogues = reader.dialogues()
     if not table.rows:
         reader.faults.append(LocatedDiagnostic(file=table.file, message="has column names and no rows"))
@@ -123,7 +123,7 @@ def _missing(table: Table, means: BringColumns) -> list[LocatedDiagnostic]:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Reader:
+class _DialogueReader:
     """Reads the rows of one table.
 
     Attributes:

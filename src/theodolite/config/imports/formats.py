@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from theodolite.config.diagnostics import LocatedDiagnostic, few_of
-from theodolite.config.imports.threads import Remark, Remarks, scalars
+from theodolite.config.imports.threads import Remarks, Utterance, scalars
 from theodolite.config.tables import decoded
 
 UTTERANCES = "utterances.jsonl"
@@ -47,7 +47,7 @@ def read_corpus(stored: bytes, file: str) -> Remarks:
         stored: The bytes of the archive, whose files may lie in one folder; or of `utterances.jsonl` alone.
         file: Its name, as people are shown it.
     """
-    reader = _Reader(file=file)
+    reader = _CorpusReader(file=file)
     parts = reader.unpacked(stored)
     remarks = reader.remarks(parts) if UTTERANCES in parts else ()
     about = reader.told(parts, "conversations.json")
@@ -61,7 +61,7 @@ def read_corpus(stored: bytes, file: str) -> Remarks:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Reader:
+class _CorpusReader:
     """Reads the files of one archive.
 
     Attributes:
@@ -96,7 +96,7 @@ class _Reader:
         named = {PurePosixPath(each.filename).name: each for each in entries}
         return {name: named[name] for name in PARTS if name in named}
 
-    def remarks(self, parts: Mapping[str, bytes]) -> list[Remark]:
+    def remarks(self, parts: Mapping[str, bytes]) -> list[Utterance]:
         """Return the utterances, in order of their file."""
         speakers = self.told(parts, "speakers.json") or self.told(parts, "users.json")
         found = []
@@ -149,10 +149,10 @@ def _meta(entry: Mapping[str, Any]) -> Mapping[str, Any]:
     return meta if isinstance(meta, dict) else {name: value for name, value in entry.items() if name not in _OWN}
 
 
-def _remark(entry: Mapping[str, Any], line: int, speakers: Mapping[str, Mapping[str, str]]) -> Remark:
+def _remark(entry: Mapping[str, Any], line: int, speakers: Mapping[str, Mapping[str, str]]) -> Utterance:
     key, speaker = str(entry["id"]), str(entry["speaker"])
     of_speaker = {f"speaker.{name}": value for name, value in speakers.get(speaker, {}).items()}
-    return Remark(
+    return Utterance(
         key=key,
         conversation=str(entry.get("conversation_id") or key),
         speaker=speaker,
@@ -205,7 +205,7 @@ def read_tasks(stored: bytes, file: str) -> Remarks:
         return _broken(file, f"is no JSON: {error}", sha256)
     if not isinstance(tasks, list) or not tasks or not all(isinstance(task, dict) for task in tasks):
         return _broken(file, "should hold a list of tasks, as Label Studio exports them in the format JSON", sha256)
-    remarks: list[Remark] = []
+    remarks: list[Utterance] = []
     about: dict[str, dict[str, str]] = {}
     faults: list[LocatedDiagnostic] = []
     for line, task in enumerate(tasks, 1):
@@ -248,14 +248,14 @@ def _dialogue(data: Mapping[str, Any]) -> tuple[str, Sequence[Mapping[str, Any]]
     return "", ()
 
 
-def _remarks(key: str, said: Sequence[Mapping[str, Any]], line: int) -> list[Remark]:
-    found: list[Remark] = []
+def _remarks(key: str, said: Sequence[Mapping[str, Any]], line: int) -> list[Utterance]:
+    found: list[Utterance] = []
     for number, entry in enumerate(said, 1):
         told = scalars({name: value for name, value in entry.items() if name not in _WORDS})
         told = {name: _OURS.sub(r"\1", value) for name, value in told.items()}
         words = next((entry[name] for name in _WORDS if entry.get(name) is not None), "")
         found.append(
-            Remark(
+            Utterance(
                 key=f"{key}#{number}",
                 conversation=key,
                 speaker="",

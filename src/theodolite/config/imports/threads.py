@@ -13,7 +13,7 @@ from theodolite.domain.fault import did_you_mean
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Remark:
+class Utterance:
     """What one voice said at once.
 
     Attributes:
@@ -51,7 +51,7 @@ class Remarks:
     """
 
     file: str
-    remarks: tuple[Remark, ...] = ()
+    remarks: tuple[Utterance, ...] = ()
     about: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     faults: tuple[LocatedDiagnostic, ...] = ()
@@ -97,7 +97,7 @@ class Ways(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
+class ThreadWay:
     """One of them.
 
     Attributes:
@@ -106,7 +106,7 @@ class Way:
     """
 
     key: str
-    remarks: tuple[Remark, ...]
+    remarks: tuple[Utterance, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,13 +120,13 @@ class Threads:
         n_orphans: Remarks that answer one which the file does not hold, and therefore begin a way; count.
     """
 
-    ways: tuple[Way, ...] = ()
+    ways: tuple[ThreadWay, ...] = ()
     faults: tuple[LocatedDiagnostic, ...] = ()
     n_left: int = 0
     n_orphans: int = 0
 
 
-def threads_of(file: str, remarks: Sequence[Remark], ways: Ways) -> Threads:
+def threads_of(file: str, remarks: Sequence[Utterance], ways: Ways) -> Threads:
     """Return remarks as ways.
 
     Args:
@@ -149,7 +149,7 @@ def threads_of(file: str, remarks: Sequence[Remark], ways: Ways) -> Threads:
         return Threads(faults=(LocatedDiagnostic(file=file, message=message),))
     n_ends = _n_ends(ends)
     found = [
-        Way(
+        ThreadWay(
             key=end.conversation if n_ends[end.conversation] == 1 else f"{end.conversation}/{end.key}",
             remarks=_way_to(end, known),
         )
@@ -159,7 +159,7 @@ def threads_of(file: str, remarks: Sequence[Remark], ways: Ways) -> Threads:
     return Threads(ways=tuple(found), n_left=len(remarks) - len(told), n_orphans=n_orphans)
 
 
-def _contradictions(file: str, remarks: Sequence[Remark], known: dict[str, Remark]) -> list[LocatedDiagnostic]:
+def _contradictions(file: str, remarks: Sequence[Utterance], known: dict[str, Utterance]) -> list[LocatedDiagnostic]:
     """Return what cannot be: two remarks under one key, answers across conversations, answers in a circle."""
     said = []
     for one in remarks:
@@ -175,13 +175,13 @@ def _contradictions(file: str, remarks: Sequence[Remark], known: dict[str, Remar
     return [LocatedDiagnostic(file=file, line=line, message=message) for line, message in sorted(said)]
 
 
-def _circling(remarks: Sequence[Remark], known: dict[str, Remark]) -> list[Remark]:
+def _circling(remarks: Sequence[Utterance], known: dict[str, Utterance]) -> list[Utterance]:
     """Return a remark of each circle."""
     settled: set[str] = set()
     found = []
     for one in remarks:
         walked: dict[str, None] = {}
-        here: Remark | None = one
+        here: Utterance | None = one
         while here is not None and here.key not in settled and here.key not in walked:
             walked[here.key] = None
             here = known.get(here.answers)
@@ -191,35 +191,35 @@ def _circling(remarks: Sequence[Remark], known: dict[str, Remark]) -> list[Remar
     return found
 
 
-def _in_time(remarks: Sequence[Remark]) -> list[Way]:
-    together: dict[str, list[Remark]] = defaultdict(list)
+def _in_time(remarks: Sequence[Utterance]) -> list[ThreadWay]:
+    together: dict[str, list[Utterance]] = defaultdict(list)
     for one in remarks:
         together[one.conversation].append(one)
     return [
-        Way(key=name, remarks=tuple(sorted(said, key=lambda one: (one.at, one.line))))
+        ThreadWay(key=name, remarks=tuple(sorted(said, key=lambda one: (one.at, one.line))))
         for name, said in together.items()
     ]
 
 
-def _ends(remarks: Sequence[Remark], known: dict[str, Remark], ways: Ways) -> list[tuple[Remark, int]]:
+def _ends(remarks: Sequence[Utterance], known: dict[str, Utterance], ways: Ways) -> list[tuple[Utterance, int]]:
     """Return the last remark of each way with the remarks that lead to it, itself included; count."""
     depths = _depths(remarks, known)
     answered = {one.answers for one in remarks}
     ends = [(one, depths[one.key]) for one in remarks if one.key not in answered]
     if ways is Ways.EVERY:
         return ends
-    longest: dict[str, tuple[Remark, int]] = {}
+    longest: dict[str, tuple[Utterance, int]] = {}
     for end, depth in ends:
         if end.conversation not in longest or depth > longest[end.conversation][1]:
             longest[end.conversation] = end, depth
     return list(longest.values())
 
 
-def _depths(remarks: Sequence[Remark], known: dict[str, Remark]) -> dict[str, int]:
+def _depths(remarks: Sequence[Utterance], known: dict[str, Utterance]) -> dict[str, int]:
     depths: dict[str, int] = {}
     for one in remarks:
-        open_ones: list[Remark] = []
-        here: Remark | None = one
+        open_ones: list[Utterance] = []
+        here: Utterance | None = one
         while here is not None and here.key not in depths:
             open_ones.append(here)
             here = known.get(here.answers)
@@ -229,14 +229,14 @@ def _depths(remarks: Sequence[Remark], known: dict[str, Remark]) -> dict[str, in
     return depths
 
 
-def _n_ends(ends: Sequence[tuple[Remark, int]]) -> dict[str, int]:
+def _n_ends(ends: Sequence[tuple[Utterance, int]]) -> dict[str, int]:
     counts: dict[str, int] = defaultdict(int)
     for end, _ in ends:
         counts[end.conversation] += 1
     return counts
 
 
-def _way_to(end: Remark, known: dict[str, Remark]) -> tuple[Remark, ...]:
+def _way_to(end: Utterance, known: dict[str, Utterance]) -> tuple[Utterance, ...]:
     way = [end]
     while (before := known.get(way[-1].answers)) is not None:
         way.append(before)
@@ -273,11 +273,11 @@ class Voices:
     silent: tuple[str, ...] | None = None
     ways: Ways = Ways.EVERY
 
-    def is_reply(self, remark: Remark) -> bool:
+    def is_reply(self, remark: Utterance) -> bool:
         """Whether the application said it."""
         return _plain(remark.told.get(self.told_by, "")) in {_plain(name) for name in self.application}
 
-    def is_neither(self, remark: Remark) -> bool:
+    def is_neither(self, remark: Utterance) -> bool:
         """Whether it is no side's."""
         silent = _SILENT if self.silent is None else self.silent
         return not self.is_reply(remark) and _plain(remark.told.get(self.told_by, "")) in set(map(_plain, silent))
@@ -376,9 +376,11 @@ def _listed(values: Sequence[str]) -> str:
     return ", ".join(values[:_SHOWN]) + more
 
 
-def _rows(way: Way, kept: Sequence[Remark], voices: Voices, remarks: Remarks) -> list[tuple[dict[str, str], int]]:
+def _rows(
+    way: ThreadWay, kept: Sequence[Utterance], voices: Voices, remarks: Remarks
+) -> list[tuple[dict[str, str], int]]:
     """Return the turns of a way, each with the line of its first remark."""
-    turns: list[tuple[list[Remark], list[Remark]]] = []
+    turns: list[tuple[list[Utterance], list[Utterance]]] = []
     for one in kept:
         reply = voices.is_reply(one)
         if not turns or (not reply and turns[-1][1]):
@@ -405,7 +407,7 @@ def _rows(way: Way, kept: Sequence[Remark], voices: Voices, remarks: Remarks) ->
     ]
 
 
-def _joined(remarks: Sequence[Remark]) -> str:
+def _joined(remarks: Sequence[Utterance]) -> str:
     return "\n\n".join(one.text for one in remarks if one.text)
 
 

@@ -57,7 +57,7 @@ _ORDER_ALERTS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SegmentRow:
     """The scored units of a stretch, one for each session.
 
     Attributes:
@@ -79,7 +79,7 @@ class Row:
     without_value: Mapping[Outcome, int]
 
 
-def row_of(history: History, placed: Sequence[int] | Whole) -> Row:
+def row_of(history: History, placed: Sequence[int] | Whole) -> SegmentRow:
     """Return the sessions of a stretch; a score without a session is one of its own.
 
     Args:
@@ -98,7 +98,7 @@ def row_of(history: History, placed: Sequence[int] | Whole) -> Row:
     codes = np.frombuffer(columns.defect, dtype=np.uint8)[positions] if len(positions) else np.empty(0, dtype=np.uint8)
     known = bool(len(positions)) and not (codes == DEFECT_UNKNOWN).any()
     outcomes = np.frombuffer(columns.outcome, dtype=np.uint8)[all_places[~scored]] if not scored.all() else ()
-    return Row(
+    return SegmentRow(
         last_positions=last,
         badness=badness / np.maximum(n_in, 1),
         defects=(np.bincount(group, codes == IS_DEFECT, minlength=len(last)) > 0).astype(np.float64) if known else None,
@@ -181,7 +181,7 @@ def watch_segment(
     return stretch, tuple(sorted(alerts, key=lambda alert: alert.position or 0))
 
 
-def _rate(row: Row, rules: WatchRules) -> tuple[Estimate | Undefined, bool | None, int | None]:
+def _rate(row: SegmentRow, rules: WatchRules) -> tuple[Estimate | Undefined, bool | None, int | None]:
     """Return the rate, whether it is above the limit, and at which session that was shown first."""
     if row.defects is None:
         reason = "No rule says which scores are defects." if len(row.values) else "There is no score."
@@ -197,7 +197,7 @@ def _rate(row: Row, rules: WatchRules) -> tuple[Estimate | Undefined, bool | Non
     return rate, False if bool((high < rules.limit).any()) else None, None
 
 
-def _baselines(row: Row, rules: WatchRules) -> dict[str, float]:
+def _baselines(row: SegmentRow, rules: WatchRules) -> dict[str, float]:
     """Return what the detectors are held against, learned at the careful end where it is not given."""
     baselines: dict[str, float] = {}
     n = min(rules.reference, len(row.badness))
@@ -212,7 +212,7 @@ def _baselines(row: Row, rules: WatchRules) -> dict[str, float]:
     return {name: min(max(value, _LEAST_BASELINE), _MOST_BASELINE) for name, value in baselines.items()}
 
 
-def _detections(row: Row, baselines: Mapping[str, float], rules: WatchRules) -> dict[str, Detection]:
+def _detections(row: SegmentRow, baselines: Mapping[str, float], rules: WatchRules) -> dict[str, Detection]:
     """Run the detectors from the end of the good times on; all of a history where its baseline was given."""
     arl = float(rules.arl * N_DETECTORS)
     found: dict[str, Detection] = {}
@@ -227,7 +227,7 @@ def _detections(row: Row, baselines: Mapping[str, float], rules: WatchRules) -> 
 
 
 def _detector_alerts(
-    history: History, application: str, row: Row, baselines: Mapping[str, float], found: Mapping[str, Detection]
+    history: History, application: str, row: SegmentRow, baselines: Mapping[str, float], found: Mapping[str, Detection]
 ) -> Iterator[Alert]:
     for name, kind in (("rate", AlertKind.RATE_ROSE), ("level", AlertKind.LEVEL_SLIPPED)):
         detection = found.get(name)
@@ -286,7 +286,12 @@ def _alert(
 
 
 def _limit_alert(
-    history: History, application: str, row: Row, rules: WatchRules, rate: Estimate | Undefined, since_over: int | None
+    history: History,
+    application: str,
+    row: SegmentRow,
+    rules: WatchRules,
+    rate: Estimate | Undefined,
+    since_over: int | None,
 ) -> Iterator[Alert]:
     if since_over is None or isinstance(rate, Undefined) or rules.limit is None:
         return
@@ -306,7 +311,7 @@ def _limit_alert(
 
 
 def _order_alerts(
-    history: History, application: str, row: Row, values: RollingWindows, rules: WatchRules
+    history: History, application: str, row: SegmentRow, values: RollingWindows, rules: WatchRules
 ) -> Iterator[Alert]:
     """Scan windows that do not overlap for a change of order against the good times."""
     n_reference = _reference_windows(rules)
@@ -338,18 +343,18 @@ def _reference_windows(rules: WatchRules) -> int:
     return max(12, rules.reference // rules.window)
 
 
-def _windows(row: Row, rules: WatchRules) -> RollingWindows:
+def _windows(row: SegmentRow, rules: WatchRules) -> RollingWindows:
     windows = rolling_windows(row.values, window=rules.window, order=rules.order, delay=rules.delay)
     shares = rolling_mean(row.score_defects, rules.window) if row.score_defects is not None else np.empty(0)
     positions = packed_counts(row.positions[rules.window - 1 :])
     return replace(windows, positions=positions, defect_share=packed(shares) if len(windows.level) else ())
 
 
-def _latest(row: Row, rules: WatchRules) -> OrderProfile | Undefined:
+def _latest(row: SegmentRow, rules: WatchRules) -> OrderProfile | Undefined:
     return profile_or_reason(row.values[-rules.window :].tolist(), order=rules.order, delay=rules.delay)
 
 
-def _good_times(row: Row, rules: WatchRules) -> tuple[float, float]:
+def _good_times(row: SegmentRow, rules: WatchRules) -> tuple[float, float]:
     """Return mean and standard deviation of badness in the good times; 0 where it never varied."""
     reference = row.badness[: rules.reference]
     if len(reference) < 2:
@@ -357,19 +362,19 @@ def _good_times(row: Row, rules: WatchRules) -> tuple[float, float]:
     return float(reference.mean()), float(reference.std(ddof=1))
 
 
-def _cusum(row: Row, rules: WatchRules) -> Sequence[float]:
+def _cusum(row: SegmentRow, rules: WatchRules) -> Sequence[float]:
     target, spread = _good_times(row, rules)
     if not spread:
         return ()
     return packed(one_sided_sums((row.badness - target) / spread - _CUSUM_SLACK))
 
 
-def _ewma(row: Row, rules: WatchRules) -> Sequence[float]:
+def _ewma(row: SegmentRow, rules: WatchRules) -> Sequence[float]:
     target, spread = _good_times(row, rules)
     return packed(moving_averages(row.badness, target=target, weight=_EWMA_WEIGHT)) if spread else ()
 
 
-def _worst(history: History, row: Row) -> Iterator[WorstScore]:
+def _worst(history: History, row: SegmentRow) -> Iterator[WorstScore]:
     """Yield the worst of the latest scores, the latest first among equals; the best point of the scale is none."""
     recent = row.values[-_RECENT:]
     badness = recent if history.worse is ScaleDirection.HIGH else -recent
@@ -383,7 +388,7 @@ def _worst(history: History, row: Row) -> Iterator[WorstScore]:
             yield WorstScore(dialogue=name, value=float(recent[index]), reason=score.reason)
 
 
-def _ranking(history: History, row: Row) -> RankingAgreement | Undefined | None:
+def _ranking(history: History, row: SegmentRow) -> RankingAgreement | Undefined | None:
     """Return how far the latest scores that people gave too follow people's order; None where people gave none."""
     if not len(row.positions):
         return None
@@ -392,7 +397,7 @@ def _ranking(history: History, row: Row) -> RankingAgreement | Undefined | None:
     return ranking_or_reason(human[both].tolist(), row.values[both].tolist()) if len(both) else None
 
 
-def _notes(row: Row, rules: WatchRules) -> Iterator[str]:
+def _notes(row: SegmentRow, rules: WatchRules) -> Iterator[str]:
     n, n_windows = len(row.last_positions), len(row.values) // rules.window
     if not n:
         kinds = ", ".join(f"{count:,} {outcome.value}" for outcome, count in row.without_value.items())

@@ -29,7 +29,7 @@ from theodolite.domain.trees.finding import TreeFinding, TreeStanding
 from theodolite.domain.trees.leaf import TESTER, Leaf
 from theodolite.domain.trees.tree import SummaryNode, TreeDesign
 from theodolite.measurement.trees.association import link_nodes, split_tree, without_children
-from theodolite.measurement.trees.comparing import TreeTable, compare_applications
+from theodolite.measurement.trees.comparing import TreeComparisonTable, compare_applications
 from theodolite.measurement.trees.leaves import (
     NO_TEXT,
     NO_TURN,
@@ -94,9 +94,9 @@ def tree_standings(
             yield compare_applications(tables, branches(design), draws=draws, methods=methods)
 
 
-def _tree_table(evidence: Evidence, finding: TreeFinding) -> TreeTable:
+def _tree_table(evidence: Evidence, finding: TreeFinding) -> TreeComparisonTable:
     application = evidence.study.application(finding.application)
-    return TreeTable(
+    return TreeComparisonTable(
         design=finding.design,
         table=leaf_table(evidence, finding.design, application),
         application=finding.application,

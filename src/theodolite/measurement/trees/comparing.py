@@ -41,7 +41,7 @@ SAME = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TreeTable:
+class TreeComparisonTable:
     """A tree with its leaves in columns.
 
     Attributes:
@@ -111,8 +111,8 @@ def compare_trees(
     return compare_tables(tables[0], tables[1], draws=draws, methods=methods)
 
 
-def _tree_table(design: TreeDesign, leaves: LeafSet) -> TreeTable:
-    return TreeTable(
+def _tree_table(design: TreeDesign, leaves: LeafSet) -> TreeComparisonTable:
+    return TreeComparisonTable(
         design=design,
         table=table_of(leaves.leaves),
         application=leaves.application,
@@ -122,7 +122,7 @@ def _tree_table(design: TreeDesign, leaves: LeafSet) -> TreeTable:
 
 
 def compare_tables(
-    first: TreeTable, second: TreeTable, *, draws: Draws | None = None, methods: Methods = BUILT_IN
+    first: TreeComparisonTable, second: TreeComparisonTable, *, draws: Draws | None = None, methods: Methods = BUILT_IN
 ) -> TreeComparison:
     """Return the same for leaves that stand in columns already; see `compare_trees`."""
     draws = draws or Draws()
@@ -165,7 +165,7 @@ def _close(a: float, b: float) -> bool:
 
 
 def _sides(
-    first: TreeTable, second: TreeTable, draws: Draws, methods: Methods
+    first: TreeComparisonTable, second: TreeComparisonTable, draws: Draws, methods: Methods
 ) -> tuple[MeasuredTree, MeasuredTree, int]:
     trees = [compiled(side.design, side.table, methods) for side in (first, second)]
     parts: list[list[dict[str, Floats]]] = [[], []]
@@ -247,7 +247,7 @@ def _order(differences: Iterable[NodeDifference], lower: tuple[str, ...], higher
     return LOWER if lower else HIGHER if higher else EQUAL
 
 
-def _warnings(first: TreeTable, second: TreeTable) -> Iterator[str]:
+def _warnings(first: TreeComparisonTable, second: TreeComparisonTable) -> Iterator[str]:
     if first.design.method_version != second.design.method_version:
         yield "The trees are not computed by the same method: topology, summaries, weights or transforms differ."
     if sorted(first.scenarios) != sorted(second.scenarios):
@@ -267,7 +267,7 @@ REPLICATES: Final = 400
 
 
 def compare_applications(
-    applications: Sequence[TreeTable],
+    applications: Sequence[TreeComparisonTable],
     dimensions: Sequence[str],
     *,
     draws: Draws | None = None,
@@ -319,7 +319,7 @@ def _pairs(n: int) -> Sequence[tuple[int, int]]:
 
 
 def _sampled(
-    trees: Sequence[Compiled], applications: Sequence[TreeTable], known: Sequence[str], draws: Draws
+    trees: Sequence[Compiled], applications: Sequence[TreeComparisonTable], known: Sequence[str], draws: Draws
 ) -> Floats:
     """Return replicates of some dimensions, drawn together; shape (applications, dimensions, replicates)."""
     sampled: list[Floats] = []

@@ -19,7 +19,7 @@ from theodolite.config.diagnostics import LocatedDiagnostic
 from theodolite.config.loading import load_study
 from theodolite.config.schema_editing import (
     LONGEST,
-    QuestionBlock,
+    QuestionLines,
     SchemaReading,
     question_blocks,
     read_schema,
@@ -313,7 +313,7 @@ class OutlineCategory:
 
     name: str
     title: str
-    blocks: tuple[QuestionBlock, ...]
+    blocks: tuple[QuestionLines, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -281,7 +281,7 @@ def with_settled(access: AccessContext, draft: SchemaDraft, text: str, place: st
         raise InputError(message)
     plain = tidied(text)
     source = read_yaml(plain.encode("utf-8"), schema_path(draft.name))
-    note = schema_editing.Note(words=" ".join(thread.text.split()), thread=token)
+    note = schema_editing.GuidelineNote(words=" ".join(thread.text.split()), thread=token)
     done = schema_editing.advised(plain, source, thread.anchor.category, question, note)
     audit(access.account, "added guideline text to", f"schema {draft.name}", hosted=access.hosted, thread=token)
     return done

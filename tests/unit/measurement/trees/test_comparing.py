@@ -8,7 +8,7 @@ import pytest
 
 from tests.fakes.trees import FEW, answers, design, leaf
 from theodolite.domain.estimate import Undefined
-from theodolite.measurement.trees.comparing import TreeTable, compare_applications
+from theodolite.measurement.trees.comparing import TreeComparisonTable, compare_applications
 from theodolite.measurement.trees.leaves import table_of
 from theodolite.measurement.trees.measuring import Draws
 from theodolite.measurement.trees.tree import MeasurementTree
@@ -107,10 +107,10 @@ def test_equal_trees_may_have_different_leaves():
     assert not tree(4, 8).equals(tree(4, 8, nodes={**NODES, "top": {"summary": "median", "of": ["x", "y"]}}))
 
 
-def tabled(name: str, x: int, y: int | None) -> TreeTable:
+def tabled(name: str, x: int, y: int | None) -> TreeComparisonTable:
     one = tree(x, y or 0, name)
     leaves = [leaf for leaf in one.leaves if y is not None or leaf.question == "a"]
-    return TreeTable(design=one.design, table=table_of(leaves), application=name)
+    return TreeComparisonTable(design=one.design, table=table_of(leaves), application=name)
 
 
 def standing(*applications: tuple[str, int, int | None]):

@@ -10,7 +10,7 @@ import pytest
 
 from theodolite.config.imports import formats
 from theodolite.config.imports.formats import is_corpus, read_corpus
-from theodolite.config.imports.threads import Remark
+from theodolite.config.imports.threads import Utterance
 
 UTTERANCES = [
     {
@@ -63,7 +63,7 @@ def test_utterances_are_remarks_with_what_is_told_of_their_speakers():
     read = read_corpus(whole, "c.zip")
 
     assert read.faults == ()
-    assert read.remarks[1] == Remark(
+    assert read.remarks[1] == Utterance(
         key="u2", conversation="u1", speaker="b", text="Yes?", line=2, answers="u1", at=6.5,
         told={"ok": "true", "speaker.role": "bot", "speaker": "b"},
     )  # fmt: skip

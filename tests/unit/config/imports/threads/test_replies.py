@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from theodolite.config.imports import threads
-from theodolite.config.imports.threads import Remark, Ways, threads_of
+from theodolite.config.imports.threads import Utterance, Ways, threads_of
 
 
 def remark(key, answers="", conversation="c", at=0.0, line=1):
-    return Remark(key=key, conversation=conversation, speaker="x", text=key, line=line, answers=answers, at=at)
+    return Utterance(key=key, conversation=conversation, speaker="x", text=key, line=line, answers=answers, at=at)
 
 
 TREE = [remark("a"), remark("b", "a"), remark("c", "b"), remark("d", "a")]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from theodolite.config.diagnostics import LocatedDiagnostic
-from theodolite.config.imports.threads import Remark, Remarks, Voices, scalars, silent_among, turns_of, with_guess
+from theodolite.config.imports.threads import Remarks, Utterance, Voices, scalars, silent_among, turns_of, with_guess
 
 
 def said(*pairs, conversation="c", field="role"):
     """Return remarks of roles and words that answer each other."""
     return [
-        Remark(
+        Utterance(
             key=f"{conversation}{n}",
             conversation=conversation,
             speaker=f"who-{role}",
@@ -97,7 +97,7 @@ def test_faults_of_the_file_and_of_its_answers_are_told_together():
 def test_what_is_told_of_conversation_and_tester_stands_in_columns():
     first, second = said(("user", "A"), ("bot", "B"))
     known = {**first.told, "speaker.age": "30"}
-    tester = Remark(key="c1", conversation="c", speaker="anna", text="A", line=1, told=known)
+    tester = Utterance(key="c1", conversation="c", speaker="anna", text="A", line=1, told=known)
 
     _, told = turns(file_of(tester, second, about={"c": {"topic": "tea"}}))
 
@@ -111,9 +111,9 @@ def test_what_is_told_of_conversation_and_tester_stands_in_columns():
 
 
 def test_a_role_is_nobodys_name():
-    remarks = [Remark(key="1", conversation="c", speaker="User", text="A", line=1, told={"speaker": "User"})]
+    remarks = [Utterance(key="1", conversation="c", speaker="User", text="A", line=1, told={"speaker": "User"})]
     remarks += [
-        Remark(key="2", conversation="c", speaker="bot", text="B", line=2, answers="1", told={"speaker": "bot"})
+        Utterance(key="2", conversation="c", speaker="bot", text="B", line=2, answers="1", told={"speaker": "bot"})
     ]
 
     assert turns(file_of(*remarks))[1].table.rows[0]["tester"] == ""
