@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -98,6 +99,42 @@ IN_DOCUMENTS = {
 }
 """Phrases that are gone from the documents; one that is gone from the source as well moves to the list above."""
 
+IN_PAGES = {
+    r"\bhow far\b": "progress, extent",
+    r"\b(not (answered )?alike|all alike)\b": "disagreements, all agree",
+    r"\bto be looked at\b": "quality checks",
+    r"\blook(s|ed|ing)? (into|through)\b|\blook again\b": "preview, search, refresh",
+    r"\b(take|takes|took|taken) (back|along|out|in)\b": "withdraw, export, remove, import",
+    r"\b(hold|holds|holding|held)\b": "contain, enforce, run, reserve",
+    r"\bstands?\b(?! still)": "is, appears",
+    r"\b(begun|begins?|beginning)\b": "started, starts",
+    r"\b(go|goes|going|gone) on\b": "continue, resume, active",
+    r"\b(meet|meets|met)\b": "see, use, match",
+    r"\b(come|comes|came) in\b|\blet(s|ting)? (somebody |nobody |anybody )?in\b": "join, admit",
+    r"\b(hand|hands|handed) (it |them )?(in|over)\b": "submit, pass on",
+    r"\bwrite (it |them )?down\b|\bwritten down\b": "record, save",
+    r"\bmend(s|ed|ing)?\b": "fix",
+    r"\bfaults?\b": "errors",
+    r"\beditions?\b(?! (\{|X))": "published versions",
+    r"\bcalibration rooms?\b": "calibration sessions",
+    r"\b(sensitive places|known answers right)\b": "sensitive content, gold items",
+    r"\bjudges beside people\b": "judges compared with people",
+    r"\b((?<!your )own words|both sides)\b": "free-text answers, session comparison",
+    r"\b(became|become) real\b": "materialised",
+    r"\bcertif(y|ied|icates?)\b": "validate, validation report",
+    r"\bwould rather\b": "content opt-outs",
+    r"\bunder way\b": "running, in progress",
+    r"\bsay (so|why|it|what)\b": "enter, select",
+    r"\b(told|heard)\b": "sees, receives",
+    r"\bof which\b": "a separate sentence",
+    r"\bplease\b": "leave it out",
+    r"\b(comfort|take along|give back|put first)\b": "display settings, export, release, prioritise",
+}
+"""Phrases that are gone from the templates and the texts for translation."""
+
+NAMES_OF_KEYS = {"list.html", "_around.html"}
+"""Templates of schemas, which name the key `edition` of a schema's file."""
+
 CLAUSE_AS_SUBJECT = re.compile(r"^\s*(?:[-*] |\d+\. )?(?:What|Who|Whoever) [^?]*$")
 SENTENCES_OF_EARLIER_DOCUMENTS = (
     "A difference whose interval spans 0 may be nothing.",
@@ -105,6 +142,13 @@ SENTENCES_OF_EARLIER_DOCUMENTS = (
     "Where nothing is found, the cost is not told.",
     "A mask is a judge of its own.",
     "Wait, then Look again.",
+)
+TEXTS_OF_EARLIER_PAGES = (
+    "<h1>Take along, take in</h1>",
+    '<th scope="col">How far</th>',
+    '<p title="Not answered alike">X</p>',
+    '{% translate "What you would rather not meet" %}',
+    "<p>Their work: for a talk, not for a verdict</p>",
 )
 
 
@@ -156,6 +200,45 @@ def source_lines() -> Iterator[tuple[Path, int, str]]:
             yield path, number, line
 
 
+def shown(template: str) -> str:
+    """Return the text of a template that a browser shows or reads aloud, line by line."""
+    marked = re.sub(r"\{% (?:block)?trans(?:late)? (\"[^\"]*\"|'[^']*').*?%\}", lambda tag: tag[1][1:-1], template)
+    plain = re.sub(r"\{%.*?%\}", "", re.sub(r"\{\{.*?\}\}", "X", marked))
+    read = re.sub(r"<[^>]*(?:aria-label|title|alt|placeholder)=\"([^\"]*)\"[^>]*>", r" | \1 | ", plain)
+    return re.sub(r"<[^>]*>", " | ", read)
+
+
+def page_lines() -> Iterator[tuple[Path, int, str]]:
+    """Yield the shown text of all templates and the source texts of the catalogues."""
+    for page in sorted([*(PACKAGE / "web" / "templates").rglob("*.html"), *PACKAGE.rglob("templates/**/*.txt")]):
+        for number, line in enumerate(shown(page.read_text(encoding="utf-8")).splitlines(), 1):
+            yield page, number, line
+    for catalogue in sorted((PACKAGE / "web" / "locale").rglob("*.po")):
+        text = re.sub(r'"\n"', "", catalogue.read_text(encoding="utf-8"))
+        for number, line in enumerate(text.splitlines(), 1):
+            if line.startswith("msgid"):
+                yield catalogue, number, re.sub(r"%\(\w+\)s", "X", ast.literal_eval(line[line.index('"') :]))
+
+
+@pytest.mark.parametrize("phrase", [*IN_PAGES, *IN_DOCUMENTS, *IN_DOCUMENTS_AND_SOURCE])
+def test_pages_use_ordinary_words(phrase):
+    better = {**IN_PAGES, **IN_DOCUMENTS, **IN_DOCUMENTS_AND_SOURCE}[phrase]
+    lines = (line for line in page_lines() if "edition" not in phrase or line[0].name not in NAMES_OF_KEYS)
+
+    assert uses(phrase, lines) == [], f"write: {better}"
+
+
+def test_no_text_of_a_page_has_a_clause_as_its_subject():
+    found = [
+        f"{page.relative_to(ROOT)}:{n}: {part.strip()}"
+        for page, n, line in page_lines()
+        for part in line.split("|")
+        if re.match(r"\s*(What|Who|Whoever|Those who|Where|How) [^?]*[.,:;][^?]*$", part)
+    ]
+
+    assert found == []
+
+
 @pytest.mark.parametrize("phrase", [*IN_DOCUMENTS, *IN_DOCUMENTS_AND_SOURCE])
 def test_documents_use_ordinary_words(phrase):
     better = {**IN_DOCUMENTS, **IN_DOCUMENTS_AND_SOURCE}[phrase]
@@ -185,3 +268,8 @@ def test_no_sentence_has_a_clause_as_its_subject():
 @pytest.mark.parametrize("sentence", SENTENCES_OF_EARLIER_DOCUMENTS)
 def test_sentences_of_earlier_documents_are_found(sentence):
     assert any(pattern(phrase).search(sentence) for phrase in IN_DOCUMENTS)
+
+
+@pytest.mark.parametrize("text", TEXTS_OF_EARLIER_PAGES, ids=range(len(TEXTS_OF_EARLIER_PAGES)))
+def test_texts_of_earlier_pages_are_found(text):
+    assert any(pattern(phrase).search(shown(text)) for phrase in [*IN_PAGES, *IN_DOCUMENTS])

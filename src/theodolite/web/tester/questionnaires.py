@@ -191,7 +191,7 @@ def done(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     context = {
         "access": tester.access,
         "said": ngettext(
-            "You held %(n)s session. Everything is stored.", "You held %(n)s sessions. Everything is stored.", n
+            "You completed %(n)s session. Everything is saved.", "You completed %(n)s sessions. Everything is saved.", n
         )
         % {"n": n},
         "enough": _ENOUGH if is_enough else _SPARED if is_spared else "",
