@@ -163,7 +163,7 @@ def test_a_slot_holds_as_many_as_it_has_places_and_a_missed_one_is_chosen_anew(e
     refused = full.post(f"/s/{event.token}/test/time/", {"slot": slot.token})
 
     assert [one.membership for one in Booking.objects.all()] == [other]
-    assert (refused.status_code, b"all places at this time are taken" in refused.content) == (409, True)
+    assert (refused.status_code, b"this time is fully booked" in refused.content) == (409, True)
 
 
 def test_organisers_make_slots_in_the_events_own_time(own, client_as):
@@ -230,7 +230,7 @@ def test_a_mail_server_that_does_not_answer_is_waited_for_once(event, client_as)
     n_asked = Silent.n_asked
     organiser.post(f"/s/{event.token}/organise/people/remind/")
 
-    assert "2 invited, 0 by mail." in asked
+    assert "2 invited, 0 by e-mail." in asked
     assert (n_asked, Silent.n_asked) == (1, 2)
 
 
