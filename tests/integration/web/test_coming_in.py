@@ -309,7 +309,7 @@ def test_who_knows_what_annotators_must_not_is_not_let_in_as_one(event, organise
 
     refused = client.post(path)
 
-    assert (refused.status_code, b"cannot annotate it" in refused.content) == (410, True)
+    assert (refused.status_code, b"cannot annotate the study" in refused.content) == (410, True)
     assert Membership.objects.filter(account__memberships__role=role.value).count() == 1
     assert Invitation.objects.get(role=Role.ANNOTATOR.value, used_at=None)
 
@@ -320,7 +320,7 @@ def test_an_annotator_comes_to_know_only_after_the_annotating(event, organiser, 
     refused = anna.post(path)
     Membership.objects.filter(role=Role.ANNOTATOR.value).update(left_at=timezone.now())
 
-    assert (refused.status_code, b"Take them out as an annotator first" in refused.content) == (410, True)
+    assert (refused.status_code, b"Remove the person as annotator first" in refused.content) == (410, True)
     assert anna.post(path).status_code == 302
 
 
@@ -333,6 +333,6 @@ def test_an_organiser_is_told_at_once_who_cannot_annotate(event, organiser, clie
     refused = [olga.post(f"{people}ask/", one), olga.post(f"{people}list/", many)]
 
     assert [answer.status_code for answer in refused] == [422, 422]
-    assert b"is or was organiser of a study cannot annotate it" in refused[0].content
-    assert b"new@example.org: whoever is or was analyst" in refused[1].content
+    assert b"a current or former organiser cannot annotate the study" in refused[0].content
+    assert b"new@example.org: a current or former analyst" in refused[1].content
     assert not Invitation.objects.filter(used_at=None, role=Role.ANNOTATOR.value).exists()

@@ -36,17 +36,17 @@ def why_not_both(wanted: Role, has: Collection[Role], had: Collection[Role]) -> 
 
     Example:
         >>> why_not_both(Role.ANNOTATOR, has=(), had=(Role.ANALYST,)).partition(" cannot")[0]
-        'whoever is or was analyst of a study'
+        'a current or former analyst'
     """
     known = sorted(KNOWING.intersection(had), key=list(Role).index)
     if wanted is Role.ANNOTATOR and known:
         return (
-            f"whoever is or was {known[0].value} of a study cannot annotate it: annotators must not know applications, "
-            "levels or what others have answered. Ask somebody else, or another study's people"
+            f"a current or former {known[0].value} cannot annotate the study: annotators must not know applications, "
+            "levels or the answers of others. Invite another person"
         )
     if wanted in KNOWING and Role.ANNOTATOR in has:
         return (
-            f"whoever annotates a study cannot be {wanted.value} of it: annotators must not know applications, "
-            "levels or what others have answered. Take them out as an annotator first; they cannot come back as one"
+            f"an annotator of the study cannot be its {wanted.value}: annotators must not know applications, "
+            "levels or the answers of others. Remove the person as annotator first; they cannot become one again"
         )
     return ""
