@@ -41,8 +41,22 @@ from urllib.parse import parse_qsl
 
 from aiohttp import web
 
-from tests.fakes.misbehaviour import ROLES, Knobs, chat_answer, error_answer, messages_answer, respond
-from tests.fakes.streams import BROKEN, COMPLAINING, CUT, ODD, Events, chat_events, messages_events, send
+from tests.fakes.misbehaviour import (
+    BROKEN,
+    COMPLAINING,
+    CUT,
+    ODD,
+    ROLES,
+    Events,
+    Knobs,
+    chat_answer,
+    chat_events,
+    error_answer,
+    messages_answer,
+    messages_events,
+    respond,
+    send,
+)
 
 ROOT = Path(__file__).parents[2]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from tests.fakes.annotating import a_dialogue
+from tests.fakes.annotation_queue import a_dialogue
 from tests.golden.test_human_labels import rows
 from theodolite.annotation.queues import add_dialogues, open_queue
 from theodolite.bootstrap.database import open_store

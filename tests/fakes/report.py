@@ -10,13 +10,12 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Any
 
-from tests.fakes.called import called_evidence
-from tests.fakes.conduct import DOUBTFUL
 from tests.fakes.evidence import facts, live_evidence, xstest_evidence
-from tests.fakes.grown import grown_xstest, with_tree
-from tests.fakes.labelled import validated_evidence
+from tests.fakes.evidence_variants import DOUBTFUL, grown_xstest, validated_evidence, with_tree
+from theodolite.domain.call import Call
 from theodolite.domain.estimate import Findings
-from theodolite.domain.evidence import Evidence
+from theodolite.domain.evidence import Evidence, ListedArchive
+from theodolite.domain.flow import Message, Reply, Speaker
 from theodolite.measurement import measure_study
 from theodolite.reporting.page.report import report_html
 from theodolite.reporting.terminal.summary import Places, summary_text
@@ -101,3 +100,27 @@ def schema_named(name: str) -> dict[str, Any]:
     folder = resources.files("theodolite.resources").joinpath("schemas")
     found: dict[str, Any] = json.loads(folder.joinpath(f"{name}.schema.json").read_text(encoding="utf-8"))
     return found
+
+
+ASKED = "You are an annotator.\nJudge by the guideline alone."
+
+SAID = '{"score": "2"} <b id="injected">not bold</b>'
+
+
+def called_evidence() -> Evidence:
+    """Return the live study: each label took a call whose prompt is known and one whose prompt has changed since."""
+    evidence = live_evidence()
+    assert isinstance(evidence.archive, ListedArchive)
+    calls = {annotation.unit: _calls(annotation.dialogue) for annotation in evidence.archive.annotation_list}
+    calls |= {dialogue.key: (_call("Hello."), _call("Yes.")) for dialogue in evidence.archive.dialogue_list}
+    calls |= {failure.unit: (_call("Hello."),) for failure in evidence.archive.failure_list}
+    return replace(evidence, archive=replace(evidence.archive, call_lists=calls))
+
+
+def _calls(dialogue: str) -> tuple[Call, ...]:
+    prompt = (Message(speaker=Speaker.SYSTEM, text=ASKED), Message(speaker=Speaker.USER, text=f"Material {dialogue}"))
+    return replace(_call(SAID), prompt=prompt), replace(_call(""), prompt=None)
+
+
+def _call(text: str) -> Call:
+    return Call(reply=Reply(text=text, finish="stop", tokens_in=600, tokens_out=20, cost_microusd=205))

@@ -36,7 +36,7 @@ JUDGE = Annotator(
 """A judge that stands beside people until it is promoted."""
 
 
-def made(folder: Path, passes: int = 2) -> dict[str, Any]:
+def create_series(folder: Path, passes: int = 2) -> dict[str, Any]:
     """Make a series in a folder and return the study's token, cookies by person and the cookie's name.
 
     Args:

@@ -7,7 +7,7 @@ import gzip
 
 import pytest
 
-from tests.fakes.answers import GivenAnswer
+from tests.fakes.evidence_variants import GivenAnswer
 from tests.golden.published import HERE
 from theodolite.config.imports.label_exports import ImportColumns, read_import
 from theodolite.config.imports.label_files import AskedItem, LabelKey

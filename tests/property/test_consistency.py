@@ -9,8 +9,7 @@ from random import Random
 import pytest
 
 from tests.fakes.evidence import facts
-from tests.fakes.random_study import RandomStudy, random_study
-from tests.fakes.reference_figures import ReferenceFigures, Unit, deciding_rules
+from tests.fakes.random_study import RandomStudy, ReferenceFigures, Unit, deciding_rules, random_study
 from tests.fakes.report import words
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.answers import outcomes_of

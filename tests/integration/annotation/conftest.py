@@ -15,7 +15,7 @@ from tests.databases import (  # noqa: F401  # fixtures are found by being here
     sqlite,
     sqlite_template,
 )
-from tests.fakes.annotating import Venue, a_venue
+from tests.fakes.annotation_queue import Venue, a_venue
 
 
 @pytest.fixture

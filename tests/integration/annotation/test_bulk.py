@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.fakes.annotating import OPEN_TO_ALL, Venue, no
+from tests.fakes.annotation_queue import OPEN_TO_ALL, Venue, no
 from theodolite.annotation import bulk
 from theodolite.annotation.assignment import candidates, next_work, offer, skip
 from theodolite.annotation.quality import review, to_review

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.fakes.annotating import OPEN_TO_ALL, Venue, no
+from tests.fakes.annotation_queue import OPEN_TO_ALL, Venue, no
 from theodolite.annotation.assignment import (
     let_go,
     n_heavy_lately,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.fakes.annotating import how_bad, yes
+from tests.fakes.annotation_queue import how_bad, yes
 from theodolite.annotation.agreement import all_answers
 from theodolite.annotation.assignment import next_work, offer, skip
 from theodolite.annotation.cases import close, flag_dialogue

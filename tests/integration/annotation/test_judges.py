@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.contract.given import an_annotation_unit
-from tests.fakes.annotating import RISK, STUDY, Venue, a_design, a_unit, how_bad, no, yes
+from tests.fakes.annotation_queue import RISK, STUDY, Venue, a_design, a_unit, how_bad, no, yes
 from theodolite.annotation.agreement import agreement, beside_people, question_figures
 from theodolite.annotation.assignment import n_left, next_work
 from theodolite.annotation.judges import demote, promote, promoted, standings

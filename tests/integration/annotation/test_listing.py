@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from tests.fakes.annotating import Venue, no
+from tests.fakes.annotation_queue import Venue, no
 from theodolite.annotation import cases, listing
 from theodolite.annotation.assignment import next_work, offer
 from theodolite.annotation.listing import Listing, case_lines, room_lines

@@ -8,8 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.fakes.annotating import Venue, no
-from tests.fakes.queue_order import next_of
+from tests.fakes.annotation_queue import Venue, next_of, no
 from theodolite.annotation.assignment import candidates, from_the_end, next_work, offer, release, skip
 from theodolite.annotation.queues import add_dialogues
 from theodolite.annotation.submission import save_answer, submit

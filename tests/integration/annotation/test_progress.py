@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from tests.fakes.annotating import RISK, STUDY, Venue, a_design, how_bad, no, yes
+from tests.fakes.annotation_queue import RISK, STUDY, Venue, a_design, how_bad, no, yes
 from theodolite.annotation.agreement import agreement, calibration, progress, question_figures
 from theodolite.annotation.assignment import next_work
 from theodolite.annotation.queues import add_dialogues, open_queue

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from django.db.utils import IntegrityError
 
-from tests.fakes.annotating import OPEN_TO_ALL, Venue, how_bad, no, yes
+from tests.fakes.annotation_queue import OPEN_TO_ALL, Venue, how_bad, no, yes
 from theodolite.annotation.assignment import last_ones, next_work, offer, release, resume, skip, void
 from theodolite.annotation.submission import clear_answer, save_answer, submit, task, undo
 from theodolite.domain.annotating.work import ReservationState

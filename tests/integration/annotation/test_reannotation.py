@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.fakes.annotating import RISK, UTILITY, Venue, a_design, how_bad, no, yes
+from tests.fakes.annotation_queue import RISK, UTILITY, Venue, a_design, how_bad, no, yes
 from theodolite.annotation.assignment import next_work, void
 from theodolite.annotation.queues import add_dialogues, open_queue
 from theodolite.annotation.submission import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.fakes.annotating import Venue, how_bad, no, yes
+from tests.fakes.annotation_queue import Venue, how_bad, no, yes
 from theodolite.annotation.assignment import last_ones, next_work
 from theodolite.annotation.quality import add_gold, from_above, returned_to, review, reviews_of, to_review
 from theodolite.annotation.review import (

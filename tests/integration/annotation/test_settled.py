@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.fakes.annotating import UTILITY, Venue, no, yes
+from tests.fakes.annotation_queue import UTILITY, Venue, no, yes
 from theodolite.annotation.assignment import next_work
 from theodolite.annotation.review import disputed_items, open_review, resolve, unsettled
 from theodolite.annotation.submission import save_answer, submit

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.fakes.annotating import Venue, how_bad, no, yes
+from tests.fakes.annotation_queue import Venue, how_bad, no, yes
 from theodolite.annotation.agreement import orders
 from theodolite.annotation.assignment import next_work, offer, resume
 from theodolite.annotation.submission import save_answer, submit, task

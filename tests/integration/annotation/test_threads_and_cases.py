@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.fakes.annotating import Venue
+from tests.fakes.annotation_queue import Venue
 from theodolite.annotation.assignment import next_work, offer
 from theodolite.annotation.cases import (
     accesses,

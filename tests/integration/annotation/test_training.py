@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.fakes.annotating import RISK, STUDY, STYLE, UTILITY, Venue, a_design
+from tests.fakes.annotation_queue import RISK, STUDY, STYLE, UTILITY, Venue, a_design
 from theodolite.annotation.assignment import next_work
 from theodolite.annotation.queues import add_dialogues, open_queue
 from theodolite.annotation.submission import carry_over, first_use, n_qualified

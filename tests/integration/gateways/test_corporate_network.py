@@ -6,10 +6,9 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from tests.fakes.certificates import PASSPHRASE, PrivateAuthority, private_authority
 from tests.fakes.gateway_clock import HastyClock
 from tests.fakes.loopback import Loopback
-from tests.fakes.proxy import LoopbackProxy
+from tests.fakes.private_network import PASSPHRASE, LoopbackProxy, PrivateAuthority, private_authority
 from theodolite.domain.application import Application, HttpEndpoint
 from theodolite.domain.errors import GatewayError, InputError, Unreachable
 from theodolite.domain.failure import FailureSource

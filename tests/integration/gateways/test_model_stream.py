@@ -9,7 +9,7 @@ import pytest
 
 from tests.fakes.gateway_clock import HastyClock
 from tests.fakes.loopback import Loopback
-from tests.fakes.streams import BROKEN, COMPLAINING, CUT, ODD
+from tests.fakes.misbehaviour import BROKEN, COMPLAINING, CUT, ODD
 from theodolite.domain.application import PromptedModel
 from theodolite.domain.errors import GatewayError, MalformedReply, RateLimited
 from theodolite.domain.failure import FailureSource

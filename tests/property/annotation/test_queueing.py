@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.fakes.queue_order import next_of
+from tests.fakes.annotation_queue import next_of
 
 from theodolite.annotation.rules import most_items, why_not
 from theodolite.domain.annotating.work import AnnotatorState, ItemState, WorkItem

@@ -6,7 +6,7 @@ from math import ceil
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.fakes.annotating import RISK, how_bad, no, yes
+from tests.fakes.annotation_queue import RISK, how_bad, no, yes
 
 from theodolite.annotation.rules import Reviewed, discrepancies, letters_for, review_sample, reviewed
 from theodolite.domain.annotating.discrepancy import DissentCause, Resolution

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.fakes.annotating import RISK, UTILITY, no, yes
+from tests.fakes.annotation_queue import RISK, UTILITY, no, yes
 from theodolite.annotation.rules import (
     Reviewed,
     comes_backwards,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from tests.fakes.annotating import STUDY, a_dialogue
+from tests.fakes.annotation_queue import STUDY, a_dialogue
 
 from theodolite.assessment.blinding import MASKED, blind_name, blinded, mask_of, names_of
 from theodolite.domain.annotating.blind import BlindDialogue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.fakes.annotating import RISK, STUDY, STYLE, a_dialogue, how_bad, no, yes
+from tests.fakes.annotation_queue import RISK, STUDY, STYLE, a_dialogue, how_bad, no, yes
 
 from theodolite.assessment.manual_annotation import annotation_by, person_of, whole_answers
 from theodolite.domain.annotation import Outcome, Quote

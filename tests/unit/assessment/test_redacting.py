@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.fakes.annotating import a_dialogue
+from tests.fakes.annotation_queue import a_dialogue
 
 from theodolite.assessment.redacting import redacted, stretches
 from theodolite.domain.annotating.case import Redaction, TurnText

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.fakes.annotating import RISK, STYLE, UTILITY
+from tests.fakes.annotation_queue import RISK, STYLE, UTILITY
 
 from theodolite.assessment.schema_changes import Fate, is_alike, kind_of, schema_changes
 from theodolite.domain.guideline import Example, Origin, Violation

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.fakes.annotating import RISK
+from tests.fakes.annotation_queue import RISK
 
 from theodolite.assessment.schema_impact import drawn_again, is_same, rule_of, strata_of, touched
 from theodolite.domain.annotating.rewording import DialogueAnswers, QuestionTouch, Touch

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from tests.fakes.evidence import changed, facts, live_evidence, xstest_evidence
-from tests.fakes.grown import grown_live
+from tests.fakes.evidence_variants import grown_live
 from tests.fakes.pooled import pooled_evidence
 from tests.fakes.random_study import random_study
 from tests.fakes.report import assets, words

@@ -3,8 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.fakes.noted import TRIED as STRATEGY
-from tests.fakes.noted import WORDS, noted
+from tests.fakes.codings import TRIED as STRATEGY
+from tests.fakes.codings import WORDS, noted
 from tests.fakes.responses import STUDY
 
 from theodolite.domain.dialogue import Level

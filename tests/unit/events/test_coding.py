@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from tests.contract.given import a_person_session, a_plan
-from tests.fakes.noted import WORDS, noted
+from tests.fakes.codings import WORDS, noted
 from tests.fakes.responses import AFTER, STUDY, said
 from tests.fresh_stores import fresh_store
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from tests.fakes.answers import GivenAnswer
+from tests.fakes.evidence_variants import GivenAnswer
 from theodolite.domain.errors import InputError
 from theodolite.domain.findings.number import Undefined
 from theodolite.domain.instrument import YES_NO, Label, Question, QuestionLevel, Scale, ScaleKind

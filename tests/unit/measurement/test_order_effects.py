@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tests.fakes.answers import GivenAnswer
+from tests.fakes.evidence_variants import GivenAnswer
 from theodolite.domain.errors import InputError
 from theodolite.domain.findings.number import Estimate, Undefined
 from theodolite.domain.findings.order_effect import OrderEffect, OrderFactor

@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 from tests.contract.given import a_person_session
-from tests.fakes.coded import CONSENSUS, WORK, coded_evidence
+from tests.fakes.codings import CONSENSUS, WORK, coded_evidence
 from tests.fakes.evidence import facts
 from tests.fakes.report import assets, words
 from tests.unit.reporting.results.test_document import schema

@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 from tests.fakes.evidence import facts
-from tests.fakes.grown import grown_xstest
+from tests.fakes.evidence_variants import grown_xstest
 from tests.fakes.report import assets, schema_named, words
 from theodolite.domain.trees.form import design_of
 from theodolite.measurement import measure_study

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from tests.fakes.builders import by_hand, judge, word_rule
 from tests.fakes.evidence import live_evidence, xstest_evidence
-from tests.fakes.labelled import labelled_evidence
+from tests.fakes.evidence_variants import labelled_evidence
 from tests.fakes.store import FakeStore
 
 from theodolite.domain.errors import InputError

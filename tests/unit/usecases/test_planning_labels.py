@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from tests.fakes.evidence import live_evidence
-from tests.fakes.labelled import labelled_evidence
+from tests.fakes.evidence_variants import labelled_evidence
 
 from theodolite.domain.errors import InputError
 from theodolite.usecases.label_requests import LabelRequest

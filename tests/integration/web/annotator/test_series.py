@@ -16,13 +16,13 @@ pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(
 
 
 @pytest.fixture
-def told(tmp_path, request):
+def facts(tmp_path, request):
     """What a series says of itself; of as many passes as a test asks for, else two."""
-    return series.made(tmp_path, getattr(request, "param", 2))
+    return series.create_series(tmp_path, getattr(request, "param", 2))
 
 
 @pytest.fixture
-def person(browser, tmp_path, told):
+def person(browser, tmp_path, facts):
     """Return a function that sits somebody down at a browser of their own; all their pages are free of complaints."""
     visitors = []
     with Server(tmp_path) as server:
@@ -30,10 +30,10 @@ def person(browser, tmp_path, told):
 
         def sit_down(name):
             visitor = Visitor(browser, address, bypass_csp=True)
-            pairs = [{"name": key, "value": value, "url": address} for key, value in told["cookies"][name].items()]
+            pairs = [{"name": key, "value": value, "url": address} for key, value in facts["cookies"][name].items()]
             visitor.context.add_cookies(pairs)
             visitors.append(visitor)
-            visitor.page.goto(f"/s/{told['study']}/{'review' if name == 'sami' else 'annotate'}/")
+            visitor.page.goto(f"/s/{facts['study']}/{'review' if name == 'sami' else 'annotate'}/")
             return visitor.page
 
         yield sit_down
@@ -299,7 +299,7 @@ def finish(page, keys):
     expect(page.locator("main")).to_contain_text("No tasks available")
 
 
-@pytest.mark.parametrize("told", [1], indirect=True)
+@pytest.mark.parametrize("facts", [1], indirect=True)
 def test_work_left_lying_is_taken_over_and_what_was_asked_and_flagged_is_dealt_with(person, tmp_path):
     cara, sami, ben = person("cara"), person("sami"), person("ben")
     left = leave_lying(cara)

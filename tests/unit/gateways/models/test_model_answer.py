@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.fakes.misbehaviour import chat_answer, messages_answer
-from tests.fakes.streams import chat_events, messages_events
+from tests.fakes.misbehaviour import chat_answer, chat_events, messages_answer, messages_events
 from theodolite.domain.errors import EmptyReply, RateLimited, ServerFault
 from theodolite.domain.model import ModelEndpoint
 from theodolite.gateways.errors import AttemptError

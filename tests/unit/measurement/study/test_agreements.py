@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.fakes.labelled import labelled_evidence
+from tests.fakes.evidence_variants import labelled_evidence
 from tests.unit.measurement.study.small_study import NUMBERS, SmallStudy, polite
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.estimate import Outcomes, Undefined

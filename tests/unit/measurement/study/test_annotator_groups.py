@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.fakes.grouped import AGE, OLD, YOUNG, grouped_evidence, split
+from tests.fakes.evidence_variants import AGE, OLD, YOUNG, grouped_evidence, split
 from theodolite.domain.estimate import Undefined
 from theodolite.measurement import measure_study
 

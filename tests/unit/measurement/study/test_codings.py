@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.fakes.coded import BOOK, CODINGS, CONSENSUS, VERSION, WORK, about, coded_evidence, coding, wrote
-from tests.fakes.noted import noted
+from tests.fakes.codings import BOOK, CODINGS, CONSENSUS, VERSION, WORK, about, coded_evidence, coding, noted, wrote
 from tests.fakes.responses import STUDY, evidence
 from theodolite.domain.codings.coded import CodedState, CodingWork, books_by_version
 from theodolite.domain.codings.coding import Coding, OpenAnswer

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.fakes.evidence import live_evidence
-from tests.fakes.labelled import labelled_evidence
+from tests.fakes.evidence_variants import labelled_evidence
 from theodolite.domain.choices import MeanCorrection, RateCorrection
 from theodolite.domain.correction import Calibration, CorrectionChoice
 from theodolite.domain.estimate import Undefined

@@ -5,9 +5,8 @@ from dataclasses import replace
 import pytest
 
 from tests.fakes.evidence import changed, live_evidence
-from tests.fakes.grouped import AGE, OLD, grouped_evidence, split
-from tests.fakes.labelled import judged as judged_labels
-from tests.fakes.labelled import labelled_evidence
+from tests.fakes.evidence_variants import AGE, OLD, grouped_evidence, labelled_evidence, split
+from tests.fakes.evidence_variants import judged as judged_labels
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.instrument import QuestionLevel
 from theodolite.domain.validation_report import ALL_APPLICATIONS

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import kendalltau, spearmanr
 
 from tests.fakes.evidence import changed
-from tests.fakes.labelled import labelled_evidence
+from tests.fakes.evidence_variants import labelled_evidence
 from tests.unit.measurement.study.small_study import NUMBERS, SmallStudy, polite
 from tests.unit.measurement.study.test_judge_diagnostics import cast, judged, mark
 from theodolite.domain.annotation import AnnotatorKind, Outcome

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from tests.fakes.grown import grown_live, grown_xstest
+from tests.fakes.evidence_variants import grown_live, grown_xstest
 from theodolite.domain.annotation import Outcome
 from theodolite.measurement.study.trees import branches, tree_findings, tree_leaves
 

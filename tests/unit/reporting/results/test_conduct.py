@@ -4,7 +4,7 @@ from dataclasses import replace
 import jsonschema
 import pytest
 
-from tests.fakes.conduct import PLAIN, VOTES
+from tests.fakes.evidence_variants import PLAIN, VOTES
 from theodolite.config.resources import shipped_text
 from theodolite.reporting.results.conduct import conduct_entry
 

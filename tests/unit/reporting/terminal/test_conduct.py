@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.fakes.conduct import PLAIN, VOTES
 from tests.fakes.evidence import live_evidence
+from tests.fakes.evidence_variants import PLAIN, VOTES
 from theodolite.domain.annotator import ModelJudge
 from theodolite.domain.findings.judge_diagnostics import VoteAdvice
 from theodolite.reporting.terminal.conduct import conduct_lines

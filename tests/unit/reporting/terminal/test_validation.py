@@ -5,8 +5,7 @@ from datetime import UTC, datetime
 from functools import cache
 
 from tests.fakes.evidence import xstest_evidence
-from tests.fakes.grouped import AGE, OLD
-from tests.fakes.labelled import labelled_evidence
+from tests.fakes.evidence_variants import AGE, OLD, labelled_evidence
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.reporting.terminal.validation import validation_text
 from theodolite.reporting.words.estimates import coefficient_text, difference_text, rate_text

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
-from tests.fakes.conduct import PLAIN, VOTES
 from tests.fakes.evidence import facts
+from tests.fakes.evidence_variants import PLAIN, VOTES
 from tests.fakes.report import evidence_named, findings_named, words
 from theodolite.reporting.page.judges import diagnostics_tables
 from theodolite.reporting.page.subject import subject_of

@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 
 from tests.fakes.evidence import facts
-from tests.fakes.grouped import grouped_evidence, split
+from tests.fakes.evidence_variants import grouped_evidence, split
 from tests.fakes.report import assets, words
 from tests.unit.reporting.results.test_document import schema
 from theodolite.measurement import measure_study

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
-from tests.fakes.labelled import validated_evidence
+from tests.fakes.evidence_variants import validated_evidence
 from tests.fakes.report import evidence_named, facts, findings_named, report_named, words
 from theodolite.domain.estimate_subject import ALL_APPLICATIONS, EstimateSubject, GroupValue, Measure
 from theodolite.measurement import measure_study

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tests.databases import PATIENCE_S, Database
+from theodolite.annotation.rules import why_not
 from theodolite.bootstrap.database import database_settings
-from theodolite.domain.annotating.work import QueueCategory, QueueDesign
+from theodolite.domain.annotating.work import AnnotatorState, QueueCategory, QueueDesign, WorkItem
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.application import Application, AriaClass
 from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn
@@ -35,6 +36,7 @@ from theodolite.domain.study import Study
 if TYPE_CHECKING:
     from theodolite.annotation.records import RecordCache
     from theodolite.store.django_store import DjangoStore
+
 
 RISK = Guideline(
     name="risk",
@@ -61,6 +63,7 @@ RISK = Guideline(
         ),
     ),
 )
+
 STYLE = Guideline(
     name="style",
     instrument=Instrument(
@@ -69,12 +72,15 @@ STYLE = Guideline(
     ),
     defect_rules=(DefectRule(name="unfriendly", question="friendly", operator=Operator.EQUAL, values=("no",)),),
 )
+
 UTILITY = Guideline(
     name="utility",
     instrument=Instrument(name="utility", questions=(Question(name="useful", text="Is it useful?", scale=YES_NO),)),
     defect_rules=(DefectRule(name="useless", question="useful", operator=Operator.EQUAL, values=("no",)),),
 )
+
 GUIDELINES = (RISK, STYLE, UTILITY)
+
 STUDY = Study(
     name="spoilers",
     applications=(Application(name="bot-9", connection=AriaClass(target="team:Bot")),),
@@ -89,6 +95,7 @@ STUDY = Study(
     ),
     guidelines=GUIDELINES,
 )
+
 OPEN_TO_ALL = AnnotationProcess(passes=3, pass_mark=0.0)
 
 
@@ -204,3 +211,26 @@ def a_venue(database: Database, n_dialogues: int = 3) -> Venue:
     venue = Venue(database, store, RecordCache(Contents(database.workspace / "blobs")), run)
     venue.hold(n_dialogues)
     return venue
+
+
+def next_of(items: Sequence[WorkItem], who: AnnotatorState, process: AnnotationProcess) -> WorkItem | None:
+    """Return the item that an annotator gets next; None where nothing is left for them.
+
+    What was offered to them comes first. After a dialogue on a heavy topic comes one
+    without, as long as there is one; within that, what was put first for everybody, then
+    what has the fewest passes; ties fall by the seeded draw of the item, or by its
+    reverse for who comes from the end. Heavy dialogues wait for one turn by this and are
+    passed over for nobody: each gets all its passes.
+
+    Args:
+        items: All items of the queue.
+        who: The annotator.
+        process: The rules.
+    """
+    left = [item for item in items if not why_not(item, who, process)]
+    return min(left, key=lambda item: _turn(item, who), default=None)
+
+
+def _turn(item: WorkItem, who: AnnotatorState) -> tuple[bool, bool, bool, int, float]:
+    waits, way = who.after_heavy and item.is_heavy, -1 if who.backwards else 1
+    return item.key not in who.offered, waits, not item.is_first, item.n_live, way * item.draw
