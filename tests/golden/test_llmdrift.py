@@ -81,4 +81,4 @@ def test_the_published_change_and_its_paired_test(before, after, published):
     assert rate.difference.low < rate.difference.value < rate.difference.high
     assert (rate.difference.low > 0) is (right[1] < right[0])
     assert rate.adjusted < 1e-10
-    assert len(rate.fixed) + len(rate.broken) == len(rate.flips)
+    assert len(rate.fixed) + len(rate.regressed) == len(rate.flips)
