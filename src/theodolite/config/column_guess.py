@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from theodolite.config.tables import Table
+from theodolite.config.tables import InputTable
 
 _PROMPT = ("prompt", "question", "query", "input", "instruction", "user", "user_message")
 
@@ -89,7 +89,7 @@ class Guess:
         return tuple((kind, column) for kind, columns in kinds for column in columns)
 
 
-def guess_columns(table: Table) -> Guess:
+def guess_columns(table: InputTable) -> Guess:
     """Return what the columns seem to be, by their names and by what stands in them."""
     columns = {
         meaning: column
@@ -125,7 +125,7 @@ def context_column(columns: Sequence[str]) -> str:
     return _named(columns, _CONTEXT)
 
 
-def guess_lines(table: Table, guess: Guess) -> tuple[str, ...]:
+def guess_lines(table: InputTable, guess: Guess) -> tuple[str, ...]:
     """Return the guess as people are shown it, with what fits no label."""
     lines = [f"{table.file}: {table.described}. Detected columns:"]
     for meaning, column in guess.columns.items():
@@ -151,7 +151,7 @@ def _named(columns: Sequence[str], names: Sequence[str]) -> str:
     return next((plain[name] for name in names if name in plain), "")
 
 
-def _values(table: Table, column: str) -> list[str]:
+def _values(table: InputTable, column: str) -> list[str]:
     return [text for row in table.rows if (text := row[column].strip())]
 
 

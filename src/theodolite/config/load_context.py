@@ -12,7 +12,7 @@ from theodolite.config.diagnostics import Diagnostics, LocatedDiagnostic
 from theodolite.config.permissions import RefusedPath, StudyPaths
 from theodolite.config.resources import ResourceResolver
 from theodolite.config.spec import Spec
-from theodolite.config.tables import OnRows, Table, decoded, read_table, table_of, unreadable
+from theodolite.config.tables import InputTable, OnRows, decoded, read_table, table_of, unreadable
 from theodolite.config.validation import validated
 from theodolite.config.yaml_source import YamlSource, read_yaml
 from theodolite.domain.fault import Diagnostic, Severity, did_you_mean
@@ -97,7 +97,7 @@ class LoadContext:
     resolver: ResourceResolver = field(default_factory=ResourceResolver)
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
     found: list[Found] = field(default_factory=list)
-    tables: dict[str, Table] = field(default_factory=dict)
+    tables: dict[str, InputTable] = field(default_factory=dict)
     files: dict[str, None] = field(default_factory=dict)
     code: set[str] = field(default_factory=set)
     instead: Mapping[str, bytes] = field(default_factory=dict)
@@ -133,11 +133,11 @@ class LoadContext:
         self.diagnostics.add(entry.fault(*keys, message=self.no_such_file(name)))
         return None
 
-    def table(self, entry: Entry[S], *keys: str | int, name: str) -> Table | None:
+    def table(self, entry: Entry[S], *keys: str | int, name: str) -> InputTable | None:
         """Return a file's rows, read once; None and faults where there are none."""
         if name not in self.tables:
             table = self._read_table(entry, name)
-            if not isinstance(table, Table):
+            if not isinstance(table, InputTable):
                 message = self.no_such_file(name) if table is None else table.message
                 self.diagnostics.add(entry.fault(*keys, message=message))
                 return None
@@ -146,7 +146,7 @@ class LoadContext:
         table = self.tables[name]
         return table if table.columns else None
 
-    def _read_table(self, entry: Entry[S], name: str) -> Table | RefusedPath | None:
+    def _read_table(self, entry: Entry[S], name: str) -> InputTable | RefusedPath | None:
         path = self.find(name, Path("parameters") / name)
         if isinstance(path, RefusedPath):
             return path

@@ -19,7 +19,7 @@ from theodolite.config.application_spec import ApplicationSpec, named
 from theodolite.config.diagnostics import LocatedDiagnostic, few_of
 from theodolite.config.load_context import Entry, LoadContext
 from theodolite.config.spec import Filled
-from theodolite.config.tables import OnRows, Table, counted
+from theodolite.config.tables import InputTable, OnRows, counted
 from theodolite.domain.application import (
     Application,
     RecordedFile,
@@ -75,7 +75,7 @@ class Recorded:
 
     applications: tuple[Application, ...] = ()
     dialogues: Sequence[RecordedDialogue] = ()
-    table: Table | None = None
+    table: InputTable | None = None
 
 
 def recorded_to_domain(entry: Entry[RecordedSpec], context: LoadContext) -> Recorded:
@@ -97,7 +97,7 @@ def recorded_to_domain(entry: Entry[RecordedSpec], context: LoadContext) -> Reco
     return Recorded(applications=applications, dialogues=dialogues, table=table)
 
 
-def _columns(entry: Entry[RecordedSpec], table: Table, context: LoadContext) -> dict[str, str]:
+def _columns(entry: Entry[RecordedSpec], table: InputTable, context: LoadContext) -> dict[str, str]:
     """Return meaning to column for the columns that are there."""
     kept: dict[str, str] = {}
     for meaning in MEANINGS:
@@ -110,7 +110,7 @@ def _columns(entry: Entry[RecordedSpec], table: Table, context: LoadContext) -> 
     return kept
 
 
-def _split(entry: Entry[RecordedSpec], table: Table, columns: Mapping[str, str]) -> dict[str, Sequence[int]]:
+def _split(entry: Entry[RecordedSpec], table: InputTable, columns: Mapping[str, str]) -> dict[str, Sequence[int]]:
     if "application" not in columns:
         return {entry.name: range(len(table.rows))}
     rows: dict[str, array[int]] = defaultdict(lambda: array("L"))
@@ -119,7 +119,7 @@ def _split(entry: Entry[RecordedSpec], table: Table, columns: Mapping[str, str])
     return dict(rows)
 
 
-def _application(entry: Entry[RecordedSpec], name: str, table: Table, columns: Mapping[str, str]) -> Application:
+def _application(entry: Entry[RecordedSpec], name: str, table: InputTable, columns: Mapping[str, str]) -> Application:
     where = {columns["application"]: name} if "application" in columns else {}
     meanings = {meaning: column for meaning, column in columns.items() if meaning != "application"}
     connection = RecordedFile(file=entry.spec.file, sha256=table.sha256, columns=meanings, where=where)
@@ -153,7 +153,7 @@ class RecordedDialogues(_ReadOnDemand):
         label_columns: Columns with labels of people; a dialogue with an empty response that has one is labelled.
     """
 
-    def __init__(self, application: str, table: Table, columns: Mapping[str, str]) -> None:
+    def __init__(self, application: str, table: InputTable, columns: Mapping[str, str]) -> None:
         """Begin without a dialogue."""
         self.label_columns: tuple[str, ...] = ()
         self._application, self._table, self._columns = application, table, columns
@@ -268,7 +268,7 @@ def by_application(dialogues: Sequence[RecordedDialogue]) -> Iterator[RecordedDi
 def recorded_dialogues(
     application: str,
     places: Sequence[int],
-    table: Table,
+    table: InputTable,
     columns: Mapping[str, str],
     faults: list[LocatedDiagnostic],
     on_rows: OnRows | None = None,
@@ -305,7 +305,7 @@ def recorded_dialogues(
     return dialogues
 
 
-def _shared_keys(places: Iterable[int], table: Table, columns: Mapping[str, str]) -> set[int] | None:
+def _shared_keys(places: Iterable[int], table: InputTable, columns: Mapping[str, str]) -> set[int] | None:
     """Return the hashes of the keys that several rows have; None where no row is sure to stand alone.
 
     Where rows have no column of names each stands alone. Two keys of one hash are looked at as if they were shared.

@@ -39,7 +39,7 @@ MOST_UNPACKED = 2_000_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class InputTable:
     """Rows of a file, and how it was read.
 
     Attributes:
@@ -71,7 +71,7 @@ class Table:
 
 def read_table(
     path: Path, file: str, *, on_rows: OnRows | None = None, read: Callable[[Path], bytes] = Path.read_bytes
-) -> Table:
+) -> InputTable:
     """Return the rows of a file; what is wrong with it stands in `faults`.
 
     Args:
@@ -93,7 +93,7 @@ def _unpacked(stored: bytes) -> bytes:
         return packed.read(MOST_UNPACKED + 1)
 
 
-def table_of(stored: bytes, file: str, *, on_rows: OnRows | None = None) -> Table:
+def table_of(stored: bytes, file: str, *, on_rows: OnRows | None = None) -> InputTable:
     """Return the rows of a file's bytes; what is wrong with them stands in `faults`.
 
     Args:
@@ -168,8 +168,8 @@ def decoded(raw: bytes) -> tuple[str, str]:
         return raw.decode("cp1252", "replace"), "Windows-1252"
 
 
-def _broken(file: str, message: str) -> Table:
-    return Table(file=file, faults=(LocatedDiagnostic(file=file, message=message),))
+def _broken(file: str, message: str) -> InputTable:
+    return InputTable(file=file, faults=(LocatedDiagnostic(file=file, message=message),))
 
 
 def _is_json_lines(name: str, stored: bytes) -> bool:
@@ -178,7 +178,7 @@ def _is_json_lines(name: str, stored: bytes) -> bool:
     return not name.removesuffix(".gz").endswith((".csv", ".tsv")) and re.match(rb"\s*\{", stored) is not None
 
 
-def _read_csv(stored: bytes, file: str, encoding: str, on_rows: OnRows | None) -> Table:
+def _read_csv(stored: bytes, file: str, encoding: str, on_rows: OnRows | None) -> InputTable:
     delimiter = _delimiter_in(lambda: lines_of(stored))
     csv.field_size_limit(LONGEST_FIELD)
     source = CountedLines(lines_of(stored))
@@ -198,7 +198,7 @@ def _read_csv(stored: bytes, file: str, encoding: str, on_rows: OnRows | None) -
             spans.extend((begin, source.n_bytes))
             lines.append(line)
     rows = _rows_in(stored, spans, CsvFormat(columns, delimiter), columns)
-    return Table(
+    return InputTable(
         file=file,
         columns=columns,
         rows=rows,
@@ -274,7 +274,7 @@ def _ragged(cells: list[str], columns: tuple[str, ...], file: str, line: int) ->
     return LocatedDiagnostic(file=file, line=line, message=f"{words}; {hint}")
 
 
-def _read_json_lines(stored: bytes, file: str, encoding: str, on_rows: OnRows | None) -> Table:
+def _read_json_lines(stored: bytes, file: str, encoding: str, on_rows: OnRows | None) -> InputTable:
     faults: list[LocatedDiagnostic] = []
     spans, lines = array("Q"), array("L")
     columns: dict[str, None] = {}
@@ -297,7 +297,7 @@ def _read_json_lines(stored: bytes, file: str, encoding: str, on_rows: OnRows | 
         lines.append(number)
     names = tuple(columns)
     rows = _rows_in(stored, spans, JsonLinesFormat(names), names)
-    return Table(
+    return InputTable(
         file=file,
         columns=names,
         rows=rows,

@@ -22,7 +22,7 @@ Value = str | int | Estimate | Undefined | None
 """A value of a table: text, a count, a number or the reason why there is none; None for a case that does not exist."""
 
 
-class Kind(StrEnum):
+class ColumnKind(StrEnum):
     """How the numbers of a column are written."""
 
     TEXT = "text"
@@ -33,15 +33,15 @@ class Kind(StrEnum):
     DIFFERENCE = "difference"
 
 
-_WRITERS: Mapping[Kind, Callable[[Estimate | Undefined], str]] = {
-    Kind.RATE: rate_text,
-    Kind.SHARE: share_text,
-    Kind.COEFFICIENT: coefficient_text,
-    Kind.DIFFERENCE: difference_text,
+_WRITERS: Mapping[ColumnKind, Callable[[Estimate | Undefined], str]] = {
+    ColumnKind.RATE: rate_text,
+    ColumnKind.SHARE: share_text,
+    ColumnKind.COEFFICIENT: coefficient_text,
+    ColumnKind.DIFFERENCE: difference_text,
 }
 
 
-def value_text(value: Value, kind: Kind = Kind.RATE) -> str:
+def value_text(value: Value, kind: ColumnKind = ColumnKind.RATE) -> str:
     """Return a value as text; a missing one is `none`, an undefined one states its reason.
 
     Example:
@@ -66,7 +66,7 @@ class Column:
     """A column: its heading and how its numbers are written."""
 
     title: str
-    kind: Kind = Kind.TEXT
+    kind: ColumnKind = ColumnKind.TEXT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +93,7 @@ class TableCell:
     """
 
     value: Value
-    kind: Kind | None = None
+    kind: ColumnKind | None = None
     details: tuple[str, ...] = ()
     opens: str = ""
     links: tuple[Link, ...] = ()
@@ -104,7 +104,7 @@ class TableCell:
     @property
     def text(self) -> str:
         """The value as text."""
-        return value_text(self.value, self.kind or Kind.RATE)
+        return value_text(self.value, self.kind or ColumnKind.RATE)
 
     @property
     def is_undefined(self) -> bool:

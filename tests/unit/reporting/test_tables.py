@@ -6,13 +6,16 @@ import pytest
 
 from theodolite.domain.estimate import Undefined
 from theodolite.measurement import defect_rate
-from theodolite.reporting.tables import Column, Kind, Table, TableCell, columns, value_text
+from theodolite.reporting.tables import Column, ColumnKind, Table, TableCell, columns, value_text
 
 RATE = defect_rate(10, 40)
 TABLE = Table(
     title="Rates",
     columns=columns(
-        "Application", Column("Sessions", Kind.COUNT), Column("Rate", Kind.RATE), Column("Share", Kind.SHARE)
+        "Application",
+        Column("Sessions", ColumnKind.COUNT),
+        Column("Rate", ColumnKind.RATE),
+        Column("Share", ColumnKind.SHARE),
     ),
     rows=(("bot", 1200, RATE, TableCell(value=RATE, opens="set")), ("toy", 0, Undefined(reason="No labels."), None)),
 )
@@ -28,7 +31,7 @@ def test_each_column_writes_its_values():
 def test_a_cell_keeps_its_dialogues_and_takes_the_kind_of_its_column():
     cell = TABLE.cells[0][3]
 
-    assert (cell.kind, cell.opens) == (Kind.SHARE, "set")
+    assert (cell.kind, cell.opens) == (ColumnKind.SHARE, "set")
 
 
 def test_what_is_missing_or_undefined_is_no_zero():

@@ -11,7 +11,7 @@ from typing import TypeVar
 from theodolite.config.column_guess import guess_columns
 from theodolite.config.diagnostics import LocatedDiagnostic, few_of
 from theodolite.config.recordings import recorded_dialogues
-from theodolite.config.tables import Table
+from theodolite.config.tables import InputTable
 from theodolite.domain.brought import BroughtDialogue
 from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.fault import did_you_mean
@@ -80,7 +80,7 @@ class ReadBrought:
     columns: tuple[str, ...] = ()
 
 
-def guessed_columns(table: Table, study: Study) -> BringColumns:
+def guessed_columns(table: InputTable, study: Study) -> BringColumns:
     """Return what the columns of a table seem to be, with what the study names first where no column does."""
     found = {"prompt": "", "response": ""}
     found |= guess_columns(table).columns
@@ -91,7 +91,7 @@ def guessed_columns(table: Table, study: Study) -> BringColumns:
     return BringColumns(**found, of_level="" if "level" in found else Level.MODEL_TESTING.value)
 
 
-def read_brought(table: Table, means: BringColumns, study: Study) -> ReadBrought:
+def read_brought(table: InputTable, means: BringColumns, study: Study) -> ReadBrought:
     """Return the dialogues of a table; what is wrong with it stands in `faults`, all at once.
 
     Args:
@@ -109,7 +109,7 @@ def read_brought(table: Table, means: BringColumns, study: Study) -> ReadBrought
     return ReadBrought(dialogues=tuple(dialogues), faults=few_of(found, table.file), columns=table.columns)
 
 
-def _missing(table: Table, means: BringColumns) -> list[LocatedDiagnostic]:
+def _missing(table: InputTable, means: BringColumns) -> list[LocatedDiagnostic]:
     has = f"; it has {', '.join(table.columns)}"
     named = [(name, getattr(means, name)) for name in (*_SPOKEN, *_PLACED)]
     faults = [
@@ -133,7 +133,7 @@ class _DialogueReader:
         faults: What is wrong with them so far.
     """
 
-    table: Table
+    table: InputTable
     means: BringColumns
     study: Study
     faults: list[LocatedDiagnostic] = field(default_factory=list)

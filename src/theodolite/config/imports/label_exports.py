@@ -10,7 +10,7 @@ from typing import Any
 
 from theodolite.config.diagnostics import LocatedDiagnostic
 from theodolite.config.imports.label_files import ABOUT, ANNOTATOR, LabelKey, ReadLabels, read_label_rows
-from theodolite.config.tables import Table, decoded, read_table, unreadable
+from theodolite.config.tables import InputTable, decoded, read_table, unreadable
 from theodolite.domain.fault import did_you_mean
 
 ITEM, TURN, GUIDELINE, QUESTION, ANSWER, REASON = "item", "turn", "guideline", "question", "answer", "reason"
@@ -64,7 +64,7 @@ def read_import(
     return replace(read, faults=tuple(sorted((*faults, *read.faults), key=lambda fault: fault.line)))
 
 
-def _renamed(table: Table, columns: ImportColumns) -> Table:
+def _renamed(table: InputTable, columns: ImportColumns) -> InputTable:
     """Return a table with the columns of a label file, one row an answer."""
     if table.faults or (missing := _missing(table, columns)):
         return table if table.faults else replace(table, faults=missing)
@@ -83,7 +83,7 @@ def _renamed(table: Table, columns: ImportColumns) -> Table:
     )
 
 
-def _missing(table: Table, columns: ImportColumns) -> tuple[LocatedDiagnostic, ...]:
+def _missing(table: InputTable, columns: ImportColumns) -> tuple[LocatedDiagnostic, ...]:
     answers = list((columns.answers or {QUESTION: QUESTION, ANSWER: ANSWER}).values())
     has = f"; it has {', '.join(table.columns)}"
     about = (columns.about or {}).values()
@@ -115,7 +115,7 @@ def _answers(row: Mapping[str, str], columns: ImportColumns) -> Iterator[dict[st
         yield {**known, **named, ANSWER: spelling.get(answer.strip(), answer)}
 
 
-def _with_items(table: Table, names: Mapping[str, str]) -> tuple[Table, list[LocatedDiagnostic]]:
+def _with_items(table: InputTable, names: Mapping[str, str]) -> tuple[InputTable, list[LocatedDiagnostic]]:
     """Return the rows whose dialogue is known, under the names of a label file, and what is wrong with the others."""
     faults, rows, lines = [], [], []
     strange: dict[str, int] = {}
@@ -132,7 +132,7 @@ def _with_items(table: Table, names: Mapping[str, str]) -> tuple[Table, list[Loc
     return replace(table, rows=tuple(rows), lines=tuple(lines)), faults
 
 
-def label_studio_table(path: Path) -> Table:
+def label_studio_table(path: Path) -> InputTable:
     """Return the annotations of Label Studio's JSON export as rows, one an answer.
 
     A task names its dialogue in `data.item` and its guideline in `data.guideline`; each
@@ -148,7 +148,7 @@ def label_studio_table(path: Path) -> Table:
     if not isinstance(tasks, list) or not all(isinstance(task, dict) for task in tasks):
         return _broken(path, "should hold a list of tasks, as Label Studio exports them in the format JSON")
     rows = [(row, number) for number, task in enumerate(tasks, 1) for row in _task_rows(task)]
-    return Table(
+    return InputTable(
         file=path.name,
         columns=(ITEM, TURN, GUIDELINE, QUESTION, ANSWER, REASON, ANNOTATOR),
         rows=tuple(row for row, _ in rows),
@@ -156,8 +156,8 @@ def label_studio_table(path: Path) -> Table:
     )
 
 
-def _broken(path: Path, message: str) -> Table:
-    return Table(file=path.name, faults=(LocatedDiagnostic(file=path.name, message=message),))
+def _broken(path: Path, message: str) -> InputTable:
+    return InputTable(file=path.name, faults=(LocatedDiagnostic(file=path.name, message=message),))
 
 
 def _task_rows(task: Mapping[str, Any]) -> Iterator[dict[str, str]]:

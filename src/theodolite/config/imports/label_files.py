@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from theodolite.config.diagnostics import LocatedDiagnostic
-from theodolite.config.tables import Table, read_table
+from theodolite.config.tables import InputTable, read_table
 from theodolite.domain.annotating.label_sample import GivenLabel, LabelSlip
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.fault import did_you_mean
@@ -160,7 +160,7 @@ def read_label_file(path: Path, key: LabelKey, *, by: str = "") -> ReadLabels:
     return read_label_rows(table, key, by=by)
 
 
-def read_label_rows(table: Table, key: LabelKey, *, by: str = "", repeats: bool = False) -> ReadLabels:
+def read_label_rows(table: InputTable, key: LabelKey, *, by: str = "", repeats: bool = False) -> ReadLabels:
     """Return the answers of rows that have the columns of a label file.
 
     Args:
@@ -183,7 +183,7 @@ def read_label_rows(table: Table, key: LabelKey, *, by: str = "", repeats: bool 
     )
 
 
-def _missing_columns(table: Table, missing: Sequence[str]) -> list[LocatedDiagnostic]:
+def _missing_columns(table: InputTable, missing: Sequence[str]) -> list[LocatedDiagnostic]:
     spare = [column for column in table.columns if column not in COLUMNS]
     return [
         LocatedDiagnostic(
@@ -202,7 +202,7 @@ def _near(word: str, likely: Sequence[str], all_of_them: Sequence[str]) -> str:
 class _LabelReader:
     """Reads the rows of one label file and keeps what is wrong with them."""
 
-    def __init__(self, *, table: Table, key: LabelKey, by: str, repeats: bool) -> None:
+    def __init__(self, *, table: InputTable, key: LabelKey, by: str, repeats: bool) -> None:
         self._table, self._key, self._by, self._repeats = table, key, by, repeats
         self._asked_of: dict[str, list[AskedItem]] = defaultdict(list)
         for (item, _), asked in key.items.items():
@@ -372,7 +372,7 @@ class AnnotatorAttributes:
         return {name or by: groups for name, groups in self.said.items() if name or by}
 
 
-def annotator_attributes_of(table: Table) -> AnnotatorAttributes:
+def annotator_attributes_of(table: InputTable) -> AnnotatorAttributes:
     """Return what the rows of a label file say of those who labelled.
 
     Args:

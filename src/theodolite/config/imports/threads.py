@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from theodolite.config.diagnostics import LocatedDiagnostic
-from theodolite.config.tables import Table
+from theodolite.config.tables import InputTable
 from theodolite.domain.fault import did_you_mean
 
 
@@ -292,7 +292,7 @@ class Told:
         notes: What became of remarks, where that is not plain.
     """
 
-    table: Table
+    table: InputTable
     notes: tuple[str, ...] = ()
 
 
@@ -331,7 +331,7 @@ def turns_of(remarks: Remarks, voices: Voices) -> Told:
         remarks: What was said.
         voices: Who speaks for the application, with the field that tells it.
     """
-    bare = Table(file=remarks.file, columns=TURN_COLUMNS, sha256=remarks.sha256)
+    bare = InputTable(file=remarks.file, columns=TURN_COLUMNS, sha256=remarks.sha256)
     threads = threads_of(remarks.file, remarks.remarks, voices.ways)
     if faults := (*remarks.faults, *threads.faults, *_unheard(remarks, voices)):
         return Told(table=replace(bare, faults=faults), notes=remarks.notes)

@@ -40,7 +40,7 @@ class Badge:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
+class AnswerColumn:
     """One rule over all applications; `tells_n` is whether its phrase says of how many every count in it is."""
 
     title: str
@@ -81,7 +81,7 @@ class AnswerView:
     headline: str
     warnings: tuple[str, ...]
     badges: tuple[Badge, ...]
-    columns: tuple[Column, ...]
+    columns: tuple[AnswerColumn, ...]
     rows: tuple[Row, ...]
     axis: str
     aids: tuple[str, ...]
@@ -123,13 +123,13 @@ def _shown_rules(subject: Subject) -> list[tuple[Guideline, DefectRule]]:
     return (_measured_rules(subject) or list(rules_of(subject.study)))[:2]
 
 
-def _column(guideline: Guideline, rule: DefectRule, rates: Sequence[Rate]) -> Column:
+def _column(guideline: Guideline, rule: DefectRule, rates: Sequence[Rate]) -> AnswerColumn:
     sizes = {rate.measurement.result.n for rate in rates}
     phrase, without = phrase_of(rule, max(sizes, default=0)), short_phrase(rule)
     if any(rate.station for rate in rates):
         phrase = without
     tells_n = len(sizes) == 1 and phrase != without
-    return Column(title=heading_of(guideline, rule), phrase=phrase, condition=rule.condition, tells_n=tells_n)
+    return AnswerColumn(title=heading_of(guideline, rule), phrase=phrase, condition=rule.condition, tells_n=tells_n)
 
 
 def _row(subject: Subject, application: str, columns: Sequence[Sequence[Rate]], end: float) -> Row:

@@ -15,7 +15,7 @@ from theodolite.domain.identity import SHORT
 from theodolite.domain.validation_report import ValidationReport
 from theodolite.reporting.found.cases import title_of
 from theodolite.reporting.page.subject import Subject
-from theodolite.reporting.tables import Column, Kind, Table, TableCell, Value, columns
+from theodolite.reporting.tables import Column, ColumnKind, Table, TableCell, Value, columns
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.estimates import (
     MOST_APART,
@@ -57,18 +57,18 @@ _BEHAVIOUR = (
 )
 _AMONG_MANY = (Measure.AGREEMENT_WITH_PEOPLE, Measure.AGREEMENT_AMONG_PEOPLE, Measure.NEARER_THAN_PEOPLE)
 _KINDS = {
-    Measure.COHEN_KAPPA: Kind.COEFFICIENT,
-    Measure.GWET_AC: Kind.COEFFICIENT,
-    Measure.KRIPPENDORFF_ALPHA: Kind.COEFFICIENT,
-    Measure.RETEST_ALPHA: Kind.COEFFICIENT,
-    Measure.LENGTH_BIAS: Kind.COEFFICIENT,
-    Measure.CROSS_AGREEMENT: Kind.COEFFICIENT,
-    Measure.MACRO_F1: Kind.COEFFICIENT,
-    Measure.CLASS_F1: Kind.COEFFICIENT,
-    Measure.AGREEMENT_WITH_PEOPLE: Kind.SHARE,
-    Measure.AGREEMENT_AMONG_PEOPLE: Kind.SHARE,
-    Measure.NEARER_THAN_PEOPLE: Kind.DIFFERENCE,
-    Measure.JUDGE_BIAS: Kind.DIFFERENCE,
+    Measure.COHEN_KAPPA: ColumnKind.COEFFICIENT,
+    Measure.GWET_AC: ColumnKind.COEFFICIENT,
+    Measure.KRIPPENDORFF_ALPHA: ColumnKind.COEFFICIENT,
+    Measure.RETEST_ALPHA: ColumnKind.COEFFICIENT,
+    Measure.LENGTH_BIAS: ColumnKind.COEFFICIENT,
+    Measure.CROSS_AGREEMENT: ColumnKind.COEFFICIENT,
+    Measure.MACRO_F1: ColumnKind.COEFFICIENT,
+    Measure.CLASS_F1: ColumnKind.COEFFICIENT,
+    Measure.AGREEMENT_WITH_PEOPLE: ColumnKind.SHARE,
+    Measure.AGREEMENT_AMONG_PEOPLE: ColumnKind.SHARE,
+    Measure.NEARER_THAN_PEOPLE: ColumnKind.DIFFERENCE,
+    Measure.JUDGE_BIAS: ColumnKind.DIFFERENCE,
 }
 
 
@@ -88,7 +88,7 @@ def diagnostics_tables(subject: Subject) -> tuple[Table, ...]:
 _GROUNDS = columns(
     "Judge",
     "Application",
-    Column("Verdicts", Kind.COUNT),
+    Column("Verdicts", ColumnKind.COUNT),
     "Quote words that are not there",
     "Control question wrong",
     "Control question left out",
@@ -101,10 +101,10 @@ _VOTES = columns(
     "Calls a dialogue",
     "Readings differ",
     "No majority",
-    Column("Contradicts itself", Kind.COEFFICIENT),
-    Column("Retest alpha", Kind.COEFFICIENT),
-    Column("Rate by single readings", Kind.RATE),
-    Column("Rate by majorities", Kind.RATE),
+    Column("Contradicts itself", ColumnKind.COEFFICIENT),
+    Column("Retest alpha", ColumnKind.COEFFICIENT),
+    Column("Rate by single readings", ColumnKind.RATE),
+    Column("Rate by majorities", ColumnKind.RATE),
 )
 
 
@@ -282,7 +282,7 @@ def _column(subject: Subject, measure: Measure, entries: Sequence[Measurement]) 
     """Return the column of a measure, with the weighting of a coefficient."""
     title = subject.words.measure(measure).title
     weighting = next((weighting_text(entry) for entry in entries if entry.measure is measure), "")
-    return Column(f"{title} ({weighting})" if weighting else title, _KINDS.get(measure, Kind.RATE))
+    return Column(f"{title} ({weighting})" if weighting else title, _KINDS.get(measure, ColumnKind.RATE))
 
 
 def _part(measurement: Measurement) -> str:
@@ -313,7 +313,7 @@ def _behaviour(subject: Subject, report: ValidationReport) -> Iterator[Table]:
             named = [entry.subject.attempt, entry.subject.rule, entry.subject.repetition, against]
             tail = ", ".join(filter(None, named))
             title = subject.words.measure(entry.measure).title
-            kind = _KINDS.get(entry.measure, Kind.RATE)
+            kind = _KINDS.get(entry.measure, ColumnKind.RATE)
             rows.append((f"{title} ({tail})" if tail else title, TableCell(value=entry.result, kind=kind)))
     if rows:
         title = "How it reads and replies"
@@ -338,8 +338,8 @@ def _group_tables(groups: AnnotatorGroups) -> Iterator[Table]:
         caption=title,
         columns=columns(
             "Group",
-            Column("Agreement within (alpha)", Kind.COEFFICIENT),
-            Column("Agreement with the others", Kind.COEFFICIENT),
+            Column("Agreement within (alpha)", ColumnKind.COEFFICIENT),
+            Column("Agreement with the others", ColumnKind.COEFFICIENT),
             "Ratio",
         ),
         rows=tuple(_group_row(group) for group in groups.groups),
@@ -351,7 +351,7 @@ def _group_tables(groups: AnnotatorGroups) -> Iterator[Table]:
         yield Table(
             title=f"Defects as they see them: {title}",
             caption="Share of its labels that are a defect",
-            columns=columns("Group", *(Column(rule.rule, Kind.SHARE) for rule in groups.defects)),
+            columns=columns("Group", *(Column(rule.rule, ColumnKind.SHARE) for rule in groups.defects)),
             rows=tuple((group.group, *(rate.get(group.group, "") for rate in rates)) for group in groups.groups),
             notes=tuple(_gap(rule) for rule in groups.defects if rule.gap is not None),
             style="agreement",
@@ -376,7 +376,7 @@ def rater_tables(subject: Subject) -> tuple[Table, ...]:
     """Return one table for each question and application that three annotators or more answered."""
     headings = columns(
         "Annotator",
-        Column("Labels", Kind.COUNT),
+        Column("Labels", ColumnKind.COUNT),
         "Fit beyond chance (Dawid and Skene)",
         "Share that is no guess (MACE)",
     )

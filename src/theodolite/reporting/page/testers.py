@@ -19,7 +19,7 @@ from theodolite.domain.people.leak import BlindingAssessment
 from theodolite.domain.people.topic import TopicTally
 from theodolite.reporting.found.cases import title_of
 from theodolite.reporting.page.subject import Subject
-from theodolite.reporting.tables import Column, Kind, Table, TableCell, Value, columns
+from theodolite.reporting.tables import Column, ColumnKind, Table, TableCell, Value, columns
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.estimates import rate_text, undefined_text
 from theodolite.reporting.words.role_breaks import unread_text
@@ -153,13 +153,13 @@ def theme_blocks(subject: Subject) -> tuple[ThemeBlock, ...]:
     return tuple(_theme_block(finding) for finding in subject.findings.codings if finding.n_coders > 1)
 
 
-_AGREEMENT_KINDS = (Column("The same codes", Kind.RATE), Column("Alpha of whole sets", Kind.COEFFICIENT))
+_AGREEMENT_KINDS = (Column("The same codes", ColumnKind.RATE), Column("Alpha of whole sets", ColumnKind.COEFFICIENT))
 
 
 def _theme_block(finding: CodingFinding) -> ThemeBlock:
     states = ", ".join(f"{figures.count(n)} {state.value}" for state, n in finding.states.items())
     book = f"Codebook `{finding.name}`" if finding.name else "Codebook"
-    alike, alpha = TableCell(value=finding.alike), TableCell(value=finding.alpha, kind=Kind.COEFFICIENT)
+    alike, alpha = TableCell(value=finding.alike), TableCell(value=finding.alpha, kind=ColumnKind.COEFFICIENT)
     return ThemeBlock(
         title=finding.text,
         about=f"{figures.number_of(finding.n, 'answer')}: {states}. {book}, revision {finding.revision}. "
@@ -169,7 +169,9 @@ def _theme_block(finding: CodingFinding) -> ThemeBlock:
         codes=Table(
             title=f"Agreement by code: {finding.text}",
             columns=columns(
-                "Code", Column("Both say the same", Kind.RATE), Column("Krippendorff's alpha", Kind.COEFFICIENT)
+                "Code",
+                Column("Both say the same", ColumnKind.RATE),
+                Column("Krippendorff's alpha", ColumnKind.COEFFICIENT),
             ),
             rows=tuple((code.code, code.alike, code.alpha) for code in finding.codes),
         ),
@@ -182,7 +184,7 @@ def _pair_table(finding: CodingFinding) -> Table:
     coders = finding.coders
     return Table(
         title=f"Agreement two by two: {finding.text}",
-        columns=columns("Coders", Column("Answers", Kind.COUNT), *_AGREEMENT_KINDS),
+        columns=columns("Coders", Column("Answers", ColumnKind.COUNT), *_AGREEMENT_KINDS),
         rows=tuple(
             (f"{coders[pair.first]} and {coders[pair.second]}", pair.n, pair.alike, pair.alpha)
             for pair in finding.pairs
@@ -193,7 +195,7 @@ def _pair_table(finding: CodingFinding) -> Table:
 def _theme_table(title: str, shares: Sequence[ThemeShare]) -> Table | None:
     if not shares:
         return None
-    headings = columns("Theme", "Where", Column("Answers that speak of it", Kind.RATE), "Excluded")
+    headings = columns("Theme", "Where", Column("Answers that speak of it", ColumnKind.RATE), "Excluded")
     return Table(title=title, columns=headings, rows=tuple(_theme_row(share) for share in shares))
 
 
@@ -247,7 +249,7 @@ def event_view(subject: Subject) -> EventView | None:
         Table(
             title="Blinding",
             caption="Did testers see through the blinding? First guesses at the end, against chance",
-            columns=columns("Guess of", Column("Right", Kind.RATE), "By chance", "So many by guessing alone"),
+            columns=columns("Guess of", Column("Right", ColumnKind.RATE), "By chance", "So many by guessing alone"),
             rows=tuple(_leak(leak) for leak in finding.leaks),
         ),
         Table(
@@ -262,8 +264,8 @@ def event_view(subject: Subject) -> EventView | None:
             columns=columns(
                 "Topic",
                 "Opted out, of those asked",
-                Column("Sessions not offered", Kind.COUNT),
-                Column("Sessions without a participant", Kind.COUNT),
+                Column("Sessions not offered", ColumnKind.COUNT),
+                Column("Sessions without a participant", ColumnKind.COUNT),
             ),
             rows=tuple(_topic(tally) for tally in finding.topics),
         ),
@@ -419,7 +421,7 @@ def _rate_row(subject: Subject, contrast: RateContrast) -> tuple[TableCell | Val
         value=f"{of.application}: {of.rule}",
         details=(f"{of.guideline}, by {title_of(subject.study, of.annotator)}",),
     )
-    rates = (TableCell(value=rate, kind=Kind.RATE) for rate in (contrast.people, contrast.simulated))
+    rates = (TableCell(value=rate, kind=ColumnKind.RATE) for rate in (contrast.people, contrast.simulated))
     return (name, *rates, _difference(contrast.difference, is_share=True))
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from theodolite.config.imports.label_files import annotator_attributes_of
-from theodolite.config.tables import Table
+from theodolite.config.tables import InputTable
 
 
 def table(*rows):
     columns = ("item", "answer", "annotator", "annotator.language", "annotator.first job")
     full = tuple(dict(zip(columns, row, strict=True)) for row in rows)
-    return Table(file="labels.csv", columns=columns, rows=full, lines=tuple(range(2, 2 + len(full))))
+    return InputTable(file="labels.csv", columns=columns, rows=full, lines=tuple(range(2, 2 + len(full))))
 
 
 def test_columns_named_after_the_annotator_describe_whoever_answered():
