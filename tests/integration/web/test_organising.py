@@ -92,8 +92,8 @@ def test_a_list_is_taken_whole_or_not_at_all(event, organiser, at):
     taken = organiser.post(f"{at}people/list/", {"list": csv("Email,Name,Role\nana@example.org,Ana,red teamer\n")})
 
     assert "Line 3: “nobody” is not an e-mail address." in refused
-    assert "Line 3: “wizard” is no role" in refused
-    assert "stands in line 2 already" in refused
+    assert "Line 3: “wizard” is not a role" in refused
+    assert "is already in line 2" in refused
     assert taken.status_code == 302
     assert Invitation.objects.get().email == "ana@example.org"
 

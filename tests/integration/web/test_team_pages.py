@@ -25,7 +25,7 @@ def looked_at(page, name: str) -> None:
 def test_a_team_checks_its_application_and_an_organiser_looks_at_another(page_as):
     page = page_as(Role.TEAM, bypass_csp=True)
     looked_at(page, "team-home")
-    load_by_click(page.get_by_role("link", name="what an application must meet"))
+    load_by_click(page.get_by_role("link", name="requirements and test scenarios"))
     looked_at(page, "team-criteria")
     page.go_back()
     load_by_click(page.get_by_role("link", name="Submit an application"))

@@ -235,7 +235,7 @@ def resolve_one_and_leave_one(sami):
 
 
 def hold_a_room(sami, ben):
-    press(sami, "Open a calibration room")
+    press(sami, "Open a calibration session")
     room = sami.url
     ben.goto(room)
     press_link(ben, "Vote")
