@@ -30,7 +30,7 @@ _DEMO = Path("theodolite-event")
 )
 @click.option("--check", "only_check", is_flag=True, help="Say what is wrong or unsafe, and serve nothing.")
 @permission_options
-@click.option("--demo", "as_demo", is_flag=True, help="A seeded event to look around in; this machine only.")
+@click.option("--demo", "as_demo", is_flag=True, help="Serve a demo event; this machine only.")
 def serve(study: str, *, listen: str, file: str, only_check: bool, as_demo: bool) -> int:
     """Serve the pages on which people test applications and annotate dialogues.
 

@@ -1,4 +1,4 @@
-"""The seeded event of `serve --demo`: shipped files are loaded through the services that people's pages use."""
+"""The demo event of `serve --demo`: loads shipped files through the services of the web app."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def opening_lines(folder: str) -> tuple[str, ...]:
     server_store().events.dialogues.interrupt_all()  # nobody waits any more for what an earlier process left under way
     lay_out_event(Path(folder))
     furnish(seed(folder))
-    return ("A seeded event, one click for each role:  {address}/demo/",)
+    return ("Demo event, one click for each role:  {address}/demo/",)
 
 
 def seed(folder: str) -> HostedStudy:

@@ -153,7 +153,7 @@ def test_a_schema_that_the_study_does_not_name_is_not_published(senior, draft):
     refused = senior.post(begin, {"name": "Tone of voice", "source": NAME}, follow=True)
 
     assert "annotation: {schema: tone}" in publish(senior, SchemaDraft.objects.get(name="tone"))
-    assert "small letters" in told(refused)
+    assert "lower-case letters" in told(refused)
 
 
 def test_the_preview_shows_each_order_that_a_study_may_show(senior, draft):
