@@ -278,7 +278,7 @@ def test_what_a_text_touches_is_told_with_the_sample_that_shows_what_it_moves(se
         in page
     )
     assert "(asked after withheld)" in page
-    assert "<b>1 dialogue</b> of the 1 that has a value by the old words; it takes" in page
+    assert "<b>1 dialogue</b> of the 1 with a value for the old wording;" in page
     assert "because only 1 pair of answers exists" in page
     assert "after this text is published" in page
     assert at in senior.get(address(draft)).content.decode()
