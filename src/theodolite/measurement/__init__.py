@@ -1,172 +1,27 @@
-"""Measurement: pure functions from labels to estimates.
+"""Statistics: pure functions from labels to estimates.
 
-This door opens its rooms only when somebody enters: numpy and scipy are loaded
-with the first function that is asked for, not with the package.
+The functions are those of `theodolite.measurement.catalogue`. That module, and with it numpy and scipy,
+is loaded when the first function is used, because most commands need no statistics.
 """
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from theodolite.measurement.agreement import (
-        classification_report,
-        exact_agreement,
-        majority_labels,
-        relaxed_agreement,
-        unanimity,
-    )
-    from theodolite.measurement.alpha import krippendorff_alpha
-    from theodolite.measurement.comparison.paired import (
-        newcombe_difference,
-        newcombe_unpaired,
-        non_inferiority,
-        paired_difference,
-        unpaired_difference,
-    )
-    from theodolite.measurement.comparison.planning import (
-        detectable_difference,
-        n_for_difference,
-        n_for_flips,
-        n_for_rate,
-        n_for_zero_defects,
-    )
-    from theodolite.measurement.comparison.significance import adjust_p_values, cluster_permutation, mcnemar
-    from theodolite.measurement.correction.mean import corrected_mean
-    from theodolite.measurement.correction.rate import corrected_rate, judge_accuracy, rogan_gladen_rate
-    from theodolite.measurement.correction.strata import plan_labels
-    from theodolite.measurement.fraction import pass_hat_k, pooled_defect_rate
-    from theodolite.measurement.kappa import brennan_prediger, cohen_kappa, conger_kappa, fleiss_kappa, gwet_ac
-    from theodolite.measurement.labels import confusion_matrix
-    from theodolite.measurement.monitoring.charts import cusum, ewma, level_detector, rate_detector
-    from theodolite.measurement.monitoring.scans import confidence_sequence
-    from theodolite.measurement.monitoring.watch import watch_history
-    from theodolite.measurement.order.entropy import (
-        all_triples_entropy,
-        permutation_entropy,
-        rolling_entropy,
-        rolling_inversions,
-        rolling_subsequence,
-    )
-    from theodolite.measurement.order.profile import relevance_profile
-    from theodolite.measurement.order.sequence import inversion_count, longest_increasing_subsequence
-    from theodolite.measurement.order_effects import order_shift
-    from theodolite.measurement.probes import human_ceiling, leak_rate, length_bias, position_bias
-    from theodolite.measurement.proportion import defect_rate, zero_defect_bound
-    from theodolite.measurement.questionnaire.answers import describe_answers, people_permutation
-    from theodolite.measurement.questionnaire.ordinal import odds_by_threshold, ordinal_model
-    from theodolite.measurement.questionnaire.ranks import (
-        brunner_munzel_test,
-        dunn,
-        friedman,
-        kruskal_wallis,
-        rank_sum_test,
-        signed_rank_test,
-        superiority,
-    )
-    from theodolite.measurement.ranking import ranking_agreement
-    from theodolite.measurement.rater_groups import cross_agreement, defect_rates_by_group, group_agreement
-    from theodolite.measurement.rater_models import dawid_skene, mace
-    from theodolite.measurement.scores import correlation, score_agreement
-    from theodolite.measurement.study.findings import measure_study
-    from theodolite.measurement.trees.tree import MeasurementTree
-    from theodolite.measurement.votes import (
-        flip_rate,
-        majority_share,
-        retest_alpha,
-        vote_share,
-        votes_or_samples,
-        voting_outcome,
-    )
+    from theodolite.measurement import catalogue
+    from theodolite.measurement.catalogue import *  # noqa: F403  # type checkers see every function
+
+    __all__: list[str] = []
+    __all__ += catalogue.__all__
 else:
 
     def __getattr__(name: str) -> object:
-        """Return an exported function, loading the arrays' libraries now."""
-        if name not in __all__:
-            message = f"module `theodolite.measurement` has no attribute `{name}`"
-            raise AttributeError(message)
-        from theodolite.measurement.catalogue import CATALOGUE
+        """Return a public function, or `__all__`, from the catalogue."""
+        if name == "__all__" or not name.startswith("__"):
+            from theodolite.measurement.catalogue import CATALOGUE
 
-        return CATALOGUE[name]
-
-
-__all__ = [
-    "MeasurementTree",
-    "adjust_p_values",
-    "all_triples_entropy",
-    "brennan_prediger",
-    "brunner_munzel_test",
-    "classification_report",
-    "cluster_permutation",
-    "cohen_kappa",
-    "confidence_sequence",
-    "confusion_matrix",
-    "conger_kappa",
-    "corrected_mean",
-    "corrected_rate",
-    "correlation",
-    "cross_agreement",
-    "cusum",
-    "dawid_skene",
-    "defect_rate",
-    "defect_rates_by_group",
-    "describe_answers",
-    "detectable_difference",
-    "dunn",
-    "ewma",
-    "exact_agreement",
-    "fleiss_kappa",
-    "flip_rate",
-    "friedman",
-    "group_agreement",
-    "gwet_ac",
-    "human_ceiling",
-    "inversion_count",
-    "judge_accuracy",
-    "krippendorff_alpha",
-    "kruskal_wallis",
-    "leak_rate",
-    "length_bias",
-    "level_detector",
-    "longest_increasing_subsequence",
-    "mace",
-    "majority_labels",
-    "majority_share",
-    "mcnemar",
-    "measure_study",
-    "n_for_difference",
-    "n_for_flips",
-    "n_for_rate",
-    "n_for_zero_defects",
-    "newcombe_difference",
-    "newcombe_unpaired",
-    "non_inferiority",
-    "odds_by_threshold",
-    "order_shift",
-    "ordinal_model",
-    "paired_difference",
-    "pass_hat_k",
-    "people_permutation",
-    "permutation_entropy",
-    "plan_labels",
-    "pooled_defect_rate",
-    "position_bias",
-    "rank_sum_test",
-    "ranking_agreement",
-    "rate_detector",
-    "relaxed_agreement",
-    "relevance_profile",
-    "retest_alpha",
-    "rogan_gladen_rate",
-    "rolling_entropy",
-    "rolling_inversions",
-    "rolling_subsequence",
-    "score_agreement",
-    "signed_rank_test",
-    "superiority",
-    "unanimity",
-    "unpaired_difference",
-    "vote_share",
-    "votes_or_samples",
-    "voting_outcome",
-    "watch_history",
-    "zero_defect_bound",
-]
+            if name == "__all__":
+                return list(CATALOGUE)
+            if name in CATALOGUE:
+                return CATALOGUE[name]
+        message = f"module `theodolite.measurement` has no attribute `{name}`"
+        raise AttributeError(message)
