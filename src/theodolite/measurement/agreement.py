@@ -1,4 +1,4 @@
-"""Plain agreement: how often two annotators say the same, or nearly so."""
+"""Plain agreement, majority labels, and precision, recall and F1 against a reference."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def exact_agreement(
         a: Labels of the first annotator, one a unit; None or NaN = missing.
         b: Labels of the second annotator, of the same units in the same order.
         clusters: The cluster of each unit; None = units are independent.
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
 
     Returns:
         Unit: fraction of dialogues, the interval of `defect_rate`. `Undefined` when no unit
@@ -92,7 +92,7 @@ def relaxed_agreement(
         within: Largest distance that counts as agreement; scale points, 0 or more.
         categories: The full scale in order; distances are then steps on it.
         clusters: The cluster of each unit; None = units are independent.
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
 
     Returns:
         Unit: fraction of dialogues, the interval of `defect_rate`. `Undefined` when no unit
@@ -173,7 +173,7 @@ def unanimity(
         ratings: shape (annotators, units); labels, None or NaN = missing. Units
             with fewer than two labels are left out.
         clusters: The cluster of each unit; None = units are independent.
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
 
     Returns:
         Unit: fraction of dialogues, the interval of `defect_rate`. `chance` is
@@ -321,7 +321,7 @@ def classification_report(
         given: Labels of the annotator, of the same units in the same order.
         categories: The full scale in order, used or not.
         clusters: The cluster of each unit; None = units are independent.
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
 
     Returns:
         Units without one of the two labels are left out. A label that neither

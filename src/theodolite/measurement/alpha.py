@@ -52,8 +52,8 @@ def krippendorff_alpha(
         clusters: The cluster of each unit; None = units are independent.
         replicates: Samples of a bootstrap of units or clusters, whose quantiles
             then are the interval; count, 0 = jackknife.
-        seed: Where the bootstrap's draws begin.
-        confidence: Coverage wanted; fraction in (0, 1).
+        seed: Seed of the bootstrap.
+        confidence: Coverage; fraction in (0, 1).
 
     Returns:
         1 is perfect, 0 is chance; n counts the units with two labels or more;
@@ -143,7 +143,7 @@ class _Histograms:
 
     @property
     def n_clusters(self) -> int:
-        """What is left out or drawn as a whole, clusters or units; count."""
+        """Units of resampling, clusters or units; count."""
         return len(self.times) if self.clustered else self.n
 
 
@@ -318,7 +318,7 @@ def _between_quantiles(value: float, resampled: Floats, concord: Concord, confid
 
 
 def interval_sums(table: Floats, clusters: ClusterIds | None) -> ClusterSums:
-    """Return what units or clusters add to the sums that alpha on an interval scale is made of.
+    """Return the sums of each unit or cluster from which alpha on an interval scale is computed.
 
     Values are centred and scaled first, which alpha does not depend on; so large
     values keep their digits.

@@ -1,4 +1,4 @@
-"""Annotating: agreement of people, and of judges beside them, on a queue's questions."""
+"""Agreement of people, and of judges with people, on the questions of an annotation queue."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ TOO_MANY_PAIRS: Final = "Among more than ten people, agreement beyond chance is 
 
 
 def question_agreement(category: str, question: Question, columns: AnswerArrays) -> QuestionAgreement:
-    """Return how far people say the same to one question, with its history.
+    """Return the agreement of people on one question, with its history.
 
     Args:
         category: Name of the category.
         question: The question; its scale decides the level of measurement.
-        columns: Everybody's answers, one a person and unit.
+        columns: All answers, one a person and unit.
 
     Source:
         Krippendorff (2011), Computing Krippendorff's Alpha-Reliability,
@@ -86,14 +86,14 @@ def question_agreement(category: str, question: Question, columns: AnswerArrays)
 
 
 def self_agreement(category: str, question: Question, columns: AnswerArrays) -> QuestionAgreement:
-    """Return how far people say the same again when they meet the same unit again.
+    """Return the agreement of people with themselves when they label the same unit again.
 
     Each person's answers to one unit are held against each other, never against other people's.
 
     Args:
         category: Name of the category.
         question: The question.
-        columns: Everybody's answers, several a person and unit where they were repeated.
+        columns: All answers, several a person and unit where they were repeated.
 
     Source:
         Krippendorff (2011), Computing Krippendorff's Alpha-Reliability,
@@ -108,14 +108,14 @@ def _apart(columns: AnswerArrays) -> AnswerArrays:
 
 
 def pair_agreements(question: Question, columns: AnswerArrays, *, of: str = "") -> tuple[PairAgreement, ...]:
-    """Return for every two people who met on a unit how far they say the same.
+    """Return the agreement of every two people who labelled a unit in common.
 
     Among more than ten people only the share of equal labels is given for each
     pair: alpha of a thousand pairs tells nothing that the alpha of all does not.
 
     Args:
         question: The question.
-        columns: Everybody's answers.
+        columns: All answers.
         of: Only the pairs of this person; empty for all.
     """
     rows_of = by_person(columns)
@@ -129,7 +129,7 @@ def pair_agreements(question: Question, columns: AnswerArrays, *, of: str = "") 
 
 
 def model_agreements(question: Question, columns: AnswerArrays, models: Collection[str]) -> tuple[PairAgreement, ...]:
-    """Return for every model how far it says what each person says, on the dialogues that both labelled.
+    """Return the agreement of every model with every person, on the dialogues that both labelled.
 
     Args:
         question: The question.
@@ -146,7 +146,7 @@ def model_agreements(question: Question, columns: AnswerArrays, models: Collecti
 
 
 def judge_beside_people(question: Question, columns: AnswerArrays, judge: str) -> BesidePeople:
-    """Return how far a judge says what people say to one question.
+    """Return the agreement of a judge with people on one question.
 
     Each person's label is held against the judge's on the same unit; the pairs of
     a dialogue resemble each other and are drawn together. The share of people's
@@ -213,13 +213,13 @@ def _pair(
 def groups_of_annotators(
     question: Question, columns: AnswerArrays, group_of: Mapping[str, str], *, draws: int = 999
 ) -> tuple[GroupAgreement, ...]:
-    """Return how far the annotators of each group agree with each other and with the rest.
+    """Return the agreement of the annotators of each group with each other and with the rest.
 
     Whoever did not say what they are is left out: a group of the silent would be no group.
 
     Args:
         question: The question; its labels count as unordered.
-        columns: Everybody's answers.
+        columns: All answers.
         group_of: Annotator to the group that they describe themselves by.
         draws: Ways to give people groups at random; count.
 
@@ -270,7 +270,7 @@ class Halves(NamedTuple):
 
 
 def rater_agreements(question: Question, columns: AnswerArrays) -> tuple[RaterAgreement, ...]:
-    """Return for every person what they said, and how often others said the same of the same unit; by name.
+    """Return for every person, by name, their labels and how often others gave a unit the same label.
 
     Of each dialogue the share of others' labels that equal the person's is taken
     first, and then the mean over dialogues, so that a dialogue that many have
@@ -278,7 +278,7 @@ def rater_agreements(question: Question, columns: AnswerArrays) -> tuple[RaterAg
 
     Args:
         question: The question.
-        columns: Everybody's answers, one a person and unit.
+        columns: All answers, one a person and unit.
 
     Source:
         See `mean_fraction`.
@@ -337,14 +337,14 @@ def others_alike(
 
 
 def spreads(question: Question, columns: AnswerArrays) -> tuple[UnitSpread, ...]:
-    """Return what was said of every unit that two or more labelled, the most divided first.
+    """Return the labels of every unit that two or more people labelled, the most divided first.
 
     Divided by how many of its labels are not its most frequent one; units that are
     equally divided stand in the order of their dialogues.
 
     Args:
         question: The question.
-        columns: Everybody's answers; dialogues are known by their numbers.
+        columns: All answers; dialogues are known by their numbers.
     """
     labelled = columns.of(np.flatnonzero(columns.value != NO_VALUE))
     if not len(labelled):
@@ -371,7 +371,7 @@ def halves_alike(answers: Iterable[AnswerArrays]) -> dict[str, Halves]:
     """Return for each annotator how many of their answers anybody else gave too, in both halves of their work.
 
     Args:
-        answers: Everybody's answers to each question; those that nobody else gave to the same unit count in neither.
+        answers: All answers to each question; those that nobody else gave to the same unit count in neither.
     """
     by_annotator: dict[str, list[tuple[Floats, NDArray[np.bool_]]]] = defaultdict(list)
     for columns in answers:

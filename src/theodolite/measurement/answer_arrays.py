@@ -1,4 +1,4 @@
-"""Answers of many annotators to one question as arrays, so that a page of 200,000 answers is computed at once."""
+"""Answers of many annotators as arrays, so that pages with 200,000 answers are computed at once."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def answer_arrays(rows: Iterable[tuple[Any, ...]]) -> AnswerArrays:
 
 
 def _coded(values: Iterable[Hashable]) -> tuple[Whole, tuple[str, ...]]:
-    """Return numbers for values in order of their first coming, and the values; None is -1 and no value."""
+    """Return numbers for values in order of first occurrence, and the values; None is -1 and no value."""
     known: dict[Hashable, int] = {}
     codes = np.array(
         [NO_VALUE if value is None else known.setdefault(value, len(known)) for value in values], dtype=np.int64

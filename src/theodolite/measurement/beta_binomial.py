@@ -84,7 +84,7 @@ class ClusteredShare:
         where few units lack the property.
 
         Args:
-            confidence: Coverage wanted; fraction in (0, 1).
+            confidence: Coverage; fraction in (0, 1).
 
         Source:
             Brown, Cai, DasGupta (2001), Statistical Science 16:101-133 (Jeffreys' prior, and limits of
@@ -168,7 +168,7 @@ def _share_of_none(sizes: Sizes, tail: float, weights: Floats) -> float:
 
 
 def clustered_share(clusters: Iterable[tuple[int, int]]) -> ClusteredShare:
-    """Return what clusters tell about the share of defects.
+    """Return the posterior of the share of defects over clusters.
 
     Each cluster has a share of its own, drawn from a beta distribution around
     the common one. The likelihood is integrated over the correlation within

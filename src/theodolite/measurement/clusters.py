@@ -1,4 +1,4 @@
-"""Clusters: which units resemble each other, and what that makes of a statistic's spread."""
+"""Clusters of units: codes, sizes, jackknife errors and bootstrap samples."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def cluster_sizes(flags: Iterable[bool], clusters: ClusterIds | None) -> list[tu
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterSums:
-    """What each cluster adds to the sums that a statistic is made of.
+    """The sums of each cluster from which a statistic is computed.
 
     Confusion matrices, coincidences and moments all are sums over units, so a
     statistic without a cluster, or of clusters drawn anew, needs no second look
@@ -93,7 +93,7 @@ class ClusterSums:
 
     @classmethod
     def of_units(cls, units: Floats, clusters: ClusterIds | None) -> ClusterSums:
-        """Add up what units bring, by cluster.
+        """Add up the sums of units by cluster.
 
         Args:
             units: shape (units, sums).
@@ -143,7 +143,7 @@ class ClusterSums:
         Args:
             statistic: From sums to values.
             replicates: Samples to draw; count.
-            seed: Where the draws begin; the same seed gives the same draws.
+            seed: Seed of the random generator.
         """
         kinds, times = np.unique(self.parts, axis=0, return_counts=True)
         rng = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""Means of fractions: shares of votes and of successes, one a unit, between 0 and 1."""
+"""Means of fractions between 0 and 1: vote shares, pass^k, and the rate of a pool of annotators."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def mean_fraction(
         values: The fraction of each unit.
         clusters: The cluster of each unit; None = units are independent.
         unit: What the mean is a number of.
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
         otherwise: Why there is no mean where there is no unit.
 
     Source:
@@ -100,7 +100,7 @@ def pass_hat_k(
             to take place. Tasks with fewer than k tries are left out.
         k: Tries that must all succeed; count, at least 1.
         clusters: The cluster of each task; None = tasks are independent.
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
 
     Returns:
         The mean over tasks of C(successes, k) / C(tries, k); n counts tasks.
@@ -162,7 +162,7 @@ def pooled_defect_rate(
         defects: Whether it is a defect.
         clusters: The cluster of the label's dialogue, e.g. its persona; None = dialogues are independent.
             An entry None is a dialogue without a cluster.
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
 
     Returns:
         Unit: fraction of dialogues; n counts dialogues. `Undefined` without any label.

@@ -1,4 +1,4 @@
-"""Intervals for shares of independent units, and for statistics corrected for chance."""
+"""Interval formulas: quantiles, Wilson, Clopper-Pearson, and statistics corrected for chance."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SMALLEST_RATIO = 1e-9
 
 
 def check_confidence(confidence: float) -> None:
-    """Refuse a coverage that is no fraction between 0 and 1.
+    """Reject a coverage that is no fraction between 0 and 1.
 
     Raises:
         InputError: If it is not.
@@ -43,7 +43,7 @@ def whole_count(value: SupportsIndex, name: str) -> int:
 
     Args:
         value: What was given; whole number, 0 or more.
-        name: What the message calls it.
+        name: Its name in messages.
 
     Raises:
         InputError: If it is no whole number or below 0.
@@ -98,7 +98,7 @@ def clopper_pearson(count: int, n: int, confidence: float) -> Ends:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Concord:
-    """How far annotators agreed outright; what an interval falls back on.
+    """Observed agreement; what an interval falls back on.
 
     Attributes:
         agreeing: Units on which all said the same; count.
@@ -132,8 +132,8 @@ def corrected_for_chance(value: float, error: float, quantile: float, concord: C
         value: The statistic; at most 1.
         error: Its standard error; 0 or more.
         quantile: Standard errors to each side; of the normal or Student's t.
-        concord: How far annotators agreed outright.
-        confidence: Coverage wanted; fraction.
+        concord: Observed agreement.
+        confidence: Coverage; fraction.
 
     Returns:
         Ends within -1..1 (or the value itself, where that is lower).
@@ -177,7 +177,7 @@ def beyond_chance(
         value: The statistic.
         error: Its standard error.
         quantile: Standard errors to each side.
-        concord: How far annotators agreed outright.
+        concord: Observed agreement.
         confidence: Coverage of the interval; fraction.
         method: Where the standard error comes from.
     """

@@ -1,4 +1,4 @@
-"""Rating tables: agreement of two or more annotators beyond chance, with gaps."""
+"""Chance-corrected agreement on categories: Cohen, Fleiss, Conger, Brennan-Prediger and Gwet."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def gwet_ac(
         weights: `identity` is AC1; with the others it is AC2: `linear`,
             `quadratic`, `ordinal`, or `band`, which takes neighbours as agreeing.
         clusters: The cluster of each unit; None = units are independent.
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
 
     Returns:
         1 is perfect, 0 is chance; n counts the units with two labels or more.
@@ -105,9 +105,9 @@ def brennan_prediger(
     Args:
         ratings: shape (annotators, units); labels, None or NaN = missing.
         categories: The full scale in order, used or not.
-        weights: What counts as agreement, as for `gwet_ac`.
+        weights: Agreement weights, as for `gwet_ac`.
         clusters: The cluster of each unit; None = units are independent.
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
 
     Returns:
         1 is perfect, 0 is chance; interval as for `gwet_ac`. `Undefined` when
@@ -144,9 +144,9 @@ def conger_kappa(
     Args:
         ratings: shape (annotators, units); labels, None or NaN = missing.
         categories: The full scale in order, used or not.
-        weights: What counts as agreement, as for `gwet_ac`.
+        weights: Agreement weights, as for `gwet_ac`.
         clusters: The cluster of each unit; None = units are independent.
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
 
     Returns:
         1 is perfect, 0 is chance; interval as for `gwet_ac`. `Undefined` when
@@ -168,7 +168,7 @@ def conger_kappa(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatingTable:
-    """What units tell about the agreement of several annotators.
+    """Sums over units from which the agreement of several annotators is computed.
 
     Attributes:
         units: shape (units, sums): agreement of each, whether two labelled it,
@@ -193,7 +193,7 @@ class RatingTable:
 
         Args:
             table: shape (units, categories); counts.
-            weights: What counts as agreement.
+            weights: Agreement weights.
             clusters: The cluster of each unit.
             use: shape (units, uses); None = the share of each category.
         """
@@ -240,7 +240,7 @@ class RatingTable:
 
         Args:
             chance: What annotators would reach unrelated.
-            confidence: Coverage wanted; fraction.
+            confidence: Coverage; fraction.
         """
         check_confidence(confidence)
         n = int(self.agreeing.size)
@@ -428,7 +428,7 @@ def cohen_kappa(
         weights: None counts every disagreement alike; `linear` and `quadratic`
             count it by its distance on the scale, or the square of it.
         clusters: The cluster of each unit; None = units are independent.
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
 
     Returns:
         1 is perfect, 0 is chance; the interval is the delta method's (over
@@ -500,7 +500,7 @@ def fleiss_kappa(
         weights: `identity` takes categories as unordered; `linear`, `quadratic`,
             `ordinal` and `band` count neighbours on a scale as near.
         clusters: The cluster of each unit; None = units are independent.
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
 
     Returns:
         1 is perfect, 0 is chance; n counts the units with two labels or more;

@@ -1,4 +1,4 @@
-"""Pairs: what two annotators said of the same units."""
+"""Labels of the same units by two annotators: checks, pairing, and the confusion matrix."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def clusters_of_pairs(a: Sequence[Label], b: Sequence[Label], clusters: ClusterI
 
 
 def check_lengths(a: Sequence[Label], b: Sequence[Label]) -> None:
-    """Refuse annotators that do not label the same units.
+    """Reject annotators that do not label the same units.
 
     Raises:
         InputError: If one gives more labels than the other.
@@ -94,7 +94,7 @@ def scale_points(categories: Sequence[Label]) -> tuple[str, ...]:
 
 
 def check_labels(pairs: Sequence[tuple[str, str]], points: Sequence[str]) -> None:
-    """Refuse labels that the scale does not have.
+    """Reject labels that the scale does not have.
 
     Raises:
         InputError: If there are such labels; all are named.

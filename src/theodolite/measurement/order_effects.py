@@ -1,4 +1,4 @@
-"""Order effects: whether answers hang on where a question, an answer or a dialogue stood."""
+"""Effects of the order of questions, options and dialogues on answers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ FEWEST_SITTINGS: Final = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Ways:
-    """Which way each answer was given, and what both ways are called.
+    """The condition of each answer, first or second, and the names of both conditions.
 
     Attributes:
         factor: What stood elsewhere.
@@ -69,7 +69,7 @@ class _Scored:
 def order_effects(
     guideline: Guideline, question: Question, columns: AnswerArrays, *, annotator: str = ""
 ) -> list[OrderEffect]:
-    """Return what orders did to the answers to one question; empty where nothing tells.
+    """Return the effects of order on the answers to one question; empty without data.
 
     Yes and no, and other named answers, are compared by the share that is a
     defect, or else that is the first label; numbers and ordered answers by how
@@ -83,7 +83,7 @@ def order_effects(
     Args:
         guideline: What is asked.
         question: The question.
-        columns: Everybody's answers, one a person and unit.
+        columns: All answers, one a person and unit.
         annotator: Name of the judge that gave them; empty for people.
 
     Source:
@@ -160,7 +160,7 @@ def _told_by_orders(instrument: Instrument, question: Question, columns: AnswerA
 
 
 def _is_later(instrument: Instrument, question: Question, order: ShownOrder) -> bool | None:
-    """Tell whether an order asks a question later than its orders do on average; None where it stands in the middle."""
+    """Tell whether an order asks a question later than average; None in the middle."""
     if not order.rows:
         return None
     places = [_place(instrument, question, ShownOrder(row=row, rows=order.rows)) for row in range(1, order.rows + 1)]
@@ -181,7 +181,7 @@ def _second_half(columns: AnswerArrays) -> Whole:
 
 
 def _told_by_sequence(columns: AnswerArrays, scored: _Scored) -> Iterator[_Ways]:
-    """Yield which answers came after a dialogue of which the same annotator said something high."""
+    """Yield the answers that follow a dialogue to which the same annotator gave a high answer."""
     sat = np.flatnonzero((columns.annotation_no > 0) & ~np.isnan(scored.numbers))
     if not len(sat):
         return
@@ -279,7 +279,7 @@ def order_shift(
         annotators: Who gave it.
         dialogues: The dialogue that it is about.
         unit: What a difference of the values is a number of.
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
 
     Returns:
         In `unit`; n counts answers, clusters are the fewer of annotators and dialogues.

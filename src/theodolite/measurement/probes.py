@@ -1,4 +1,4 @@
-"""Probes of a judge: does place or length sway it, and how near do people come to each other."""
+"""Bias probes of judges, the human ceiling, and the blinding of testers."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def position_bias(
             `second` for the place, anything else (a tie) for neither; None = missing.
         other_way: The same in the turned order.
         clusters: The cluster of each unit; None = units are independent.
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
 
     Returns:
         Consistency, preference and its p-value.
@@ -112,7 +112,7 @@ def length_bias(
         labels: People's score; likewise.
         lengths: Length of each unit, in any unit of length.
         clusters: The cluster of each unit; None = units are independent.
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
 
     Returns:
         Spearman's correlation of error and length; above 0 the judge scores long
@@ -140,7 +140,7 @@ def length_bias(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HumanCeiling:
-    """How near a judge comes to people, beside how near people come to each other.
+    """Agreement of a judge with people, and of people with each other.
 
     Attributes:
         people: Share of pairs of people that agree, on units with two people or more.
@@ -161,7 +161,7 @@ def human_ceiling(
     clusters: ClusterIds | None = None,
     confidence: float = 0.95,
 ) -> HumanCeiling:
-    """Estimate how near a judge comes to people, with how near they come to each other beside it.
+    """Estimate the agreement of a judge with people, and of people with each other.
 
     No judge can be expected to agree with people more than they do among
     themselves; an agreement of .80 is poor where people reach .95, and all
@@ -171,7 +171,7 @@ def human_ceiling(
         judge: The judge's label of each unit; None or NaN = missing.
         people: shape (people, units); labels, likewise.
         clusters: The cluster of each unit; None = units are independent.
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
 
     Returns:
         Three estimates, on units with the judge's label and two people's.
@@ -235,7 +235,7 @@ def leak_rate(
         right: Whether each guess was right; one a tester, since a second guess by
             the same person often follows from the first by elimination.
         chances: Chance of being right by guessing alone, one a guess; fractions in (0, 1].
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
 
     Returns:
         The share of right guesses (unit: fraction of testers), and the one-sided

@@ -1,4 +1,4 @@
-"""Shares of dialogues with a defect."""
+"""Defect rates and their intervals, for independent and for clustered dialogues."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _INDEPENDENT: Mapping[str, Callable[[int, int, float], Ends]] = MappingProxyType
 
 
 class _Default(str):
-    """A method that nobody asked for by name, so that clusters may overrule it."""
+    """The default method, which clusters may replace."""
 
     __slots__ = ()
 
@@ -77,7 +77,7 @@ def defect_rate(
         defects: Dialogues labelled with the defect; count, 0..labelled.
         labelled: Dialogues with a label; count. The caller reports the missing.
         method: `wilson`, `clopper-pearson` or `beta-binomial`.
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
         clusters: Pairs (defects, labelled) that add up to the totals; counts.
 
     Returns:
@@ -139,7 +139,7 @@ def zero_defect_bound(
 
     Args:
         labelled: Dialogues with a label, none of them a defect; count.
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
         clusters: Labelled dialogues of each cluster, adding up to `labelled`; counts.
 
     Returns:
@@ -316,7 +316,7 @@ def clustered_ends(sizes: Sequence[tuple[int, int]], posterior: ClusteredShare, 
     Args:
         sizes: Pairs (with the property, units), one a cluster; counts, at least one unit in all.
         posterior: What they tell about the share.
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
 
     Source:
         Ratio of sums over clusters: Cochran (1977), Sampling Techniques, 3rd ed., section 9A.

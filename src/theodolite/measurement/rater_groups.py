@@ -1,4 +1,4 @@
-"""Groups of raters: agreement within and across them, and whose defects are seen."""
+"""Agreement within and between self-described groups of annotators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models of raters: who errs how, and who does not look. Diagnostics, never labels."""
+"""Models of annotators' errors: Dawid-Skene and MACE."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MOST_CELLS: Final = 20_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RaterModel:
-    """What labels tell about raters, if each unit has one true label and they err on their own.
+    """Estimates about raters, if each unit has one true label and raters err independently.
 
     Attributes:
         raters: Names, in the order of their first label.

@@ -109,7 +109,7 @@ def measured_shift(
         after: What people said by the new words.
         sample: Keys of the dialogues that were to be annotated again.
         rules: Which values are defects by the old version, and by the new one; None where nobody says.
-        confidence: Coverage wanted; fraction.
+        confidence: Coverage; fraction.
 
     Returns:
         The difference of defect rates with its interval, and the share of pairs of an old and a new

@@ -21,7 +21,7 @@ def score_column(scores: Iterable[float | None], name: str) -> Floats:
 
     Args:
         scores: One a unit; None or NaN = missing.
-        name: What the message calls them.
+        name: Their name in messages.
 
     Raises:
         InputError: If one of them is infinite or no number.
@@ -37,7 +37,7 @@ def score_column(scores: Iterable[float | None], name: str) -> Floats:
 
 
 def refuse_infinite(column: Floats, name: str) -> None:
-    """Refuse scores that are infinite.
+    """Reject scores that are infinite.
 
     Raises:
         InputError: If there is one.
@@ -52,7 +52,7 @@ def refuse_infinite(column: Floats, name: str) -> None:
 
 
 def check_scale(scale: Scale | None, *columns: Floats) -> None:
-    """Refuse a scale whose ends are in the wrong order, or that a score lies outside of.
+    """Reject a scale whose ends are in the wrong order, or that a score lies outside of.
 
     Raises:
         InputError: If it does.
@@ -80,7 +80,7 @@ def ends_of_constant(value: float, sizes: Sequence[int], scale: Scale, confidenc
         value: The value of all units seen.
         sizes: Units of each cluster; counts.
         scale: Lowest and highest possible value.
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
 
     Source:
         The exact bound of no event (Clopper, Pearson 1934, Biometrika 26:404-413) on a bounded variable:

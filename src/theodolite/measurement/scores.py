@@ -81,7 +81,7 @@ def score_agreement(
         scores: The judge's score of each unit; None or NaN = missing.
         labels: People's score of the same units; likewise.
         clusters: The cluster of each unit; None = units are independent.
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
 
     Returns:
         Five estimates; each `Undefined` where units or differences are lacking.
@@ -128,7 +128,7 @@ def correlation(
         method: `pearson` of the scores, `spearman` of their ranks, or
             `kendall`, tau-b.
         clusters: The cluster of each unit; None = units are independent.
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
 
     Returns:
         -1..1; the interval is that of Fisher's z (over clusters with the
@@ -199,7 +199,7 @@ def mean_estimate(
     Args:
         values: One number a unit.
         clusters: The cluster of each unit; None = units are independent.
-        confidence: Coverage wanted; fraction.
+        confidence: Coverage; fraction.
         unit: What the mean is a number of.
         scale: Lowest and highest possible value; None = unknown.
     """

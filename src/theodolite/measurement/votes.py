@@ -1,4 +1,4 @@
-"""Stability: flips, shares and test-retest agreement of one judge's votes."""
+"""Votes of a judge that reads a dialogue several times: stability, and the number worth paying for."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def flip_rate(votes: Votes, *, clusters: ClusterIds | None = None, confidence: f
         votes: One judge's votes on each unit; None = no label. Units with fewer
             than two are left out.
         clusters: The cluster of each unit; None = units are independent.
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
 
     Returns:
         The mean over units of the share of pairs of votes that differ; n counts
@@ -77,7 +77,7 @@ def vote_share(
         votes: One judge's votes on each unit; None = no label.
         label: The label.
         clusters: The cluster of each unit; None = units are independent.
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
 
     Returns:
         Unit: fraction of dialogues; `Undefined` when no unit has a vote.
@@ -111,7 +111,7 @@ def majority_share(
             votes are tied have no majority and are left out.
         label: The label.
         clusters: The cluster of each unit; None = units are independent.
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
 
     Returns:
         Unit: fraction of dialogues, the interval of `defect_rate`; `Undefined`
@@ -152,7 +152,7 @@ def retest_alpha(
         categories: The full scale in order.
         scale: Level of measurement, as for `krippendorff_alpha`.
         clusters: The cluster of each unit; None = units are independent.
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
 
     Returns:
         Krippendorff's alpha with votes for annotators. `Undefined` when no unit
@@ -209,7 +209,7 @@ FEW_UNITS: Final = "Fewer than two dialogues have votes, so nothing tells how mu
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VotesOrSamples:
-    """What votes did for a rate, and what the same calls would do as new dialogues.
+    """The error of a rate with several votes a dialogue, and with the same calls spent on new dialogues.
 
     Attributes:
         units: Dialogues with votes; count.

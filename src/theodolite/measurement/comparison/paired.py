@@ -1,4 +1,4 @@
-"""Paired differences: two systems on the same cases."""
+"""Differences between two applications or versions, paired or unpaired."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def paired_difference(
         scale: Lowest and highest score that can be given; None = unknown. Only
             scores that all differ by the same amount need it; without it they
             have no interval.
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
 
     Returns:
         The second's mean minus the first's; n counts cases with both. `Undefined`
@@ -112,7 +112,7 @@ def newcombe_difference(both: int, only_a: int, only_b: int, neither: int, *, co
         only_a: Cases with it under the first alone; count.
         only_b: Cases with it under the second alone; count.
         neither: Cases with it under neither; count.
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
 
     Returns:
         Unit: difference of fractions; n counts cases.
@@ -187,7 +187,7 @@ def clustered_reach(first: Floats, second: Floats, ids: ClusterIds, confidence: 
         first: 1 or 0 of each case, shape (cases,).
         second: Likewise, of the same cases.
         ids: The cluster of each case; two different ones at least.
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
 
     Source:
         Cluster-robust error: Miller (2024), arXiv:2411.00640, section 3. Skewness: Johnson (1978), Modified t
@@ -227,7 +227,7 @@ def newcombe_unpaired(count_a: int, n_a: int, count_b: int, n_b: int, *, confide
         n_a: Cases of the first; count, at least 1.
         count_b: Defects of the second; count.
         n_b: Cases of the second; likewise.
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
 
     Returns:
         Unit: difference of fractions; n counts all cases.

@@ -1,4 +1,4 @@
-"""Planning: how many dialogues a question needs."""
+"""Sample sizes: how many dialogues a difference, a rate or a bound needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Flips: tests on the cases that changed from one system to another."""
+"""Significance tests for paired outcomes, Cochran's Q, and adjustment for multiple testing."""
 
 from __future__ import annotations
 
@@ -231,7 +231,7 @@ def told_apart(
         flags: shape (sets, things); whether it is so.
         clusters: What resembling sets share; one for each set.
         draws: Arrangements that are drawn; count.
-        seed: Of the draws.
+        seed: Seed of the random generator.
 
     Returns:
         The statistic, with things - 1 degrees of freedom; n counts sets. The effect is the

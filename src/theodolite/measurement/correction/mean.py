@@ -1,4 +1,4 @@
-"""Means of scores, from a judge's scores on all units and people's on some."""
+"""Corrected means of scores, from a judge's scores of all dialogues and human scores of a sample."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def corrected_mean(
         scale: Lowest and highest score that people can give; None = unknown. Only
             labels that are all the same need it, as they show no error: their
             interval is that of `ends_of_constant`, and there is none without it.
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
 
     Returns:
         Unit: points of the scale; n counts the labelled units. With no unit
@@ -208,7 +208,7 @@ class Drawn:
         parts vary least over clusters, within 0 to 1.
 
         Args:
-            confidence: Coverage wanted; fraction.
+            confidence: Coverage; fraction.
             alone: Whether units are independent.
         """
         seen = ~np.isnan(self.labels)
@@ -247,7 +247,7 @@ class Drawn:
         )
 
     def _parts(self, values: Floats, factor: Floats, labelled: Whole) -> Floats:
-        """Return what each unit adds to a mean by strata: m_h, and N_h / n_h (v - m_h) on top where it is drawn."""
+        """Return the part of each unit in a stratified mean: m_h, plus N_h / n_h (v - m_h) if it is sampled."""
         seen = factor > 0.0
         means = np.bincount(self.strata[seen], values[seen], minlength=len(labelled)) / labelled
         own = means[self.strata]
@@ -255,6 +255,6 @@ class Drawn:
         return parts
 
     def _sums(self, parts: Floats) -> Floats:
-        """Return what each cluster brings beyond the mean, shape (clusters,)."""
+        """Return the deviation of each cluster from the mean, shape (clusters,)."""
         _, places = np.unique(self.clusters, return_inverse=True)
         return np.asarray(np.bincount(places, parts - parts.mean()), dtype=np.float64)

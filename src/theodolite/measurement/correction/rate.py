@@ -1,4 +1,4 @@
-"""Rates corrected for the judge's errors."""
+"""Corrected defect rates and the accuracy of a judge, from human labels of a sample."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def corrected_rate(
             None = it gave none, which is a heap of its own.
         labels: Whether people found a defect; None = nobody looked.
         clusters: The cluster of each dialogue; None = dialogues are independent.
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
 
     Returns:
         Unit: fraction of dialogues; n counts the labelled ones. `Undefined` when
@@ -182,7 +182,7 @@ def judge_accuracy(
         drawn_from: What the labelled ones were drawn from beside the verdict,
             e.g. the application, where shares drawn differ; None = nothing else.
         clusters: The cluster of each dialogue; None = dialogues are independent.
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
 
     Returns:
         Seven estimates, each `Undefined` where nothing tells about it.
@@ -346,7 +346,7 @@ def rogan_gladen_rate(
         specificity: (passed, sound dialogues) of the calibration sample; counts.
         clusters: Pairs (positives, judged) that add up to the totals; None = dialogues are
             independent. Their design effect divides the dialogues that count.
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
 
     Returns:
         Unit: fraction of dialogues, clipped to 0..1. `Undefined` when a count

@@ -1,4 +1,4 @@
-"""Strata: dialogues by the judge's verdict, and what people found in each."""
+"""Stratified samples of human labels: strata, chances of verdicts, and the optimal allocation."""
 
 from __future__ import annotations
 

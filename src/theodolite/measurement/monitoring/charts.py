@@ -1,4 +1,4 @@
-"""Control charts: the familiar views of a series, CUSUM and EWMA."""
+"""Control charts and sequential detectors: EWMA, CUSUM, rate and level detectors."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ class Alarm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detection:
-    """What a detector made of a row of observations.
+    """The result of a detector over a sequence of observations.
 
     Attributes:
         alarms: All alarms; the detector starts anew after each.

@@ -1,4 +1,4 @@
-"""Scans: are the latest windows higher than those of the good times?"""
+"""Scans of the latest windows against a reference period, and confidence sequences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stretches: the scores of one application under one instrument, watched."""
+"""Detectors over one segment: the scores of one application under one version of the instrument."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def _rate(row: SegmentRow, rules: WatchRules) -> tuple[Estimate | Undefined, boo
 
 
 def _baselines(row: SegmentRow, rules: WatchRules) -> dict[str, float]:
-    """Return what the detectors are held against, learned at the careful end where it is not given."""
+    """Return the reference values of the detectors; if none is set, a cautious estimate from the reference period."""
     baselines: dict[str, float] = {}
     n = min(rules.reference, len(row.badness))
     if row.defects is not None:

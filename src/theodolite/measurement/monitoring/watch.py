@@ -1,4 +1,4 @@
-"""The watch: a whole history, its instruments told apart from its applications."""
+"""The watch over a history: alarms, judge drift on anchors, and changes of the instrument."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _segments(
 
 
 def _with_cause(alert: Alert, history: History, checks: Sequence[AnchorCheck]) -> Alert:
-    """Return an alert with its cause, as far as anchors that were judged since can tell."""
+    """Return an alert with its cause, if anchors judged since then show it."""
     begin = alert.since if alert.since is not None else 0
     end = alert.last if alert.last is not None else len(history.scores)
     since = [check for check in checks if check.position >= begin]
@@ -374,9 +374,6 @@ def instrument_changes(history: History) -> tuple[InstrumentChange, ...]:
     either so one-sidedly, or so many of them beside what moves at other moments,
     that it would happen by accident once in 10,000 times: one application has
     its reasons, all of them together have the instrument's.
-
-    Args:
-        history: In order of time.
 
     Returns:
         The changes in order of time.

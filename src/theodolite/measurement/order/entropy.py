@@ -1,4 +1,4 @@
-"""Permutation entropy: how evenly the patterns of a sequence are spread."""
+"""Permutation entropy of a whole sequence, and order statistics in a rolling window."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ _WEAK_ORDERS: Final = (1, 1, 3, 13, 75, 541, 4683, 47293)
 
 
 def check_ties(ties: str) -> None:
-    """Refuse a tie rule that is not known.
+    """Reject a tie rule that is not known.
 
     Raises:
         InputError: If it is neither `stable` nor `weak`.

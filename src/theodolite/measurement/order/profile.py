@@ -1,4 +1,4 @@
-"""Profiles: RELEVANCE's metrics of one sequence, with the level that they cannot see."""
+"""The profile of a sequence's order, with chance levels and shuffle bands."""
 
 from __future__ import annotations
 

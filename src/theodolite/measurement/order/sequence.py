@@ -1,4 +1,4 @@
-"""Sequences of scores, checked once at the door."""
+"""Sequences of scores: ranks, inversions and the longest increasing subsequence."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def as_scores(scores: Sequence[float] | NDArray[Any], name: str = "scores") -> F
 
 
 def check_pattern(order: int, delay: int) -> None:
-    """Refuse a length or a step of patterns that means nothing.
+    """Reject a length or a step of patterns that means nothing.
 
     Raises:
         InputError: If `order` is not within 2..7 or `delay` is below 1.

@@ -1,4 +1,4 @@
-"""Permutation: whether people answer differently about two things, by giving the people's answers to the other one."""
+"""Answers to questionnaires: description, permutation tests over people, and agreement on sets of codes."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def people_permutation(
         sides: What each answer is about; two different ones.
         people: Who gave each answer.
         draws: Arrangements that are drawn where there are more than can be looked at.
-        seed: Of the draws.
+        seed: Seed of the random generator.
 
     Returns:
         Two-sided p-value, exact where there are few people; n counts answers,
@@ -328,7 +328,7 @@ def set_alpha(
         given: One entry a text: the set that each of its coders gave; texts with
             fewer than two are left out.
         clusters: The cluster of each text, e.g. who wrote it; None = texts are independent.
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
 
     Returns:
         1 is perfect, 0 is chance; n counts the texts with two sets or more; the

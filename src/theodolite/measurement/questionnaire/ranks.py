@@ -1,4 +1,4 @@
-"""Ranks: tests for answers on ordered scales, of two groups or of the same people twice."""
+"""Rank tests for two groups or several: Wilcoxon, Brunner-Munzel, Kruskal-Wallis, Dunn and Friedman."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def superiority(a: Answers, b: Answers, *, confidence: float = 0.95) -> Estimate
     Args:
         a: Answers of the first group; None or NaN = missing.
         b: Answers of the second group; likewise.
-        confidence: Coverage wanted; fraction in (0, 1).
+        confidence: Coverage; fraction in (0, 1).
 
     Returns:
         Fraction, ties counting half; n counts answers. The interval is taken on

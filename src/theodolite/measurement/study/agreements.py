@@ -1,4 +1,4 @@
-"""Agreements: how far those who label one application say the same."""
+"""Agreement of the annotators of one application, on one question."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class SourcePair:
     sources: tuple[AnswerSource, ...]
 
     def outcomes(self) -> Iterator[Outcome]:
-        """Yield what became of each session, as far as this pair goes."""
+        """Yield the outcome of each session for this pair."""
         for readings in self.readings:
             yield _common_outcome(readings)
 
@@ -93,13 +93,8 @@ def agreements(application: str, labels: QuestionLabels, by: AnswerSources) -> I
     of three or more people or judges.
 
     All coefficients rest on the same dialogues, those with readable labels of both
-    (ADR-0062). What cannot be read is in the account of outcomes, and `bounds` of
+    (ADR-0062). What cannot be read is counted in the outcomes, and `bounds` of
     plain agreement say what it could change.
-
-    Args:
-        application: Name of the application.
-        labels: The question and the planned sessions.
-        by: Who labels.
     """
     people = [source for source in by.annotators if source.is_person]
     judges = [source for source in by.annotators if not source.is_person]
@@ -133,7 +128,7 @@ def _among(
     annotators: Sequence[AnswerSource],
     groups: Sequence[Sequence[AnswerSource]],
 ) -> Iterator[Measurement]:
-    """Yield how far annotators of one kind agree, two by two and group by group."""
+    """Yield the agreement of annotators of one kind, two by two and group by group."""
     for first, second in pairs_of(annotators):
         # Only a dialogue that both were to label can be missing.
         shared = labels.assigned_to(first).assigned_to(second)
@@ -151,13 +146,7 @@ def _panels(judges: Sequence[AnswerSource]) -> list[list[AnswerSource]]:
 
 
 def confusions(application: str, labels: QuestionLabels, by: AnswerSources) -> Iterator[Confusion]:
-    """Yield who gave which label where another gave which, of every two that are compared.
-
-    Args:
-        application: Name of the application.
-        labels: The question and the planned sessions.
-        by: Who labels.
-    """
+    """Yield the confusion matrix of every two annotators that are compared."""
     people = [source for source in by.annotators if source.is_person]
     judges = [source for source in by.annotators if not source.is_person]
     standards = ([by.reference] if by.reference else []) + people
@@ -195,7 +184,7 @@ def _met(labels: Sequence[str | None], others: Sequence[str | None]) -> Iterator
 
 
 def pair_of(labels: QuestionLabels, first: AnswerSource, second: AnswerSource) -> SourcePair:
-    """Return what two sources say of the same planned sessions."""
+    """Return the labels of two sources for the same planned sessions."""
     readings = zip(labels.labels(first), labels.labels(second), strict=True)
     sources = (first, second)
     return SourcePair(
@@ -204,7 +193,7 @@ def pair_of(labels: QuestionLabels, first: AnswerSource, second: AnswerSource) -
 
 
 def clusters_of(labels: QuestionLabels) -> Clusters:
-    """Return what resembling dialogues share, one name a session; None where no two share anything."""
+    """Return the cluster of each session; None if no two sessions share one."""
     # A dialogue without a cluster resembles no other.
     names = [labels.setting(position).cluster or f"alone {position}" for position in labels.positions]
     return shared_clusters(names)
@@ -236,7 +225,7 @@ def _pair_results(scale: Scale, pair: SourcePair) -> Iterator[tuple[Measure, Wei
 
 
 def explained(result: Estimate | Undefined, outcomes: Outcomes) -> Estimate | Undefined:
-    """Return a result whose reason, where no pair of labels can be read, says what became of the labels."""
+    """Return a result; if no pair of labels is readable, its reason counts the labels by outcome."""
     counts = {"unparseable": outcomes.unparseable, "refused": outcomes.refused}
     if isinstance(result, Estimate) or result.n or outcomes.used or not any(counts.values()):
         return result
@@ -285,7 +274,7 @@ def _majority_measurements(
     members: Sequence[AnswerSource],
     name: str,
 ) -> Iterator[Measurement]:
-    """Yield how far the label that most annotators give is the reference's; dialogues where labels tie are missing."""
+    """Yield the agreement of the majority label with the reference; dialogues with tied labels are missing."""
     by_member = [labels.labels(member) for member in members]
     most = majority_labels([[reading.value for reading in readings] for readings in by_member])
     readings = tuple(
@@ -379,21 +368,16 @@ def _common_outcome(readings: Sequence[DialogueLabel]) -> Outcome:
 
 
 def _panel_outcome(readings: Sequence[DialogueLabel]) -> Outcome:
-    """Return `ANSWERED` where two annotators gave a label, else what kept the others from it."""
+    """Return `ANSWERED` if two annotators gave a label, else the worst outcome of the others."""
     answered = sum(reading.outcome is Outcome.ANSWERED for reading in readings)
     return Outcome.ANSWERED if answered >= 2 else _common_outcome(readings)
 
 
 def pool_agreements(application: str, question_labels: QuestionLabels, by: AnswerSources) -> Iterator[Measurement]:
-    """Yield how far each judge agrees with the guideline's pool of people; nothing where it has none.
+    """Yield the agreement of each judge with the guideline's pool of people; nothing without a pool.
 
     Each dialogue counts once, with the share of its labels by people that equal the
     judge's label. Dialogues and people are clusters of the variance (ADR-0065).
-
-    Args:
-        application: Name of the application.
-        question_labels: The question and the planned sessions.
-        by: Who labels.
 
     Source:
         `pooled_defect_rate`, with equal labels in place of defects.
@@ -448,16 +432,11 @@ def _outcome(judged: DialogueLabel, people: DialogueLabel) -> Outcome:
 
 
 def score_agreements(application: str, labels: QuestionLabels, by: AnswerSources) -> Iterator[Measurement]:
-    """Yield how far numbers go together, on one question that is answered by numbers.
+    """Yield the agreement of scores on one question that is answered by numbers.
 
     Every judge is held against the reference or, where there is none, against each
     person; people are held against each other. There are five numbers for each
     pair: distance, bias (second minus first) and three correlations.
-
-    Args:
-        application: Name of the application.
-        labels: The question and the planned sessions.
-        by: Who labels.
     """
     people = [source for source in by.annotators if source.is_person]
     judges = [source for source in by.annotators if not source.is_person]
@@ -510,16 +489,11 @@ MOST_ROUNDS: Final = 200
 
 
 def rater_checks(application: str, question_labels: QuestionLabels, by: AnswerSources) -> Iterator[RaterChecks]:
-    """Yield what models of raters make of those who answered one question about one application.
+    """Yield estimates about the raters of one question and application, by models of raters.
 
     Models take disagreement as error, and people may disagree with good reason: a low
     number is a cause to look at an annotator's labels and none to leave them out.
     Nothing is said of fewer than three annotators or twenty dialogues that three labelled.
-
-    Args:
-        application: Name of the application.
-        question_labels: The question and the planned sessions.
-        by: Who labels.
 
     Source:
         See `dawid_skene` and `mace`.

@@ -1,4 +1,4 @@
-"""Annotator groups: how far people who describe themselves alike say the same, beside all others."""
+"""Agreement and defect rates of self-described groups of annotators."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ def annotator_groups(
     *,
     seed: int = 0,
 ) -> Iterator[AnnotatorGroups]:
-    """Yield the agreement of self-described groups of people on one question, an attribute each.
+    """Yield the agreement of self-described groups of people on one question, one result an attribute.
 
     Whoever did not say is in none: a group of the silent would be no group. Labels
     that cannot be read are left out, and so are attributes in which all are alike.
 
     Args:
         application: Name of the application.
-        question_labels: The question and the planned sessions.
-        by: Who labels.
+        question_labels: Labels of the question on the planned sessions.
+        by: The annotators.
         annotator_attributes: Attribute to annotator to group.
-        seed: Where the draws of the test begin.
+        seed: Seed of the test.
 
     Source:
         See `group_agreement`.

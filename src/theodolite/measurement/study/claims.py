@@ -1,4 +1,4 @@
-"""Proxies: what a run shows of each scenario that stands for a use of the world."""
+"""Claims about applications, proxies of real uses, and the findings of an event."""
 
 from __future__ import annotations
 
@@ -40,15 +40,12 @@ Flags = Mapping[int, bool]
 
 
 def proxy_checks(evidence: Evidence) -> tuple[ProxyCheck, ...]:
-    """Return what a run shows of each scenario that says what it is a proxy of.
+    """Return the results of each scenario that is a proxy of a real use.
 
     Looked at are the rules that show one of the scenario's risks or are about its
     guardrail, by each annotator for itself; dialogues without a label stay counted.
 
     P-values are adjusted for all checks at once.
-
-    Args:
-        evidence: All records of one run.
 
     Source:
         `defect_rate` over testers as clusters; `told_apart`; `adjust_p_values`.
@@ -162,15 +159,12 @@ def _orders(rates: Sequence[ProxyRate]) -> Iterator[LevelOrder]:
 
 
 def claim_tests(evidence: Evidence) -> Iterator[ClaimTest]:
-    """Yield how each claim stands, by the reference or else by each annotator for itself.
+    """Yield the status of each claim by the reference, or else by each annotator separately.
 
     One defect contradicts a claim, since a claim says what the application does
     and not how often. Nothing but a labelled dialogue supports one: what failed,
     was refused or could not be read leaves it untested. A few dialogues without a
     defect support a claim and prove nothing, so `n` travels with it.
-
-    Args:
-        evidence: All records of one run.
     """
     for application in evidence.study.applications:
         for claim in application.claims:
@@ -253,7 +247,7 @@ _NOT_COUNTED = frozenset({SessionState.WAITING, SessionState.ACTIVE, SessionStat
 
 
 def event_finding(study: Study, record: EventRecord) -> EventFinding | None:
-    """Return what can be said of an event; None where nobody took part.
+    """Return the findings of an event; None without participants.
 
     Args:
         study: With the limits that it sets.

@@ -1,4 +1,4 @@
-"""Codings: what testers wrote in their own words, counted by theme; agreement beside it and never in it."""
+"""Codings of open answers: themes with shares, and the agreement of coders."""
 
 from __future__ import annotations
 
@@ -26,14 +26,11 @@ from theodolite.measurement.study.risks import FEWEST
 
 
 def coding_findings(evidence: Evidence) -> Iterator[CodingFinding]:
-    """Yield what came of coding each open question, where there is a codebook.
+    """Yield the coding results of each open question that has a codebook.
 
     Codes count for an answer where two coders, blind to each other, gave them both,
     or agreed on them afterwards; what they differ on is counted apart. Nothing is
     decided by the greater number.
-
-    Args:
-        evidence: All records of one run.
 
     Source:
         Shares: `answer_share`; agreement: `TwiceCoded`, `coder_pairs`.
@@ -201,7 +198,7 @@ class TwiceCoded:
 
     @classmethod
     def of(cls, answers: Sequence[tuple[str, CodedAnswer]]) -> TwiceCoded:
-        """Return the answers of some testers that everybody has coded who is to."""
+        """Return the answers that both coders have coded."""
         both = [(person, coded.codings) for person, coded in answers if coded.is_coded]
         return cls(
             people=[person for person, _ in both],

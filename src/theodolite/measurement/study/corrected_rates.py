@@ -1,4 +1,4 @@
-"""Corrected rates: what people would find, from a judge's verdicts on all and people's labels on some."""
+"""Corrected rates and means, from a judge's verdicts on all dialogues and human labels of some."""
 
 from __future__ import annotations
 
@@ -96,10 +96,10 @@ def transported_rate(
 
     Args:
         subject: Application and test setting.
-        labels: The question that the rule is about, and the sessions of its denominator.
+        labels: Labels of the rule's question on the sessions of the denominator.
         rule: When an answer is a defect.
         judge: The judge.
-        known: What it got right elsewhere.
+        known: Its known accuracy.
     """
     defects = defects_of(labels, rule, labels.labels(judge))
     paired = rogan_gladen_rate(
@@ -128,7 +128,7 @@ def transported_rate(
 def corrected_means(paired: PairedLabels) -> Iterator[Measurement]:
     """Yield the mean of a judge's scores of one application, and what it becomes by one person's.
 
-    Dialogues that the judge gave no score are in the account and in neither mean.
+    Dialogues that the judge gave no score are in the outcomes and in neither mean.
 
     Args:
         paired: The judge beside a person on dialogues of one application; on a question answered by numbers.

@@ -1,4 +1,4 @@
-"""Findings: everything that can be said about a run's evidence."""
+"""All findings of a run."""
 
 from __future__ import annotations
 
@@ -44,18 +44,17 @@ from theodolite.measurement.trees.methods import BUILT_IN, Methods
 def measure_study(
     evidence: Evidence, *, role_break_rules: RoleBreakRules | None = None, summaries: Methods = BUILT_IN
 ) -> Findings:
-    """Measure everything that a run's evidence can carry.
+    """Measure everything that the evidence of a run supports.
 
     For each application and guideline: the rate of each defect rule, by the
     reference and by each annotator for itself, and the agreement of those who
     label. Levels of testing and kinds of testers are counted apart. Every
-    planned session is in the account of every number; those that failed, were
+    planned session is in the outcomes of every estimate; those that failed, were
     refused, cannot be read or are still to come stay visible.
 
     Args:
         evidence: All records of one run.
-        role_break_rules: By what the simulated users are looked at, where nobody did so
-            while the evidence was read; None where they are not.
+        role_break_rules: Rules for role breaks, if the evidence has no results yet; None for no check.
         summaries: Summary methods that trees may name.
 
     Returns:
@@ -140,7 +139,7 @@ def _measurements(evidence: Evidence) -> Iterator[Measurement]:
 
 
 def _those_of(evidence: Evidence, labels: QuestionLabels, application: Application) -> AnswerSources:
-    """Return everybody who answers the question of a sheet."""
+    """Return the annotators of a question."""
     return annotators_of(evidence.study, labels.guideline, application, labels.question.name)
 
 
@@ -151,7 +150,7 @@ def _corrected(
     by: AnswerSources,
     designs: Mapping[str, Design],
 ) -> Iterator[Measurement]:
-    """Yield the judges' rates as the study wants them corrected: by a drawn sample, or by what is known of them."""
+    """Yield the judges' rates with the corrections of the study: by a labelled sample, or by known accuracy."""
     rule = labels.rule
     for judge in (source for source in by.annotators if not source.is_person):
         choice = choice_for(judge.name, study.corrections)
@@ -169,7 +168,7 @@ def _corrected(
 def _means(
     study: Study, labels: QuestionLabels, by: AnswerSources, designs: Mapping[str, Design]
 ) -> Iterator[Measurement]:
-    """Yield the means of judges' scores, and what they become by the people who labelled a sample by hand."""
+    """Yield the means of judges' scores, raw and corrected by people's scores of a sample."""
     people = [source for source in by.annotators if source.by_hand]
     judges = [source for source in by.annotators if not source.is_person]
     for judge, person in product(judges, people):

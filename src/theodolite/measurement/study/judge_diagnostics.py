@@ -1,4 +1,4 @@
-"""Diagnostics of judges: how each judge went about its work, apart from what it found."""
+"""Diagnostics of judges: votes, evidence, control items, and bias by position and length."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Values = tuple[str | None, ...]
 
 
 def judge_diagnostics(evidence: Evidence) -> Iterator[JudgeDiagnostics]:
-    """Yield how each judge went about each application, in the order of the study."""
+    """Yield the diagnostics of each judge on each application, in the order of the study."""
     study, table = evidence.study, evidence.answers
     for annotator in study.annotators:
         if isinstance(annotator.labelling, ModelJudge | PythonLabeller):
@@ -102,7 +102,7 @@ class _JudgeVotes:
         return self.guideline.defect_rules[0]
 
     def record(self) -> VoteRecord:
-        """Return what the votes cost and how they fell; rates are about the dialogues that the rule applies to."""
+        """Return the number and the outcome of the votes; rates are about the dialogues that the rule applies to."""
         values = [self._values(rows) for rows in self.readings]
         labels = [self.table.sessions.label(position) for position in self.positions]
         clusters = [cluster_of(self.table, position) for position in self.positions]
@@ -181,13 +181,7 @@ def _advice(sides: Sequence[Values]) -> VoteAdvice | None:
 
 
 def behaviour_figures(evidence: Evidence, judge: str, guideline: Guideline) -> Iterator[Measurement]:
-    """Yield what a judge's habits come to over all applications of a run.
-
-    Args:
-        evidence: All records of one run.
-        judge: Name of the judge.
-        guideline: What it labels by.
-    """
+    """Yield shares of ungrounded evidence and failed control items, and stability, over all applications of a run."""
     diagnostics = [judge_run for judge_run in judge_diagnostics(evidence) if judge_run.annotator == judge]
     failed = sum(len(judge_run.control_failed) + judge_run.control_unanswered for judge_run in diagnostics)
     shares = {
@@ -225,7 +219,7 @@ def votes_of(annotation: Annotation, question: str) -> tuple[str | None, ...]:
 def stability_figures(
     votes: Sequence[Sequence[str | None]], judge: str, guideline: Guideline, *, repetition: str = ""
 ) -> Iterator[Measurement]:
-    """Yield how far a judge agrees with itself when it reads the same dialogue again."""
+    """Yield the agreement of a judge with itself when it reads the same dialogue again."""
     question = guideline.question
     subject = replace(_subject(judge, guideline), repetition=repetition)
     n = sum(sum(vote is not None for vote in unit) >= 2 for unit in votes)
@@ -241,12 +235,12 @@ def stability_figures(
 def position_figures(
     readings: Sequence[tuple[str | None, str | None]], judge: str, guideline: Guideline
 ) -> Iterator[Measurement]:
-    """Yield how far the order of the labels sways a judge.
+    """Yield the effect of the order of the labels on a judge.
 
     Args:
         readings: The label of each dialogue with the labels in order, and in reverse order.
         judge: Name of the judge.
-        guideline: What was asked.
+        guideline: The guideline.
     """
     points = guideline.question.scale.categories
     if len(points) < 2:

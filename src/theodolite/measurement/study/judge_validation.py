@@ -1,4 +1,4 @@
-"""Certifying: everything that labels tell about one judge."""
+"""Validation of a judge: agreement and accuracy against people, the human ceiling, and groups."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ MOST_JUDGES_BESIDE = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeFindings:
-    """What was found about a judge.
+    """The results of validating a judge.
 
     Attributes:
         measurements: All figures.
@@ -66,14 +66,10 @@ class JudgeFindings:
 
 
 def validate_judge(evidence: Evidence, judge: str) -> JudgeFindings:
-    """Hold a judge against everybody who has labelled what it labelled.
+    """Validate a judge against everybody who labelled the same dialogues.
 
     The reference stands for people where the study has one; else each person
     is an authority of her own, since labels are never merged.
-
-    Args:
-        evidence: All records of one run.
-        judge: Name of the judge.
     """
     guideline = evidence.study.guideline(evidence.study.annotator(judge).guideline)
     by_authority = _all_paired(evidence, guideline, judge)
@@ -92,7 +88,7 @@ def validate_judge(evidence: Evidence, judge: str) -> JudgeFindings:
 
 
 def authorities_of(evidence: Evidence, judge: str) -> tuple[str, ...]:
-    """Return whom a judge can be held against: the reference, or else each person who labelled what it labelled."""
+    """Return the authorities for a judge: the reference, or else each person who labelled the same dialogues."""
     guideline = evidence.study.guideline(evidence.study.annotator(judge).guideline)
     return tuple(paired.authority.name for paired in _all_paired(evidence, guideline, judge))
 
@@ -124,7 +120,7 @@ def _with_authority(evidence: Evidence, guideline: Guideline, judge: str, author
 
 
 def _with_itself(evidence: Evidence, guideline: Guideline, judge: str) -> PairedLabels | None:
-    """Return a judge beside itself, where nobody else has labelled."""
+    """Return a judge paired with itself, for judges without an authority."""
     paired = pair_labels(evidence, guideline, guideline.question, (judge, judge))
     return paired.judged if paired is not None else None
 
@@ -159,7 +155,7 @@ def _ceiling(evidence: Evidence, guideline: Guideline, judge: str) -> Iterator[M
 
 
 def _beside_judges(evidence: Evidence, guideline: Guideline, judge: str) -> Iterator[Measurement]:
-    """Yield how far the judge's labels on the main question are those of every other judge."""
+    """Yield the agreement of the judge with every other judge on the main question."""
     if guideline.question not in _questions(guideline):
         return
     study = evidence.study
@@ -204,7 +200,7 @@ def figure_of(
     *,
     weighting: Weighting | None = None,
 ) -> Measurement:
-    """Return one figure of a judge beside an authority, with the account of all dialogues of the part."""
+    """Return one figure of a judge beside an authority, with the outcomes of all dialogues of the part."""
     outcomes = outcomes_of(_pair_outcome(pair) for pair in paired.pairs)
     is_plain = measure in {Measure.EXACT_AGREEMENT, Measure.RELAXED_AGREEMENT}
     return Measurement(
@@ -231,7 +227,7 @@ def _pair_outcome(pair: LabelPair) -> Outcome:
 
 
 def agreement_figures(paired: PairedLabels, part: DialogueSubset) -> Iterator[Measurement]:
-    """Yield how far the judge's labels are the authority's, on one question.
+    """Yield the agreement of the judge with the authority on one question.
 
     All figures rest on the dialogues with readable labels of both (ADR-0062).
     Where people labelled a sample, plain agreement is that of all dialogues which
@@ -277,7 +273,7 @@ def _coefficients(
 def _of_all(
     paired: PairedLabels, plain: Estimate | Undefined, hit: Callable[[LabelPair], bool | None]
 ) -> Estimate | Undefined:
-    """Return an agreement on all dialogues: as counted where all were labelled, else by what the labelled stand for."""
+    """Return an agreement on all dialogues: counted if all were labelled, else estimated from the sample."""
     if paired.design.census or isinstance(plain, Undefined):
         return plain
     weighed = share_in_all(paired, hit)
@@ -353,14 +349,7 @@ MOST_PAIRED: Final = 5
 def ceiling_figures(
     evidence: Evidence, guideline: Guideline, people: Sequence[str], judge: str
 ) -> Iterator[Measurement]:
-    """Yield how far people agree on the main question: each pair of a few, or all of many with the judge beside them.
-
-    Args:
-        evidence: All records of one run.
-        guideline: What all answer.
-        people: Names of those who labelled.
-        judge: Name of the judge.
-    """
+    """Yield the agreement of people on the main question: each pair of a few, or all of many with the judge."""
     if len(people) <= MOST_PAIRED:
         for pair in combinations(people, 2):
             yield from _pair_ceiling(evidence, guideline, *pair)
@@ -383,7 +372,7 @@ def _beside(evidence: Evidence, guideline: Guideline, judge: str, person: str) -
 
 
 def _group_ceiling(paired: Sequence[PairedLabels]) -> Iterator[Measurement]:
-    """Yield how near a judge comes to everybody, and how near people come to each other, on the same dialogues."""
+    """Yield the agreement of a judge with all people, and of people with each other, on the same dialogues."""
     if not paired:
         return
     first = paired[0]
@@ -439,11 +428,6 @@ def group_figures(evidence: Evidence, guideline: Guideline, judge: str) -> Itera
     A judge that was tuned by a majority may follow one group and not another.
     It is on the dialogues that both labelled; what cannot be read of the judge is
     left out and counted (ADR-0062). Groups of fewer than three people are left out.
-
-    Args:
-        evidence: All records of one run.
-        guideline: What all answer.
-        judge: Name of the judge.
 
     AnswerSource:
         See `cross_agreement`.

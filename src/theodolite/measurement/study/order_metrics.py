@@ -1,4 +1,4 @@
-"""Order metrics of a study's scored questions: over its dialogues, over its runs, and in people's ranking."""
+"""Order metrics, order effects and test conditions of a study."""
 
 from __future__ import annotations
 
@@ -336,14 +336,11 @@ def _ranking(labels: QuestionLabels, people: Scores, scores: Scores) -> RankingA
 
 
 def order_findings(evidence: Evidence) -> Iterator[OrderEffect]:
-    """Yield what orders did to the answers to each question, over all applications.
+    """Yield the effects of order on the answers to each question, over all applications.
 
     People's sittings are told apart by what they showed and in which turn they
     came. Judges that read several times read every second time with the labels
     in reverse; no reading knows of another, so that nothing else is told of them.
-
-    Args:
-        evidence: All records of one run.
     """
     for guideline in evidence.study.guidelines:
         for question in guideline.instrument.questions:
@@ -404,7 +401,7 @@ class TesterCondition:
         return subject if self.alone else replace(subject, level=self.level, tester_type=self.held_by)
 
     def holds(self, setting: Setting) -> bool:
-        """Tell whether sessions of a setting were held at it."""
+        """Tell whether a setting has this condition."""
         return (setting.level, setting.held_by) == (self.level, self.held_by)
 
 

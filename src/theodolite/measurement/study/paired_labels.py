@@ -1,4 +1,4 @@
-"""Sightings: one judge and one authority looking at the same dialogues."""
+"""Labels of a judge paired with those of a reference annotator, and the strata of samples."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class Design:
 
 
 def design_of(evidence: Evidence, guideline: Guideline, authority: AnswerSource) -> Design:
-    """Return how an authority came to its labels: it saw everything, or a sample that was drawn."""
+    """Return the design of an authority's labels: a census or a sample."""
     return sample_design(evidence, guideline) if authority.by_hand else Design(census=True)
 
 
 def sample_design(evidence: Evidence, guideline: Guideline) -> Design:
-    """Return how people came to the dialogues that they labelled by hand: what was drawn, and from what."""
+    """Return the design of manual labels: the sampled dialogues and their strata."""
     samples = [sample for sample in evidence.samples if sample.guideline == guideline.name]
     sampled = (evidence.drawn.get(unit.dialogue) for sample in samples for unit in sample.dialogues)
     by_judge = [strata_of(evidence, guideline, judge) for judge in dict.fromkeys(sample.judge for sample in samples)]
@@ -57,15 +57,15 @@ def sample_design(evidence: Evidence, guideline: Guideline) -> Design:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelPair:
-    """One dialogue that a judge was asked about, with what an authority says of it.
+    """The labels of a judge and of an authority for one dialogue.
 
     Attributes:
         position: Position of the session in the plan.
         setting: What it shares with its repeats.
         readable: Whether its texts are shown, so that a person can label it.
-        judge: What the judge says.
-        person: What the authority says.
-        assigned: Whether the authority was to label it; what it was not assigned is not missing.
+        judge: The judge's label.
+        person: The authority's label.
+        assigned: Whether the authority was to label it; a dialogue that was not assigned is not missing.
     """
 
     position: int
@@ -82,10 +82,10 @@ class PairedLabels:
 
     Attributes:
         judge: The judge.
-        authority: Who it is held against.
-        guideline: What both answer.
+        authority: The authority.
+        guideline: The guideline of both.
         question: The question.
-        design: How the authority came to its labels.
+        design: The design of the authority's labels.
         pairs: The dialogues, in order of the plan.
         rule: The defect rule; None where labels are compared as they are.
     """
@@ -170,7 +170,7 @@ def pair_labels(
 
     Args:
         evidence: All records of one run.
-        guideline: What both answer.
+        guideline: The guideline of both.
         question: The question.
         names: Names of the judge and of the authority.
         rule: Only dialogues that this rule is about, by its verdicts.
@@ -206,14 +206,7 @@ def pair_labels(
 def pair_question_labels(
     labels: QuestionLabels, judge: AnswerSource, authority: AnswerSource, design: Design
 ) -> PairedLabels:
-    """Return a judge beside an authority on the sessions of a sheet, by the sheet's rule.
-
-    Args:
-        labels: The question, its rule and the sessions.
-        judge: The judge.
-        authority: Who it is held against.
-        design: How the authority came to its labels.
-    """
+    """Return a judge beside an authority on the sessions of a question, by their rule."""
     paired = PairedLabels(
         judge=judge,
         authority=authority,
@@ -283,7 +276,7 @@ def _strata(evidence: Evidence, guideline: Guideline, judge: str) -> Iterator[tu
 
 
 def verdicts_of(table: AnswerTable, guideline: Guideline, positions: Positions, source: AnswerSource) -> list[str]:
-    """Return what a source says of each session by any defect rule: a defect, sound, or no verdict."""
+    """Return the verdict of a source on each session by any defect rule: a defect, sound, or no verdict."""
     by_rule = [rule_verdicts(table, guideline, rule, positions, source) for rule in guideline.defect_rules]
     return [_worst(verdicts) for verdicts in zip(*by_rule, strict=True)]
 
@@ -291,7 +284,7 @@ def verdicts_of(table: AnswerTable, guideline: Guideline, positions: Positions, 
 def rule_verdicts(
     table: AnswerTable, guideline: Guideline, rule: DefectRule, positions: Positions, source: AnswerSource
 ) -> list[str]:
-    """Return what a source says of each session by one defect rule; empty where the rule is not about a session."""
+    """Return the verdict of a source on each session by one defect rule; empty if the rule does not apply."""
     question = guideline.instrument.question(rule.question)
     labels = QuestionLabels(table=table, guideline=guideline, question=question, positions=positions, rule=rule)
     verdicts = []

@@ -1,4 +1,4 @@
-"""Rates: the defects of one application under one guideline, each annotator for itself."""
+"""Defect rates of each application, with strategies, injections and tasks."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Defects:
     """The defects among some planned sessions, as one source sees them.
 
     Attributes:
-        outcomes: Account of the planned sessions.
+        outcomes: Outcomes of the planned sessions.
         labels: Labels of the dialogues with a defect.
         clusters: Pairs (defects, labelled), one a cluster; None where no two
             labelled dialogues share one.
@@ -79,9 +79,9 @@ def rates(
 
     Args:
         subject: Application and test setting.
-        labels: The question that the rule is about, and the sessions of its denominator.
+        labels: Labels of the rule's question on the sessions of the denominator.
         rule: When an answer is a defect.
-        by: Who labels.
+        by: The annotators.
         groups: Names of the groups to split by.
     """
     # A pool leads; each of its members has a row of its own, about the dialogues assigned to that person.
@@ -232,14 +232,11 @@ class _RateRow:
 
 
 def strategy_tallies(evidence: Evidence) -> tuple[StrategyTally, ...]:
-    """Return how each strategy fared, in order of scenarios, strategies and applications as the plan has them.
+    """Return the results of each strategy, in the plan's order of scenarios, strategies and applications.
 
     Success is what the red teamer itself saw; beside it stands what annotators
     labelled as a release of prohibited content, each for itself. Sessions that
     failed are planned and not tried.
-
-    Args:
-        evidence: All records of one run.
     """
     table = evidence.answers
     rows: dict[_RateRow, list[tuple[int, StrategySummary | None]]] = {}
@@ -373,10 +370,7 @@ def _outcomes(trials: Sequence[InjectionTrial]) -> Outcomes:
 
 
 def task_tallies(evidence: Evidence) -> Iterator[TaskTally]:
-    """Yield how often tasks were completed, by application and level; levels at which nobody said are left out.
-
-    Args:
-        evidence: All records of one run.
+    """Yield how often tasks were completed, by application and level; levels without an answer are omitted.
 
     Source:
         `defect_rate`, over testers as clusters where one held several sessions.

@@ -1,4 +1,4 @@
-"""Realism: dialogues of simulated users beside those of people in the same scenario."""
+"""Realism of simulated users: style and defect rates beside those of people."""
 
 from __future__ import annotations
 
@@ -210,12 +210,12 @@ class RealismBook:
             page.enter(dialogue)
 
     def sides(self) -> tuple[SpokenSide, ...]:
-        """Return what was said at each place, those without a dialogue left out."""
+        """Return the style of each condition that has a dialogue."""
         return tuple(page.side() for page in self._pages.values() if page.clusters)
 
 
 class _StylePage:
-    """What is kept of one kind of tester in one scenario."""
+    """The style measurements of one condition."""
 
     def __init__(self, position: Condition) -> None:
         self._condition = position
@@ -248,11 +248,7 @@ class _StylePage:
 
 
 def style_sides(evidence: Evidence) -> tuple[SpokenSide, ...]:
-    """Return what was said where people and simulated users met the same scenario.
-
-    Args:
-        evidence: All records of one run.
-    """
+    """Return the style of each condition in scenarios with both people and simulated users."""
     if evidence.spoken is not None:
         return evidence.spoken
     book = RealismBook(evidence.sessions)
@@ -273,7 +269,7 @@ def are_comparable(people: Condition, simulated: Condition) -> bool:
 
 
 def prompt_mark(mark: StyleMark, prompt: str) -> float | None:
-    """Return what a mark comes to in one prompt, or None where it has nothing to tell.
+    """Return the value of a style mark in one prompt; None if it is undefined there.
 
     Args:
         mark: Any but the number of turns.

@@ -1,4 +1,4 @@
-"""Responses: what testers answered after their sessions, by application, level and group."""
+"""Answers of testers to questionnaires: distributions, comparisons and models."""
 
 from __future__ import annotations
 
@@ -51,13 +51,10 @@ Responses = Sequence[QuestionnaireResponse]
 
 
 def response_findings(evidence: Evidence) -> Iterator[ResponseFinding]:
-    """Yield what each questionnaire brought at each level of testing.
+    """Yield the answers to each questionnaire at each level of testing.
 
     A response to another version of a questionnaire answered other questions; it
     is counted and left out. So is one that was never handed in.
-
-    Args:
-        evidence: All records of one run.
 
     Source:
         Descriptions: `describe_answers`; comparisons: `people_permutation`, adjusted by `adjust_p_values` (Holm)
@@ -154,12 +151,7 @@ def has_order(question: Question) -> bool:
 
 
 def answer_spread(question: Question, responses: Responses) -> AnswerSpread:
-    """Return how the answers to one question are spread over some responses; application and group are left empty.
-
-    Args:
-        question: The question.
-        responses: Responses to its questionnaire.
-    """
+    """Return how the answers to one question are spread over some responses; application and group are left empty."""
     outcomes = Counter(_outcome(response, question) for response in responses)
     answered = outcomes.pop(Outcome.ANSWERED, 0)
     spread = AnswerSpread(question=question.name, application="", n=answered, outcomes=dict(sorted(outcomes.items())))

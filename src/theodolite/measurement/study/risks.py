@@ -34,13 +34,10 @@ COMBINED = "combined review"
 
 
 def risk_findings(evidence: Evidence) -> tuple[RiskFinding, ...]:
-    """Return where each risk of a study became real, for each application and level.
+    """Return where each risk of a study materialised, for each application and level.
 
     Risks of which the study does not say what shows them are left out. Groups of
     people are counted apart and compared; p-values are adjusted over all risks.
-
-    Args:
-        evidence: All records of one run.
     """
     return adjusted_together(tuple(_findings(evidence)))
 
@@ -69,7 +66,7 @@ def _in_dialogues(evidence: Evidence, risk: Risk, application: Application) -> I
 
 
 def _dialogue_unit(evidence: Evidence, position: int, records: list[MaterialisedRisk] | None) -> RiskUnit:
-    """Return a dialogue; nobody has said anything of it where there is not even an empty list."""
+    """Return the unit of a dialogue; undecided if it has no records, not even an empty list."""
     setting = evidence.answers.settings[position]
     person = setting.cluster or evidence.sessions.label(position)
     return RiskUnit(person=person, groups=setting.groups, is_real=None if records is None else bool(records))
@@ -110,7 +107,7 @@ def _shows(risk: Risk, guideline: Guideline, rule: DefectRule) -> bool:
 
 
 def _by_position(evidence: Evidence, risk: Risk, application: Application) -> dict[int, list[MaterialisedRisk]]:
-    """Return what annotators found by the rules of a risk, by position in the plan; nothing where they looked alone."""
+    """Return the materialised risks of each labelled dialogue by its position; an empty list if labels show none."""
     records: dict[int, list[MaterialisedRisk]] = defaultdict(list)
     for guideline in evidence.study.guidelines:
         for rule in guideline.defect_rules:
@@ -254,13 +251,7 @@ def _responses(evidence: Evidence, risk: Risk, application: Application) -> dict
 
 
 def signs_of(study: Study, risk: Risk, response: QuestionnaireResponse) -> Iterator[Condition]:
-    """Yield the conditions of a risk that a response meets.
-
-    Args:
-        study: For its questionnaires.
-        risk: The risk.
-        response: What a tester answered.
-    """
+    """Yield the conditions of a risk that a response meets."""
     for condition in risk.answers:
         name, _, question = condition.question.rpartition(".")
         if name == response.questionnaire:
@@ -355,11 +346,7 @@ def risk_contrasts(units: Sequence[RiskUnit], parts: Sequence[RiskPart], *, seed
 
 
 def adjusted_together(findings: Sequence[RiskFinding]) -> tuple[RiskFinding, ...]:
-    """Return findings whose p-values are adjusted for all comparisons of all risks at once (Holm).
-
-    Args:
-        findings: All findings of one run.
-    """
+    """Return findings whose p-values are adjusted for all comparisons of all risks at once (Holm)."""
     tests = [contrast.test for finding in findings for contrast in finding.contrasts]
     tested = [test.p_value for test in tests if not isinstance(test, Undefined)]
     adjusted = iter(adjust_p_values(tested) if tested else ())

@@ -1,4 +1,4 @@
-"""Role breaks of simulated users: rules on words, the same for every run.
+"""Role breaks of simulated users, found by rules that people can read.
 
 A judge could see more, but would be one more model to trust; a rule can be read.
 """
@@ -79,7 +79,7 @@ class RoleBreakBook:
         self._found = {rule.kind: PackedLapses() for rule in rules.rules}
 
     def look(self, dialogue: Dialogue) -> None:
-        """Look at a dialogue by every rule that fits who held it; only those that simulated users held are looked at.
+        """Check a dialogue by every applicable rule; only dialogues of simulated users are checked.
 
         A simulated red teamer insists and plays parts on purpose; that is its strategy and no role break.
         Where a model writes its words, it may decline to, or say what it is, as any other.
@@ -115,12 +115,7 @@ class RoleBreakBook:
 
 
 def role_break_checks(evidence: Evidence, rules: RoleBreakRules) -> tuple[RoleBreakCheck, ...]:
-    """Look at every dialogue that a simulated user held, by every rule.
-
-    Args:
-        evidence: All records of one run.
-        rules: By what role breaks are found.
-    """
+    """Check every dialogue of a simulated user by every rule."""
     book = RoleBreakBook(rules, evidence.study.scenarios)
     for dialogue in evidence.archive.dialogues():
         book.look(dialogue)
@@ -182,7 +177,7 @@ def _left_early(dialogue: Dialogue, rules: RoleBreakRules, limit: int) -> Iterat
 
 
 def _echoes(dialogue: Dialogue, turns: Sequence[Turn], rules: RoleBreakRules) -> Iterator[RoleBreak]:
-    """Yield the prompts that say again what the application has said: the user has taken its part."""
+    """Yield the prompts that repeat a reply of the application: the user has taken its role."""
     told = cache(_told)  # a reply is compared with every prompt that follows
     for turn in turns:
         length = len(turn.prompt)

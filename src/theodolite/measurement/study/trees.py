@@ -1,4 +1,4 @@
-"""Trees of a study: from what was said of each dialogue to what every node came to."""
+"""Trees of a study: from answers to the finding of every node."""
 
 from __future__ import annotations
 
@@ -48,12 +48,7 @@ MOST_LINKS = 45
 
 
 def tree_findings(evidence: Evidence, methods: Methods = BUILT_IN) -> Iterator[TreeFinding]:
-    """Yield what every tree of a study came to for every application.
-
-    Args:
-        evidence: Everything that one run holds.
-        methods: The summaries that there are.
-    """
+    """Yield the finding of every tree of a study for every application."""
     for design in evidence.study.trees:
         for application in evidence.study.applications:
             yield _finding(evidence, design, application, methods)
@@ -77,13 +72,7 @@ def _finding(evidence: Evidence, design: TreeDesign, application: Application, m
 def tree_standings(
     evidence: Evidence, findings: Sequence[TreeFinding], methods: Methods = BUILT_IN
 ) -> Iterator[TreeStanding]:
-    """Yield how a study's applications stand to each other on each tree; nothing for one application alone.
-
-    Args:
-        evidence: Everything that one run holds.
-        findings: What the trees came to.
-        methods: The summaries that there are.
-    """
+    """Yield the comparison of a study's applications on each tree; nothing for one application alone."""
     draws = Draws(seed=evidence.study.sampling.seed)
     for design in evidence.study.trees:
         own = [finding for finding in findings if finding.design.name == design.name]
@@ -106,7 +95,7 @@ def _tree_table(evidence: Evidence, finding: TreeFinding) -> TreeComparisonTable
 
 
 def branches(design: TreeDesign) -> tuple[str, ...]:
-    """Return the names of a tree's main branches: its dimensions, or else what stands below its root.
+    """Return the names of a tree's main branches: its dimensions, or else the children of its root.
 
     Example:
         >>> from theodolite.domain.trees.form import design_of
@@ -148,11 +137,6 @@ def leaf_table(evidence: Evidence, design: TreeDesign, application: Application)
 
     Every planned session has a leaf for each question and annotator, whatever its
     outcome; turns have leaves of their own. Answers of testers come last.
-
-    Args:
-        evidence: Everything that one run holds.
-        design: The tree.
-        application: The application.
     """
     questions, builder = set(design.questions), LeafTableBuilder()
     for guideline in evidence.study.guidelines:
@@ -318,7 +302,7 @@ def _leaf(evidence: Evidence, response: QuestionnaireResponse, name: str, questi
 
 
 def _of_dialogue(evidence: Evidence, leaf: Leaf, position: int) -> Leaf:
-    """Return a leaf that stands beside the annotators' of the same dialogue."""
+    """Return a leaf with the label of its dialogue."""
     setting = evidence.answers.settings[position]
     return replace(
         leaf,

@@ -1,4 +1,4 @@
-"""Interdependencies: how dimensions go together, what they hide, and what weights would change."""
+"""Association of dimensions: correlations, effects of single children, and splits by group."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FEWEST_PAIRS = 6
 
 
 def by_dialogue(tree: Compiled, nodes: Sequence[str]) -> Floats:
-    """Return what each node would be, had one dialogue been held alone; shape (nodes, dialogues), NaN without data."""
+    """Return the value of each node for single dialogues; shape (nodes, dialogues), NaN without data."""
     alone = tree.values_alone()
     return np.stack([alone[name] for name in nodes]) if nodes else np.empty((0, tree.n_sessions))
 
@@ -40,7 +40,7 @@ def link_nodes(
     draws: Draws | None = None,
     methods: Methods = BUILT_IN,
 ) -> tuple[NodeLink, ...]:
-    """Return how every two nodes go together across dialogues.
+    """Return the association of every two nodes across dialogues.
 
     Spearman's correlation of what each node is for single dialogues, with an
     interval by drawing clusters anew and a p-value corrected for all pairs (Benjamini, Hochberg); its
@@ -52,8 +52,8 @@ def link_nodes(
         design: The tree.
         table: Its leaves.
         nodes: Names of the nodes, e.g. the dimensions.
-        draws: How replicates are drawn.
-        methods: The summaries that there are.
+        draws: Settings of the replicates.
+        methods: The available summaries.
 
     Source:
         Spearman (1904), American Journal of Psychology 15:72-101. Partial correlations from the
@@ -171,15 +171,10 @@ def _questions(design: TreeDesign, name: str) -> tuple[str, ...]:
 
 
 def without_children(design: TreeDesign, table: LeafTable, *, methods: Methods = BUILT_IN) -> tuple[NodeWithout, ...]:
-    """Return what each node over several numbers would be without one of its children.
+    """Return the value of each node over several numbers without one of its children.
 
     A child whose absence lifts a node was hiding the others; one whose absence
     lowers it carries the risk.
-
-    Args:
-        design: The tree.
-        table: Its leaves.
-        methods: The summaries that there are.
     """
     tree = compiled(design, table, methods)
     values = point_values(tree)
@@ -204,7 +199,7 @@ def _without(tree: Compiled, node: object, values: Mapping[str, float]) -> Itera
 
 
 def pareto_front(values: Mapping[str, Sequence[float]]) -> tuple[str, ...]:
-    """Return who is outdone by nobody: no other is as low everywhere and lower somewhere.
+    """Return the applications that no other dominates: none is as low everywhere and lower somewhere.
 
     Args:
         values: Application to its values, one a dimension; lower is better. NaN keeps
@@ -275,8 +270,8 @@ def split_tree(
         table: Its leaves.
         groups: Names of the groups to split by.
         nodes: Names of the nodes; all that hold one number where empty.
-        draws: How replicates are drawn.
-        methods: The summaries that there are.
+        draws: Settings of the replicates.
+        methods: The available summaries.
 
     Source:
         Permutation of clusters: Phipson, Smyth (2010), Statistical Applications in Genetics and

@@ -1,4 +1,4 @@
-"""Bounds of a node's value, by what the node is: each kind of summary fails in its own way."""
+"""Intervals of a node's value; each kind of summary needs its own method."""
 
 from __future__ import annotations
 
@@ -80,12 +80,7 @@ class Bounds:
     cache: dict[tuple[str, float], Bounded] = field(default_factory=dict)
 
     def of(self, name: str, confidence: float) -> Bounded:
-        """Return the bounds of a node that has a number.
-
-        Args:
-            name: Name of the node.
-            confidence: Coverage wanted; fraction.
-        """
+        """Return the bounds of a node that has a number."""
         key = (name, confidence)
         if key not in self.cache:
             self.cache[key] = self._bounded(name, confidence)
@@ -248,7 +243,7 @@ class Bounds:
 
 
 def tallies(data: TreeData, node: SummaryNode) -> tuple[Floats, Floats]:
-    """Return what each cluster brings to a mean on a scale of 0 to 1: sum of values, and number of dialogues.
+    """Return for each cluster, on a scale of 0 to 1, the sum of values and the number of dialogues.
 
     Values between the ends count as parts of a defect. Their variance is at
     most that of a share, so that the bounds are wide rather than narrow.
@@ -270,7 +265,7 @@ def tallies(data: TreeData, node: SummaryNode) -> tuple[Floats, Floats]:
 
 
 def is_share(data: TreeData, node: SummaryNode) -> bool:
-    """Tell whether every dialogue brings one of the scale's two ends and nothing between."""
+    """Tell whether the value of every dialogue is one of the scale's two ends."""
     scale = data.tree.kinds[node.name].range
     elements = data.tree.elements.get(node.name, ())
     if scale is None or len(elements) != 1 or node.weigh is not Weighing.DIALOGUE:

@@ -33,7 +33,7 @@ _FLIPPED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeKind:
-    """What a node holds, told from the design alone.
+    """The kind of a node's values, derived from the design alone.
 
     Attributes:
         holds: Numbers, labels, texts, or its children as they are.

@@ -1,4 +1,4 @@
-"""Comparing two measured trees: node by node, and in no order where there is none."""
+"""Comparison of measured trees: node differences, partial order and Pareto front."""
 
 from __future__ import annotations
 
@@ -99,8 +99,8 @@ def compare_trees(
     Args:
         first: Design and leaves of the one.
         second: Of the other.
-        draws: How replicates are drawn.
-        methods: The summaries that there are.
+        draws: Settings of the replicates.
+        methods: The available summaries.
 
     Source:
         Order and equality of measurement trees: Greenberg, Hall, Jensen, Greene, Amironesei
@@ -273,7 +273,7 @@ def compare_applications(
     draws: Draws | None = None,
     methods: Methods = BUILT_IN,
 ) -> TreeStanding:
-    """Return how applications stand to each other: pairwise, and as a front.
+    """Return the comparison of applications: pairwise, and as a Pareto front.
 
     Only dimensions on which every application has data enter the front.
     Clusters of dialogues that applications share are drawn together.
@@ -281,8 +281,8 @@ def compare_applications(
     Args:
         applications: One tree with the leaves of each application; at least one.
         dimensions: Names of the nodes that are its dimensions.
-        draws: How replicates are drawn.
-        methods: The summaries that there are.
+        draws: Settings of the replicates.
+        methods: The available summaries.
 
     Source:
         Fronts: Pareto (1906), Manuale di economia politica. Order of trees: Greenberg, Hall, Jensen,

@@ -1,4 +1,4 @@
-"""Growing trees: a topology over guidelines and questionnaires, by a crosswalk from questions to dimensions.
+"""Construction of a tree from a study: dimensions, levels, items and their leaves.
 
 Each question is a node of its own at each level of testing, shared by all
 dimensions that it tells about; what is done to its answers stands in nodes
@@ -53,7 +53,7 @@ POSITIVE: Final = "positive impacts"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestCondition:
-    """One column of a grown tree: a level of testing and who held the tester's side.
+    """One column of a constructed tree: a level of testing and a tester type.
 
     Attributes:
         name: What nodes call it.
@@ -442,7 +442,7 @@ class RiskItem:
 
     @property
     def degree(self) -> str:
-        """What its score takes in beside how often it happens, in words."""
+        """What the score includes besides frequency, in words."""
         return "by magnitude" if self.magnitude is not None else "of all dialogues"
 
 

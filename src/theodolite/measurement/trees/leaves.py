@@ -1,4 +1,4 @@
-"""Leaves in columns: a million answers are a few arrays, not a million records."""
+"""Leaves of a tree in columns, and the table builder."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class LeafTable:
     replicate: Ints
 
     def __post_init__(self) -> None:
-        """Refuse columns of different length."""
+        """Reject columns of different length."""
         columns = (self.session, self.question, self.answerer, self.turn, self.text, self.replicate)
         lengths = {len(column) for column in columns}
         if lengths != {len(self.outcome)}:
@@ -166,7 +166,7 @@ class LeafTable:
 
     @cached_property
     def cluster_keys(self) -> tuple[tuple[str, str, str], ...]:
-        """What identifies the clusters: level of testing, who held it, and the cluster itself; each once."""
+        """The keys of the clusters: level of testing, tester type and cluster; each once."""
         keys = ((session.level, session.held_by, session.cluster or session.label) for session in self.sessions)
         return tuple(dict.fromkeys(keys))
 
@@ -338,7 +338,7 @@ MOST_LISTED: Final = 50
 
 
 def listed_answers(node: AnswersNode, table: LeafTable, raised: Collection[str]) -> tuple[Leaf, ...]:
-    """Return the first answers of a leaf: of dialogues that lift what stands above it, then others, then those without.
+    """Return the first answers of a leaf: dialogues that raise the node above come first, unanswered ones last.
 
     Args:
         node: The leaf.

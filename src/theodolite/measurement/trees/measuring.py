@@ -1,4 +1,4 @@
-"""Measuring a tree: from leaves to what every node came to, with its uncertainty and its account."""
+"""Measurement of a tree: the value, interval, outcomes and spread of every node."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ IN_WORDS = "It is told in words, not as a number."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draws:
-    """How replicates are drawn.
+    """Settings of the replicates.
 
     Attributes:
         replicates: Replicates; count.
-        seed: Of the draws.
+        seed: Seed of the random generator.
         confidence: Coverage of the intervals; fraction.
     """
 
@@ -62,7 +62,7 @@ def measure_tree(
     draws: Draws | None = None,
     methods: Methods = BUILT_IN,
 ) -> TreeFinding:
-    """Return what every node of a tree came to.
+    """Return the finding of every node of a tree.
 
     Children without data are left out and named; a node without any is "no
     data" and never 0. Intervals come from drawing whole clusters of dialogues
@@ -73,8 +73,8 @@ def measure_tree(
         leaves: Single answers, whatever became of them.
         application: Name of the application that they are about.
         nodes: Names of the nodes that are wanted; all where empty.
-        draws: How replicates are drawn.
-        methods: The summaries that there are.
+        draws: Settings of the replicates.
+        methods: The available summaries.
 
     Raises:
         InputError: If the design holds faults, or leaves contradict each other.
@@ -108,7 +108,7 @@ def measure_tree(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _FindingBuilder:
-    """Writes down what each node came to."""
+    """Builds the finding of each node."""
 
     tree: Compiled
     coverage: NodeCoverage

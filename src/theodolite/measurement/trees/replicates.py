@@ -54,7 +54,7 @@ in common, so that few columns leave out the rows of the others."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Elements:
-    """What one edge brings to a summary.
+    """The values that one edge contributes to a summary.
 
     Attributes:
         edge: The edge.
@@ -110,7 +110,7 @@ class Compiled:
         return self._evaluated(self._products(weights), len(weights))
 
     def values_alone(self) -> dict[str, Floats]:
-        """Return what each node would be, had one dialogue been held alone; name to shape (dialogues,)."""
+        """Return the value of each node for single dialogues; name to shape (dialogues,)."""
         # Weights that pick one dialogue leave its own histogram as it is.
         own = {(name, each.edge.child): each.content for name, several in self.elements.items() for each in several}
         return self._evaluated(own, self.n_sessions)
@@ -223,7 +223,7 @@ def resampled(table: LeafTable, replicates: int, seed: int) -> Iterator[Floats]:
     Args:
         table: The leaves.
         replicates: Replicates in all; count.
-        seed: Of the draws.
+        seed: Seed of the random generator.
     """
     for (weights,) in resampled_together([table], replicates, seed):
         yield weights

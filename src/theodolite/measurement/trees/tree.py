@@ -35,7 +35,7 @@ class MeasurementTree:
         application: Name of the application.
         scenarios: Names of the scenarios that the dialogues belong to.
         versions: Content hashes of the instruments by name.
-        methods: The summaries that there are.
+        methods: The available summaries.
 
     Example:
         >>> tree = MeasurementTree.from_text('''
@@ -64,7 +64,7 @@ class MeasurementTree:
     methods: Methods = field(default_factory=lambda: BUILT_IN, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse a design with faults; says all of them."""
+        """Reject a design with faults; says all of them."""
         kinds_of(self.design, self.methods)
 
     @classmethod
@@ -74,7 +74,7 @@ class MeasurementTree:
         Args:
             text: A design, or a tree file with leaves.
             application: Whose leaves; may be left out where there is one alone.
-            methods: The summaries that there are.
+            methods: The available summaries.
 
         Raises:
             InputError: If the text is neither, or the design holds faults.
@@ -111,7 +111,7 @@ class MeasurementTree:
         return {name: None if np.isnan(value) else value for name, value in values.items()}
 
     def bootstrap(self, *, replicates: int = 1_000, seed: int = 1, confidence: float = 0.95) -> TreeFinding:
-        """Return what every node came to, with its uncertainty and its account; see `measure_tree`."""
+        """Return the finding of every node; see `measure_tree`."""
         draws = Draws(replicates=replicates, seed=seed, confidence=confidence)
         return measure_tree(self.design, self.leaves, application=self.application, draws=draws, methods=self.methods)
 

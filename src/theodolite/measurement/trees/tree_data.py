@@ -1,4 +1,4 @@
-"""Footings: what a node's value stands on, and whether replicates of it can be trusted."""
+"""Values of a tree with their replicates, and the dialogues behind each node."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FEW_CLUSTERS: Final = 20
 
 @dataclass(frozen=True, kw_only=True)
 class TreeData:
-    """The values of one tree with what they stand on.
+    """The values of one tree with their replicates.
 
     Attributes:
         tree: The tree with its leaves.
@@ -105,17 +105,11 @@ def sessions_below(tree: Compiled) -> Mapping[str, Flags]:
 def with_dialogues(
     finding: TreeFinding, design: TreeDesign, table: LeafTable, *, methods: Methods = BUILT_IN
 ) -> TreeFinding:
-    """Return what a tree came to with the labels of the dialogues behind every node, and the answers behind leaves.
+    """Return the finding of a tree with the dialogues behind every node and the answers behind leaves.
 
     A dialogue lifts a node if the node, computed from it alone, is above the
     lowest value of its range: for a rate these are the defects, for points on a
     scale all that are not at its good end.
-
-    Args:
-        finding: What the tree came to.
-        design: The tree.
-        table: Its leaves.
-        methods: The summaries that there are.
     """
     tree = compiled(design, table, methods)
     answered, alone = sessions_below(tree), tree.values_alone()
@@ -151,7 +145,7 @@ def with_dialogues(
 
 
 def _lifting_above(design: TreeDesign, name: str, raised: Mapping[str, Collection[str]]) -> set[str]:
-    """Return the dialogues that lift what stands next above a node; steps that hold many answers lift nothing."""
+    """Return the dialogues that raise the next node above; nodes of many answers are skipped."""
     above = [node.name for node in design.nodes if name in node.children]
     labels = {label for parent in above for label in raised[parent]}
     return labels or {label for parent in above for label in _lifting_above(design, parent, raised)}
