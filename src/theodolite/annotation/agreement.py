@@ -101,13 +101,13 @@ def all_answers(records: RecordCache, queue: str, category: str, judge_version: 
 
 def _answers(records: RecordCache, row: QueueRow, category: str, judge_version: str) -> AllAnswers:
     study = records.study(row.study_content_id)
-    models = frozenset(one.name for one in judges_of(study))
+    models = frozenset(judge.name for judge in judges_of(study))
     table, annotations = _table(records, row, category), _annotators(row, category, models, judge_version)
     of_people = {number: one for number, one in annotations.items() if one.annotator not in models}
     has_judges = len(of_people) < len(annotations)
     people = table.arrays(of_people)
     again = table.arrays(of_people, replicates=_SECOND) if table.replicates > 1 else {}
-    n_again, n_first = (sum(map(len, found.values())) for found in (again, people))
+    n_again, n_first = (sum(map(len, result.values())) for result in (again, people))
     return AllAnswers(
         people=people,
         everybody=table.arrays(annotations) if has_judges else {},
@@ -131,23 +131,23 @@ _NOTHING = _Known(QueueAnswers(), 0, 0, 0)
 def _table(records: RecordCache, queue: QueueRow, category: str) -> QueueAnswers:
     """Return the answers of every annotation of a category; only those that are new are read."""
     annotations = AnnotationRow.objects.filter(annotations_of(queue, category))
-    told = annotations.aggregate(n=Count("id"), last=Max("id"))
+    counts = annotations.aggregate(n=Count("id"), last=Max("id"))
     gone = n_withdrawn(queue, category)
-    state = (queue.design_id, told["n"], told["last"], gone)
+    state = (queue.design_id, counts["n"], counts["last"], gone)
     key = ("table", queue.pk, category)
     return records.figure(key, state, lambda known: _grown(known, annotations, gone)).table
 
 
 def _grown(known: _Known | None, annotations: QuerySet[AnnotationRow], n_withdrawn: int) -> _Known:
     known = known or _NOTHING
-    told = annotations.aggregate(n=Count("id"), last=Max("id"), before=Count("id", filter=Q(id__lte=known.last)))
-    if (told["before"], n_withdrawn) != (known.n, known.n_withdrawn):
+    counts = annotations.aggregate(n=Count("id"), last=Max("id"), before=Count("id", filter=Q(id__lte=known.last)))
+    if (counts["before"], n_withdrawn) != (known.n, known.n_withdrawn):
         known = _NOTHING  # some were taken away, or came late under an earlier number
-    new = annotations.filter(id__gt=known.last, id__lte=told["last"] or 0)
+    new = annotations.filter(id__gt=known.last, id__lte=counts["last"] or 0)
     rows = AnswerRow.objects.filter(annotation_id__in=new.values("id")).annotate(at=Coalesce("turn", 0)).order_by()
     listed = rows.values_list("question", "at", "value", "replicate").annotate(annotations=Listed("annotation_id"))
     groups = [AnswerGroup(*group) for group in fetched(listed)]
-    return _Known(known.table.grown(groups), told["n"], told["last"] or 0, n_withdrawn)
+    return _Known(known.table.grown(groups), counts["n"], counts["last"] or 0, n_withdrawn)
 
 
 def _annotators(queue: QueueRow, category: str, models: frozenset[str], version: str) -> dict[int, AnnotationFacts]:
@@ -168,12 +168,12 @@ def _annotators(queue: QueueRow, category: str, models: frozenset[str], version:
         "id", "dialogue_id", "annotator", "created", "shown", "sitting"
     )
     latest = {(dialogue, name): (number, *rest) for number, dialogue, name, *rest in fetched(columns)}
-    found = {}
-    for (dialogue, name), (number, made, shown, place) in latest.items():
+    result = {}
+    for (dialogue, name), (number, made, shown, position) in latest.items():
         person, state, at = claimed.get(number, (name, SUBMITTED, made))
         if state == SUBMITTED:
-            found[number] = AnnotationFacts(person, dialogue, (at or 0) / _MICROSECONDS, shown, place)
-    return found
+            result[number] = AnnotationFacts(person, dialogue, (at or 0) / _MICROSECONDS, shown, position)
+    return result
 
 
 def progress(queue: str) -> list[CategoryProgress]:
@@ -232,9 +232,9 @@ def orders(records: RecordCache, queue: str, category: str) -> dict[str, list[Or
         ("orders", row.pk, category),
         state_of(row, category),
         lambda _: {
-            question.name: order_effects(guideline, question, given)
+            question.name: order_effects(guideline, question, answers)
             for question in guideline.instrument.questions
-            if len(given := AllAnswers.of(all_answers(records, queue, category).people, question.name))
+            if len(answers := AllAnswers.of(all_answers(records, queue, category).people, question.name))
         },
     )
 
@@ -242,9 +242,9 @@ def orders(records: RecordCache, queue: str, category: str) -> dict[str, list[Or
 def beside_people(records: RecordCache, queue: str, judge: JudgeStanding) -> tuple[BesidePeople, ...]:
     """Return how far a judge, in its present version, says what people say, question by question."""
     guideline = guideline_of(records, queue, judge.guideline)
-    given = all_answers(records, queue, judge.guideline, judge_version=judge.version).everybody
+    answers = all_answers(records, queue, judge.guideline, judge_version=judge.version).everybody
     return tuple(
-        judge_beside_people(question, AllAnswers.of(given, question.name), judge.judge)
+        judge_beside_people(question, AllAnswers.of(answers, question.name), judge.judge)
         for question in guideline.instrument.questions
         if question.scale.kind is not ScaleKind.TEXT
     )
@@ -254,20 +254,20 @@ def attributes(queue: str) -> dict[str, dict[str, str]]:
     """Return what the annotators of a queue say of themselves: attribute to annotator to group."""
     rows = ReservationRow.objects.filter(item__queue__token=queue, state=SUBMITTED)
     people = sorted(set(rows.values_list("participant__key", flat=True)))
-    found: dict[str, dict[str, str]] = defaultdict(dict)
+    result: dict[str, dict[str, str]] = defaultdict(dict)
     for person, profile in profiles_of(people).items():
         for name, value in profile.attributes.items():
-            found[name][person] = value
-    return found
+            result[name][person] = value
+    return result
 
 
 def calibration(records: RecordCache, queue: str) -> list[tuple[str, QuestionAgreement, QuestionAgreement]]:
     """Return for each version and question that was calibrated in rooms the agreement before and after."""
-    found: dict[tuple[str, str], list[RoomShift]] = defaultdict(list)
+    results: dict[tuple[str, str], list[RoomShift]] = defaultdict(list)
     for one in shifts(queue):
-        found[one.version, one.question].append(one)
+        results[one.version, one.question].append(one)
     result = []
-    for (version, name), changed in found.items():
+    for (version, name), changed in results.items():
         guideline = records.guideline(version)
         question = guideline.instrument.question(name)
         before = answer_arrays((one.participant, (one.room, one.turn), one.room, one.before) for one in changed)
@@ -295,11 +295,11 @@ def guideline_of(records: RecordCache, queue: str, category: str) -> Guideline:
     Raises:
         InputError: If the queue has no such category.
     """
-    found = records.design(queue_of(queue).design_id).category(category)
-    if found is None:
+    result = records.design(queue_of(queue).design_id).category(category)
+    if result is None:
         message = f"the queue has no category {category!r}"
         raise InputError(message)
-    return records.guideline(found.version)
+    return records.guideline(result.version)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -370,15 +370,15 @@ def question_figures(records: RecordCache, queue: str, category: str, question: 
         InputError: If the queue has no such category, or the category no such question.
     """
     guideline = guideline_of(records, queue, category)
-    asked = guideline.instrument.question(question)
-    found = all_answers(records, queue, category)
+    requested = guideline.instrument.question(question)
+    result = all_answers(records, queue, category)
     return QuestionFigures(
         queue=queue,
         category=category,
         guideline=guideline,
-        asked=asked,
-        people=AllAnswers.of(found.people, question),
-        everybody=AllAnswers.of(found.everybody, question),
-        repeats=found.repeats.get(question),
-        models=frozenset(one.name for one in judges_of(records.study(queue_of(queue).study_content_id))),
+        asked=requested,
+        people=AllAnswers.of(result.people, question),
+        everybody=AllAnswers.of(result.everybody, question),
+        repeats=result.repeats.get(question),
+        models=frozenset(judge.name for judge in judges_of(records.study(queue_of(queue).study_content_id))),
     )

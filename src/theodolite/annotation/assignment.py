@@ -83,11 +83,11 @@ def from_the_end(queue: QueueRow, participant: str, process: AnnotationProcess) 
     """
     if not process.order.dialogues:
         return None
-    told = ReservationRow.objects.filter(item__queue=queue, shown__contains="dialogues")
-    ways = told.order_by().values_list("participant__key", "shown").distinct()
-    found = {person: bool(shown_order_of(text).dialogues) for person, text in ways}
-    own = found.pop(participant, None)
-    return comes_backwards(process, participant, list(found.values())) if own is None else own
+    dialogues = ReservationRow.objects.filter(item__queue=queue, shown__contains="dialogues")
+    ways = dialogues.order_by().values_list("participant__key", "shown").distinct()
+    result = {person: bool(shown_order_of(text).dialogues) for person, text in ways}
+    own = result.pop(participant, None)
+    return comes_backwards(process, participant, list(result.values())) if own is None else own
 
 
 def avoided_scenarios(records: RecordCache, queue: QueueRow, participant: str) -> frozenset[str]:
@@ -125,8 +125,8 @@ def let_go(records: RecordCache, queue: str, participant: str) -> int:
     row = queue_of(queue)
     with transaction.atomic():
         one_at_a_time(f"queue {row.token}")
-        held = ReservationRow.objects.filter(item__queue=row, participant__key=participant, state=RESERVED)
-        rows = list(held.filter(item__dialogue__scenario__in=avoided_scenarios(records, row, participant)))
+        matches = ReservationRow.objects.filter(item__queue=row, participant__key=participant, state=RESERVED)
+        rows = list(matches.filter(item__dialogue__scenario__in=avoided_scenarios(records, row, participant)))
         for reservation in rows:
             give_back(reservation, ReservationState.RELEASED, by=participant)
     return len(rows)
@@ -134,23 +134,23 @@ def let_go(records: RecordCache, queue: str, participant: str) -> int:
 
 def scenario_of(reservation: str) -> str:
     """Return the scenario of the dialogue that a reservation is about; empty for no such reservation."""
-    found = ReservationRow.objects.filter(token=reservation).values_list("item__dialogue__scenario", flat=True).first()
-    return found or ""
+    row = ReservationRow.objects.filter(token=reservation).values_list("item__dialogue__scenario", flat=True).first()
+    return row or ""
 
 
 def n_heavy_lately(records: RecordCache, queue: str) -> dict[str, dict[str, int]]:
     """Return how many dialogues of each heavy topic people submitted lately, by annotator's key and topic; counts."""
     row, since = queue_of(queue), database_now() - timedelta(hours=LATELY_H)
-    topics = [one for one in records.study(row.study_content_id).topics if one.weight is TopicWeight.HEAVY]
+    topics = [topic for topic in records.study(row.study_content_id).topics if topic.weight is TopicWeight.HEAVY]
     heavy = heavy_scenarios(topics)
     own = ReservationRow.objects.filter(item__queue=row, state=SUBMITTED, submitted__gte=since).exclude(BY_JUDGE)
     rows = own.filter(item__dialogue__scenario__in=heavy).values_list("participant__key", "item__dialogue__scenario")
-    found: dict[str, dict[str, int]] = {}
+    result: dict[str, dict[str, int]] = {}
     for who, scenario, n in rows.annotate(n=Count("item__dialogue", distinct=True)).order_by():
-        mine = found.setdefault(who, {})
+        mine = result.setdefault(who, {})
         for topic in topics_in(topics, scenario):
             mine[topic.name] = mine.get(topic.name, 0) + n
-    return found
+    return result
 
 
 HISTORY = 10
@@ -361,8 +361,8 @@ def void(token: str, *, by: str, reason: str) -> None:
     Raises:
         NotFound: If there is no such reservation.
     """
-    found = ReservationRow.objects.filter(token=token).values_list("participant__key", flat=True).first()
-    row = own_reservation(token, found or "")
+    result = ReservationRow.objects.filter(token=token).values_list("participant__key", flat=True).first()
+    row = own_reservation(token, result or "")
     with transaction.atomic():
         one_at_a_time(f"queue {row.item.queue.token}")
         give_back(own_reservation(token, row.participant.key), ReservationState.VOIDED, by=by, reason=reason)
@@ -486,13 +486,13 @@ def own_counts(records: RecordCache, queue: str, participant: str) -> tuple[Cate
     left = dict(waiting)
     return tuple(
         CategoryCount(
-            name=one.name,
-            version=one.version,
-            is_qualified=one.name in qualified,
-            n_done=done.get(one.name, [0])[0],
-            n_today=done.get(one.name, [0, 0])[1],
-            n_left=left.get(one.name, 0),
-            is_held=bool(done.get(one.name, [0, 0, 0])[2]),
+            name=category.name,
+            version=category.version,
+            is_qualified=category.name in qualified,
+            n_done=done.get(category.name, [0])[0],
+            n_today=done.get(category.name, [0, 0])[1],
+            n_left=left.get(category.name, 0),
+            is_held=bool(done.get(category.name, [0, 0, 0])[2]),
         )
-        for one in records.design(row.design_id).categories
+        for category in records.design(row.design_id).categories
     )

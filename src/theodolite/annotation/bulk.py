@@ -118,15 +118,15 @@ class _Offering:
         made.state = OFFERED
         (self.again if reservation else self.new).append(made)
         self.who.n_taken[item.category] = self.who.n_taken.get(item.category, 0) + 1
-        place = str(item.dialogue_id)
-        self.who.met[place] = self.who.met.get(place, frozenset()) | {item.category}
+        position = str(item.dialogue_id)
+        self.who.met[position] = self.who.met.get(position, frozenset()) | {item.category}
         return BulkLine(item=item.token or "", made=made.token)
 
     def _refused(self, item: WorkItemRow, reservation: ReservationRow | None) -> str:
         if reservation is not None and reservation.state == OFFERED:
             return "it is already offered to this annotator"
-        told = why_not(_record(item), self.who, self.process)
-        return told or ("" if item.pk in self.free else "it is not for them")
+        reason = why_not(_record(item), self.who, self.process)
+        return reason or ("" if item.pk in self.free else "it is not for them")
 
     def write(self, by: str) -> None:
         """Write the offers down."""
@@ -305,7 +305,7 @@ def undo_checks(queue: str, items: Collection[str]) -> int:
     row = queue_of(queue)
     with locked(row):
         wishes = [ReviewWishRow.objects.filter(item__queue=row, item__token__in=tokens) for tokens in in_chunks(items)]
-        return sum(found.delete()[0] for found in wishes)
+        return sum(result.delete()[0] for result in wishes)
 
 
 def undo_reviews(queue: str, items: Collection[str]) -> int:

@@ -58,11 +58,11 @@ def flag_dialogue(study: str, dialogue: str, raised: Flag, *, by: str) -> str:
     Raises:
         NotFound: If the dialogue was never kept.
     """
-    found = DialogueRow.objects.filter(unit__key=dialogue).values_list("id", flat=True).first()
-    if found is None:
+    row = DialogueRow.objects.filter(unit__key=dialogue).values_list("id", flat=True).first()
+    if row is None:
         message = f"no dialogue is stored under the key {dialogue}"
         raise NotFound(message)
-    return open_case(study, found, raised, by=by)
+    return open_case(study, row, raised, by=by)
 
 
 def open_case(study: str, dialogue_id: int, raised: Flag, *, by: str) -> str:
@@ -115,11 +115,11 @@ def redact(
     with transaction.atomic():
         row = case_row(token)
         dialogue = records.dialogue(row.dialogue.unit_id)
-        found = stretches(dialogue, words, shown_in=tuple(shown_in))
-        RedactionRow.objects.bulk_create(redaction_row(row, one) for one in found)
+        result = stretches(dialogue, words, shown_in=tuple(shown_in))
+        RedactionRow.objects.bulk_create(redaction_row(row, one) for one in result)
         add_step(row, CaseAct.REDACTED, by, note)
         _bring_back(row)
-    return found
+    return result
 
 
 def confirm(token: str, *, by: str, note: str = "") -> None:
@@ -252,13 +252,13 @@ def suspect(records: RecordCache, queue: str, dialogues: Sequence[str]) -> int:
     n_new = 0
     for start in range(0, len(dialogues), CHUNK):
         rows = list(DialogueRow.objects.filter(unit__key__in=dialogues[start : start + CHUNK]).select_related("unit"))
-        numbers = {one.unit.key: one.pk for one in rows}
-        found = [
+        numbers = {row.unit.key: row.pk for row in rows}
+        matches = [
             (numbers[dialogue.key], suspicion)
-            for dialogue in dialogues_of([one.unit_id for one in rows], records.contents)
+            for dialogue in dialogues_of([row.unit_id for row in rows], records.contents)
             for suspicion in suspicions(dialogue, names, shown_in=shown_in)
         ]
-        n_new += _open(row.study, found)
+        n_new += _open(row.study, matches)
     return n_new
 
 

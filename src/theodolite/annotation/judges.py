@@ -30,14 +30,14 @@ from theodolite.store.statements import grouped
 
 def judges_of(study: Study) -> list[Annotator]:
     """Return the annotators of a study that are no people."""
-    return [one for one in study.annotators if one.kind is not AnnotatorKind.PERSON]
+    return [annotator for annotator in study.annotators if annotator.kind is not AnnotatorKind.PERSON]
 
 
 def held_promotions(records: RecordCache, queue: QueueRow) -> list[Promotion]:
     """Return the promotions that hold, of the judges of the queue's study in their present version."""
     study = records.study(queue.study_content_id)
-    found = (_held(_decided(records, study.annotator_version(one.name))) for one in judges_of(study))
-    return [one for one in found if one is not None]
+    result = (_held(_decided(records, study.annotator_version(judge.name))) for judge in judges_of(study))
+    return [one for one in result if one is not None]
 
 
 def standings(records: RecordCache, queue: str) -> list[JudgeStanding]:
@@ -49,9 +49,13 @@ def _standings(records: RecordCache, queue: QueueRow) -> list[JudgeStanding]:
     study, held = records.study(queue.study_content_id), []
     for judge in judges_of(study):
         version = study.annotator_version(judge.name)
-        past, wanted = _decided(records, version), version_of(study.guideline(judge.guideline))
+        past, requested = _decided(records, version), version_of(study.guideline(judge.guideline))
         validation_reports = filed_records(records.contents, ValidationReport, version)
-        valid = [one for one in validation_reports if one.guideline_version == wanted]
+        valid = [
+            validation_report
+            for validation_report in validation_reports
+            if validation_report.guideline_version == requested
+        ]
         held.append(
             JudgeStanding(
                 judge=judge.name,
@@ -60,7 +64,7 @@ def _standings(records: RecordCache, queue: QueueRow) -> list[JudgeStanding]:
                 validation_report=valid[-1] if valid else None,
                 promotion=_held(past),
                 past=tuple(past),
-                n_read=_n_read(queue, version, wanted),
+                n_read=_n_read(queue, version, requested),
                 n_passes=ReservationRow.objects.filter(
                     item__queue=queue, participant__key=judge_key(judge.name), state__in=LIVE
                 ).count(),
@@ -152,11 +156,11 @@ def _free(items: Sequence[WorkItemRow], process: AnnotationProcess) -> list[_Fre
     taken, free = grouped(reservations, "item_id"), []
     for item in items:
         others = taken.get(item.pk, [])
-        n_judges = sum(is_model(one.participant.key) for one in others)
+        n_judges = sum(is_model(other.participant.key) for other in others)
         if n_judges < most_by_judges(process, item.passes):
-            places = {one.place for one in others}
-            place = next(number for number in range(1, item.passes + 1) if number not in places)
-            free.append(_Free(item, place))
+            positions = {other.place for other in others}
+            position = next(number for number in range(1, item.passes + 1) if number not in positions)
+            free.append(_Free(item, position))
     return free
 
 
@@ -169,14 +173,14 @@ def _take(records: RecordCache, free: Sequence[_Free], promotion: Promotion) -> 
             item=item,
             participant_id=who,
             state=SUBMITTED,
-            place=place,
+            place=position,
             of=item.passes,
             revision=1,
             annotation_id=readings[item.dialogue_id],
             created=now,
             submitted=now,
         )
-        for item, place in free
+        for item, position in free
         if item.dialogue_id in readings
     ]
     made = ReservationRow.objects.bulk_create(rows)
@@ -289,12 +293,12 @@ def demote(records: RecordCache, queue: str, judge: str, *, by: str, reason: str
 
 def promoted(records: RecordCache, queue: str) -> frozenset[str]:
     """Return the names of the judges that are promoted in their present version."""
-    return frozenset(one.judge for one in held_promotions(records, queue_of(queue)))
+    return frozenset(held_promotion.judge for held_promotion in held_promotions(records, queue_of(queue)))
 
 
 def _standing(records: RecordCache, row: QueueRow, judge: str, reason: str) -> JudgeStanding:
-    found = next((one for one in _standings(records, row) if one.judge == judge), None)
-    if found is None or not reason.strip():
+    result = next((standing for standing in _standings(records, row) if standing.judge == judge), None)
+    if result is None or not reason.strip():
         message = f"deciding takes a judge of study `{row.study}` and a reason; got judge={judge!r}, reason={reason!r}"
         raise InputError(message)
-    return found
+    return result

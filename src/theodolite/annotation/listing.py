@@ -75,16 +75,16 @@ def seen_dialogues(
     """
     mask = mask_for(records.study(queue.study_content_id))
     hidden = redactions_in([row.pk for row in rows])
-    told = dialogues_of([row.unit_id for row in rows], records.contents)
+    dialogues = dialogues_of([row.unit_id for row in rows], records.contents)
     return {
         row.pk: masked(redacted(_only(dialogue, turn), hidden.get(row.pk, ()), EVERYWHERE), mask)
-        for row, dialogue in zip(rows, told, strict=True)
+        for row, dialogue in zip(rows, dialogues, strict=True)
     }
 
 
 def _only(dialogue: Dialogue, turn: int | None) -> Dialogue:
-    kept = tuple(replace(one, context="") for one in dialogue.turns if turn is None or one.number == turn)
-    return replace(dialogue, turns=kept, context="")
+    stored = tuple(replace(one, context="") for one in dialogue.turns if turn is None or one.number == turn)
+    return replace(dialogue, turns=stored, context="")
 
 
 def speaking_of(records: RecordCache, queue: QueueRow, rows: QuerySet[DialogueRow], words: str) -> tuple[int, ...]:
@@ -106,18 +106,18 @@ def speaking_of(records: RecordCache, queue: QueueRow, rows: QuerySet[DialogueRo
             f"{sought!r} stands in more than {MOST_SOUGHT} of these dialogues; use a longer search text, or add filters"
         )
         raise InputError(message)
-    told = seen_dialogues(records, queue, said)
-    return tuple(number for number, dialogue in told.items() if _stands_in(sought, dialogue))
+    dialogues = seen_dialogues(records, queue, said)
+    return tuple(number for number, dialogue in dialogues.items() if _stands_in(sought, dialogue))
 
 
 def _says(sought: str) -> Q:
     # SQLite compares letters without regard to case in ASCII alone.
-    found = Q()
+    result = Q()
     for written in {sought, sought.lower(), sought.upper(), sought.capitalize()}:
         turns = TurnRow.objects.filter(Q(prompt__icontains=written) | Q(response__icontains=written))
         replies = JournalEntryRow.objects.filter(unit=OuterRef("unit"), text__icontains=written)
-        found |= Q(Exists(turns.filter(dialogue=OuterRef("pk")))) | Q(Exists(replies))
-    return found
+        result |= Q(Exists(turns.filter(dialogue=OuterRef("pk")))) | Q(Exists(replies))
+    return result
 
 
 def _stands_in(sought: str, dialogue: Dialogue) -> bool:
@@ -279,11 +279,11 @@ def listed(
     shown = list(rows[page * PAGE : (page + 1) * PAGE])
     numbers = [row.pk for row in shown]
     items, flags = _items_of(queue, numbers), _flags_of(queue, numbers)
-    told = seen_dialogues(records, queue, shown, turn=1)
+    dialogues = seen_dialogues(records, queue, shown, turn=1)
     return [
         ListedDialogue(
-            name=blind_name(told[row.pk].key, reader, queue.salt),
-            opening=opening_of(told[row.pk]),
+            name=blind_name(dialogues[row.pk].key, reader, queue.salt),
+            opening=opening_of(dialogues[row.pk]),
             scenario=row.scenario,
             level=Level(row.level),
             items=tuple(items.get(row.pk, ())),
@@ -300,8 +300,8 @@ def opening_of(dialogue: Dialogue) -> str:
 
 def _items_of(queue: QueueRow, dialogues: Sequence[int]) -> dict[int, list[ListedItem]]:
     rows = WorkItemRow.objects.filter(queue=queue, dialogue_id__in=dialogues)
-    held = grouped(rows.annotate(n_resolved=_N_RESOLVED).order_by("id"), "dialogue_id")
-    return {dialogue: [_item(one) for one in items] for dialogue, items in held.items()}
+    matches = grouped(rows.annotate(n_resolved=_N_RESOLVED).order_by("id"), "dialogue_id")
+    return {dialogue: [_item(item) for item in items] for dialogue, items in matches.items()}
 
 
 def _item(row: Any) -> ListedItem:  # a work item with what its reviews have dealt with
@@ -366,8 +366,8 @@ _AROUND = 45
 def case_lines(records: RecordCache, queue: str, view: CaseView, *, reader: str, page: int = 0) -> list[ListedCase]:
     """Return one page of the cases of a queue's study, the latest first, for one reader's eyes."""
     row = queue_of(queue)
-    found = case_page(row.study, view, page)
-    told = _seen_by_key(records, row, {one.dialogue for one in found})
+    result = case_page(row.study, view, page)
+    told = _seen_by_key(records, row, {one.dialogue for one in result})
     return [
         ListedCase(
             case=one,
@@ -375,7 +375,7 @@ def case_lines(records: RecordCache, queue: str, view: CaseView, *, reader: str,
             scenario=told[one.dialogue].scenario,
             words=_around_hidden(told[one.dialogue], one),
         )
-        for one in found
+        for one in result
     ]
 
 
@@ -412,15 +412,15 @@ def room_lines(records: RecordCache, queue: str, *, reader: str, page: int = 0) 
     shown = list(rows[page * ROOMS : (page + 1) * ROOMS])
     votes = RoomVoteRow.objects.filter(room__in=shown).values_list("room_id")
     n_voted = dict(votes.annotate(n=Count("participant_id", distinct=True)).order_by())
-    told = seen_dialogues(records, row, list({one.dialogue_id: one.dialogue for one in shown}.values()), turn=1)
+    dialogues = seen_dialogues(records, row, list({one.dialogue_id: one.dialogue for one in shown}.values()), turn=1)
     return [
         ListedRoom(
             token=one.token,
             category=one.category,
             state=RoomState(one.state),
-            name=blind_name(told[one.dialogue_id].key, reader, row.salt),
-            scenario=told[one.dialogue_id].scenario,
-            opening=opening_of(told[one.dialogue_id]),
+            name=blind_name(dialogues[one.dialogue_id].key, reader, row.salt),
+            scenario=dialogues[one.dialogue_id].scenario,
+            opening=opening_of(dialogues[one.dialogue_id]),
             n_voted=n_voted.get(one.pk, 0),
             opened=one.created,
         )

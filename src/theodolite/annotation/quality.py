@@ -85,18 +85,18 @@ def known_from_review(records: RecordCache, item: str) -> dict[tuple[str, int | 
     """
     row = item_row(item)
     guideline, given = records.guideline(row.version), given_to(row)
-    settled = {(one.question, one.turn): one for one in resolutions_of(row)}
-    known = {place: one.value for place, one in settled.items() if one.value is not None}
+    settled = {(resolution.question, resolution.turn): resolution for resolution in resolutions_of(row)}
+    known = {index: one.value for index, one in settled.items() if one.value is not None}
     said: dict[tuple[str, int | None], set[str | None]] = defaultdict(set)
     for answers in given.values():
         for answer in answers:
             said[answer.question, answer.turn].add(answer.value if answer.outcome is Outcome.ANSWERED else None)
-    alike = {place: next(iter(values)) for place, values in said.items() if len(values) == 1 and len(given) > 1}
-    known |= {place: value for place, value in alike.items() if value is not None and place not in settled}
-    order = {question.name: place for place, question in enumerate(guideline.instrument.questions)}
+    alike = {index: next(iter(values)) for index, values in said.items() if len(values) == 1 and len(given) > 1}
+    known |= {index: value for index, value in alike.items() if value is not None and index not in settled}
+    order = {question.name: index for index, question in enumerate(guideline.instrument.questions)}
     points = {question.name: question.scale for question in guideline.instrument.questions}
-    kept = {place: value for place, value in known.items() if points[place[0]].categories}
-    return dict(sorted(kept.items(), key=lambda one: (order[one[0][0]], one[0][1] or 0)))
+    stored = {index: value for index, value in known.items() if points[index[0]].categories}
+    return dict(sorted(stored.items(), key=lambda one: (order[one[0][0]], one[0][1] or 0)))
 
 
 def make_gold(records: RecordCache, item: str, *, by: str, reason: str, more: int = 0) -> int:
@@ -151,8 +151,8 @@ def gold_items(queue: str, *, page: int = 0) -> list[GoldItem]:
         about[row.item_id] = (row.item, row.reason)
     met: dict[int, dict[str, tuple[int, int]]] = defaultdict(dict)
     for item, person, is_right in _compared(rows):
-        right, asked = met[item].get(person, (0, 0))
-        met[item][person] = (right + is_right, asked + 1)
+        right, requested = met[item].get(person, (0, 0))
+        met[item][person] = (right + is_right, requested + 1)
     return [
         GoldItem(
             item=item.token or "",
@@ -176,11 +176,11 @@ def _gold(queue: str) -> QuerySet[GoldRow]:
 
 def right_by_annotator(queue: str) -> dict[str, tuple[int, int]]:
     """Return for each annotator how many of their answers to gold items are right, and how many there are; counts."""
-    found: dict[str, tuple[int, int]] = {}
+    result: dict[str, tuple[int, int]] = {}
     for _, person, is_right in _compared(_gold(queue)):
-        right, asked = found.get(person, (0, 0))
-        found[person] = (right + is_right, asked + 1)
-    return found
+        right, requested = result.get(person, (0, 0))
+        result[person] = (right + is_right, requested + 1)
+    return result
 
 
 def _compared(gold: QuerySet[GoldRow]) -> Iterator[tuple[int, str, bool]]:
@@ -324,21 +324,21 @@ def _minutes(queue: str) -> dict[str, list[float]]:
     times = events.values_list("reservation_id", "reservation__participant__key").annotate(
         begun=Min("created", filter=Q(state=RESERVED)), ended=Min("created", filter=Q(state=SUBMITTED))
     )
-    found: dict[str, list[float]] = defaultdict(list)
+    result: dict[str, list[float]] = defaultdict(list)
     for _, person, begun, ended in times:
         if begun is not None and ended is not None:
-            found[person].append((ended - begun).total_seconds() / 60)
-    return found
+            result[person].append((ended - begun).total_seconds() / 60)
+    return result
 
 
 def _alike(records: RecordCache, queue: str) -> dict[str, Halves]:
     """Return for each annotator how many of their answers anybody else gave too, in both halves of their work."""
     row = queue_of(queue)
-    categories = [one.name for one in records.design(row.design_id).categories]
+    categories = [category.name for category in records.design(row.design_id).categories]
     state = tuple(state_of(row, name) for name in categories)
 
     def halves(_: object) -> dict[str, Halves]:
-        found = [all_answers(records, queue, name).people for name in categories]
-        return halves_alike(columns for by_question in found for columns in by_question.values())
+        result = [all_answers(records, queue, name).people for name in categories]
+        return halves_alike(columns for by_question in result for columns in by_question.values())
 
     return records.figure(("halves", row.pk), state, halves)

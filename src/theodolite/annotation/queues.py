@@ -40,10 +40,10 @@ def open_queue(records: RecordCache, name: str, study: Study, design: QueueDesig
         by: Who says so; an account's name or an opaque key.
     """
     categories = [study.guideline(category.name) for category in design.categories]
-    kept = [content_of(study), content_of(design), *map(content_of, categories)]
+    stored = [content_of(study), content_of(design), *map(content_of, categories)]
     with transaction.atomic():
         one_at_a_time(f"queue {name}")
-        records.contents.keep(kept)
+        records.contents.keep(stored)
         row = QueueRow.objects.filter(name=name).first()
         if row is None:
             row = QueueRow(token=new_token(), name=name, salt=secrets.token_hex(16), created=database_now())
@@ -59,11 +59,11 @@ def open_queue(records: RecordCache, name: str, study: Study, design: QueueDesig
 
 def _spread_passes(row: QueueRow, design: QueueDesign) -> None:
     """Give open items the wanted passes, never fewer than are taken; what is complete or gold stays as it is."""
-    wanted = design.process.passes
+    overlap = design.process.passes
     items = WorkItemRow.objects.filter(queue=row, state=ItemState.OPEN.value)
     items = items.exclude(id__in=GoldRow.objects.filter(item__queue=row).values("item_id"))
-    for item in items.exclude(passes=wanted):
-        item.passes = max(wanted, item.live)
+    for item in items.exclude(passes=overlap):
+        item.passes = max(overlap, item.live)
         if item.done >= item.passes:
             item.state = ItemState.COMPLETE.value
         item.save()
@@ -79,7 +79,7 @@ def _renew(row: QueueRow, design: QueueDesign) -> None:
 
 def designed(categories: Sequence[Guideline]) -> tuple[QueueCategory, ...]:
     """Return guidelines as the categories of a queue."""
-    return tuple(QueueCategory(name=one.name, version=version_of(one)) for one in categories)
+    return tuple(QueueCategory(name=category.name, version=version_of(category)) for category in categories)
 
 
 def queue_named(name: str) -> str:
@@ -166,13 +166,13 @@ def add_dialogues(records: RecordCache, queue: str, dialogues: Sequence[str], *,
     """
     row = queue_of(queue)
     design = records.design(row.design_id)
-    names = list(categories) or ([design.first] if design.first else [one.name for one in design.categories])
+    names = list(categories) or ([design.first] if design.first else [category.name for category in design.categories])
     before = WorkItemRow.objects.filter(queue=row).count()
     for start in range(0, len(dialogues), CHUNK):
-        found = list(DialogueRow.objects.filter(unit__key__in=dialogues[start : start + CHUNK]).select_related("unit"))
-        _refuse_missing(set(dialogues[start : start + CHUNK]) - {one.unit.key for one in found})
+        rows = list(DialogueRow.objects.filter(unit__key__in=dialogues[start : start + CHUNK]).select_related("unit"))
+        _refuse_missing(set(dialogues[start : start + CHUNK]) - {row.unit.key for row in rows})
         with transaction.atomic():
-            add_items(row, design, found, names)
+            add_items(row, design, rows, names)
     return WorkItemRow.objects.filter(queue=row).count() - before
 
 
@@ -207,8 +207,8 @@ def salt_of(item: WorkItemRow) -> str:
 
 def count_disputed(records: RecordCache, item: WorkItemRow) -> int:
     """Write down how many questions the passes of an item did not answer alike, and return it; count."""
-    found = discrepancies(records.guideline(item.version), given_to(item), salt_of(item))
-    item.disputed = len(found)
+    result = discrepancies(records.guideline(item.version), given_to(item), salt_of(item))
+    item.disputed = len(result)
     WorkItemRow.objects.filter(pk=item.pk).update(disputed=item.disputed)
     return item.disputed
 

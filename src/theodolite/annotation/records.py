@@ -79,8 +79,8 @@ class RecordCache:
             if before != state:
                 last = make(last)
                 self._keep(key, state, last)
-            found: T = last
-            return found
+            result: T = last
+            return result
 
     def _kept(self, key: Hashable) -> tuple[Hashable, Any]:
         with self._lock:

@@ -86,11 +86,11 @@ def _differing(rows: Sequence[WorkItemRow]) -> Mapping[int, set[str]]:
     told = answers.values_list("annotation_id", "question", "turn", "outcome", "value")
     for annotation, question, turn, outcome, value in told:
         said[items[annotation], question, turn].add((outcome, value))
-    found: defaultdict[int, set[str]] = defaultdict(set)
+    result: defaultdict[int, set[str]] = defaultdict(set)
     for (item, question, _), ways in said.items():
         if len(ways) > 1:
-            found[item].add(question)
-    return found
+            result[item].add(question)
+    return result
 
 
 def n_disputed_items(queue: str, *, category: str = "") -> int:
@@ -160,13 +160,17 @@ def resolve(records: RecordCache, item: str, found: Resolution) -> Routed | None
         if row.state != ItemState.FROZEN.value:
             message = "start the review first, so that the answers cannot change"
             raise Conflict(message)
-        guideline, given = records.guideline(row.version), given_to(row)
-        _check(guideline, {(one.question, one.turn) for one in discrepancies(guideline, given, "")}, found)
+        guideline, answers = records.guideline(row.version), given_to(row)
+        _check(
+            guideline,
+            {(discrepancy.question, discrepancy.turn) for discrepancy in discrepancies(guideline, answers, "")},
+            found,
+        )
         add_resolution(row, found)
         if found.turn is None:
             replace_adjudication(row.dialogue.unit.run_id, _adjudication(row, found))
         groups = records.dialogue(row.dialogue.unit_id).groups
-        said = reviewed(guideline, given, resolutions_of(row), groups)
+        said = reviewed(guideline, answers, resolutions_of(row), groups)
         routed = route_on(records, row, said) if said.is_final else None
         let_judges_take(records, row.queue)
         return routed
@@ -261,17 +265,17 @@ def open_room(records: RecordCache, queue: str, dialogue: str, category: str, *,
     """
     row = queue_of(queue)
     named = records.design(row.design_id).category(category)
-    held = DialogueRow.objects.filter(unit__key=dialogue).first()
+    dialogue_row = DialogueRow.objects.filter(unit__key=dialogue).first()
     if named is None:
         message = f"the queue has no category {category!r}"
         raise InputError(message)
-    if held is None:
+    if dialogue_row is None:
         message = f"no dialogue is stored under the key {dialogue}"
         raise NotFound(message)
     made = RoomRow.objects.create(
         token=new_token(),
         queue=row,
-        dialogue=held,
+        dialogue=dialogue_row,
         category=category,
         version=named.version,
         by=by,
@@ -321,14 +325,14 @@ def _cast(row: RoomRow, participant: str, ballot: int, answers: Sequence[Answer]
             room=row,
             participant_id=who,
             ballot=ballot,
-            question=one.question,
-            turn=one.turn or 0,
-            outcome=one.outcome.value,
-            value=one.value,
-            reasoning=one.reasoning,
+            question=answer.question,
+            turn=answer.turn or 0,
+            outcome=answer.outcome.value,
+            value=answer.value,
+            reasoning=answer.reasoning,
             created=now,
         )
-        for one in answers
+        for answer in answers
     )
 
 
@@ -418,8 +422,8 @@ def shifts(queue: str) -> list[RoomShift]:
     first: dict[tuple[int, str, int, str], RoomVoteRow] = {}
     last: dict[tuple[int, str, int, str], RoomVoteRow] = {}
     for one in votes:
-        place = (one.room_id, one.question, one.turn, one.participant.key)
-        (first if one.ballot == BLIND else last)[place] = one
+        position = (one.room_id, one.question, one.turn, one.participant.key)
+        (first if one.ballot == BLIND else last)[position] = one
     return [
         RoomShift(
             room=one.room.token,
@@ -428,9 +432,9 @@ def shifts(queue: str) -> list[RoomShift]:
             turn=one.turn or None,
             participant=one.participant.key,
             before=one.value,
-            after=last.get(place, one).value,
+            after=last.get(position, one).value,
         )
-        for place, one in first.items()
+        for position, one in first.items()
     ]
 
 
@@ -443,5 +447,5 @@ def _latest(votes: Sequence[RoomVoteRow]) -> list[RoomVoteRow]:
 def _positions(row: RoomRow, votes: Sequence[RoomVoteRow]) -> tuple[Position, ...]:
     everybody = RoomVoteRow.objects.filter(room=row).values_list("participant__key", flat=True).distinct()
     letters = letters_for(list(everybody), f"{row.queue.salt} room {row.pk}")
-    found = [Position(letter=letters[one.participant.key], answer=answer_of(one)) for one in votes]
-    return tuple(sorted(found, key=lambda one: (one.answer.question, one.answer.turn or 0, one.letter)))
+    result = [Position(letter=letters[one.participant.key], answer=answer_of(one)) for one in votes]
+    return tuple(sorted(result, key=lambda one: (one.answer.question, one.answer.turn or 0, one.letter)))

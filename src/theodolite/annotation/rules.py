@@ -39,15 +39,18 @@ def steps_of(design: QueueDesign, onboarding: Onboarding) -> tuple[StepStatus, .
         design: What the queue asks.
         onboarding: What the annotator has read, practised and passed.
     """
-    has_examples = any(one.n_practice for one in onboarding.categories)
+    has_examples = any(category.n_practice for category in onboarding.categories)
     steps = {
         AnnotatorStep.BACKGROUND: (bool(design.background), onboarding.background_read),
         AnnotatorStep.RULES: (bool(design.rules), onboarding.rules_read),
         AnnotatorStep.PRACTICE: (
             design.process.practice and has_examples,
-            all(one.practised for one in onboarding.categories),
+            all(category.practised for category in onboarding.categories),
         ),
-        AnnotatorStep.TEST: (bool(design.process.pass_mark), all(one.qualified for one in onboarding.categories)),
+        AnnotatorStep.TEST: (
+            bool(design.process.pass_mark),
+            all(category.qualified for category in onboarding.categories),
+        ),
         AnnotatorStep.WORK: (True, False),
     }
     required = [(step, is_done) for step, (is_required, is_done) in steps.items() if is_required]
@@ -294,8 +297,8 @@ def most_by_judges(process: AnnotationProcess, passes: int) -> int:
 
 def is_pass(outcomes: Iterable[Outcome]) -> bool:
     """Tell whether a judge's answers can stand as a pass: there are some, and each of them says something."""
-    found = set(outcomes)
-    return bool(found) and found <= READABLE
+    result = set(outcomes)
+    return bool(result) and result <= READABLE
 
 
 _SPEAKER = re.compile(r"(?:^|(?<=[.?!:\"')])\s+)(User:|Reply:)")
@@ -339,11 +342,13 @@ def examples_for(guideline: Guideline) -> tuple[tuple[int, ...], tuple[int, ...]
     Args:
         guideline: Whose worked examples they are.
     """
-    whole = [place for place, example in enumerate(guideline.examples) if example.answers]
-    places = whole if len(whole) > 1 else whole + list(range(len(guideline.examples), len(worked_examples(guideline))))
-    if len(places) < 2:
-        return tuple(places), tuple(places)
-    return tuple(places[::2]), tuple(places[1::2])
+    whole = [index for index, example in enumerate(guideline.examples) if example.answers]
+    positions = (
+        whole if len(whole) > 1 else whole + list(range(len(guideline.examples), len(worked_examples(guideline))))
+    )
+    if len(positions) < 2:
+        return tuple(positions), tuple(positions)
+    return tuple(positions[::2]), tuple(positions[1::2])
 
 
 def marked(guideline: Guideline, example: Example, given: Mapping[str, str]) -> tuple[Marked, ...]:
@@ -482,7 +487,7 @@ def letters_for(annotators: Sequence[str], salt: str) -> Mapping[str, str]:
         salt: Secret of the queue with the item, so that A is somebody else at the next item.
     """
     order = sorted(annotators, key=lambda name: digest("position", salt, name))
-    return {name: _letter(place) for place, name in enumerate(order)}
+    return {name: _letter(index) for index, name in enumerate(order)}
 
 
 def _letter(place: int) -> str:
@@ -499,7 +504,7 @@ def discrepancies(guideline: Guideline, given: Given, salt: str) -> tuple[Discre
         salt: See `letters_for`.
     """
     letters = letters_for(list(given), salt)
-    found = []
+    result = []
     for question, turn in _places(guideline, given):
         answers = {name: _answer(answers, question, turn) for name, answers in given.items()}
         said = {(answer.outcome, answer.value) for answer in answers.values() if answer}
@@ -509,8 +514,8 @@ def discrepancies(guideline: Guideline, given: Given, salt: str) -> tuple[Discre
                 for name, one in answers.items()
                 if one
             ]
-            found.append(Discrepancy(question=question, turn=turn, positions=_sorted(positions)))
-    return tuple(found)
+            result.append(Discrepancy(question=question, turn=turn, positions=_sorted(positions)))
+    return tuple(result)
 
 
 def _sorted(positions: Sequence[Position]) -> tuple[Position, ...]:
@@ -520,8 +525,8 @@ def _sorted(positions: Sequence[Position]) -> tuple[Position, ...]:
 def _places(guideline: Guideline, given: Given) -> list[tuple[str, int | None]]:
     seen = {(answer.question, answer.turn) for answers in given.values() for answer in answers}
     order = {
-        one.name: place
-        for place, one in enumerate(guideline.instrument.questions)
+        one.name: index
+        for index, one in enumerate(guideline.instrument.questions)
         if one.scale.kind is not ScaleKind.TEXT
     }
     return sorted((one for one in seen if one[0] in order), key=lambda one: (order[one[0]], one[1] or 0))
@@ -544,16 +549,18 @@ def reviewed(
         resolutions: What the review recorded.
         groups: Groups of the dialogue.
     """
-    settled = {(one.question, one.turn): one for one in resolutions}
-    open_places = {(one.question, one.turn) for one in discrepancies(guideline, given, "")} - settled.keys()
+    settled = {(resolution.question, resolution.turn): resolution for resolution in resolutions}
+    open_places = {
+        (discrepancy.question, discrepancy.turn) for discrepancy in discrepancies(guideline, given, "")
+    } - settled.keys()
     if open_places:
         return Reviewed.NOT_YET
     agreed = [answer for answer in next(iter(given.values()), ()) if (answer.question, answer.turn) not in settled]
-    agreed += [_agreed(one) for one in resolutions if one.outcome is not None]
+    agreed += [_agreed(resolution) for resolution in resolutions if resolution.outcome is not None]
     if sees_violation(guideline, agreed, groups):
         return Reviewed.VIOLATION
     deciding = {rule.question for rule in guideline.defect_rules}
-    if any(not one.is_consensus and one.question in deciding for one in resolutions):
+    if any(not resolution.is_consensus and resolution.question in deciding for resolution in resolutions):
         return Reviewed.NO_CONSENSUS
     return Reviewed.NO_VIOLATION
 

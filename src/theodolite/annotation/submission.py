@@ -88,7 +88,7 @@ def save(task: AnnotatorTask, participant: str, place: OpenQuestion, answer: Ans
     """
     token = task.reservation.token
     saved = save_answer(token, participant, answer) if answer else clear_answer(token, participant, place)
-    others = tuple(one for one in task.answers if (one.question, one.turn) != (place.question, place.turn))
+    others = tuple(answer for answer in task.answers if (answer.question, answer.turn) != (place.question, place.turn))
     answers = (*others, answer) if answer else others
     turns = [turn.number for turn in task.dialogue.turns]
     still_open = open_questions(task.guideline.instrument, answers, turns)
@@ -194,8 +194,8 @@ def submit(records: RecordCache, token: str, participant: str) -> Submitted:
         whole = whole_answers(guideline, _seen(records, reservation, dialogue), answers)
         person = person_of(records.study(queue.study_content_id), participant, guideline.name)
         reservation.sitting = reservation.sitting or _n_sat(reservation) + 1
-        given = annotation_by(person, guideline, dialogue.key, whole, revision=reservation.revision + 1)
-        annotation = replace(given, shown=shown_order_of(reservation.shown), sitting=reservation.sitting)
+        submitted = annotation_by(person, guideline, dialogue.key, whole, revision=reservation.revision + 1)
+        annotation = replace(submitted, shown=shown_order_of(reservation.shown), sitting=reservation.sitting)
         keep_labels([annotation])
         if _mark_submitted(reservation, annotation):
             count_disputed(records, reservation.item)
@@ -303,7 +303,7 @@ def carry_over(category: str, before: str, after: str, *, by: str, reason: str) 
         had = passed.filter(version=after).values("participant_id")
         people = passed.filter(version=before).exclude(participant_id__in=had)
         who = sorted(set(people.values_list("participant_id", flat=True)))
-        tried = dict(
+        attempts = dict(
             QualificationRow.objects.filter(participant_id__in=who, version=after)
             .values_list("participant_id")
             .annotate(last=Max("attempt"))
@@ -313,7 +313,7 @@ def carry_over(category: str, before: str, after: str, *, by: str, reason: str) 
                 participant_id=each,
                 category=category,
                 version=after,
-                attempt=tried.get(each, 0) + 1,
+                attempt=attempts.get(each, 0) + 1,
                 right=0,
                 asked=0,
                 passed=True,
@@ -352,7 +352,7 @@ def past_answers(study: str, category: str) -> list[PastAnswers]:
     for row in counted:
         version = row["annotation__instrument_version"]
         latest[version] = max(latest.get(version, 0), row["last"])
-    found = [
+    result = [
         PastAnswers(
             version=row["annotation__instrument_version"],
             question=row["question"],
@@ -361,7 +361,7 @@ def past_answers(study: str, category: str) -> list[PastAnswers]:
         )
         for row in counted
     ]
-    return sorted(found, key=lambda one: (-latest[one.version], one.question))
+    return sorted(result, key=lambda one: (-latest[one.version], one.question))
 
 
 def dialogue_answers(study: str, category: str, version: str, question: str) -> list[DialogueAnswers]:
@@ -416,7 +416,7 @@ def routed_counts(queue: str) -> tuple[int, int]:
     """Return how many dialogues went on with a violation, and how many without one; counts."""
     rows = RoutedRow.objects.filter(queue__token=queue).order_by("number")
     last: dict[int, bool | None] = dict(rows.values_list("dialogue_id", "violation"))
-    return sum(1 for one in last.values() if one), sum(1 for one in last.values() if one is False)
+    return sum(1 for row in last.values() if row), sum(1 for row in last.values() if row is False)
 
 
 def annotate_again(records: RecordCache, queue: str, category: str, dialogues: Sequence[str], *, version: str) -> int:
@@ -439,15 +439,15 @@ def annotate_again(records: RecordCache, queue: str, category: str, dialogues: S
         one_at_a_time(f"queue {queue}")
         row = queue_of(queue)
         design = records.design(row.design_id)
-        asked = design.category(category)
-        if asked is None or asked.version != version:
+        requested = design.category(category)
+        if requested is None or requested.version != version:
             message = f"the queue does not contain `{category}` in this version; publish it, and fill the queue again"
             raise Conflict(message)
         new = [key for key in dialogues if key not in asked_by(queue, category, version)]
         number = (WorkItemRow.objects.filter(queue=row, category=category).aggregate(n=Max("again"))["n"] or 0) + 1
         for start in range(0, len(new), CHUNK):
-            found = list(DialogueRow.objects.filter(unit__key__in=new[start : start + CHUNK]).select_related("unit"))
-            add_items(row, design, found, [category], again=number)
+            rows = list(DialogueRow.objects.filter(unit__key__in=new[start : start + CHUNK]).select_related("unit"))
+            add_items(row, design, rows, [category], again=number)
     return len(new)
 
 

@@ -63,44 +63,44 @@ class _Done:
 
 
 def _done(queue: QueueRow, design: QueueDesign, participants: Collection[str]) -> _Done:
-    versions = [one.version for one in design.categories]
+    versions = [category.version for category in design.categories]
     read = OnboardingRow.objects.filter(participant__key__in=participants, version__in=text_versions(design).values())
     gone = PracticeRow.objects.filter(queue=queue, participant__key__in=participants, version__in=versions)
-    tried = list(
+    attempts = list(
         QualificationRow.objects.filter(participant__key__in=participants, version__in=versions).values_list(
             "participant__key", "category", "version", "asked", "passed"
         )
     )
     tests: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for who, _, version, asked, _ in tried:
-        tests[who][version] += asked > 0
+    for who, _, version, requested, _ in attempts:
+        tests[who][version] += requested > 0
     return _Done(
         texts=_gathered(
             (who, (subject, v)) for who, subject, v in read.values_list("participant__key", "subject", "version")
         ),
         practice=_gathered(
-            ((who, v), place) for who, v, place in gone.values_list("participant__key", "version", "example")
+            ((who, v), position) for who, v, position in gone.values_list("participant__key", "version", "example")
         ),
         tests=tests,
-        passed=_gathered((who, (category, version)) for who, category, version, _, passed in tried if passed),
+        passed=_gathered((who, (category, version)) for who, category, version, _, passed in attempts if passed),
     )
 
 
 def _gathered(pairs: Iterable[tuple[K, V]]) -> defaultdict[K, set[V]]:
-    found: defaultdict[K, set[V]] = defaultdict(set)
+    result: defaultdict[K, set[V]] = defaultdict(set)
     for key, value in pairs:
-        found[key].add(value)
-    return found
+        result[key].add(value)
+    return result
 
 
 def _onboarding(records: RecordCache, design: QueueDesign, done: _Done, who: str) -> Onboarding:
-    wanted = {BACKGROUND: design.background, RULES: "".join(design.rules)}
+    requested = {BACKGROUND: design.background, RULES: "".join(design.rules)}
     versions = text_versions(design)
-    read = {name: not text or (name, versions[name]) in done.texts.get(who, ()) for name, text in wanted.items()}
+    read = {name: not text or (name, versions[name]) in done.texts.get(who, ()) for name, text in requested.items()}
     return Onboarding(
         background_read=read[BACKGROUND],
         rules_read=read[RULES],
-        categories=tuple(_standing(records, design, one, done, who) for one in design.categories),
+        categories=tuple(_standing(records, design, category, done, who) for category in design.categories),
     )
 
 
@@ -112,7 +112,7 @@ def _standing(
     gone = done.practice.get((who, version), set())
     attempts = done.tests.get(who, Counter())[version]
     qualified = not process.pass_mark or (category.name, version) in done.passed.get(who, ())
-    left = tuple(number for number, place in enumerate(practice, start=1) if place not in gone)
+    left = tuple(number for number, index in enumerate(practice, start=1) if index not in gone)
     return CategoryStanding(
         category=category.name,
         version=version,
@@ -180,10 +180,10 @@ def practise(
     if example not in examples_for(guideline)[0]:
         message = f"example {example} of `{guideline.name}` is not for practice; use {examples_for(guideline)[0]}"
         raise InputError(message)
-    found = marked(guideline, worked_examples(guideline)[example], given)
+    result = marked(guideline, worked_examples(guideline)[example], given)
     with transaction.atomic():
-        _keep(participant, version, {example: [one for one in found if one.question in given]}, None)
-    return found
+        _keep(participant, version, {example: [one for one in result if one.question in given]}, None)
+    return result
 
 
 def go_through(records: RecordCache, queue: str, participant: str, category: str, example: int) -> None:
@@ -200,16 +200,16 @@ def go_through(records: RecordCache, queue: str, participant: str, category: str
         InputError: If the queue has no such category, or the category no such example.
     """
     row = queue_of(queue)
-    found = records.design(row.design_id).category(category)
-    places = examples_for(records.guideline(found.version))[0] if found else ()
-    if found is None or not 1 <= example <= len(places):
-        message = f"`{category}` has {len(places)} examples to practise on; got number {example}"
+    result = records.design(row.design_id).category(category)
+    positions = examples_for(records.guideline(result.version))[0] if result else ()
+    if result is None or not 1 <= example <= len(positions):
+        message = f"`{category}` has {len(positions)} examples to practise on; got number {example}"
         raise InputError(message)
     PracticeRow.objects.get_or_create(
         queue=row,
         participant_id=participant_id(participant),
-        version=found.version,
-        example=places[example - 1],
+        version=result.version,
+        example=positions[example - 1],
         defaults={"created": database_now()},
     )
 
@@ -224,10 +224,10 @@ def attempt(records: RecordCache, queue: str, participant: str, category: str, g
     design = records.design(queue_of(queue).design_id)
     version, guideline = _tested(records, design, category)
     answers = {
-        place: marked(guideline, worked_examples(guideline)[place], given.get(place, {}))
-        for place in examples_for(guideline)[1]
+        position: marked(guideline, worked_examples(guideline)[position], given.get(position, {}))
+        for position in examples_for(guideline)[1]
     }
-    everything = tuple(one for found in answers.values() for one in found)
+    everything = tuple(one for result in answers.values() for one in result)
     with transaction.atomic():
         one_at_a_time(f"qualification {participant} {version}")
         number = _next_attempt(participant, version, design.process.attempts)

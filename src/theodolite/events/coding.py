@@ -69,12 +69,12 @@ class CodingProject:
     @property
     def questions(self) -> dict[str, str]:
         """The open questions with answers: identifier to text, in order."""
-        return {one.answer.place: one.asked for one in self.texts}
+        return {text.answer.place: text.asked for text in self.texts}
 
     @property
     def coded(self) -> tuple[CodedAnswer, ...]:
         """The coding status of each answer, in the order of the texts."""
-        return tuple(self.work.coded(one.answer for one in self.texts))
+        return tuple(self.work.coded(text.answer for text in self.texts))
 
     def text_of(self, answer: OpenAnswer) -> OpenText:
         """Return an answer.
@@ -90,12 +90,12 @@ class CodingProject:
 
     def own(self, answer: OpenAnswer, coder: str) -> Coding | None:
         """Return the latest coding of an answer by a coder, under any codebook; None if there is none."""
-        mine = (one for one in self.work.codings if one.answer == answer and one.coder == coder)
+        mine = (coding for coding in self.work.codings if coding.answer == answer and coding.coder == coder)
         return next(mine, None)
 
     def coders(self, answer: OpenAnswer) -> tuple[str, ...]:
         """Return the coders of an answer, under any codebook."""
-        return tuple(one.coder for one in self.work.codings if one.answer == answer)
+        return tuple(coding.coder for coding in self.work.codings if coding.answer == answer)
 
     def waiting(self, coder: str) -> tuple[OpenText, ...]:
         """Return the open answers that a coder has to code, in the coder's own order; recodings come first."""
@@ -103,7 +103,7 @@ class CodingProject:
         def place(one: OpenText) -> tuple[bool, str]:
             return self.own(one.answer, coder) is None, digest("coding order", coder, *_parts(one.answer))
 
-        return tuple(one for one in sorted(self.texts, key=place) if self._waits(one.answer, coder))
+        return tuple(text for text in sorted(self.texts, key=place) if self._waits(text.answer, coder))
 
     def _waits(self, answer: OpenAnswer, coder: str) -> bool:
         own = self.own(answer, coder)
@@ -156,22 +156,24 @@ def notes_in(study: Study, held: Iterable[LiveDialogueSummary]) -> tuple[Questio
 def _texts(study: Study, responses: Sequence[QuestionnaireResponse]) -> Iterable[OpenText]:
     for questionnaire in (*study.questionnaires, TRIED):
         for question in questionnaire.instrument.questions:
-            for one in written_answers(questionnaire, question, responses):
+            for written_answer in written_answers(questionnaire, question, responses):
                 yield OpenText(
-                    answer=OpenAnswer(session=one.session, questionnaire=questionnaire.name, question=question.name),
+                    answer=OpenAnswer(
+                        session=written_answer.session, questionnaire=questionnaire.name, question=question.name
+                    ),
                     asked=question.text,
-                    text="\n".join(answer.value for answer in one.to(question.name) if answer.value),
-                    response=one,
+                    text="\n".join(answer.value for answer in written_answer.to(question.name) if answer.value),
+                    response=written_answer,
                 )
 
 
 def _quotes(project: CodingProject) -> tuple[ReleasedAnswer, ...]:
     """Return the released answers with hidden words, names and personal details masked."""
-    releases = {one.answer: one for one in project.work.releases if one.is_given}
+    releases = {release.answer: release for release in project.work.releases if release.is_given}
     return tuple(
-        ReleasedAnswer(answer=one.answer, text=project.mask(releases[one.answer].shown(one.text)))
-        for one in project.texts
-        if one.answer in releases
+        ReleasedAnswer(answer=text.answer, text=project.mask(releases[text.answer].shown(text.text)))
+        for text in project.texts
+        if text.answer in releases
     )
 
 
@@ -243,8 +245,8 @@ def resolve_disagreement(
     if not rationale.strip():
         message = "enter a reason for the result"
         raise InputError(message)
-    known = next((one.revision for one in project.work.resolutions if one.answer == answer), 0)
-    people = dict.fromkeys([*(one.coder for one in stands.codings), by])
+    known = next((resolution.revision for resolution in project.work.resolutions if resolution.answer == answer), 0)
+    people = dict.fromkeys([*(coding.coder for coding in stands.codings), by])
     store.events.codings.add_resolution(
         CodingResolution(
             answer=answer,
@@ -285,21 +287,23 @@ def release_quote(
     if strange:
         message = f"not in the answer: {', '.join(map(repr, strange))}; copy the text exactly"
         raise InputError(message)
-    known = next((one.revision for one in project.work.releases if one.answer == answer), 0)
-    given = QuoteRelease(answer=answer, by=by, hidden=_spans(text, words), is_given=is_given, revision=known + 1)
-    store.events.codings.add_quote_release(given)
+    known = next((release.revision for release in project.work.releases if release.answer == answer), 0)
+    quote_release = QuoteRelease(
+        answer=answer, by=by, hidden=_spans(text, words), is_given=is_given, revision=known + 1
+    )
+    store.events.codings.add_quote_release(quote_release)
 
 
 def _spans(text: str, words: Iterable[str]) -> tuple[HiddenStretch, ...]:
     """Return every span in which some words occur, in order; adjoining spans are merged."""
-    found: list[HiddenStretch] = []
+    result: list[HiddenStretch] = []
     for word in words:
         start = text.find(word)
         while start >= 0:
-            found.append(HiddenStretch(start=start, end=start + len(word)))
+            result.append(HiddenStretch(start=start, end=start + len(word)))
             start = text.find(word, start + 1)
     joined: list[HiddenStretch] = []
-    for one in sorted(found):
+    for one in sorted(result):
         if joined and one.start <= joined[-1].end:
             joined[-1] = HiddenStretch(start=joined[-1].start, end=max(joined[-1].end, one.end))
         else:
@@ -341,14 +345,14 @@ def save_codebook(store: DjangoStore, book: Codebook) -> Codebook:
     if last and not book.note.strip():
         message = "enter the change and its reason; readers of the results see them"
         raise InputError(message)
-    taken = {place: one.name for one in current.values() if one.name != book.name for place in one.covers}
-    twice = [f"`{place}` (`{taken[place]}`)" for place in book.covers if place in taken]
+    taken = {position: row.name for row in current.values() if row.name != book.name for position in row.covers}
+    twice = [f"`{position}` (`{taken[position]}`)" for position in book.covers if position in taken]
     if twice:
         message = f"another codebook is for {', '.join(twice)}; remove the question there first"
         raise InputError(message)
-    kept = replace(book, revision=book.revision + 1, note=book.note.strip())
-    store.file(Codebook.subject(book.study), kept)
-    return kept
+    stored = replace(book, revision=book.revision + 1, note=book.note.strip())
+    store.file(Codebook.subject(book.study), stored)
+    return stored
 
 
 def record_absence(store: DjangoStore, study: str, coder: str, *, is_away: bool, by: str, reason: str) -> None:
@@ -381,4 +385,4 @@ def absent_coders(store: DjangoStore, study: str) -> frozenset[str]:
     """Return the opaque keys of the coders of a study who are recorded as absent."""
     written = store.filed(CoderAbsence, CoderAbsence.subject(study))
     latest = {one.coder: one for one in sorted(written, key=lambda one: one.revision)}
-    return frozenset(one.coder for one in latest.values() if one.is_away)
+    return frozenset(row.coder for row in latest.values() if row.is_away)

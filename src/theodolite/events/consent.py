@@ -78,7 +78,7 @@ def opt_out(
     """
     save_avoided_topics(event.participants, event.study, participant, topics, now=event.clock.now())
     scenarios = scenarios_of(event.study.topics, topics)
-    active = (one for one in event.sessions_of(participant) if one.state is SessionState.ACTIVE)
+    active = (session for session in event.sessions_of(participant) if session.state is SessionState.ACTIVE)
     ended = tuple(session for session in active if session.scenario in scenarios)
     for session in ended:
         end_open_dialogue(closed(session) if closed else event, session, Ending.TESTER_LEFT)
@@ -128,7 +128,9 @@ def exposure_of(event: EventContext, participant: str) -> Exposure:
     """
     now = event.clock.now()
     sessions = event.sessions_of(participant)
-    turns = [turn for one in sessions for dialogue in event.dialogues.of_session(one.key) for turn in dialogue.turns]
+    turns = [
+        turn for session in sessions for dialogue in event.dialogues.of_session(session.key) for turn in dialogue.turns
+    ]
     active_s = [session.clock.elapsed_s(now) for session in sessions if session.state is SessionState.ACTIVE]
     return Exposure(
         minutes=sum(session.clock.elapsed_s(now) for session in sessions) / 60,

@@ -48,7 +48,7 @@ def import_dialogues(event: EventContext, imported: Sequence[BroughtDialogue], *
     results = [entry.result(key, one) for key, one in new.items()]
     if store and results:
         event.dialogues.add_imported(event.run, results, now=event.clock.now())
-    return BroughtIn(new=tuple(one.unit.label for one in results), known=len(imported) - len(new))
+    return BroughtIn(new=tuple(result.unit.label for result in results), known=len(imported) - len(new))
 
 
 def _key(event: EventContext, one: BroughtDialogue) -> str:
@@ -91,7 +91,7 @@ class _Entry:
     def _session(self, key: str, one: BroughtDialogue) -> Session:
         study = self.event.study
         who = digest("brought tester", study.name, one.tester) if one.tester else digest("brought alone", key)
-        place = self.met[who, one.level]
+        position = self.met[who, one.level]
         self.met[who, one.level] += 1
         return Session(
             key=digest("brought session", key),
@@ -105,7 +105,7 @@ class _Entry:
             application=one.application,
             application_version=study.application_version(one.application),
             seat=0,
-            place=place,
+            place=position,
             stratum=STRATUM,
             state=SessionState.COMPLETE,
             brought=True,
@@ -126,7 +126,7 @@ def _dialogue(event: EventContext, held: LiveDialogueSummary, key: str, label: s
             for number, turn in enumerate(one.turns, 1)
         ]
     )
-    asked = canonical_json([turn.prompt for turn in one.turns])
+    requested = canonical_json([turn.prompt for turn in one.turns])
     return Dialogue(
         key=key,
         label=label,
@@ -136,7 +136,7 @@ def _dialogue(event: EventContext, held: LiveDialogueSummary, key: str, label: s
         scenario_version=version_of(scenario),
         level=one.level,
         held_by=one.held_by,
-        pair_key=digest("brought", one.level.value, one.scenario, one.item, str(one.repeat), asked),
+        pair_key=digest("brought", one.level.value, one.scenario, one.item, str(one.repeat), requested),
         cluster=held.session.participant,
         turns=turns,
         ending=held.ending or Ending.SCRIPT_END,

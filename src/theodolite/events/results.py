@@ -175,7 +175,11 @@ def status_of(event: EventContext) -> EventStatus:
     name, replies = event.study.name, event.store.events.replies
     sessions = event.sessions.in_study(name)
     counts = replies.counts(name, now=event.clock.now(), stuck_s=STUCK_S)
-    used = [one.name for one in event.study.applications if not isinstance(one.connection, RecordedFile)]
+    used = [
+        application.name
+        for application in event.study.applications
+        if not isinstance(application.connection, RecordedFile)
+    ]
     return EventStatus(
         sessions=sessions,
         waiting_since=replies.waiting_since(name),
@@ -245,9 +249,13 @@ def stored_data(event: EventContext, participant: str, *, context_of: ContextOf)
         "about_you": _profile(event.participants.profile(participant)),
         "rather_not": sorted(event.participants.avoided_topics(event.study.name, participant)),
         "agreed_to": [
-            {"text": one.subject.value, "version": one.version, "at": time_text(one.at)}
-            for one in event.participants.acknowledgements(participant)
-            if one.study == event.study.name
+            {
+                "text": acknowledgement.subject.value,
+                "version": acknowledgement.version,
+                "at": time_text(acknowledgement.at),
+            }
+            for acknowledgement in event.participants.acknowledgements(participant)
+            if acknowledgement.study == event.study.name
         ],
         "sessions": [_session(context_of(session), session) for session in sessions],
         "guesses": _guesses(event, {session.key: session for session in sessions}),
@@ -299,7 +307,11 @@ def _dialogue(dialogue: LiveDialogue) -> dict[str, Any]:
 
 
 def _answers(study: Study, response: QuestionnaireResponse) -> Iterator[dict[str, str]]:
-    instruments = (one.instrument for one in study.questionnaires if one.name == response.questionnaire)
+    instruments = (
+        questionnaire.instrument
+        for questionnaire in study.questionnaires
+        if questionnaire.name == response.questionnaire
+    )
     instrument = next(instruments, None)
     texts = {question.name: question.text for question in instrument.questions} if instrument else {}
     for answer in response.answers:

@@ -320,7 +320,7 @@ def _with_response(turn: Turn) -> Turn:
 
 
 def _session_at(event: EventContext, participant: str, level: Level, index: int) -> Session | None:
-    at = (one for one in event.sessions_of(participant) if (one.level, one.place) == (level, index))
+    at = (session for session in event.sessions_of(participant) if (session.level, session.place) == (level, index))
     return next(at, None)
 
 

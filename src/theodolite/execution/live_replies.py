@@ -289,8 +289,8 @@ class _Answering:
         finally:
             if not call.done():
                 call.cancel()
-            given = (await asyncio.gather(call, return_exceptions=True))[0]
-        return self._ending(given)
+            outcome = (await asyncio.gather(call, return_exceptions=True))[0]
+        return self._ending(outcome)
 
     async def _call(self, application: ApplicationClient, request: SayToApplication, session: str) -> Reply:
         try:

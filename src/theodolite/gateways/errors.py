@@ -97,10 +97,10 @@ class ApiError:
 def read_api_error(body: bytes) -> ApiError:
     """Return what the body of an answer complains about, however it is written."""
     try:
-        found = json.loads(body[:_READ])
+        result = json.loads(body[:_READ])
     except (ValueError, RecursionError):
         return ApiError(words=_plain_words(body[:_READ]))
-    return api_error_in(found) or ApiError(words="")
+    return api_error_in(result) or ApiError(words="")
 
 
 def api_error_in(found: Any) -> ApiError | None:
@@ -128,8 +128,8 @@ def _words(said: Any, depth: int = _DEPTH) -> str:
     if not isinstance(said, Mapping):
         return ""
     words = next(filter(None, (_words(said.get(key), depth - 1) for key in _WORDS_AT)), "")
-    place = said.get("loc")
-    return f"{'.'.join(map(str, place))}: {words}" if words and isinstance(place, list) else words
+    position = said.get("loc")
+    return f"{'.'.join(map(str, position))}: {words}" if words and isinstance(position, list) else words
 
 
 def _status(error: Mapping[str, Any]) -> int:
@@ -142,8 +142,8 @@ def _status(error: Mapping[str, Any]) -> int:
 def _filter_code(error: Mapping[str, Any]) -> str:
     inner = error.get("innererror")
     codes = (error.get("code"), inner.get("code") if isinstance(inner, Mapping) else None)
-    given = [code for code in codes if isinstance(code, str)]
-    return next((code for code in given if code in FILTER_CODES), next(iter(given), ""))
+    answers = [code for code in codes if isinstance(code, str)]
+    return next((code for code in answers if code in FILTER_CODES), next(iter(answers), ""))
 
 
 def _plain_words(body: bytes) -> str:

@@ -18,7 +18,11 @@ _WORD = re.compile(r"\w+")
 
 def searches_of(scenarios: Iterable[Scenario]) -> dict[str, Search]:
     """Return the searches of the scenarios that have a corpus, by name of the scenario."""
-    return {one.name: CorpusSearch(one.corpus, limit=one.passages) for one in scenarios if one.corpus}
+    return {
+        scenario.name: CorpusSearch(scenario.corpus, limit=scenario.passages)
+        for scenario in scenarios
+        if scenario.corpus
+    }
 
 
 class CorpusSearch:

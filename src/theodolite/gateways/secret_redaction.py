@@ -110,8 +110,8 @@ class StruckPieces:
     def feed(self, piece: str) -> None:
         """Take the next piece; what may be the beginning of the key waits for the next one."""
         text = self._secret.strike(self._held + piece)
-        place = len(text) - self._secret.begun_at_end(text)
-        said, self._held = text[:place], text[place:]
+        position = len(text) - self._secret.begun_at_end(text)
+        said, self._held = text[:position], text[position:]
         if said:
             self._hear(said)
 
@@ -139,15 +139,15 @@ class Credentials:
         """
         self.variable = variable
         try:
-            found = json.loads(text) if text.strip() else None
+            result = json.loads(text) if text.strip() else None
         except (ValueError, RecursionError):
-            found = text
-        if found is not None and not isinstance(found, dict):
+            result = text
+        if result is not None and not isinstance(result, dict):
             message = f'variable `{variable}` must hold a JSON object such as {{"key": "..."}}; it holds something else'
             raise InputError(message)
-        self._auth: dict[str, Any] | None = found
-        self._secrets = _longest_first(_texts_in(found))
-        self._keys = _longest_first(_keys_in(found))
+        self._auth: dict[str, Any] | None = result
+        self._secrets = _longest_first(_texts_in(result))
+        self._keys = _longest_first(_keys_in(result))
 
     def __repr__(self) -> str:
         return f"Credentials(variable={self.variable!r})"

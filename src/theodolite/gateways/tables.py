@@ -90,8 +90,8 @@ def _texts(names: Sequence[str], rows: Iterable[Sequence[object]], query: str) -
     if not names:
         message = f"the query `{query:.60}` finds no columns; expected a SELECT with one row for each score"
         raise InputError(message)
-    found = [dict(zip(names, ("" if cell is None else str(cell) for cell in row), strict=True)) for row in rows]
-    return tuple(names), found
+    matches = [dict(zip(names, ("" if cell is None else str(cell) for cell in row), strict=True)) for row in rows]
+    return tuple(names), matches
 
 
 INSTALL = "pip install 'theodolite[parquet]'"

@@ -53,7 +53,10 @@ def annotations_in(rows: Sequence[AnnotationRow]) -> list[Annotation]:
     votes = grouped(rows_of(VoteRow, "annotation_id", ids, "annotation_id", "position"), "annotation_id")
     return [
         _annotation(
-            row, keys[row.id], [_answer(one, quotes.get(one.id, [])) for one in answers[row.id]], votes.get(row.id, [])
+            row,
+            keys[row.id],
+            [_answer(answer, quotes.get(answer.id, [])) for answer in answers[row.id]],
+            votes.get(row.id, []),
         )
         for row in rows
     ]
@@ -79,12 +82,12 @@ def adjudications_of(run_id: int, unit_ids: Sequence[int]) -> list[Adjudication]
     could not, belongs to the dialogue, whichever run holds it.
     """
     whose = Q(run_id=run_id) | ~Q(origin=AdjudicationOrigin.RECORDED.value)
-    found = AdjudicationRow.objects.filter(whose, dialogue__unit_id__in=unit_ids)
-    rows = list(found.select_related("dialogue__unit").order_by("id"))
+    matches = AdjudicationRow.objects.filter(whose, dialogue__unit_id__in=unit_ids)
+    rows = list(matches.select_related("dialogue__unit").order_by("id"))
     people = AdjudicatorRow.objects.filter(adjudication_id__in=[row.id for row in rows]).select_related("participant")
     by_label = grouped(people.order_by("adjudication_id", "position"), "adjudication_id")
-    place = {unit_id: number for number, unit_id in enumerate(unit_ids)}
-    rows.sort(key=lambda row: place[row.dialogue.unit_id])
+    index = {unit_id: number for number, unit_id in enumerate(unit_ids)}
+    rows.sort(key=lambda row: index[row.dialogue.unit_id])
     return [_adjudication(row, by_label.get(row.id, [])) for row in rows]
 
 

@@ -124,11 +124,11 @@ class Contents:
 
         Files come first: a row never names a file that is not whole.
         """
-        wanted = {content.version: content for content in contents}
-        if not wanted:
+        requested = {content.version: content for content in contents}
+        if not requested:
             return
-        insert(ContentRow, [self._row(wanted[version]) for version in sorted(wanted)], unless_there="version")
-        if bases := self._new_bases(wanted.values()):
+        insert(ContentRow, [self._row(requested[version]) for version in sorted(requested)], unless_there="version")
+        if bases := self._new_bases(requested.values()):
             # Nobody may be packed against what another transaction cannot see.
             transaction.on_commit(partial(self._remember, bases))
 
@@ -138,9 +138,9 @@ class Contents:
         Raises:
             NotFound: If one was never kept.
         """
-        wanted = set(versions)
-        rows = list(_rows(wanted))
-        if missing := wanted - {version for version, *_ in rows}:
+        requested = set(versions)
+        rows = list(_rows(requested))
+        if missing := requested - {version for version, *_ in rows}:
             message = f"nothing was ever kept here under the version {min(missing)}"
             raise NotFound(message)
         bases = {version: text for version, text, *_ in _rows({base for *_, base in rows if base is not None})}
@@ -170,7 +170,11 @@ class Contents:
 
     def _new_bases(self, contents: Iterable[Content]) -> dict[str, _Base]:
         """Return one base for each new kin: the first content that stands in the database as it is."""
-        new = [one for one in contents if one.kin and one.kin not in self._bases and len(one.text) <= BASE_CHARACTERS]
+        new = [
+            content
+            for content in contents
+            if content.kin and content.kin not in self._bases and len(content.text) <= BASE_CHARACTERS
+        ]
         if not new:
             return {}
         rows = ContentRow.objects.filter(version__in=[one.version for one in new], text__isnull=False)
@@ -183,11 +187,11 @@ class Contents:
             del self._bases[kin]
 
     def _write_blob(self, version: str, encoded: bytes) -> None:
-        place = self._place(version)
-        if place.exists():
+        path = self._place(version)
+        if path.exists():
             return
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=place.parent, delete=False) as file:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
             try:
                 file.write(zlib.compress(encoded))
                 file.flush()
@@ -195,16 +199,16 @@ class Contents:
             except OSError:  # half a file would only fill the disk further
                 Path(file.name).unlink()
                 raise
-        Path(file.name).replace(place)
+        Path(file.name).replace(path)
 
     def _blob(self, version: str) -> str:
-        place = self._place(version)
+        path = self._place(version)
         try:
-            if not place.exists():
-                return place.with_suffix("").read_text(encoding="utf-8")  # from before large texts were packed
-            return zlib.decompress(place.read_bytes()).decode()
+            if not path.exists():
+                return path.with_suffix("").read_text(encoding="utf-8")  # from before large texts were packed
+            return zlib.decompress(path.read_bytes()).decode()
         except (OSError, zlib.error) as error:
-            message = f"the workspace's file `{place}` should hold the content {version} and cannot be read: {error}"
+            message = f"the workspace's file `{path}` should hold the content {version} and cannot be read: {error}"
             raise StorageUnavailable(message) from error
 
     def _place(self, version: str) -> Path:

@@ -183,8 +183,8 @@ def _keep_turns(writes: Sequence[KeepDialogue], ids: Mapping[str, int], rows: Ma
 
 def _said(unit_id: int, dialogue: Dialogue) -> set[tuple[int, int]]:
     """Return where the texts of a dialogue stand in the journal."""
-    places = (place for turn in dialogue.turns for place in (turn.prompt_at, turn.response_at))
-    return {(unit_id, place) for place in places if place is not None}
+    positions = (position for turn in dialogue.turns for position in (turn.prompt_at, turn.response_at))
+    return {(unit_id, position) for position in positions if position is not None}
 
 
 def _keep_circumstances(writes: Sequence[KeepDialogue], rows: Mapping[str, int]) -> None:
@@ -236,8 +236,8 @@ def dialogues_of(unit_ids: Sequence[int], contents: Contents) -> list[Dialogue]:
     """Return the dialogues that some units brought, in the order of the units."""
     rows = rows_of(DialogueRow, "unit_id", unit_ids, columns=_DIALOGUE)
     parts = _parts(rows, contents)
-    found = {row.unit_id: _dialogue(row, parts) for row in rows}
-    return [found[unit_id] for unit_id in unit_ids if unit_id in found]
+    matches = {row.unit_id: _dialogue(row, parts) for row in rows}
+    return [matches[unit_id] for unit_id in unit_ids if unit_id in matches]
 
 
 def _parts(rows: Sequence[DialogueRow], contents: Contents) -> _Parts:
@@ -308,14 +308,14 @@ def _turn(unit_id: int, row: TurnRow, parts: _Parts) -> Turn:
 
 def keep_strategies(dialogues: Sequence[tuple[int, Dialogue]]) -> None:
     """Store the strategies of some dialogues, given with the numbers of their rows."""
-    kept = [
+    stored = [
         (StrategyRow(dialogue_id=row, position=position, name=strategy.name), strategy)
         for row, dialogue in dialogues
         for position, strategy in enumerate(dialogue.strategies)
     ]
-    if not kept:  # most dialogues have none, and this is the hot path
+    if not stored:  # most dialogues have none, and this is the hot path
         return
-    StrategyRow.objects.bulk_create([row for row, _ in kept])
+    StrategyRow.objects.bulk_create([row for row, _ in stored])
     AttemptRow.objects.bulk_create(
         AttemptRow(
             strategy_id=row.id,
@@ -326,7 +326,7 @@ def keep_strategies(dialogues: Sequence[tuple[int, Dialogue]]) -> None:
             refines=attempt.refines,
             planted=attempt.planted,
         )
-        for row, strategy in kept
+        for row, strategy in stored
         for number, attempt in enumerate(strategy.attempts, start=1)
     )
 
@@ -344,15 +344,15 @@ def strategies_of(dialogues: Mapping[int, str]) -> dict[int, tuple[Strategy, ...
         rows_of(AttemptRow, "strategy_id", (row.id for row in rows), "strategy_id", "number"),
         "strategy_id",
     )
-    found: dict[int, list[Strategy]] = defaultdict(list)
+    result: dict[int, list[Strategy]] = defaultdict(list)
     for row in rows:
         strategy = Strategy(
             name=row.name,
             dialogue=dialogues[row.dialogue_id],
             attempts=tuple(_attempt(attempt) for attempt in attempts.get(row.id, [])),
         )
-        found[row.dialogue_id].append(strategy)
-    return {dialogue: tuple(strategies) for dialogue, strategies in found.items()}
+        result[row.dialogue_id].append(strategy)
+    return {dialogue: tuple(strategies) for dialogue, strategies in result.items()}
 
 
 def _attempt(row: AttemptRow) -> Attempt:
@@ -403,10 +403,10 @@ def journals_of(units: Sequence[str]) -> dict[str, list[JournalEntry]]:
     """Return the replies of some units, or of those whose result they took over, in order of position."""
     rows = UnitRow.objects.filter(key__in=units).values_list("key", "id", "adopted_from_id")
     origins = {key: origin or own for key, own, origin in rows}
-    found = grouped(
+    matches = grouped(
         rows_of(JournalEntryRow, "unit_id", origins.values(), "unit_id", "position", columns=_REPLY), "unit_id"
     )
-    return {unit: [_entry(row) for row in found.get(origins.get(unit, -1), [])] for unit in units}
+    return {unit: [_entry(row) for row in matches.get(origins.get(unit, -1), [])] for unit in units}
 
 
 def texts_of(unit_ids: Sequence[int]) -> dict[tuple[int, int], str]:

@@ -126,8 +126,8 @@ class DjangoStore:
         self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float, before: int | None = None
     ) -> list[Unit]:
         """Lease waiting units in order of position, and those whose lease ran out."""
-        wanted = partial(self._ledger.claim, run, kind, owner=owner, limit=limit, lease_s=lease_s, before=before)
-        return self._executor.write(wanted)
+        requested = partial(self._ledger.claim, run, kind, owner=owner, limit=limit, lease_s=lease_s, before=before)
+        return self._executor.write(requested)
 
     def origins(self, run: Run) -> dict[str, str]:
         """Return the units that took over an earlier result, and from where."""
@@ -159,7 +159,7 @@ class DjangoStore:
         """Return the replies of some units in order of position, by unit."""
         parts = (units[start : start + UNITS_AT_ONCE] for start in range(0, len(units), UNITS_AT_ONCE))
         return {
-            unit: found for part in parts for unit, found in self._executor.read(partial(journals_of, part)).items()
+            unit: result for part in parts for unit, result in self._executor.read(partial(journals_of, part)).items()
         }
 
     async def keep_dialogue(
@@ -190,11 +190,11 @@ class DjangoStore:
 
     def dialogues_of(self, units: Sequence[str]) -> dict[str, Dialogue]:
         """Return the dialogues that some session units brought or took over, by unit."""
-        found: dict[str, Dialogue] = {}
+        result: dict[str, Dialogue] = {}
         rest = iter(units)
         while chunk := list(islice(rest, CHUNK)):
-            found |= self._executor.read(partial(self._readings.dialogues_of, chunk))
-        return found
+            result |= self._executor.read(partial(self._readings.dialogues_of, chunk))
+        return result
 
     def annotations(self, run: Run, at: Collection[int] | None = None) -> Iterator[Annotation]:
         """Yield the latest revisions of the annotations of a run, in order of the plan."""
@@ -310,43 +310,43 @@ class Readings:
 
     def dialogues(self, run: Run, at: Sequence[int] | None, after: Bookmark) -> Chunk[Dialogue]:
         """Return the next dialogues of a run."""
-        stretch = next_units(id_of_run(run), UnitKind.SESSION, UnitState.DONE, after, at)
-        return dialogues_of(stretch.origins, self._contents), stretch.end
+        unit_range = next_units(id_of_run(run), UnitKind.SESSION, UnitState.DONE, after, at)
+        return dialogues_of(unit_range.origins, self._contents), unit_range.end
 
     def dialogues_of(self, units: Sequence[str]) -> dict[str, Dialogue]:
         """Return the dialogues that some session units brought or took over, by unit."""
         rows = UnitRow.objects.filter(key__in=units).values_list("key", "id", "adopted_from_id", "adopted_from__key")
         brought_by = {key: origin or key for key, _, _, origin in rows}
         ids = list(dict.fromkeys(origin or own for _, own, origin, _ in rows))
-        found = {dialogue.key: dialogue for dialogue in dialogues_of(ids, self._contents)}
-        lacking = [unit for unit in units if brought_by.get(unit) not in found]
+        result = {dialogue.key: dialogue for dialogue in dialogues_of(ids, self._contents)}
+        lacking = [unit for unit in units if brought_by.get(unit) not in result]
         if lacking:
             message = f"{len(lacking)} units have brought no dialogue, {lacking[0]} among them"
             raise NotFound(message)
-        return {unit: found[brought_by[unit]] for unit in units}
+        return {unit: result[brought_by[unit]] for unit in units}
 
     def annotations(self, run: Run, at: Sequence[int] | None, after: Bookmark) -> Chunk[Annotation]:
         """Return the next annotations of a run, latest revisions."""
-        stretch = next_units(id_of_run(run), UnitKind.ANNOTATION, UnitState.DONE, after, at)
-        return annotations_of(stretch.origins), stretch.end
+        unit_range = next_units(id_of_run(run), UnitKind.ANNOTATION, UnitState.DONE, after, at)
+        return annotations_of(unit_range.origins), unit_range.end
 
     def labels(self, run: Run, at: Sequence[int] | None, after: Bookmark) -> Chunk[Annotation]:
         """Return what people labelled by hand of the next dialogues of a run, latest revisions."""
-        stretch = next_units(id_of_run(run), UnitKind.SESSION, UnitState.DONE, after, at)
-        return labels_of(stretch.origins), stretch.end
+        unit_range = next_units(id_of_run(run), UnitKind.SESSION, UnitState.DONE, after, at)
+        return labels_of(unit_range.origins), unit_range.end
 
     def adjudications(self, run: Run, at: Sequence[int] | None, after: Bookmark) -> Chunk[Adjudication]:
         """Return the final labels of the next dialogues of a run."""
         run_id = id_of_run(run)
         if not AdjudicationRow.objects.filter(run_id=run_id).exists():  # most runs have none
             return [], None
-        stretch = next_units(run_id, UnitKind.SESSION, UnitState.DONE, after, at)
-        return adjudications_of(run_id, stretch.origins), stretch.end
+        unit_range = next_units(run_id, UnitKind.SESSION, UnitState.DONE, after, at)
+        return adjudications_of(run_id, unit_range.origins), unit_range.end
 
     def failures(self, run: Run, kind: UnitKind, at: Sequence[int] | None, after: Bookmark) -> Chunk[Failure]:
         """Return the next failures of a run among units of one kind."""
-        stretch = next_units(id_of_run(run), kind, UnitState.FAILED, after, at)
-        return failures_of(stretch.origins), stretch.end
+        unit_range = next_units(id_of_run(run), kind, UnitState.FAILED, after, at)
+        return failures_of(unit_range.origins), unit_range.end
 
     def spending(self, run: Run) -> Spending:
         """Return what the calls of a run's own units have cost, those that brought no reply included.

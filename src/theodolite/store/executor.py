@@ -159,8 +159,8 @@ class Executor:
         """Read chunk by chunk, each when it is asked for."""
         after: Bookmark | None = START
         while after is not None:
-            found, after = self.read(partial(read_chunk, after))
-            yield from found
+            result, after = self.read(partial(read_chunk, after))
+            yield from result
 
     def _done(self, work: Callable[[], Result]) -> Result:
         if is_bound(self._database):
@@ -285,17 +285,17 @@ class Place:
 
 def translate(error: Error, place: Place) -> StoreError:
     """Return what a database error means to the rest of the program."""
-    said = " ".join(str(error).split())
+    error_text = " ".join(str(error).split())
     match error:
         case IntegrityError() if _is_unique_violation(error):
-            return Conflict(f"the same thing was written before ({said}) in {place.name}; the earlier one stays")
+            return Conflict(f"the same thing was written before ({error_text}) in {place.name}; the earlier one stays")
         case IntegrityError() | DataError():
-            return StoreError(f"the database {place.name} refused a row that breaks its rules: {said}")
+            return StoreError(f"the database {place.name} refused a row that breaks its rules: {error_text}")
         case ProgrammingError() | NotSupportedError():
-            message = f"the database {place.name} does not have the tables that this program knows: {said}"
+            message = f"the database {place.name} does not have the tables that this program knows: {error_text}"
             return WrongSchema(message)
         case InterfaceError() | DatabaseError() | _:
-            return StorageUnavailable(_unavailable(said, place))
+            return StorageUnavailable(_unavailable(error_text, place))
 
 
 def _is_unique_violation(error: IntegrityError) -> bool:

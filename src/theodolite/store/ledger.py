@@ -119,14 +119,14 @@ class Ledger:
         if run.key not in self._runs:
             self._runs[run.key] = id_of_run(run)
         units_of_run = UnitRow.objects.filter(run_id=self._runs[run.key], kind=kind.value)
-        wanted = units_of_run if before is None else units_of_run.filter(position__lt=before)
+        requested = units_of_run if before is None else units_of_run.filter(position__lt=before)
         if newcomer:
             # Leases under this name belong to a process that is gone: its lock was free.
             self.release(owner)
             self._free_leases_of_the_dead()
-        units = self._lease(wanted, owner, limit=limit, lease_s=lease_s)
+        units = self._lease(requested, owner, limit=limit, lease_s=lease_s)
         if not units and self._free_leases_of_the_dead():
-            units = self._lease(wanted, owner, limit=limit, lease_s=lease_s)
+            units = self._lease(requested, owner, limit=limit, lease_s=lease_s)
         return units
 
     def _lease(self, wanted: QuerySet[UnitRow], owner: str, *, limit: int, lease_s: float) -> list[Unit]:
@@ -153,9 +153,9 @@ class Ledger:
 
     def renew(self, owner: str, lease_s: float) -> frozenset[str]:
         """Extend all leases of an owner, and return the keys of the units that it still holds."""
-        held = UnitRow.objects.filter(lease_until__isnull=False, owner=owner)
-        held.update(lease_until=DatabaseClock() + lease_s)
-        return frozenset(held.values_list("key", flat=True))
+        rows = UnitRow.objects.filter(lease_until__isnull=False, owner=owner)
+        rows.update(lease_until=DatabaseClock() + lease_s)
+        return frozenset(rows.values_list("key", flat=True))
 
     def release(self, owner: str) -> None:
         """Give back all units that an owner has leased and not finished."""
@@ -192,10 +192,10 @@ def id_of_run(run: Run) -> int:
     Raises:
         NotFound: If the run is none of this workspace.
     """
-    found = RunRow.objects.filter(key=run.key).values_list("id", flat=True).first()
-    if found is None:
+    row = RunRow.objects.filter(key=run.key).values_list("id", flat=True).first()
+    if row is None:
         raise NotFound(_no_such_run(run))
-    return found
+    return row
 
 
 def ids_of_units(keys: Iterable[str]) -> dict[str, int]:
@@ -204,12 +204,12 @@ def ids_of_units(keys: Iterable[str]) -> dict[str, int]:
     Raises:
         NotFound: If one is in no ledger of this workspace.
     """
-    wanted = set(keys)
-    found = dict(UnitRow.objects.filter(key__in=list(wanted)).values_list("key", "id"))
-    if missing := wanted - found.keys():
+    requested = set(keys)
+    rows = dict(UnitRow.objects.filter(key__in=list(requested)).values_list("key", "id"))
+    if missing := requested - rows.keys():
         message = f"the unit {min(missing)} is not in the ledger; add it before it is worked on"
         raise NotFound(message)
-    return found
+    return rows
 
 
 def one_at_a_time(what: str) -> None:
@@ -235,8 +235,8 @@ def _origins_of(run_id: int, units: Sequence[Unit]) -> dict[tuple[str, str], int
     done = UnitRow.objects.filter(
         work_key__in=[unit.work_key for unit in units], state=_DONE, adopted_from__isnull=True
     )
-    found = done.exclude(run_id=run_id).order_by("id").values_list("kind", "work_key", "id")
-    return {(kind, work_key): origin for kind, work_key, origin in found}
+    result = done.exclude(run_id=run_id).order_by("id").values_list("kind", "work_key", "id")
+    return {(kind, work_key): origin for kind, work_key, origin in result}
 
 
 def _done_among(keys: set[str]) -> set[str]:
@@ -364,11 +364,11 @@ def lease_about(subjects: Collection[str], lease: Lease) -> Iterator[tuple[int, 
             f"WHERE {about} AND state = %s",
             [UnitState.LEASED.value, lease.owner, lease.seconds, *chunk, UnitState.WAITING.value],
         )
-        found = execute(
+        result = execute(
             f"SELECT {_COLUMNS} FROM {_TABLE} WHERE {about} AND state = %s AND owner = %s ORDER BY id",  # noqa: S608
             [*chunk, UnitState.LEASED.value, lease.owner],
         )
-        for row in found.fetchall():
+        for row in result.fetchall():
             leased = _Leased(*row)
             yield leased.id, leased.unit()
 

@@ -77,29 +77,29 @@ class Owners:
 
         After the block they are forgotten, unless it ended with an error: then their leases may still stand.
         """
-        found: dict[str, FileLock] = {}
+        result: dict[str, FileLock] = {}
         for name in names:
             lock = self._lock(name)
             if name not in self._held and self._path(name).exists() and _could_be_had(lock):
-                found[name] = lock
+                result[name] = lock
         try:
-            yield list(found)
+            yield list(result)
         except BaseException:
-            for lock in found.values():
+            for lock in result.values():
                 lock.release()
             raise
-        for lock in found.values():
+        for lock in result.values():
             _discard(lock)
 
     def seem_dead(self, names: Iterable[str]) -> list[str]:
         """Return those owners that died on this machine; whoever asks changes nothing."""
-        found = []
+        result = []
         for name in names:
             lock = self._lock(name)
             if name not in self._held and self._path(name).exists() and _could_be_had(lock):
                 lock.release()
-                found.append(name)
-        return found
+                result.append(name)
+        return result
 
     def _path(self, owner: str) -> Path:
         name = owner if _PLAIN_NAME.fullmatch(owner) else digest("owner", owner)

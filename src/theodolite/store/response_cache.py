@@ -32,7 +32,7 @@ _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _PRIMARY = 0xFF  # extended error codes carry the plain one in their lowest byte
 _SIDECARS = ("", "-wal", "-shm")
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 class ResponseCache:
@@ -52,31 +52,31 @@ class ResponseCache:
         """
         self._path = path
         self._tell = tell
-        self._room = ThreadPoolExecutor(max_workers=1, thread_name_prefix="cache")
+        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="cache")
         self._connection: sqlite3.Connection | None = None
         self._is_off = False
 
     async def find(self, key: str) -> Kept | None:
         """Return what was kept under a key, or None."""
-        return await self._aside(lambda: self._guarded(lambda: self._read(key)))
+        return await self._in_thread(lambda: self._guarded(lambda: self._read(key)))
 
     async def keep(self, kept: Kept) -> None:
         """Keep a reply; an earlier one under the same key makes room."""
-        await self._aside(lambda: self._guarded(lambda: self._write(kept)))
+        await self._in_thread(lambda: self._guarded(lambda: self._write(kept)))
 
     def close(self) -> None:
         """Let go of the file; finding and keeping do nothing afterwards."""
         if not self._is_off:
-            self._room.submit(self._disconnect).result()
+            self._executor.submit(self._disconnect).result()
         self._is_off = True
-        self._room.shutdown(wait=True)
+        self._executor.shutdown(wait=True)
 
-    async def _aside(self, work: Callable[[], Found | None]) -> Found | None:
+    async def _in_thread(self, work: Callable[[], Result | None]) -> Result | None:
         if self._is_off:
             return None
-        return await asyncio.get_running_loop().run_in_executor(self._room, work)
+        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
 
-    def _guarded(self, work: Callable[[], Found | None]) -> Found | None:
+    def _guarded(self, work: Callable[[], Result | None]) -> Result | None:
         try:
             return work()
         except (sqlite3.Error, OSError) as error:
@@ -116,17 +116,17 @@ class ResponseCache:
         """Rename a damaged file, so that somebody may look at it, and go on with a new one."""
         self._disconnect()
         number = 1
-        while (aside := self._path.with_name(f"{self._path.name}.damaged-{number}")).exists():
+        while (damaged := self._path.with_name(f"{self._path.name}.damaged-{number}")).exists():
             number += 1
         try:
             for ending in _SIDECARS:
                 source = self._path.with_name(self._path.name + ending)
                 if source.exists():
-                    source.rename(aside.with_name(aside.name + ending))
+                    source.rename(damaged.with_name(damaged.name + ending))
         except OSError as error:
             self._switch_off(str(error))
             return
-        self._tell(f"the response cache was damaged; it was set aside as `{aside.name}` and a new one begun")
+        self._tell(f"the response cache was damaged; it was set aside as `{damaged.name}` and a new one begun")
 
     def _switch_off(self, words: str) -> None:
         self._disconnect()
@@ -140,5 +140,5 @@ class ResponseCache:
 
 
 def _reply_from(text: str) -> Reply:
-    kept = json.loads(text)
-    return Reply(**{**kept, "schema_use": SchemaUse(kept.get("schema_use", ""))})
+    stored = json.loads(text)
+    return Reply(**{**stored, "schema_use": SchemaUse(stored.get("schema_use", ""))})

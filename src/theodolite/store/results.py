@@ -78,11 +78,11 @@ class Results:
     def _pass_on(self, dialogues: Sequence[KeepDialogue]) -> None:
         """Lease the annotations of dialogues to whoever goes on with them, and let others lease the rest."""
         make_ready(write.unit.key for write in dialogues if write.lease is None)
-        wanted: dict[Lease, dict[str, KeepDialogue]] = {}
+        requested: dict[Lease, dict[str, KeepDialogue]] = {}
         for write in dialogues:
             if write.lease is not None:
-                wanted.setdefault(write.lease, {})[write.unit.key] = write
-        for lease, writes in wanted.items():
+                requested.setdefault(write.lease, {})[write.unit.key] = write
+        for lease, writes in requested.items():
             for write in writes.values():
                 write.leased.clear()  # a batch that was refused may have been here before
             for number, unit in lease_about(writes, lease):
@@ -93,9 +93,9 @@ class Results:
         known = self._units.of(keys)
         if len(known) == len(keys):
             return known
-        found = ids_of_units(keys - known.keys())
-        self._units.enter(found)
-        return known | found
+        result = ids_of_units(keys - known.keys())
+        self._units.enter(result)
+        return known | result
 
     def _ids_of_dialogues(self, writes: Sequence[KeepAnnotation]) -> dict[str, int]:
         keys = {write.annotation.dialogue for write in writes}
@@ -162,10 +162,10 @@ def keep_answers(given: Iterable[tuple[int, Sequence[Answer]]]) -> None:
     insert(
         QuoteRow,
         [
-            {"answer_id": row_id, "position": place, "turn": quote.turn, "text": quote.text, "verified": quote.verified}
+            {"answer_id": row_id, "position": index, "turn": quote.turn, "text": quote.text, "verified": quote.verified}
             for number, position, row_id in rows.order_by("id").values_list("annotation_id", "position", "id")
             if (number, position) in quoting
-            for place, quote in enumerate(quoting[number, position].evidence)
+            for index, quote in enumerate(quoting[number, position].evidence)
         ],
     )
 
@@ -215,9 +215,9 @@ def _keep_adjudications(write: KeepAdjudications) -> None:
         )
         new: dict[tuple[int, str, str], Adjudication] = {}
         for adjudication in chunk:
-            place = (dialogues[adjudication.dialogue], adjudication.guideline, adjudication.question)
-            if place not in present:
-                new.setdefault(place, adjudication)
+            position = (dialogues[adjudication.dialogue], adjudication.guideline, adjudication.question)
+            if position not in present:
+                new.setdefault(position, adjudication)
         _insert_adjudications(run_id, new)
 
 
@@ -227,13 +227,13 @@ def replace_adjudication(run_id: int, adjudication: Adjudication) -> None:
     The reviews behind it are kept elsewhere, each of them; here stands what counts now.
     """
     (dialogue_id,) = ids_of_dialogues([adjudication.dialogue]).values()
-    place = (dialogue_id, adjudication.guideline, adjudication.question)
+    position = (dialogue_id, adjudication.guideline, adjudication.question)
     before = AdjudicationRow.objects.filter(
         run_id=run_id, dialogue_id=dialogue_id, guideline=adjudication.guideline, question=adjudication.question
     )
     AdjudicatorRow.objects.filter(adjudication__in=before).delete()
     before.delete()
-    _insert_adjudications(run_id, {place: adjudication})
+    _insert_adjudications(run_id, {position: adjudication})
 
 
 def _insert_adjudications(run_id: int, new: dict[tuple[int, str, str], Adjudication]) -> None:
@@ -266,14 +266,14 @@ def ids_of_participants(keys: set[str]) -> dict[str, int]:
     """Return the numbers of the rows of some people by key; whoever is new is entered."""
     if not keys:
         return {}
-    wanted = {repaired_text(key) for key in keys}
+    requested = {repaired_text(key) for key in keys}
     ParticipantRow.objects.bulk_create(
-        [ParticipantRow(key=key) for key in sorted(wanted)],
+        [ParticipantRow(key=key) for key in sorted(requested)],
         update_conflicts=True,
         unique_fields=["key"],
         update_fields=["key"],
     )
-    return dict(ParticipantRow.objects.filter(key__in=wanted).values_list("key", "id"))
+    return dict(ParticipantRow.objects.filter(key__in=requested).values_list("key", "id"))
 
 
 def ids_of_dialogues(keys: Iterable[str]) -> dict[str, int]:
@@ -282,12 +282,12 @@ def ids_of_dialogues(keys: Iterable[str]) -> dict[str, int]:
     Raises:
         NotFound: If one of them was never kept.
     """
-    wanted = set(keys)
-    found = dict(DialogueRow.objects.filter(unit__key__in=list(wanted)).values_list("unit__key", "id"))
-    if missing := wanted - found.keys():
+    requested = set(keys)
+    rows = dict(DialogueRow.objects.filter(unit__key__in=list(requested)).values_list("unit__key", "id"))
+    if missing := requested - rows.keys():
         message = f"no dialogue is stored under the key {min(missing)}; it must be kept before it is labelled"
         raise NotFound(message)
-    return found
+    return rows
 
 
 _COSTS = ("attempts", "tokens_in", "tokens_out", "cost_microusd", "unpriced_calls")
@@ -324,8 +324,8 @@ def keep_failures(writes: Sequence[KeepFailure], ids: Mapping[str, int], now: da
 def failures_of(unit_ids: Sequence[int]) -> list[Failure]:
     """Return the valid failures of some units, in the order of the units."""
     rows = FailureRow.objects.filter(unit_id__in=unit_ids, struck=False).select_related("unit")
-    found = {row.unit_id: _failure(row) for row in rows}
-    return [found[unit_id] for unit_id in unit_ids if unit_id in found]
+    matches = {row.unit_id: _failure(row) for row in rows}
+    return [matches[unit_id] for unit_id in unit_ids if unit_id in matches]
 
 
 def spent_on_failures(run_id: int) -> Spending:
@@ -362,8 +362,8 @@ def keep_labels(annotations: Sequence[Annotation]) -> None:
     dialogues = ids_of_dialogues(annotation.dialogue for annotation in annotations)
     taken = _revisions(dialogues.values())
     for annotation in annotations:
-        place = (dialogues[annotation.dialogue], annotation.annotator_version, annotation.instrument_version)
-        if annotation.revision in taken[place]:
+        position = (dialogues[annotation.dialogue], annotation.annotator_version, annotation.instrument_version)
+        if annotation.revision in taken[position]:
             message = (
                 f"revision {annotation.revision} of the labels by `{annotation.annotator}` is there already;"
                 " read the labels again and store the next one"
@@ -371,9 +371,12 @@ def keep_labels(annotations: Sequence[Annotation]) -> None:
             raise Conflict(message)
     with transaction.atomic():
         last = AnnotationRow.objects.aggregate(last=Max("id"))["last"] or 0
-        insert(AnnotationRow, (annotation_row(None, dialogues[one.dialogue], one, now) for one in annotations))
+        insert(
+            AnnotationRow,
+            (annotation_row(None, dialogues[annotation.dialogue], annotation, now) for annotation in annotations),
+        )
         ids = _ids_since(last)
-        keep_answers((ids[_place(one, dialogues)], one.answers) for one in annotations)
+        keep_answers((ids[_place(annotation, dialogues)], annotation.answers) for annotation in annotations)
 
 
 def are_there_labels() -> bool:
@@ -405,8 +408,8 @@ def labels_of(unit_ids: Sequence[int]) -> list[Annotation]:
         (row.dialogue_id, row.annotator, row.instrument_version): row
         for row in rows.select_related("dialogue__unit").order_by("id")
     }
-    place = {unit_id: number for number, unit_id in enumerate(unit_ids)}
-    return annotations_in(sorted(latest.values(), key=lambda row: (place[row.dialogue.unit_id], row.id)))
+    index = {unit_id: number for number, unit_id in enumerate(unit_ids)}
+    return annotations_in(sorted(latest.values(), key=lambda row: (index[row.dialogue.unit_id], row.id)))
 
 
 _Place: TypeAlias = tuple[int, bytes, bytes, int]
@@ -430,10 +433,10 @@ def _ids_since(last: int) -> dict[_Place, int]:
 
 
 def _revisions(dialogue_ids: Iterable[int]) -> dict[tuple[int, str, str], set[int]]:
-    found: dict[tuple[int, str, str], set[int]] = defaultdict(set)
+    result: dict[tuple[int, str, str], set[int]] = defaultdict(set)
     rows = AnnotationRow.objects.filter(dialogue_id__in=list(dialogue_ids), unit__isnull=True)
     for dialogue, annotator, instrument, revision in rows.values_list(
         "dialogue_id", "annotator_version", "instrument_version", "revision"
     ):
-        found[dialogue, annotator, instrument].add(revision)
-    return found
+        result[dialogue, annotator, instrument].add(revision)
+    return result

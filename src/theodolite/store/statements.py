@@ -5,8 +5,8 @@ replies a second that was most of the writer's work. Here the text is made once
 from the model, with every column named, and the driver binds many rows to it.
 Many rows are one statement: SQLite's driver lets the event loop's thread go on
 with each statement, and comes back only when that one lets it.
-Removal condition (ADR-0074): use `bulk_create` once the statements save less than a tenth
-of the CPU time of a run of 800 dialogues.
+Removal condition (ADR-0075): use `bulk_create` once the statements save less than a tenth
+of the CPU time of a run of 800 dialogues of 6 turns.
 Conflicts are not ignored: a row that breaks a rule fails its batch, as ever. Only
 contents are there or not, and equal versions are equal contents.
 """
@@ -83,12 +83,12 @@ def insert(model: type[Model], rows: Iterable[Row], *, unless_there: str = "") -
 
 def numbers(model: type[Model], unit_ids: Iterable[int], *columns: str) -> dict[tuple[int, ...], int]:
     """Return the numbers of rows that belong to some units, by unit and further whole-number columns."""
-    found = dict[tuple[int, ...], int]()
-    table, wanted = model._meta.db_table, ", ".join(["unit_id", *columns])  # noqa: SLF001
+    result = dict[tuple[int, ...], int]()
+    table, requested = model._meta.db_table, ", ".join(["unit_id", *columns])  # noqa: SLF001
     for chunk in chunks(unit_ids):
-        rows = execute(f"SELECT {wanted}, id FROM {table} WHERE unit_id IN ({marks(len(chunk))}) ORDER BY id", chunk)  # noqa: S608
-        found.update({tuple(key): number for *key, number in rows.fetchall()})
-    return found
+        rows = execute(f"SELECT {requested}, id FROM {table} WHERE unit_id IN ({marks(len(chunk))}) ORDER BY id", chunk)  # noqa: S608
+        result.update({tuple(key): number for *key, number in rows.fetchall()})
+    return result
 
 
 def fetched(rows: QuerySet[Any, tuple[Any, ...]]) -> list[tuple[Any, ...]]:
@@ -211,21 +211,21 @@ def _native(words: str, vendor: str) -> str:
 
 def _into(field: Field[Any, Any]) -> _Into | None:
     """Return what a field does to a value on its way into the database; None where nothing is to be done."""
-    kept: Any = getattr(field, "target_field", field)
-    if isinstance(kept, HashField | MomentField):
-        prepare: _Into = kept.get_prep_value
+    stored: Any = getattr(field, "target_field", field)
+    if isinstance(stored, HashField | MomentField):
+        prepare: _Into = stored.get_prep_value
         return prepare
-    if isinstance(kept, StorableTextField):
+    if isinstance(stored, StorableTextField):
         return repaired_text  # what the field does, without the detour
     # SQLite would take any text for a number.
-    return _PLAIN.get(kept.get_internal_type())
+    return _PLAIN.get(stored.get_internal_type())
 
 
 def read_as(field: Field[Any, Any]) -> _Into | None:
     """Return what a field does to a value that the database gives; None where nothing is to be done."""
-    kept: Any = getattr(field, "target_field", field)
-    if isinstance(kept, HashField | MomentField):
-        read: _Into = kept.from_db_value
+    stored: Any = getattr(field, "target_field", field)
+    if isinstance(stored, HashField | MomentField):
+        read: _Into = stored.from_db_value
         return read
     return None
 
@@ -262,7 +262,7 @@ ReadChunk: TypeAlias = Callable[[Bookmark], Chunk[Read]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnitStretch:
+class UnitRange:
     """Some units of a plan, in order.
 
     Attributes:
@@ -274,20 +274,20 @@ class UnitStretch:
     end: Bookmark | None
 
 
-def next_units(run_id: int, kind: UnitKind, state: UnitState, after: Bookmark, at: Sequence[int] | None) -> UnitStretch:
+def next_units(run_id: int, kind: UnitKind, state: UnitState, after: Bookmark, at: Sequence[int] | None) -> UnitRange:
     """Return the next units of a run that are in some state; at some positions of the plan, or at all where None."""
     # Whatever has a result was ready for it; naming that lets the index serve the order.
     units = UnitRow.objects.filter(run_id=run_id, kind=kind.value, state=state.value, ready=1)
     if at is not None:
         units = units.filter(position__in=at)
     beyond = Q(position__gt=after.position) | Q(position=after.position, id__gt=after.unit_id)
-    found = list(
+    result = list(
         units.filter(beyond, position__gte=after.position)
         .order_by("position", "id")
         .values_list("id", "adopted_from_id", "position")[:UNITS_AT_ONCE]
     )
-    end = Bookmark(found[-1][2], found[-1][0]) if len(found) == UNITS_AT_ONCE else None
-    return UnitStretch(origins=[origin or unit_id for unit_id, origin, _ in found], end=end)
+    end = Bookmark(result[-1][2], result[-1][0]) if len(result) == UNITS_AT_ONCE else None
+    return UnitRange(origins=[origin or unit_id for unit_id, origin, _ in result], end=end)
 
 
 ModelRow = TypeVar("ModelRow", bound=Model)
@@ -309,12 +309,12 @@ def rows_of(
         columns: Columns that are wanted; all where none is named.
     """
     form = _form(model, columns)
-    found: list[ModelRow] = []
+    result: list[ModelRow] = []
     for chunk in chunks(values):
         words = f"{form.words} WHERE {column} IN ({marks(len(chunk))})"
         words += f" ORDER BY {', '.join(order)}" if order else ""
-        found += map(form.made, execute(words, chunk).fetchall())
-    return found
+        result += map(form.made, execute(words, chunk).fetchall())
+    return result
 
 
 class _Form(NamedTuple):
@@ -335,8 +335,8 @@ class _Form(NamedTuple):
         if not self.converters:
             return self.kind._make(values)
         read = list(values)
-        for place, into in self.converters:
-            read[place] = into(read[place])
+        for position, into in self.converters:
+            read[position] = into(read[position])
         return self.kind._make(read)
 
 
@@ -344,13 +344,13 @@ class _Form(NamedTuple):
 def _form(model: type[Model], columns: tuple[str, ...]) -> _Form:
     meta = model._meta  # noqa: SLF001  # Django's own door
     known = {str(field.column): field for field in meta.concrete_fields}
-    wanted = columns or tuple(known)
-    fields = [known[column] for column in wanted]
-    converters = [(place, read_as(field)) for place, field in enumerate(fields)]
+    requested = columns or tuple(known)
+    fields = [known[column] for column in requested]
+    converters = [(index, read_as(field)) for index, field in enumerate(fields)]
     return _Form(
-        words=f"SELECT {', '.join(wanted)} FROM {meta.db_table}",  # noqa: S608
+        words=f"SELECT {', '.join(requested)} FROM {meta.db_table}",  # noqa: S608
         kind=namedtuple("Read", [field.attname for field in fields]),  # noqa: PYI024
-        converters=tuple((place, into) for place, into in converters if into is not None),
+        converters=tuple((index, into) for index, into in converters if into is not None),
     )
 
 

@@ -99,7 +99,7 @@ ROUNDS = 4
 """Rounds of the event loop that a batch waits for others; count. Where nobody is ready they take no time."""
 
 
-ROOM = 1024
+MAX_QUEUED = 1024
 
 """Writes that may be queued at once; further writers wait. Count."""
 
@@ -131,7 +131,7 @@ class Writer:
         self._commit, self._before, self._after = commit, before, after
         self._loop = asyncio.get_running_loop()
         self._ended = self._loop.create_future()
-        self._room = asyncio.Semaphore(ROOM)
+        self._slots = asyncio.Semaphore(MAX_QUEUED)
         self._cadence = Cadence()
         self._waiting: list[_Queued] = []
         self._in_work: list[_Queued] = []
@@ -146,7 +146,7 @@ class Writer:
         Raises:
             StoreError: If it could not be stored, or nothing can be any more.
         """
-        async with self._room:
+        async with self._slots:
             if self._refusal is not None:
                 raise self._refusal
             waiter: asyncio.Future[None] = self._loop.create_future()

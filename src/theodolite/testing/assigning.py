@@ -79,15 +79,15 @@ class AllocationDesign:
             of residual effects of treatments, Australian Journal of Scientific
             Research A 2:149-168.
         """
-        block, place = divmod(number, self.block())
-        place = self._shuffled(range(self.block()), f"block {block}", stratum)[place]
+        block, position = divmod(number, self.block())
+        position = self._shuffled(range(self.block()), f"block {block}", stratum)[position]
         applications = self._shuffled(self.applications, "applications", stratum)
         scenarios = self._shuffled(self.scenarios, "scenarios", stratum)
         if self.assignment is Assignment.WITHIN_SUBJECTS:
             own = [self._scenarios_of(name, scenarios) for name in applications]
-            pairs = _in_turn(applications, own, place, self.sessions)
+            pairs = _in_turn(applications, own, position, self.sessions)
             return tuple(Cell(scenario=scenario, application=application) for application, scenario in pairs)
-        order, which = divmod(place, len(applications))
+        order, which = divmod(position, len(applications))
         met = self._scenarios_of(applications[which], scenarios)
         rows = williams_rows(len(met))
         return tuple(
@@ -109,7 +109,7 @@ def allocation_design(study: Study, plan: LevelPlan) -> AllocationDesign:
     """
     told = tuple(scenario.name for scenario in study.scenarios if plan.level.value in scenario.instructions)
     scenarios = told or tuple(scenario.name for scenario in study.scenarios)
-    live = [one for one in study.applications if not isinstance(one.connection, RecordedFile)]
+    live = [application for application in study.applications if not isinstance(application.connection, RecordedFile)]
     tested = [one for one in live if any(map(one.is_tested_in, scenarios))]
     return AllocationDesign(
         level=plan.level,

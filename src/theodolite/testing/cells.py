@@ -128,8 +128,8 @@ class DesignCells:
 
     def tester(self, cell: int) -> Tester:
         """Return the tester of a cell, completed."""
-        block, place = self._at(cell)
-        return block.testers[place]
+        block, position = self._at(cell)
+        return block.testers[position]
 
     def scenario(self, cell: int) -> str:
         """Return the name of a cell's scenario."""
@@ -137,8 +137,8 @@ class DesignCells:
 
     def setting(self, cell: int, application: str) -> Setting:
         """Return what all sessions of a cell with an application share."""
-        block, place = self._at(cell)
-        return block.setting(place, application)
+        block, position = self._at(cell)
+        return block.setting(position, application)
 
     def _at(self, cell: int) -> tuple[TesterBlock, int]:
         number = bisect_right(self._ends, cell)
@@ -148,8 +148,8 @@ class DesignCells:
 
 def grouping_of(study: Study) -> tuple[str, ...]:
     """Return the names of what dialogues are split by, or what a defect rule asks for."""
-    asked = {name for guideline in study.guidelines for rule in guideline.defect_rules for name in rule.among}
-    return tuple(sorted(asked.union(study.groups)))
+    requested = {name for guideline in study.guidelines for rule in guideline.defect_rules for name in rule.among}
+    return tuple(sorted(requested.union(study.groups)))
 
 
 def groups_of(names: Sequence[str], values: Mapping[str, str]) -> Mapping[str, str]:
@@ -161,9 +161,9 @@ def tester_blocks(study: Study) -> Iterator[TesterBlock]:
     """Yield who speaks in which scenario of a study, in order of the plan."""
     grouped_by = grouping_of(study)
     for scenario in study.scenarios:
-        wanted = scenario.personas or tuple(group.name for group in study.personas)
+        requested = scenario.personas or tuple(group.name for group in study.personas)
         for group in study.personas:
-            if group.name in wanted:
+            if group.name in requested:
                 yield TesterBlock(scenario, PersonaSequence(group, scenario), grouped_by)
         yield TesterBlock(scenario, scenario.scripts, grouped_by)
     for scenario in study.scenarios:

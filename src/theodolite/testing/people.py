@@ -37,8 +37,8 @@ def counted(study: Study, held: Iterable[LiveDialogueSummary]) -> tuple[LiveDial
 
     Those with another version of an application or scenario are about something else.
     """
-    applications = {one.name: study.application_version(one.name) for one in study.applications}
-    scenarios = {one.name: scenario_sight(one) for one in study.scenarios}
+    applications = {application.name: study.application_version(application.name) for application in study.applications}
+    scenarios = {scenario.name: scenario_sight(scenario) for scenario in study.scenarios}
     return tuple(
         one
         for one in held
@@ -65,13 +65,13 @@ def event_sessions(study: Study, planned: Sessions, held: Iterable[LiveDialogueS
     """
     everything = list(held)
     ours = counted(study, everything)
-    people = [_held_session(study, place, one) for place, one in enumerate(ours)]
+    people = [_held_session(study, index, one) for index, one in enumerate(ours)]
     empty = list(_empty_cells(study, ours))
     if not people and not empty and not everything:
         return planned
     people += [_empty_session(study, at, *cell) for at, cell in enumerate(empty, start=len(people))]
-    stays = [one.unit and one.session.state is not SessionState.WITHDRAWN for one in ours]
-    units = {one.unit: place for place, one in enumerate(ours) if stays[place]}
+    stays = [our.unit and our.session.state is not SessionState.WITHDRAWN for our in ours]
+    units = {one.unit: index for index, one in enumerate(ours) if stays[index]}
     return EventSessions(planned, people, units, {one.unit for one in everything} - set(units))
 
 
@@ -80,16 +80,16 @@ def failures_of(study: Study, held: Iterable[LiveDialogueSummary]) -> tuple[Fail
 
     One that goes on, or in which the person stopped every reply, is missing and no failure.
     """
-    found = []
-    for place, one in enumerate(counted(study, held)):
+    result = []
+    for index, one in enumerate(counted(study, held)):
         kind = FailureKind.WITHDRAWN if one.session.state is SessionState.WITHDRAWN else one.kind
         if kind is None or (one.unit and kind is not FailureKind.WITHDRAWN) or one.ending is None:
             continue
         is_withdrawn = kind is FailureKind.WITHDRAWN
-        found.append(
+        result.append(
             Failure(
                 unit=one.unit or one.key,
-                label=label_of(place),
+                label=label_of(index),
                 application=one.session.application,
                 party=FailureSource.PERSON if is_withdrawn else FailureSource.APPLICATION,
                 kind=kind,
@@ -99,7 +99,7 @@ def failures_of(study: Study, held: Iterable[LiveDialogueSummary]) -> tuple[Fail
                 endpoint="" if is_withdrawn else one.session.application,
             )
         )
-    return tuple(found)
+    return tuple(result)
 
 
 def pseudonym(study: Study, participant: str) -> str:
@@ -175,10 +175,10 @@ def _empty_cells(study: Study, held: Sequence[LiveDialogueSummary]) -> Iterable[
     for plan in people_levels(study):
         design = allocation_design(study, plan)
         for seat in planned_slots(plan):
-            places = filled[seat.level.value, seat.stratum, seat.number]
-            for place, cell in enumerate(design.cells(seat.number, seat.stratum)):
-                if place not in places:
-                    yield seat, place, cell
+            positions = filled[seat.level.value, seat.stratum, seat.number]
+            for index, cell in enumerate(design.cells(seat.number, seat.stratum)):
+                if index not in positions:
+                    yield seat, index, cell
 
 
 def people_units(

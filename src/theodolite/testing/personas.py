@@ -166,7 +166,7 @@ class PersonaSequence:
 
     def __iter__(self) -> Iterator[Persona]:
         """Yield all personas, in order of the rows."""
-        return (self[place] for place in range(len(self)))
+        return (self[position] for position in range(len(self)))
 
     @property
     def model(self) -> str:

@@ -76,7 +76,7 @@ class SessionsToHold:
 
         A slot is a pair's number times the number of applications, plus the application's place.
         """
-        bound = {one.name: one for one in study.applications if one.scenarios}
+        bound = {application.name: application for application in study.applications if application.scenarios}
         if not bound.keys() & set(self._applications):
             return None
         slots = range(len(self._applications) * (self._ends[-1] if self._ends else 0))
@@ -106,9 +106,9 @@ class SessionsToHold:
 
     def label(self, position: int) -> str:
         """Return what people call the dialogue at a position."""
-        number, place = divmod(self._slot(position), len(self._applications))
+        number, index = divmod(self._slot(position), len(self._applications))
         label = f"d{number + 1:03d}"
-        return label if len(self._applications) == 1 else f"{self._applications[place]}/{label}"
+        return label if len(self._applications) == 1 else f"{self._applications[index]}/{label}"
 
     def pair_key(self, position: int) -> str:
         """Return the pair key of the session at a position."""
@@ -127,11 +127,11 @@ class SessionsToHold:
 
     def find(self, label: str) -> int | None:
         """Return the position of a label; None where no session has it."""
-        found = _LABEL.fullmatch(label)
-        if found is None or (found["application"] or "") not in {"", *self._applications}:
+        match = _LABEL.fullmatch(label)
+        if match is None or (match["application"] or "") not in {"", *self._applications}:
             return None
-        place = self._applications.index(found["application"]) if found["application"] else 0
-        slot = (int(found["number"]) - 1) * len(self._applications) + place
+        index = self._applications.index(match["application"]) if match["application"] else 0
+        slot = (int(match["number"]) - 1) * len(self._applications) + index
         position = slot if self._slots is None else bisect_left(self._slots, slot)
         return position if 0 <= position < len(self) and self.label(position) == label else None
 
@@ -140,19 +140,19 @@ class SessionsToHold:
         return self._in_slot(self._slot(position))
 
     def _in_slot(self, slot: int) -> tuple[int, int, str]:
-        number, place = divmod(slot, len(self._applications))
+        number, position = divmod(slot, len(self._applications))
         at = bisect_right(self._ends, number)
         part = self._rounds[at]
         more, cell = divmod(number - (self._ends[at] - part.n), len(part.cells))
-        return part.cells[cell], part.first + more, self._applications[place]
+        return part.cells[cell], part.first + more, self._applications[position]
 
     def twins(self) -> tuple[int, int] | None:
         """Return the positions of the first two sessions that would be the same dialogue, if there are any."""
         met: dict[bytes, int] = {}
-        for place, cell in enumerate(self._rounds[0].cells if self._rounds else ()):
+        for index, cell in enumerate(self._rounds[0].cells if self._rounds else ()):
             stimulus_hash = bytes.fromhex(self._cells.stimulus_hash(cell))
-            if met.setdefault(stimulus_hash, place) != place:
-                return self._first_position(met[stimulus_hash]), self._first_position(place)
+            if met.setdefault(stimulus_hash, index) != index:
+                return self._first_position(met[stimulus_hash]), self._first_position(index)
         return None
 
     def _first_position(self, number: int) -> int:
@@ -216,10 +216,10 @@ class RecordedSessions:
 
     @cached_property
     def _places(self) -> dict[str, int]:
-        places: dict[str, int] = {}
-        for place, recording in enumerate(self._recordings):
-            places.setdefault(_recorded_label(recording), place)
-        return places
+        positions: dict[str, int] = {}
+        for index, recording in enumerate(self._recordings):
+            positions.setdefault(_recorded_label(recording), index)
+        return positions
 
 
 class DrawnSessions(JoinedSessions):
@@ -275,13 +275,13 @@ def _repeats_due(study: Study, cells: DesignCells) -> Sequence[int]:
     """Return the repeats of each cell; `dialogues` is shared out among those of model testing alone."""
     planned = {plan.level: plan.repeats for plan in study.levels}
     due = array("Q", (planned.get(level, study.sampling.repeats) for level in cells.levels()))
-    wanted = study.sampling.dialogues
-    if wanted is None:
+    requested = study.sampling.dialogues
+    if requested is None:
         return due
     shared = [cell for cell, level in enumerate(cells.levels()) if level is Level.MODEL_TESTING]
     if not shared:
         return due
-    each, rest = divmod(wanted, len(shared))
+    each, rest = divmod(requested, len(shared))
     more = heapq.nsmallest(
         rest, shared, key=lambda cell: keyed_draw(study.sampling.seed, "one more", cells.stimulus_hash(cell))
     )
@@ -343,8 +343,8 @@ def _refuse_doubles(study: Study, sessions: DrawnSessions) -> None:
         _refuse_double(study, *(sessions.label(position) for position in twins))
     met: dict[tuple[str, str], int] = {}
     for position in range(len(sessions.recorded)):
-        place = (sessions.recorded.pair_key(position), sessions.recorded.setting(position).application)
-        first = met.setdefault(place, position)
+        index = (sessions.recorded.pair_key(position), sessions.recorded.setting(position).application)
+        first = met.setdefault(index, position)
         if first != position:
             _refuse_double(study, sessions.recorded.label(first), sessions.recorded.label(position))
 

@@ -84,7 +84,7 @@ class ConversationState:
     @property
     def history(self) -> tuple[Exchange, ...]:
         """What the application goes on from, each turn with the source material that it had then."""
-        turns_and_contexts = ((self.turns[place], self.contexts[place]) for place in self.history_indices)
+        turns_and_contexts = ((self.turns[position], self.contexts[position]) for position in self.history_indices)
         return tuple(
             Exchange(prompt=turn.prompt, response=turn.response, context=context)
             for turn, context in turns_and_contexts

@@ -29,7 +29,7 @@ def topics_version(study: Study) -> str:
 
     With other topics, or other words, they are asked again.
     """
-    told = (f"{one.name} {one.weight.value} {one.about} {' '.join(one.scenarios)}" for one in study.topics)
+    told = (f"{topic.name} {topic.weight.value} {topic.about} {' '.join(topic.scenarios)}" for topic in study.topics)
     return digest("topics", *told) if study.topics else ""
 
 
@@ -130,15 +130,17 @@ def spared_cells(
         sessions: Those that were made; one that was begun before somebody chose was offered.
         avoided: Everybody who was asked, to the names of the topics that they would rather not meet.
     """
-    begun = {(one.participant, one.level, one.place) for one in sessions if one.clock.started is not None}
+    begun = {
+        (session.participant, session.level, session.place) for session in sessions if session.clock.started is not None
+    }
     designs = {plan.level: allocation_design(study, plan) for plan in people_levels(study)}
     for seat in seats:
         names = avoided.get(seat.participant)
         if not names or seat.level not in designs:
             continue
         scenarios = scenarios_of(study.topics, names)
-        for place, cell in enumerate(designs[seat.level].cells(seat.number, seat.stratum)):
-            if cell.scenario in scenarios and (seat.participant, seat.level, place) not in begun:
+        for index, cell in enumerate(designs[seat.level].cells(seat.number, seat.stratum)):
+            if cell.scenario in scenarios and (seat.participant, seat.level, index) not in begun:
                 yield seat, cell
 
 

@@ -137,7 +137,7 @@ def test_rooms_are_opened_once_and_closed_again_unless_somebody_voted(venue: Ven
     assert bulk.undo_rooms(queue, made) == 2
     assert [token for token, _, _ in rooms(queue, is_open=True)] == [made[0]]
     monkeypatch.setattr(bulk, "MOST_ROOMS", 2)
-    with pytest.raises(InputError, match="at most 2 rooms"):
+    with pytest.raises(InputError, match="at most 2 calibration sessions"):
         bulk.open_rooms(venue.records, queue, tokens(), by="sami")
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.contract.given import an_entry
 from theodolite.domain.errors import StorageUnavailable, StoreError
 from theodolite.store import writer as writer_module
-from theodolite.store.writer import BATCHES_LEFT, PERIOD_S, ROOM, Cadence, Commit, KeepReply, Write, Writer
+from theodolite.store.writer import BATCHES_LEFT, MAX_QUEUED, PERIOD_S, Cadence, Commit, KeepReply, Write, Writer
 
 
 def a_write(number: int = 0) -> KeepReply:
@@ -57,14 +57,14 @@ async def test_what_came_in_meanwhile_is_committed_together() -> None:
 async def test_no_more_is_queued_than_there_is_room_for() -> None:
     gate = Gate()
     writer = a_writer(gate)
-    tasks = [asyncio.create_task(writer.put(a_write(number))) for number in range(ROOM + 100)]
+    tasks = [asyncio.create_task(writer.put(a_write(number))) for number in range(MAX_QUEUED + 100)]
     await asyncio.sleep(0.05)
 
-    assert len(writer._waiting) <= ROOM
+    assert len(writer._waiting) <= MAX_QUEUED
 
     gate.opened.set()
     await asyncio.gather(*tasks)
-    assert sum(gate.batches) == ROOM + 100
+    assert sum(gate.batches) == MAX_QUEUED + 100
     await writer.stop()
 
 

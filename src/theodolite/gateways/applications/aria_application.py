@@ -98,17 +98,17 @@ def _filled(value: Any, auth: Mapping[str, Any], what: str) -> Any:
 
 
 def _credential(auth: Mapping[str, Any], path: str, what: str) -> Any:
-    found: Any = dict(auth)
+    result: Any = dict(auth)
     for part in path.split(".")[1:]:
-        if not isinstance(found, Mapping) or part not in found:
+        if not isinstance(result, Mapping) or part not in result:
             there = ", ".join(f"`{name}`" for name in auth) or "none"
             message = f"{what} names the credential `auth{path}`, which is not set; the credentials are: {there}"
             if not auth:
                 message += ". Put a JSON object into the environment variable `ARIA_AUTH_JSON`, or name another one:"
                 message += " `auth: NAME`"
             raise InputError(message)
-        found = found[part]
-    return found
+        result = result[part]
+    return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -491,11 +491,11 @@ class AriaApplication:
             text = await instance.say(self._prompt(request.prompt, request.known_turn, request.context))
             took_s = self._clock.monotonic_s() - begun
         came, n_repaired = repaired(self._credentials.strike(text))
-        kept, original = readable(came, self._markup)
-        if not kept.strip():
+        stored, original = readable(came, self._markup)
+        if not stored.strip():
             raise empty("`response` of `GetResponse` holds tags and no text").error(endpoint=self._name)
         return Reply(
-            text=kept,
+            text=stored,
             original=original,
             answered_as=self._credentials.strike(instance.version),
             latency_s=took_s,

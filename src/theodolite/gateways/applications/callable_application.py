@@ -92,10 +92,10 @@ class CallableApplication:
         if isinstance(text, AttemptError):
             raise text.error(endpoint=self._name)
         came, n_repaired = repaired(text)
-        kept, original = readable(came, self._connection.markup)
-        if not kept.strip():
+        stored, original = readable(came, self._connection.markup)
+        if not stored.strip():
             raise empty("the function returned tags and no text").error(endpoint=self._name)
-        return Reply(text=kept, original=original, latency_s=took_s, repaired=n_repaired)
+        return Reply(text=stored, original=original, latency_s=took_s, repaired=n_repaired)
 
     def _offered(self, request: SayToApplication, session: str) -> dict[str, Any]:
         """Return what the function is given by name."""
@@ -215,8 +215,8 @@ class CallableLabeller:
                 stream=False,
             )
             took_s = self._clock.monotonic_s() - begun
-        kept, n_repaired = repaired(self._text(answer))
-        return Reply(text=kept, latency_s=took_s, repaired=n_repaired)
+        stored, n_repaired = repaired(self._text(answer))
+        return Reply(text=stored, latency_s=took_s, repaired=n_repaired)
 
     async def check_endpoint(self) -> EndpointCheck:
         """Say that the function is there; it is not called, since that could cost something."""

@@ -89,7 +89,7 @@ def network_file(application: Application, workspace: Path) -> Path:
 def _read(file: Path) -> dict[str, list[str]]:
     """Return what a file remembers; what cannot be read is nothing."""
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-        return {kind: [str(name) for name in found[kind]] for kind in (*_LISTS, "modes")}
+        result = json.loads(file.read_text(encoding="utf-8"))
+        return {kind: [str(name) for name in result[kind]] for kind in (*_LISTS, "modes")}
     except (OSError, ValueError, TypeError, KeyError):
         return {}

@@ -208,15 +208,15 @@ class HttpApplication:
         if isinstance(text, AttemptError):
             clean = replace(text, words=secret.scrub(text.words))
             raise clean.error(endpoint=self._name, tries=answer.attempts)
-        kept, n_repaired = repaired(secret.strike(text))
-        return Reply(text=kept, latency_s=answer.latency_s, attempts=answer.attempts, repaired=n_repaired)
+        stored, n_repaired = repaired(secret.strike(text))
+        return Reply(text=stored, latency_s=answer.latency_s, attempts=answer.attempts, repaired=n_repaired)
 
     def _looking_for_id(self, session: str) -> Callable[[str], None]:
         """Return what looks into answers until one of them holds the session's id."""
 
         def look(text: str) -> None:
-            if self._id_at is not None and session not in self._sites.ids and (found := find_in(text, self._id_at)):
-                self._sites.ids[session] = found
+            if self._id_at is not None and session not in self._sites.ids and (result := find_in(text, self._id_at)):
+                self._sites.ids[session] = result
 
         return look
 

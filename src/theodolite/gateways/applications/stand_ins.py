@@ -118,14 +118,14 @@ class PromptedModelApplication:
             TemplateError: If the system prompt cannot be filled.
         """
         del session  # the whole dialogue is sent each time
-        asked = AskModel(
+        requested = AskModel(
             model=self._connection.model,
             messages=self._messages(request),
             party=FailureSource.APPLICATION,
             replicate=request.repeat,
         )
         try:
-            return await self._model.reply(asked, on_chunk=on_chunk)
+            return await self._model.reply(requested, on_chunk=on_chunk)
         except GatewayError as error:
             error.endpoint = error.endpoint or self._connection.model
             raise

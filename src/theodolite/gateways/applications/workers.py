@@ -100,9 +100,9 @@ class Workers:
             ServerFault: If it cannot be started any more.
         """
         key = session if self.code.per_session else ""
-        found = self._channels.get(key)
-        if found is not None and not found.ended:
-            return found
+        result = self._channels.get(key)
+        if result is not None and not result.ended:
+            return result
         try:
             return await asyncio.to_thread(self._started, key)
         except InputError as error:

@@ -88,8 +88,8 @@ class HttpResponse:
     @property
     def charset(self) -> str:
         """Encoding that its headers name; empty where they name none."""
-        found = _CHARSET.search(self.content_type)
-        return found[1] if found else ""
+        match = _CHARSET.search(self.content_type)
+        return match[1] if match else ""
 
 
 _Ended = tuple[HttpResponse | AttemptError, float]

@@ -216,14 +216,14 @@ def route_of(network: NetworkSettings, context: NetworkContext, *, what: str, pu
 
 def _proxies_of(environ: Mapping[str, str]) -> dict[str, HttpProxy]:
     """Return the proxies that the environment names, by the scheme of the addresses that they are for."""
-    found: dict[str, HttpProxy] = {}
+    result: dict[str, HttpProxy] = {}
     for scheme in ("http", "https"):
         name, value = _variable(environ, f"{scheme}_proxy")
         if not value:
             name, value = _variable(environ, "all_proxy")
         if value:
-            found[scheme] = _proxy(value if "://" in value else f"http://{value}", source=f"variable `{name}`")
-    return found
+            result[scheme] = _proxy(value if "://" in value else f"http://{value}", source=f"variable `{name}`")
+    return result
 
 
 def _variable(environ: Mapping[str, str], name: str) -> tuple[str, str]:

@@ -252,14 +252,14 @@ class ReplyPlace:
 
     def read_event(self, data: str) -> StreamEvent:
         """Return what one event of a stream holds."""
-        found = self._find(data)
-        if isinstance(found, AttemptError):
-            return StreamEvent(attempt_error=found, is_fatal=found.kind in {ServerFault, ContentRefused})
-        if found is None:
+        result = self._find(data)
+        if isinstance(result, AttemptError):
+            return StreamEvent(attempt_error=result, is_fatal=result.kind in {ServerFault, ContentRefused})
+        if result is None:
             return StreamEvent(attempt_error=empty())
-        if isinstance(found, str):
-            return StreamEvent(text=found)
-        return StreamEvent(attempt_error=_no_text(found), is_fatal=True)
+        if isinstance(result, str):
+            return StreamEvent(text=result)
+        return StreamEvent(attempt_error=_no_text(result), is_fatal=True)
 
     def _find(self, text: str) -> Any:
         if self._pattern is not None:
@@ -268,11 +268,11 @@ class ReplyPlace:
         if self._path is None:
             return text
         try:
-            found = json.loads(text)
+            result = json.loads(text)
         except (ValueError, RecursionError):
             return _unread("is not JSON", text)
-        reply = _walk(found, self._path)
-        return _failure(found, reply) or reply
+        reply = _walk(result, self._path)
+        return _failure(result, reply) or reply
 
 
 def failure_in(data: str) -> AttemptError:
@@ -285,10 +285,10 @@ def failure_in(data: str) -> AttemptError:
 def find_in(text: str, path: Path) -> str:
     """Return the text or number at a path of a JSON document; empty where there is none."""
     try:
-        found = _walk(json.loads(text), path)
+        result = _walk(json.loads(text), path)
     except (ValueError, RecursionError):
         return ""
-    return str(found) if isinstance(found, str | int) and not isinstance(found, bool) else ""
+    return str(result) if isinstance(result, str | int) and not isinstance(result, bool) else ""
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:

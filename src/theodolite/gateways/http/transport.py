@@ -204,23 +204,23 @@ class HttpTransport:
     def _complete(self, headers: Mapping[str, str]) -> dict[str, str]:
         """Return all headers of a request; most requests of an endpoint have the same."""
         key = tuple(headers.items())
-        found = self._prepared.get(key)
-        if found is None:
+        result = self._prepared.get(key)
+        if result is None:
             if len(self._prepared) >= _PREPARED:
                 self._prepared.clear()
             named = {name.lower(): (name, value) for name, value in {**self._headers, **headers}.items()}
-            kept = ((name, value) for lower, (name, value) in named.items() if lower not in _SKIPPED)
-            found = self._prepared[key] = dict(kept)
-            bad = next((name for name in found if not HEADER_NAME.fullmatch(name)), None)
+            stored = ((name, value) for lower, (name, value) in named.items() if lower not in _SKIPPED)
+            result = self._prepared[key] = dict(stored)
+            bad = next((name for name in result if not HEADER_NAME.fullmatch(name)), None)
             if bad is not None:
                 del self._prepared[key]
                 message = f"expected the name of a header, e.g. `X-Api-Key`; got {bad!r}"
                 raise ValueError(message)
-            if any(_LINE_ENDS.search(text) for text in found.values()):
+            if any(_LINE_ENDS.search(text) for text in result.values()):
                 del self._prepared[key]
                 message = "a header holds a line break"
                 raise ValueError(message)
-        return found
+        return result
 
 
 _PREPARED = 64

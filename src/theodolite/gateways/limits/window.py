@@ -171,9 +171,9 @@ class StartLog:
         """
         now_s = self._now_s()
         recent = [(max(0.0, now_s - moment_s), tokens) for moment_s, tokens in self._read()]
-        kept = sorted((age for age in recent if age[0] <= span_s), reverse=True)
-        self._rewrite(kept, now_s)
-        return kept
+        stored = sorted((age for age in recent if age[0] <= span_s), reverse=True)
+        self._rewrite(stored, now_s)
+        return stored
 
     def note(self, tokens: int, *, span_s: float) -> None:
         """Write down a start before it happens; a log that cannot be written limits this process alone."""

@@ -116,10 +116,10 @@ def locked(row: QueueRow) -> Iterator[None]:
 
 def rows_under(row: QueueRow, items: Sequence[str]) -> list[WorkItemRow]:
     """Return the items of a queue under some tokens, in the order in which they came in."""
-    held = {
+    rows = {
         item.pk: item for tokens in in_chunks(items) for item in WorkItemRow.objects.filter(queue=row, token__in=tokens)
     }
-    return [held[number] for number in sorted(held)]
+    return [rows[number] for number in sorted(rows)]
 
 
 def in_chunks(values: Iterable[V]) -> Iterator[list[V]]:
@@ -192,7 +192,7 @@ def free_place(item: WorkItemRow) -> int:
         Conflict: If all its places are taken.
     """
     taken = set(ReservationRow.objects.filter(item=item, state__in=LIVE).values_list("place", flat=True))
-    free = next((place for place in range(1, item.passes + 1) if place not in taken), None)
+    free = next((position for position in range(1, item.passes + 1) if position not in taken), None)
     if free is None or item.state != ItemState.OPEN.value:
         message = "somebody else has taken this dialogue meanwhile; your answers are kept"
         raise Conflict(message)
@@ -252,7 +252,10 @@ def note_all(reservations: Sequence[ReservationRow], by: str) -> None:
     """Write down what happened to reservations."""
     now = database_now()
     ReservationEventRow.objects.bulk_create(
-        (ReservationEventRow(reservation=one, state=one.state, by=by, created=now) for one in reservations),
+        (
+            ReservationEventRow(reservation=reservation, state=reservation.state, by=by, created=now)
+            for reservation in reservations
+        ),
         batch_size=CHUNK,
     )
 
@@ -282,8 +285,8 @@ def quotes_of(row: DraftRow | None) -> tuple[Quote, ...]:
     """Return the quotes of a draft; none without a draft."""
     if row is None:
         return ()
-    found = DraftQuoteRow.objects.filter(draft=row).order_by("position")
-    return tuple(Quote(turn=quote.turn, text=quote.text) for quote in found)
+    rows = DraftQuoteRow.objects.filter(draft=row).order_by("position")
+    return tuple(Quote(turn=quote.turn, text=quote.text) for quote in rows)
 
 
 def current_answers(reservation: ReservationRow) -> tuple[Answer, ...]:
@@ -297,7 +300,7 @@ def current_answers(reservation: ReservationRow) -> tuple[Answer, ...]:
             value=row.value,
             turn=row.turn or None,
             reasoning=row.reasoning,
-            evidence=tuple(Quote(turn=one.turn, text=one.text) for one in quotes.get(row.pk, [])),
+            evidence=tuple(Quote(turn=quote.turn, text=quote.text) for quote in quotes.get(row.pk, [])),
         )
         for row in rows
     )
@@ -313,18 +316,18 @@ def given_to(item: WorkItemRow) -> Mapping[str, tuple[Answer, ...]]:
     """Return the answers of the submitted passes of an item, latest revisions, by participant."""
     rows = ReservationRow.objects.filter(item=item, state=SUBMITTED, annotation__isnull=False).order_by("id")
     people = dict(rows.values_list("annotation_id", "participant__key"))
-    found = AnnotationRow.objects.filter(id__in=list(people)).order_by("id")
-    return {people[row.pk]: one.answers for row, one in zip(found, annotations_in(list(found)), strict=True)}
+    matches = AnnotationRow.objects.filter(id__in=list(people)).order_by("id")
+    return {people[row.pk]: one.answers for row, one in zip(matches, annotations_in(list(matches)), strict=True)}
 
 
 def state_of(queue: QueueRow, category: str) -> tuple[Any, ...]:
     """Return what changes whenever the answers of a category do; three queries that read no answer."""
     annotations = AnnotationRow.objects.filter(annotations_of(queue, category))
     reservations = ReservationRow.objects.filter(item__queue=queue, item__category=category, annotation__isnull=False)
-    told = annotations.aggregate(n=Count("id"), last=Max("id"), made=Max("created"))
+    counts = annotations.aggregate(n=Count("id"), last=Max("id"), made=Max("created"))
     held = reservations.values_list("state").annotate(n=Count("id"), which=Sum("annotation_id"), last=Max("submitted"))
     study = (queue.study_content_id, queue.design_id)
-    return (*study, *told.values(), n_withdrawn(queue, category), *sorted(held.order_by()))
+    return (*study, *counts.values(), n_withdrawn(queue, category), *sorted(held.order_by()))
 
 
 def n_withdrawn(queue: QueueRow, category: str) -> int:

@@ -51,16 +51,16 @@ def resolutions_of(row: WorkItemRow) -> tuple[Resolution, ...]:
     took_part = grouped(people, "resolution_id")
     return tuple(
         Resolution(
-            question=one.question,
-            turn=one.turn or None,
-            participants=tuple(person.participant.key for person in took_part[one.pk]),
-            rationale=one.rationale,
-            outcome=Outcome(one.outcome) if one.outcome else None,
-            value=one.value,
-            cause=DissentCause(one.cause) if one.cause else None,
-            decided=one.created,
+            question=row.question,
+            turn=row.turn or None,
+            participants=tuple(person.participant.key for person in took_part[row.pk]),
+            rationale=row.rationale,
+            outcome=Outcome(row.outcome) if row.outcome else None,
+            value=row.value,
+            cause=DissentCause(row.cause) if row.cause else None,
+            decided=row.created,
         )
-        for one in rows
+        for row in rows
     )
 
 
@@ -90,7 +90,7 @@ def _once(people: Sequence[str]) -> list[str]:
 
 def quality_reviews_of(rows: QuerySet[QualityReviewRow]) -> list[QualityReview]:
     """Return quality reviews as records, the first first."""
-    found = rows.select_related("reservation").order_by("id")
+    matches = rows.select_related("reservation").order_by("id")
     return [
         QualityReview(
             reservation=row.reservation.token,
@@ -100,7 +100,7 @@ def quality_reviews_of(rows: QuerySet[QualityReviewRow]) -> list[QualityReview]:
             by=row.by,
             at=row.created,
         )
-        for row in found
+        for row in matches
     ]
 
 
@@ -116,10 +116,10 @@ def redactions_in(dialogue_ids: Collection[int]) -> dict[int, tuple[Redaction, .
     """Return everything that is hidden in many dialogues, by dialogue; those with nothing to hide are left out."""
     dismissed = CaseStepRow.objects.filter(case__dialogue_id__in=dialogue_ids, act=CaseAct.DISMISSED.value)
     rows = RedactionRow.objects.filter(case__dialogue_id__in=dialogue_ids).exclude(case__in=dismissed.values("case_id"))
-    found: defaultdict[int, list[Redaction]] = defaultdict(list)
+    result: defaultdict[int, list[Redaction]] = defaultdict(list)
     for row in rows.select_related("case").order_by("id"):
-        found[row.case.dialogue_id].append(redaction_of(row))
-    return {dialogue: tuple(hidden) for dialogue, hidden in found.items()}
+        result[row.case.dialogue_id].append(redaction_of(row))
+    return {dialogue: tuple(hidden) for dialogue, hidden in result.items()}
 
 
 def cases_in_study(study: str) -> QuerySet[CaseRow]:
@@ -250,8 +250,10 @@ def _record(row: ThreadRow, posts: Sequence[PostRow], reservation: str, particip
         ),
         version=row.version,
         posts=tuple(
-            Post(author=one.participant.key, text=one.text, at=one.created, is_own=one.participant.key == participant)
-            for one in posts
+            Post(
+                author=post.participant.key, text=post.text, at=post.created, is_own=post.participant.key == participant
+            )
+            for post in posts
         ),
         end=ThreadEnd(row.end) if row.end else None,
         text=row.text,
@@ -284,8 +286,8 @@ def answer_of(row: RoomVoteRow) -> Answer:
 
 def posts_in(row: RoomRow, participant: str) -> tuple[Post, ...]:
     """Return the posts of a room, for the eyes of one participant."""
-    found = RoomPostRow.objects.filter(room=row).select_related("participant").order_by("id")
+    rows = RoomPostRow.objects.filter(room=row).select_related("participant").order_by("id")
     return tuple(
-        Post(author=one.participant.key, text=one.text, at=one.created, is_own=one.participant.key == participant)
-        for one in found
+        Post(author=row.participant.key, text=row.text, at=row.created, is_own=row.participant.key == participant)
+        for row in rows
     )

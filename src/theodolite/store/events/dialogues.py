@@ -196,7 +196,7 @@ class LiveDialogueRepository(Repository):
             raise NotFound(message)
         LiveAttemptRow.objects.filter(dialogue=row).delete()
         LiveAttemptRow.objects.bulk_create(
-            attempt for place, strategy in enumerate(strategies) for attempt in _attempt_rows(row.id, place, strategy)
+            attempt for index, strategy in enumerate(strategies) for attempt in _attempt_rows(row.id, index, strategy)
         )
 
     @writes
@@ -318,9 +318,9 @@ def _session_row(key: str) -> SessionRow:
 
 def _open_dialogue(session: SessionRow) -> LiveDialogueRow:
     dialogues = LiveDialogueRow.objects.filter(session=session)
-    found = dialogues.filter(ending="").first()
-    if found is not None:
-        return found
+    row = dialogues.filter(ending="").first()
+    if row is not None:
+        return row
     one_at_a_time(f"dialogues {session.study}")
     highest = LiveDialogueRow.objects.filter(study=session.study).aggregate(highest=Max("ordinal"))["highest"]
     return LiveDialogueRow.objects.create(
@@ -334,11 +334,11 @@ def _open_dialogue(session: SessionRow) -> LiveDialogueRow:
 
 def _turn_row(key: str) -> LiveTurnRow:
     rows = LiveTurnRow.objects.select_for_update(of=("self",)).select_related("dialogue")
-    found = rows.filter(key=key).first()
-    if found is None:
+    row = rows.filter(key=key).first()
+    if row is None:
         message = f"no turn has the key {key}"
         raise NotFound(message)
-    return found
+    return row
 
 
 def _sum(before: int | None, more: int | None) -> int | None:
@@ -346,11 +346,11 @@ def _sum(before: int | None, more: int | None) -> int | None:
 
 
 def _dialogue(key: str) -> LiveDialogue:
-    found = _dialogues(list(_dialogue_rows().filter(key=key)))
-    if not found:
+    rows = _dialogues(list(_dialogue_rows().filter(key=key)))
+    if not rows:
         message = f"no live dialogue has the key {key}"
         raise NotFound(message)
-    return found[0]
+    return rows[0]
 
 
 def _dialogue_rows() -> QuerySet[LiveDialogueRow]:
@@ -404,11 +404,11 @@ def _strategies_of(dialogues: Mapping[int, str]) -> dict[int, tuple[Strategy, ..
     Args:
         dialogues: Number of the row to the key of the dialogue.
     """
-    found: dict[tuple[int, int], list[LiveAttemptRow]] = defaultdict(list)
+    result: dict[tuple[int, int], list[LiveAttemptRow]] = defaultdict(list)
     for row in rows_of(LiveAttemptRow, "dialogue_id", dialogues, "dialogue_id", "place", "number"):
-        found[row.dialogue_id, row.place].append(row)
+        result[row.dialogue_id, row.place].append(row)
     strategies: dict[int, list[Strategy]] = defaultdict(list)
-    for (dialogue, _), attempts in found.items():
+    for (dialogue, _), attempts in result.items():
         strategy = Strategy(
             name=attempts[0].name,
             dialogue=dialogues[dialogue],
@@ -569,8 +569,8 @@ class ReplyRepository(Repository):
         failed = LiveTurnRow.objects.filter(dialogue__study=study, state=TurnState.ERROR.value).order_by("-asked")
         rows = failed.values_list("asked", _APPLICATION, _PARTICIPANT, "number", "cause")[:limit]
         return [
-            FailedReply(asked=asked, application=application, participant=participant, turn=number, cause=cause)
-            for asked, application, participant, number, cause in rows
+            FailedReply(asked=requested, application=application, participant=participant, turn=number, cause=cause)
+            for requested, application, participant, number, cause in rows
         ]
 
     @reads

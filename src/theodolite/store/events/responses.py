@@ -80,7 +80,7 @@ class CodingRepository(Repository):
             created=database_now(),
         )
         CodingCodeRow.objects.bulk_create(
-            CodingCodeRow(coding=row, position=place, code=code) for place, code in enumerate(coding.codes)
+            CodingCodeRow(coding=row, position=index, code=code) for index, code in enumerate(coding.codes)
         )
 
     @reads
@@ -93,7 +93,7 @@ class CodingRepository(Repository):
             Coding(
                 answer=_answer(row),
                 coder=row.coder.key,
-                codes=tuple(one.code for one in codes.get(row.pk, [])),
+                codes=tuple(code.code for code in codes.get(row.pk, [])),
                 codebook=row.codebook,
                 memo=row.memo,
                 revision=row.revision,
@@ -125,8 +125,8 @@ class CodingRepository(Repository):
             created=database_now(),
         )
         ResolvedCodeRow.objects.bulk_create(
-            ResolvedCodeRow(resolution=row, position=place, code=code)
-            for place, code in enumerate(resolution.codes or ())
+            ResolvedCodeRow(resolution=row, position=index, code=code)
+            for index, code in enumerate(resolution.codes or ())
         )
         CodingTalkerRow.objects.bulk_create(
             CodingTalkerRow(resolution=row, participant_id=people[key]) for key in resolution.participants
@@ -137,16 +137,16 @@ class CodingRepository(Repository):
         """Return the latest resolution of each discussed answer of a study, in the order of answers."""
         rows = _valid(CodingResolutionRow.objects.filter(session__study=study))
         latest = {_key(row): row for row in rows.order_by("id")}
-        found = list(latest.values())
-        codes = grouped(ResolvedCodeRow.objects.filter(resolution__in=found).order_by("position"), "resolution_id")
-        talkers = CodingTalkerRow.objects.filter(resolution__in=found).select_related("participant").order_by("id")
+        result = list(latest.values())
+        codes = grouped(ResolvedCodeRow.objects.filter(resolution__in=result).order_by("position"), "resolution_id")
+        talkers = CodingTalkerRow.objects.filter(resolution__in=result).select_related("participant").order_by("id")
         people = grouped(talkers, "resolution_id")
         return [
             CodingResolution(
                 answer=_answer(row),
                 codebook=row.codebook,
-                codes=tuple(one.code for one in codes.get(row.pk, [])) if row.is_agreed else None,
-                participants=tuple(one.participant.key for one in people.get(row.pk, [])),
+                codes=tuple(code.code for code in codes.get(row.pk, [])) if row.is_agreed else None,
+                participants=tuple(person.participant.key for person in people.get(row.pk, [])),
                 rationale=row.rationale,
                 revision=row.revision,
             )
@@ -199,11 +199,11 @@ class CodingRepository(Repository):
 def _slot_of(coder: str, instead_of: str, earlier: QuerySet[CodingRow]) -> int:
     """Return the slot of a coder: the own one, that of the replaced coder, or the next free one."""
     holders = dict(earlier.order_by("id").values_list("slot", "coder__key"))
-    places = {holder: slot for slot, holder in holders.items()}
-    if instead_of and instead_of not in places:
+    positions = {holder: slot for slot, holder in holders.items()}
+    if instead_of and instead_of not in positions:
         message = "somebody else has taken that place meanwhile; take another answer"
         raise Conflict(message)
-    slot = places.get(coder) or (places[instead_of] if instead_of else len(places) + 1)
+    slot = positions.get(coder) or (positions[instead_of] if instead_of else len(positions) + 1)
     if slot > CODERS:
         message = f"{CODERS} people have coded this answer; take another one"
         raise Conflict(message)
@@ -378,10 +378,10 @@ def _latest(rows: QuerySet[ResponseRow]) -> list[QuestionnaireResponse]:
 def _dialogues(sessions: Sequence[int]) -> dict[int, list[str]]:
     """Return the keys of the completed dialogues of the given sessions, in order."""
     rows = LiveDialogueRow.objects.filter(session_id__in=sessions, unit__isnull=False).order_by("session_id", "number")
-    found: dict[int, list[str]] = defaultdict(list)
+    result: dict[int, list[str]] = defaultdict(list)
     for session, unit in rows.values_list("session_id", "unit__key"):
-        found[session].append(unit)
-    return found
+        result[session].append(unit)
+    return result
 
 
 def _answer_row(response: ResponseRow, position: int, answer: Answer) -> ResponseAnswerRow:

@@ -227,11 +227,11 @@ def _rows() -> QuerySet[SessionRow]:
 
 
 def _row(rows: QuerySet[SessionRow], key: str) -> SessionRow:
-    found = rows.select_related("participant", "run").filter(key=key).first()
-    if found is None:
+    row = rows.select_related("participant", "run").filter(key=key).first()
+    if row is None:
         message = f"no session has the key {key}"
         raise NotFound(message)
-    return found
+    return row
 
 
 def _mutable_columns(session: Session) -> dict[str, Any]:
@@ -373,8 +373,8 @@ def session_id(key: str) -> int:
     Raises:
         NotFound: If there is none of that key.
     """
-    found = SessionRow.objects.filter(key=key).values_list("id", flat=True).first()
-    if found is None:
+    row = SessionRow.objects.filter(key=key).values_list("id", flat=True).first()
+    if row is None:
         message = f"no session has the key {key}"
         raise NotFound(message)
-    return found
+    return row

@@ -222,7 +222,11 @@ def _unlink(study: str, participant: str, sessions: Sequence[int], dialogues: Se
     seats = SeatRow.objects.filter(study=study, participant__key=participant)
     seats.update(participant=nobody, freed=True)
     AcknowledgementRow.objects.filter(study=study, participant__key=participant).update(participant=nobody)
-    left = list(DialogueRow.objects.filter(unit_id__in=[one.unit_id for one in dialogues if one.unit_id is not None]))
+    left = list(
+        DialogueRow.objects.filter(
+            unit_id__in=[dialogue.unit_id for dialogue in dialogues if dialogue.unit_id is not None]
+        )
+    )
     WorkItemRow.objects.filter(dialogue_id__in=[row.id for row in left]).update(tester=nobody.key)
     for row in left:
         row.cluster, row.pair_key = nobody.key, digest("anonymous", nobody.key, row.pair_key)
@@ -232,13 +236,13 @@ def _unlink(study: str, participant: str, sessions: Sequence[int], dialogues: Se
 def withdraw_units(unit_ids: Sequence[int]) -> list[int]:
     """Mark session units, the units that adopted them and their annotations as withdrawn; return the sessions."""
     sessions = UnitRow.objects.filter(Q(id__in=unit_ids) | Q(adopted_from_id__in=unit_ids))
-    found = dict(sessions.values_list("id", "key"))
-    about = UnitRow.objects.filter(subject__in=list(found.values()))
-    journals = JournalEntryRow.objects.filter(Q(unit__in=about) | Q(unit_id__in=list(found)))
+    result = dict(sessions.values_list("id", "key"))
+    about = UnitRow.objects.filter(subject__in=list(result.values()))
+    journals = JournalEntryRow.objects.filter(Q(unit__in=about) | Q(unit_id__in=list(result)))
     journals.update(text="", withheld=WITHDRAWN)
-    for units in (about, UnitRow.objects.filter(id__in=list(found))):
+    for units in (about, UnitRow.objects.filter(id__in=list(result))):
         units.update(state=UnitState.WITHDRAWN.value, owner="", lease_until=None)
-    return list(found)
+    return list(result)
 
 
 def forget_dialogues(unit_ids: Sequence[int]) -> int:
@@ -320,9 +324,9 @@ def _mask_dialogues(dialogues: Sequence[LiveDialogueRow], mask: Mask) -> None:
     turns = LiveTurnRow.objects.filter(dialogue_id__in=live)
     _mask_rows(turns, ("prompt", "response", "original", "cause", "claims"), mask)
     _mask_rows(LiveAttemptRow.objects.filter(dialogue_id__in=live), ("description",), mask)
-    kept = list(DialogueRow.objects.filter(unit_id__in=units).values_list("id", flat=True))
-    _mask_rows(TurnRow.objects.filter(dialogue_id__in=kept), ("prompt", "response"), mask)
-    _mask_annotations(kept, mask)
+    rows = list(DialogueRow.objects.filter(unit_id__in=units).values_list("id", flat=True))
+    _mask_rows(TurnRow.objects.filter(dialogue_id__in=rows), ("prompt", "response"), mask)
+    _mask_annotations(rows, mask)
     subjects = list(UnitRow.objects.filter(id__in=units).values_list("key", flat=True))
     _mask_rows(JournalEntryRow.objects.filter(unit__subject__in=subjects), ("text", "original"), mask)
 

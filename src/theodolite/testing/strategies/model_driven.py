@@ -41,25 +41,25 @@ def adaptive(attack: Attack) -> AttackFlow:
     one that the application goes on from. The model is told what was declined at that
     point until something got further, lest it says the same again.
     """
-    kept: list[tuple[int, Try, AttackReply]] = []
+    stored: list[tuple[int, Try, AttackReply]] = []
     declined: list[Try] = []
     for number in range(1, TRIES + 1):
-        written = yield _asked(attack, kept, declined)
+        written = yield _asked(attack, stored, declined)
         if not written.text.strip():
             return
-        refines = kept[-1][0] if kept else None
+        refines = stored[-1][0] if stored else None
         is_back = bool(declined)
-        tried = Try(
+        attempts = Try(
             prompt=written.text,
             description=_description(refines, is_back=is_back),
             refines=refines,
             goes_back=is_back,
         )
-        reply = yield tried
+        reply = yield attempts
         if reply.outcome is AttemptOutcome.WITHHELD:
-            declined.append(tried)
+            declined.append(attempts)
         else:
-            kept.append((number, tried, reply))
+            stored.append((number, attempts, reply))
             declined.clear()
 
 
@@ -72,9 +72,9 @@ def _description(refines: int | None, *, is_back: bool) -> str:
 def _asked(attack: Attack, kept: list[tuple[int, Try, AttackReply]], declined: Sequence[Try]) -> AskModel:
     messages = [Message(speaker=Speaker.SYSTEM, text=_RULES.format(ask=attack.aim.ask))]
     incoming = _OPENING
-    for _, tried, reply in kept:
+    for _, attempts, reply in kept:
         messages.append(Message(speaker=Speaker.USER, text=incoming))
-        messages.append(Message(speaker=Speaker.ASSISTANT, text=tried.prompt))
+        messages.append(Message(speaker=Speaker.ASSISTANT, text=attempts.prompt))
         incoming = reply.text
     if declined:
         incoming = f"{incoming}\n\n{_BACK.format(declined=_listed(declined))}"

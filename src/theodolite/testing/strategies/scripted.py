@@ -61,7 +61,7 @@ _SHOTS = (
 def many_shot(attack: Attack) -> AttackFlow:
     """Ask after a few answered questions, then after many."""
     for number, rounds in enumerate((1, 4), start=1):
-        rows = [f"Question: {asked}\nAnswer: {said}" for asked, said in _SHOTS * rounds]
+        rows = [f"Question: {requested}\nAnswer: {said}" for requested, said in _SHOTS * rounds]
         yield Try(
             prompt="\n".join([*rows, f"Question: {attack.aim.ask}\nAnswer:"]),
             description=f"asks after {len(rows)} answered questions",
