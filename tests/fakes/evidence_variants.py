@@ -18,8 +18,7 @@ from theodolite.domain.findings.judge_diagnostics import JudgeDiagnostics, VoteA
 from theodolite.domain.trees.tree import Dimension, TreeOutline
 from theodolite.measurement.trees.construction import Soil, grown
 from theodolite.usecases.judge_validation import validation_report_of
-from theodolite.usecases.label_requests import LabelRequest
-from theodolite.usecases.sampling_labels import draw_labels
+from theodolite.usecases.label_planning import LabelRequest, draw_labels
 
 
 def judged(evidence: Evidence) -> dict[str, str | None]:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from django.test import Client
 from playwright.sync_api import Page
 
-from theodolite.bootstrap.page_reading import Form, PageAnswer
+from theodolite.bootstrap.page_checks import Form, PageAnswer
 from theodolite.domain.dialogue import Level
 from theodolite.rehearsal.visitor import HttpVisitor, Visitor
 from theodolite.rehearsal.walking import Part, TesterBot

@@ -1,18 +1,22 @@
-"""Connections: lines to everything that a study talks to."""
+"""Connections to the models and applications of a study."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
+from theodolite.bootstrap.clock import SystemClock
 from theodolite.bootstrap.permission import require_code_permission, require_key_permission
 from theodolite.config.loading import LoadedStudy
 from theodolite.domain.application import Application
+from theodolite.domain.model import ModelEndpoint
 from theodolite.execution.clients import Clients
 from theodolite.execution.stop_conditions import CostEstimator, StopConditions
 from theodolite.gateways.factory import Caching, open_application, open_labeller, open_model
 from theodolite.gateways.limits.rate_limiter import SlotPools
+from theodolite.gateways.models.chat_model import ChatModel
 from theodolite.ports.application import ApplicationClient
 from theodolite.ports.clock import Clock
 from theodolite.ports.labeller import Labeller
@@ -103,3 +107,20 @@ def open_one(
         workspace=workspace,
         changed=(lambda: "") if reader is None else partial(reader.change, application),
     )
+
+
+def offered_models(url: str) -> tuple[str, ...]:
+    """Return the models that an OpenAI-compatible address offers; empty where it says nothing.
+
+    Raises:
+        InputError: If the address cannot be used at all.
+    """
+    return asyncio.run(_ask(ModelEndpoint(name="app", url=url, model="")))
+
+
+async def _ask(endpoint: ModelEndpoint) -> tuple[str, ...]:
+    model = ChatModel(endpoint, clock=SystemClock())
+    try:
+        return await model.model_names()
+    finally:
+        await model.close()

@@ -12,8 +12,7 @@ from theodolite.domain.estimate import Measurement
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.run import UnitKind
 from theodolite.domain.validation_report import ValidationReport
-from theodolite.usecases.judge_validation import validation_report_of
-from theodolite.usecases.probing import ProbePlan, Prober, probe_plan
+from theodolite.usecases.judge_validation import ProbePlan, Prober, probe_plan, validation_report_of
 from theodolite.usecases.running import RunOptions
 
 

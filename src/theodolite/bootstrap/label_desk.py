@@ -23,8 +23,7 @@ from theodolite.domain.identity import version_of
 from theodolite.domain.people.event import AnnotationProcess
 from theodolite.domain.shown_order import OrderPlan
 from theodolite.domain.study import Study
-from theodolite.usecases.label_requests import LabelRequest, guideline_for, judge_for
-from theodolite.usecases.sampling_labels import draw_labels
+from theodolite.usecases.label_planning import LabelRequest, draw_labels, guideline_for, judge_for
 
 if TYPE_CHECKING:
     from theodolite.annotation.records import RecordCache

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from theodolite.bootstrap.credentials import TEAM_VARIABLES
 from theodolite.bootstrap.database import make_workspace
-from theodolite.bootstrap.sealing import TEAM_VARIABLES
 from theodolite.config.loading import LoadedStudy
 from theodolite.config.outbound_data import KeyUse, named_keys
 from theodolite.config.permissions import ALLOW_CODE, ALLOW_KEYS, Permissions, read_permissions, remember_permissions

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from theodolite.bootstrap.clock import SystemClock
 from theodolite.bootstrap.connections import open_clients
-from theodolite.bootstrap.database import DATABASE_VARIABLE, open_store
+from theodolite.bootstrap.credentials import with_team_keys
+from theodolite.bootstrap.database import DATABASE_VARIABLE, open_store, open_store_to_read
 from theodolite.bootstrap.plugins import resource_resolver, strategy_catalogue, tree_methods
-from theodolite.bootstrap.sealing import with_team_keys
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.config.study_files import workspace_for
 from theodolite.domain.annotator import ModelJudge
@@ -32,13 +32,14 @@ from theodolite.ports.endpoint import Endpoint
 from theodolite.ports.progress import Progress
 from theodolite.testing.people import event_sessions
 from theodolite.testing.planning import draw_plan
-from theodolite.usecases.placing import latest_run
-from theodolite.usecases.running import Runner
+from theodolite.usecases.plan_alignment import latest_run
+from theodolite.usecases.running import Runner, status_of
 
-if TYPE_CHECKING:  # slow imports, needed for measurement only
+if TYPE_CHECKING:
     from theodolite.domain.estimate import Findings
     from theodolite.domain.evidence import Archive, EventEvidence, Evidence
     from theodolite.domain.live import LiveDialogueSummary
+    from theodolite.domain.status import Status
     from theodolite.store.django_store import DjangoStore
     from theodolite.store.response_cache import ResponseCache
 
@@ -252,3 +253,29 @@ def users_of(study: Study, name: str) -> str:
     played = any(group.model == name for group in study.personas)
     played |= any(scenario.attacker == name for scenario in study.scenarios)
     return f"{'simulated user' if played else 'judge'} `{name}`"
+
+
+def look_at(path: str, *, environ: Mapping[str, str] | None = None) -> Status:
+    """Return where the latest run of a study stands.
+
+    Args:
+        path: A folder with a study file, or the file.
+        environ: Environment variables; those of the process where left out.
+
+    Raises:
+        StudyError: If the study holds faults; says all of them.
+        NotFound: If it was never run here.
+        StoreError: If the database cannot be used.
+    """
+    variables = os.environ if environ is None else environ
+    loaded = load_study(Path(path), resolver=resource_resolver())
+    never = f"study `{loaded.study.name}` has not been run here yet. Run it:  theodolite run {path}"
+    store = open_store_to_read(workspace_for(loaded.folder), variables.get(DATABASE_VARIABLE))
+    if store is None:
+        raise NotFound(never)
+    try:
+        return status_of(store, loaded.study.name, SystemClock().now())
+    except NotFound as error:
+        raise NotFound(never) from error
+    finally:
+        store.disconnect()

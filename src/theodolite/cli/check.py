@@ -9,8 +9,7 @@ import click
 
 from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.cli.arguments import json_option, study_argument
-from theodolite.cli.estimate_json import estimate_entry
-from theodolite.cli.json_ending import faults_json
+from theodolite.cli.json_output import estimate_entry, faults_json
 from theodolite.cli.permission import path_option, permit_paths
 from theodolite.cli.terminal import RowProgress, wants_colour
 from theodolite.config.assembly import expanded

@@ -8,7 +8,7 @@ import click
 
 from theodolite.bootstrap.comparing import Compared
 from theodolite.bootstrap.comparing import compare as compare_places
-from theodolite.cli.json_ending import as_line
+from theodolite.cli.json_output import as_line
 from theodolite.cli.terminal import width
 from theodolite.domain.comparison import Comparison
 from theodolite.domain.errors import InputError

@@ -65,7 +65,7 @@ def dry_run(study: str, *, people: int | None, out: str, no_pictures: bool, as_j
     )
     code = 1 if rehearsed.troubles else 0
     if as_json:
-        from theodolite.cli.json_ending import as_line
+        from theodolite.cli.json_output import as_line
 
         click.echo(as_line({"exit_code": code, **asdict(rehearsed)}))
     else:

@@ -9,7 +9,7 @@ import click
 from theodolite.bootstrap.exchange import ExportForm, write_export
 from theodolite.bootstrap.study_context import open_study
 from theodolite.cli.arguments import json_option, study_argument
-from theodolite.cli.json_ending import as_line
+from theodolite.cli.json_output import as_line
 
 
 @click.command("export")

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import click
 
-from theodolite.bootstrap.bringing import bring_looked, columns_for, look_into, stored_of
 from theodolite.bootstrap.events import open_event
-from theodolite.bootstrap.exchange import import_labels
-from theodolite.bootstrap.labels import read_labels
+from theodolite.bootstrap.exchange import import_labels, read_labels
+from theodolite.bootstrap.imported_dialogues import bring_looked, columns_for, look_into, stored_of
 from theodolite.bootstrap.study_context import StudyContext, open_study
 from theodolite.cli.arguments import json_option, study_argument
-from theodolite.cli.json_ending import as_line
+from theodolite.cli.json_output import as_line
 from theodolite.cli.renamed import Group
 from theodolite.cli.terminal import width
 from theodolite.config.imports.dialogues import HOLDERS, BringColumns

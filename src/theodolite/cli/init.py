@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from theodolite.bootstrap.model_discovery import offered_models
+from theodolite.bootstrap.connections import offered_models
 from theodolite.bootstrap.permission import trust_new_study
 from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.cli.terminal import wants_colour

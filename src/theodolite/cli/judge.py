@@ -10,7 +10,7 @@ from theodolite.bootstrap.judge_validation import issue_validation_report, probe
 from theodolite.bootstrap.study_context import StudyContext, open_study
 from theodolite.cli.arguments import json_option, study_argument
 from theodolite.cli.endpoint_check import check_endpoints_first
-from theodolite.cli.json_ending import as_line
+from theodolite.cli.json_output import as_line
 from theodolite.cli.permission import permission_options, permit_paths, permit_run
 from theodolite.cli.renamed import Group
 from theodolite.cli.terminal import width
@@ -19,10 +19,8 @@ from theodolite.execution.clients import Clients
 from theodolite.reporting.results.validation import validation_report_entry
 from theodolite.reporting.terminal.labels import plan_text
 from theodolite.reporting.terminal.validation import validation_text
-from theodolite.usecases.judge_validation import check_labelled, judges_named
-from theodolite.usecases.label_requests import LabelRequest
-from theodolite.usecases.planning_labels import planned_labels
-from theodolite.usecases.probing import probes_text
+from theodolite.usecases.judge_validation import check_labelled, judges_named, probes_text
+from theodolite.usecases.label_planning import LabelRequest, planned_labels
 from theodolite.usecases.running import RunOptions
 
 

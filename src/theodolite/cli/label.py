@@ -10,9 +10,9 @@ import click
 
 from theodolite.bootstrap.database import DATABASE_VARIABLE
 from theodolite.cli.arguments import json_option, study_argument
-from theodolite.cli.json_ending import as_line
+from theodolite.cli.json_output import as_line
 from theodolite.cli.terminal import width
-from theodolite.usecases.label_requests import LabelRequest
+from theodolite.usecases.label_planning import LabelRequest
 
 SAMPLE = 40
 """Default size of the sample; dialogues."""
@@ -89,7 +89,7 @@ def label(
 
 
 def _write_file(study: str, request: LabelRequest, path: Path, *, annotator: str, as_json: bool) -> int:
-    from theodolite.bootstrap.labels import write_label_sample
+    from theodolite.bootstrap.exchange import write_label_sample
     from theodolite.bootstrap.study_context import open_study
     from theodolite.reporting.terminal.labels import sample_text
 

@@ -170,7 +170,7 @@ def _print_json_error(words: Sequence[str], error: BaseException, code: int) -> 
     """Print the error object of `--json` and return the exit code."""
     options = words[: words.index("--")] if "--" in words else words
     if "--json" in options:
-        from theodolite.cli.json_ending import error_json
+        from theodolite.cli.json_output import error_json
 
         click.echo(error_json(error, exit_code=code))
     return code

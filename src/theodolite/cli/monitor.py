@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from theodolite.bootstrap.monitoring import Request, Seen, keep_watch
-from theodolite.cli.json_ending import as_line
+from theodolite.cli.json_output import as_line
 from theodolite.cli.terminal import RowProgress, speaks_unicode, width
 from theodolite.config.histories import DeclaredChange, HistoryForm, aware
 from theodolite.config.questions import parse_condition

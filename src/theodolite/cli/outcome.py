@@ -6,7 +6,7 @@ import click
 
 from theodolite.bootstrap.reports import WrittenFiles, summary_of, write_reports
 from theodolite.bootstrap.study_context import StudyContext
-from theodolite.cli.json_ending import as_line, counts_of
+from theodolite.cli.json_output import as_line, counts_of
 from theodolite.cli.terminal import speaks_unicode, width
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.printable import printable

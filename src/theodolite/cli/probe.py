@@ -11,9 +11,9 @@ from pathlib import Path
 
 import click
 
-from theodolite.bootstrap.examining import chosen_applications, examine_application
+from theodolite.bootstrap.conformance import chosen_applications, examine_application
 from theodolite.cli.arguments import json_option, study_argument
-from theodolite.cli.json_ending import faults_json
+from theodolite.cli.json_output import faults_json
 from theodolite.cli.permission import permission_options, permit_paths, permit_run
 from theodolite.cli.terminal import wants_colour
 from theodolite.config.diagnostics import Diagnostics, LocatedDiagnostic, render_diagnostics
@@ -21,7 +21,7 @@ from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.domain.application import Application
 from theodolite.domain.fault import Severity
 from theodolite.reporting.results.network_entry import network_entry
-from theodolite.usecases.examining import Examination, exit_code_of
+from theodolite.usecases.conformance import Examination, exit_code_of
 
 
 @click.command()

@@ -10,7 +10,7 @@ import click
 
 from theodolite.bootstrap.study_context import open_study
 from theodolite.cli.arguments import json_option, out_option, study_argument
-from theodolite.cli.json_ending import as_line
+from theodolite.cli.json_output import as_line
 from theodolite.cli.outcome import exit_code_for, present_results
 from theodolite.config.series import is_series_file
 from theodolite.domain.errors import RunStopped

@@ -8,7 +8,7 @@ from theodolite.bootstrap.running import RunResult, slots_for
 from theodolite.bootstrap.study_context import StudyContext, open_study
 from theodolite.cli.arguments import cache_option, json_option, out_option, study_argument
 from theodolite.cli.endings import failures_text, nothing_text, stopped_text, waiting_text
-from theodolite.cli.json_ending import as_line, counts_of
+from theodolite.cli.json_output import as_line, counts_of
 from theodolite.cli.permission import permission_options, permit_paths, permit_run
 from theodolite.cli.running import progress_for, run_interactively
 from theodolite.cli.terminal import width

@@ -59,7 +59,7 @@ def serve(study: str, *, listen: str, file: str, only_check: bool, as_demo: bool
         demo=as_demo,
     )
     if only_check:
-        from theodolite.bootstrap.serving_check import check_serving, told
+        from theodolite.bootstrap.serving import check_serving, told
 
         found = check_serving(serving)
         click.echo(told(found, color=wants_colour()))

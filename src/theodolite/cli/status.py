@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from theodolite.bootstrap.status import look_at
+from theodolite.bootstrap.study_context import look_at
 from theodolite.cli.arguments import json_option, study_argument
-from theodolite.cli.json_ending import as_line
+from theodolite.cli.json_output import as_line
 from theodolite.reporting.terminal.status import status_document, status_text
 
 

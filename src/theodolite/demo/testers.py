@@ -13,8 +13,7 @@ from django.conf import settings
 
 from theodolite.bootstrap.api import Silent
 from theodolite.bootstrap.database import open_store
-from theodolite.bootstrap.event_results import event_study_context
-from theodolite.bootstrap.events import open_event
+from theodolite.bootstrap.events import event_study_context, open_event
 from theodolite.bootstrap.exchange import import_labels
 from theodolite.bootstrap.running import run_study
 from theodolite.bootstrap.study_context import StudyContext
@@ -51,7 +50,7 @@ from theodolite.events.sessions import end_session, start_session
 from theodolite.execution.clients import Clients
 from theodolite.store.django_store import DjangoStore
 from theodolite.testing.people import scenario_sight
-from theodolite.usecases.reviewing_risks import keep_review, reviews_of
+from theodolite.usecases.measuring import keep_review, reviews_of
 from theodolite.usecases.running import RunOptions
 from theodolite.web.models import HostedStudy, Membership
 from theodolite.web.tester.texts import Unreadable, with_note

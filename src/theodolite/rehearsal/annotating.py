@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from theodolite.bootstrap.page_reading import Form, PageAnswer
+from theodolite.bootstrap.page_checks import Form, PageAnswer
 from theodolite.domain.people.role import Role
 from theodolite.rehearsal.organising import OrganiserBot
 from theodolite.rehearsal.visitor import Visitor

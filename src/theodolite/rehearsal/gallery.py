@@ -12,8 +12,7 @@ from pathlib import Path
 from threading import Lock
 from urllib.parse import urljoin
 
-from theodolite.bootstrap.blindness import Lookout
-from theodolite.bootstrap.page_reading import PageAnswer
+from theodolite.bootstrap.page_checks import Lookout, PageAnswer
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 """Names under which the browser that draws is looked for."""

@@ -11,8 +11,8 @@ from http.client import HTTPException
 from pathlib import Path
 
 from theodolite.assessment.unblinding import secrets_for_annotators, secrets_for_testers
-from theodolite.bootstrap.blindness import Lookout
 from theodolite.bootstrap.clock import SystemClock
+from theodolite.bootstrap.page_checks import Lookout
 from theodolite.bootstrap.permission import require_code_permission, require_key_permission
 from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.bootstrap.reports import write_reports

@@ -9,7 +9,7 @@ import urllib.request
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 
-from theodolite.bootstrap.page_reading import PageAnswer
+from theodolite.bootstrap.page_checks import PageAnswer
 from theodolite.domain.errors import NotFound
 
 PATIENCE_S = 180.0

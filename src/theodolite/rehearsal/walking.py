@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from theodolite.bootstrap.page_reading import Form
+from theodolite.bootstrap.page_checks import Form
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import NotFound
 from theodolite.rehearsal.visitor import Visitor

@@ -1,37 +1,261 @@
-"""Measuring: a run's evidence is read back."""
+"""Evidence of a run for its measurement: calls, scores of earlier runs, reviews of risks and stated criteria."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Final
 
+from theodolite.assessment.annotating import AnnotationTask, annotate
 from theodolite.assessment.manual_annotation import person_of
 from theodolite.domain.annotating.label_sample import LabelSample
 from theodolite.domain.annotation import Adjudication, Annotation, AnnotatorKind
 from theodolite.domain.annotator import Annotator, HandLabels
-from theodolite.domain.answer_rules import pools_of
+from theodolite.domain.answer_rules import label_of, pools_of
 from theodolite.domain.answer_table_builder import AnswerTableBuilder
 from theodolite.domain.call import Call
+from theodolite.domain.choices import Identification
+from theodolite.domain.criteria import CriteriaSubject, StatedCriteria
 from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.event_sessions import EventSessions
 from theodolite.domain.evidence import EventEvidence, Evidence
 from theodolite.domain.failure import Failure
+from theodolite.domain.findings.order_metrics import RunScores
+from theodolite.domain.findings.risks import CombinedReview
 from theodolite.domain.findings.role_break import RoleBreakRules
+from theodolite.domain.flow import AskModel, Message, Request
+from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import version_of
+from theodolite.domain.instrument import QuestionLevel, ScaleKind, decimal_of
 from theodolite.domain.live import LiveDialogueSummary
 from theodolite.domain.plan import Sessions
-from theodolite.domain.run import Run
+from theodolite.domain.replay import JournalEntry, Returned, Waiting, advance, begin
+from theodolite.domain.run import Run, RunState
 from theodolite.domain.study import Study
 from theodolite.domain.validation_report import ValidationReport
 from theodolite.measurement.study.realism import RealismBook
 from theodolite.measurement.study.role_breaks import RoleBreakBook
 from theodolite.ports.store import Store
 from theodolite.testing.people import failures_of
-from theodolite.usecases.calls import calls_of
-from theodolite.usecases.earlier_runs import earlier_scores
-from theodolite.usecases.placing import as_planned
-from theodolite.usecases.reviewing_risks import reviews_of
-from theodolite.usecases.stating_criteria import criteria_of
+from theodolite.usecases.plan_alignment import as_planned
+from theodolite.usecases.running import below_half
+
+
+def calls_of(
+    store: Store,
+    study: Study,
+    dialogues: Collection[Dialogue],
+    annotations: Collection[Annotation],
+    failures: Collection[Failure] = (),
+) -> dict[str, tuple[Call, ...]]:
+    """Return the calls that led to some records, by unit; a unit without any is left out.
+
+    Args:
+        store: The database.
+        study: What the records belong to.
+        dialogues: What was said. Their calls come without a prompt, as turns show it.
+        annotations: What annotators answered about these dialogues.
+        failures: Units that brought nothing; their calls come without a prompt.
+    """
+    known = {dialogue.key: dialogue for dialogue in dialogues}
+    asked = {annotation.unit: annotation for annotation in annotations if annotation.unit}
+    units = dict.fromkeys([*known, *asked, *(failure.unit for failure in failures)])
+    found: dict[str, tuple[Call, ...]] = {}
+    for unit, journal in store.journals(tuple(units)).items():
+        if unit in asked and journal:
+            found[unit] = _judged(_task(study, asked[unit], known), journal)
+        elif journal:
+            found[unit] = tuple(Call(reply=entry.reply) for entry in journal)
+    return found
+
+
+def _task(study: Study, annotation: Annotation, dialogues: Mapping[str, Dialogue]) -> AnnotationTask:
+    annotator, dialogue = study.annotator(annotation.annotator), dialogues[annotation.dialogue]
+    return AnnotationTask(
+        unit=annotation.unit,
+        annotator=annotator,
+        annotator_version=annotation.annotator_version,
+        guideline=study.guideline(annotator.guideline),
+        guideline_version=annotation.instrument_version,
+        dialogue=dialogue,
+        rows=(),  # whoever reads a column makes no call
+        below_half=below_half,
+        packet=study.scenario(dialogue.scenario).packet,
+    )
+
+
+def _judged(task: AnnotationTask, journal: Sequence[JournalEntry]) -> tuple[Call, ...]:
+    """Return the calls of an annotation; from the first request that has changed on, prompts are not known."""
+    calls, flow = [], annotate(task)
+    state: Waiting | Returned[Annotation] | None = begin(flow)
+    for entry in journal:
+        if isinstance(state, Waiting) and version_of(state.request) == entry.request_hash:
+            calls.append(Call(reply=entry.reply, prompt=_prompt(state.request)))
+            # What becomes of the last reply stands in the annotation.
+            state = advance(flow, state, entry.reply) if entry is not journal[-1] else None
+        else:
+            calls.append(Call(reply=entry.reply, prompt=None))
+            state = None
+    flow.close()
+    return tuple(calls)
+
+
+def _prompt(request: Request) -> tuple[Message, ...]:
+    return request.messages if isinstance(request, AskModel) else ()
+
+
+MOST_RUNS: Final = 11
+"""Earlier runs that are read at most, the latest; count."""
+
+MOST_DIALOGUES: Final = 20_000
+"""Dialogues of earlier runs that are read at most, so that a large study's report stays quick; count."""
+
+
+def earlier_scores(store: Store, study: Study, run: Run, n_dialogues: int) -> tuple[RunScores, ...]:
+    """Return the scores of earlier finished runs, the first run first.
+
+    Labels that answer another version of a guideline are left out: another
+    guideline is another question. `theodolite monitor` reads all runs.
+
+    Args:
+        store: The workspace's database.
+        study: As it is written now.
+        run: The run that is reported.
+        n_dialogues: Dialogues of one run; count.
+    """
+    guidelines = {one.name: one for one in study.guidelines if _question(one)}
+    if not guidelines:
+        return ()
+    finished = [one for one in store.runs(study.name) if one.state is RunState.FINISHED and one.number < run.number]
+    n_read = min(MOST_RUNS, MOST_DIALOGUES // max(1, n_dialogues))
+    seen: set[tuple[str, str, str]] = set()
+    # Older runs first: a result that a run took over counts where it was measured.
+    return tuple(scores for one in finished[-n_read:] if n_read for scores in _of_run(store, one, guidelines, seen))
+
+
+def _question(guideline: Guideline) -> str:
+    """Return the guideline's own question if it is answered once a dialogue by a number; else nothing."""
+    question = guideline.question
+    is_scored = question.scale.kind in {ScaleKind.NUMBERS, ScaleKind.DECIMALS}
+    return question.name if is_scored and question.level is QuestionLevel.DIALOGUE else ""
+
+
+def _of_run(
+    store: Store, run: Run, guidelines: dict[str, Guideline], seen: set[tuple[str, str, str]]
+) -> Iterator[RunScores]:
+    versions = {name: version_of(guideline) for name, guideline in guidelines.items()}
+    given: dict[tuple[str, str], dict[str, Annotation]] = {}
+    for annotation in store.annotations(run):
+        if versions.get(annotation.guideline) == annotation.instrument_version:
+            given.setdefault((annotation.guideline, annotation.annotator), {})[annotation.dialogue] = annotation
+    if not given:
+        return
+    order = [(dialogue.key, dialogue.application) for dialogue in store.dialogues(run)]
+    for (guideline, annotator), by_dialogue in given.items():
+        question = _question(guidelines[guideline])
+        for application in dict.fromkeys(name for _, name in order):
+            own = [by_dialogue[key] for key, name in order if name == application and key in by_dialogue]
+            measured = [(one.dialogue, one.annotator_version, one.instrument_version) for one in own]
+            n_repeated = sum(one in seen for one in measured)
+            seen.update(measured)
+            if own:
+                yield RunScores(
+                    run=run.number,
+                    started=run.started,
+                    application=application,
+                    guideline=guideline,
+                    question=question,
+                    annotator=annotator,
+                    annotator_version=own[-1].annotator_version,
+                    values=tuple(_score(one, guidelines[guideline]) for one in own),
+                    n_repeated=n_repeated,
+                )
+
+
+def _score(annotation: Annotation, guideline: Guideline) -> float | None:
+    label = label_of(annotation, guideline.question, guideline.defect_rules)
+    return decimal_of(label.value) if label is not None and label.value is not None else None
+
+
+def keep_review(store: Store, study: Study, run: Run, review: CombinedReview) -> None:
+    """Keep a combined review; a later one of the same session and risk takes its place, and the earlier one stays.
+
+    Args:
+        store: The database.
+        study: The study.
+        run: Whose labels tell who annotates.
+        review: What was found.
+
+    Raises:
+        InputError: If the risk needs no combined review, or the reviewer has annotated dialogues of the study.
+    """
+    wanted = [risk.name for risk in study.risks if risk.identified_by is Identification.BOTH]
+    if review.risk not in wanted:
+        message = f"risk `{review.risk}` is not identified by questionnaire and dialogue; those are {wanted or 'none'}"
+        raise InputError(message)
+    names = {label.annotator for label in store.labels(run)}
+    if any(name == review.reviewer or name.startswith(f"{review.reviewer}-") for name in names):
+        message = "who annotates dialogues of the study must see no questionnaire; a combined review is for others"
+        raise InputError(message)
+    same = [one for one in reviews_of(store, study) if (one.risk, one.session) == (review.risk, review.session)]
+    store.file(CombinedReview.subject(study.name), replace(review, revision=len(same) + 1))
+
+
+def reviews_of(store: Store, study: Study) -> tuple[CombinedReview, ...]:
+    """Return all combined reviews of a study, the oldest first."""
+    return tuple(store.filed(CombinedReview, CombinedReview.subject(study.name)))
+
+
+def state_criteria(
+    store: Store,
+    study: str,
+    about: CriteriaSubject,
+    text: str,
+    *,
+    by: str,
+    now: datetime,
+    why: str = "",
+    follows: int = 0,
+) -> StatedCriteria:
+    """Keep a statement as the one that holds from now on.
+
+    Args:
+        store: The database.
+        study: Name of the study.
+        about: What the criteria are about.
+        text: The criteria, in words.
+        by: Opaque key or name of who states them.
+        now: The time; UTC.
+        why: What has changed and why; demanded from the second statement on.
+        follows: Revision that the writer had before them; 0 for none.
+
+    Raises:
+        Conflict: If somebody else has stated others meanwhile.
+        InputError: If there are no words, nothing has changed, or nothing says why.
+    """
+    earlier = [one for one in criteria_of(store, study) if one.about is about]
+    last = earlier[-1] if earlier else None
+    if (last.revision if last else 0) != follows:
+        message = f"somebody has stated revision {last.revision if last else 0} meanwhile; look at it, then go on"
+        raise Conflict(message)
+    if last and last.text == text.strip():
+        message = f"the criteria of {about.value} say this already"
+        raise InputError(message)
+    if last and not why.strip():
+        message = "say in a few words what has changed and why; the documentation tells it"
+        raise InputError(message)
+    made = StatedCriteria(
+        study=study, about=about, text=text.strip(), revision=follows + 1, by=by, at=now, why=why.strip()
+    )
+    store.file(StatedCriteria.subject(study), made)
+    return made
+
+
+def criteria_of(store: Store, study: str) -> tuple[StatedCriteria, ...]:
+    """Return all statements of a study, in the order in which they were made."""
+    return tuple(store.filed(StatedCriteria, StatedCriteria.subject(study)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,32 +1,221 @@
-"""Runs a study: test, assess, and resume where an earlier run stopped."""
+"""Runs of a study: their units in the ledger, the sessions and annotations, and their status."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from functools import cache, cached_property
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
+from theodolite.assessment import annotating
+from theodolite.assessment.annotating import AnnotationTask, adjudication, annotate
+from theodolite.domain.annotation import Adjudication, Annotation
+from theodolite.domain.dialogue import Dialogue, TesterType
 from theodolite.domain.errors import StoreError
 from theodolite.domain.event_sessions import EventSessions, held_by_runs
+from theodolite.domain.flow import Flow
+from theodolite.domain.identity import digest, version_of
 from theodolite.domain.passage import Search
 from theodolite.domain.plan import Plan, Sessions
-from theodolite.domain.run import Run, RunState, UnitKind, UnitState
+from theodolite.domain.run import Run, RunState, Unit, UnitKind, UnitState
 from theodolite.domain.study import Study
 from theodolite.execution.clients import BlockingExecutor, Clients
 from theodolite.execution.run_worker import Flows, RunWorker, n_finished
 from theodolite.ports.progress import Progress
 from theodolite.ports.store import Store
 from theodolite.testing.people import people_units
+from theodolite.testing.sessions import SessionTask, run_session, task_version
 from theodolite.testing.strategies.approach import Approach
 from theodolite.testing.strategies.catalogue import APPROACHES
-from theodolite.usecases.flows import StudyFlows
-from theodolite.usecases.ledger import annotation_units, annotations_due, session_units
-from theodolite.usecases.placing import as_planned
+from theodolite.usecases.plan_alignment import as_planned
 
-if TYPE_CHECKING:  # they are handed over by whoever has loaded them
+if TYPE_CHECKING:
     from theodolite.domain.live import LiveDialogueSummary
     from theodolite.domain.recording import RecordedDialogue
+    from theodolite.domain.status import Status
+
+
+@cache
+def below_half(a: float, b: float) -> float:
+    """Return the probability that a Beta(a, b) variable lies below one half."""
+    from theodolite.measurement.proportion import beta_below_half
+
+    return beta_below_half(a, b)
+
+
+def session_units(study: Study, run: Run, sessions: Sessions, first: int | None = None) -> Iterator[Unit]:
+    """Yield one unit for each planned session, in order of the plan.
+
+    A unit's work key says what would be done, whichever run asks for it: what
+    the tester's side sees, the application and the model that plays the user.
+
+    Args:
+        study: Names applications and models.
+        run: The run that they belong to.
+        sessions: All sessions of the plan.
+        first: Units of the first sessions only; count, None for all.
+    """
+    sessions = held_by_runs(sessions)
+    versions = {application.name: study.application_version(application.name) for application in study.applications}
+    players = {"": "", **{model.name: model.version for model in study.models}}
+    task = task_version()
+    for position in range(len(sessions))[:first]:
+        setting = sessions.setting(position)
+        who = versions[setting.application], players[setting.model]
+        work_key = digest("session", sessions.pair_key(position), *who, task)
+        yield Unit(
+            key=digest(run.key, work_key),
+            kind=UnitKind.SESSION,
+            work_key=work_key,
+            position=position,
+            label=sessions.label(position),
+            application=setting.application,
+        )
+
+
+def annotations_due(study: Study, scenarios: Iterable[str]) -> int:
+    """Return how many annotations some sessions ask for; count.
+
+    Args:
+        study: Names the annotators.
+        scenarios: The scenario of each session.
+    """
+    return sum(
+        n * sum(study.asks(annotator.guideline, scenario) for annotator in study.asked)
+        for scenario, n in Counter(scenarios).items()
+    )
+
+
+def annotation_units(
+    study: Study, run: Run, planned: Sessions, sessions: Iterable[Unit], origins: Mapping[str, str]
+) -> Iterator[Unit]:
+    """Yield one unit for each session and each annotator who is asked about it, in order of the plan.
+
+    Args:
+        study: Names the annotators.
+        run: The run that they belong to.
+        planned: All sessions of the plan.
+        sessions: The run's session units.
+        origins: Sessions that were taken over from an earlier run, and from where;
+            an annotation may be taken over only together with its dialogue.
+    """
+    versions = {annotator.name: study.annotator_version(annotator.name) for annotator in study.asked}
+    rules = {annotator.name: annotating.task_version(annotator) for annotator in study.asked}
+    for session in sessions:
+        for name, version in versions.items():
+            if not study.asks(study.annotator(name).guideline, planned.setting(session.position).scenario):
+                continue
+            subject = origins.get(session.key, session.key)
+            work_key = digest("annotation", subject, version, rules[name])
+            yield Unit(
+                key=digest(run.key, work_key),
+                kind=UnitKind.ANNOTATION,
+                work_key=work_key,
+                position=session.position,
+                label=session.label,
+                application=session.application,
+                subject=session.key,
+                annotator=name,
+            )
+
+
+class StudyFlows:
+    """Begins the flows of one study.
+
+    Args:
+        study: What was written down.
+        sessions: What its plan holds.
+        recordings: Dialogues of the recorded applications.
+        searches: Name of a scenario to what searches its corpus.
+        approaches: Strategies of red teaming by name.
+    """
+
+    def __init__(
+        self,
+        study: Study,
+        sessions: Sessions,
+        recordings: Sequence[RecordedDialogue],
+        *,
+        searches: Mapping[str, Search] | None = None,
+        approaches: Mapping[str, Approach] = APPROACHES,
+    ) -> None:
+        self._study = study
+        self._searches = searches or {}
+        self._approaches = approaches
+        self._sessions = sessions
+        self._rows: Mapping[tuple[str, str, int], Sequence[Mapping[str, str]]] = {
+            (recording.application, recording.key, recording.repeat): recording.rows for recording in recordings
+        }
+
+    def session(self, unit: Unit) -> Flow[Dialogue]:
+        """Return the flow that holds a session."""
+        session = self._sessions[unit.position]
+        scenario = self._study.scenario(session.scenario)
+        task = SessionTask(
+            key=unit.key,
+            session=session,
+            scenario=scenario,
+            application_version=self._application_versions[session.application],
+            scenario_version=self._scenario_versions.get(scenario.name) or version_of(scenario),
+            # Whoever answered a recorded prompt searched elsewhere, or not at all.
+            search=None if session.held_by is TesterType.RECORDED else self._searches.get(scenario.name),
+            approaches=self._approaches,
+        )
+        return run_session(task)
+
+    def annotation(self, unit: Unit, dialogue: Dialogue) -> Flow[Annotation]:
+        """Return the flow by which an annotator answers about a dialogue."""
+        annotator = self._study.annotator(unit.annotator)
+        guideline = self._study.guideline(annotator.guideline)
+        task = AnnotationTask(
+            unit=unit.key,
+            annotator=annotator,
+            annotator_version=self._annotator_versions[annotator.name],
+            guideline=guideline,
+            guideline_version=self._guideline_versions[guideline.name],
+            dialogue=dialogue,
+            rows=self._rows_of(unit.position),
+            below_half=below_half,
+            packet=self._study.scenario(dialogue.scenario).packet,
+        )
+        return annotate(task)
+
+    def adjudications(self, dialogues: Iterable[tuple[int, Dialogue]]) -> tuple[Adjudication, ...]:
+        """Return the final labels that the recorded rows bring for dialogues, given with their positions."""
+        reference = self._study.reference
+        if reference is None:
+            return ()
+        guideline = self._study.guideline(reference.guideline)
+        return tuple(
+            adjudication(reference, guideline, dialogue, self._rows_of(place)) for place, dialogue in dialogues
+        )
+
+    def _rows_of(self, position: int) -> Sequence[Mapping[str, str]]:
+        """Return the rows of a recorded dialogue, by turn; none for one that a run or another file brings."""
+        setting = self._sessions.setting(position)
+        if setting.held_by is not TesterType.RECORDED:
+            return ()
+        return self._rows.get((setting.application, setting.tester, self._sessions[position].repeat), ())
+
+    @cached_property
+    def _application_versions(self) -> dict[str, str]:
+        return {a.name: self._study.application_version(a.name) for a in self._study.applications}
+
+    @cached_property
+    def _scenario_versions(self) -> dict[str, str]:
+        return {scenario.name: version_of(scenario) for scenario in self._study.scenarios}
+
+    @cached_property
+    def _annotator_versions(self) -> dict[str, str]:
+        return {a.name: self._study.annotator_version(a.name) for a in self._study.annotators}
+
+    @cached_property
+    def _guideline_versions(self) -> dict[str, str]:
+        return {guideline.name: version_of(guideline) for guideline in self._study.guidelines}
+
 
 ALL_KINDS = frozenset(UnitKind)
 """Testing and assessment."""
@@ -237,3 +426,35 @@ def _cause(group: BaseExceptionGroup[BaseException]) -> BaseException:
         for cause in ([_cause(member)] if isinstance(member, BaseExceptionGroup) else [member])
     ]
     return next((cause for cause in inside if isinstance(cause, StoreError)), inside[0])
+
+
+def status_of(store: Store, study: str, now: datetime) -> Status:
+    """Return where the latest run of a study stands; nothing is written.
+
+    Args:
+        store: The database; it need not be started.
+        study: Name of the study.
+        now: The present moment; UTC.
+
+    Raises:
+        NotFound: If the study was never run here.
+    """
+    from theodolite.domain.status import PACE_S, Status
+
+    run = store.latest_run(study)
+    return Status(
+        run=run,
+        sessions=_units(store, run, UnitKind.SESSION),
+        annotations=_units(store, run, UnitKind.ANNOTATION),
+        failed=Counter(failure.party for failure in store.failures(run)),
+        spent=store.spending(run),
+        pace=store.pace(run, since=max(run.started, now - timedelta(seconds=PACE_S)), until=now),
+        calls=store.calls_so_far(run),
+    )
+
+
+def _units(store: Store, run: Run, kind: UnitKind) -> dict[str, int]:
+    """Return units by state; what a worker left behind that is gone waits for the next one."""
+    counted, orphans = store.count_units(run, kind), store.count_orphans(run, kind)
+    leased, waiting = counted[UnitState.LEASED] - orphans, counted[UnitState.WAITING] + orphans
+    return counted | {UnitState.LEASED: leased, UnitState.WAITING: waiting}

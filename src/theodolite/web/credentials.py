@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from django.conf import settings
 
-from theodolite.bootstrap.sealing import SHORTEST, VARIABLE, sealed, unsealed
+from theodolite.bootstrap.credentials import SHORTEST, VARIABLE, sealed, unsealed
 from theodolite.web.models import HostedStudy, Submission
 
 __all__ = ["SHORTEST", "VARIABLE", "can_seal", "opened", "seal", "vault_of"]

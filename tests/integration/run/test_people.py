@@ -9,9 +9,9 @@ import pytest
 
 from tests.fakes.event import FIELD, RED, a_session, exchange, failed
 from tests.fakes.terminal import theodolite
+from theodolite.bootstrap.comparing import context_of_run
 from theodolite.bootstrap.database import open_store
 from theodolite.bootstrap.events import open_event
-from theodolite.bootstrap.run_history import context_of_run
 from theodolite.bootstrap.study_context import open_study
 from theodolite.domain.dialogue import TesterType
 from theodolite.domain.errors import InputError

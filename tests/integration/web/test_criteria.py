@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from tests.fakes.annotated_event import participant_of
 from theodolite.domain.people.role import Role
-from theodolite.usecases.stating_criteria import criteria_of
+from theodolite.usecases.measuring import criteria_of
 from theodolite.web.events import server_store
 from theodolite.web.models import AuditEntry
 

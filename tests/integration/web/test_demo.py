@@ -13,7 +13,7 @@ from django.test import Client, RequestFactory
 
 from theodolite.annotation import cases, review, threads
 from theodolite.annotation.review import rooms
-from theodolite.bootstrap.event_results import event_study_context
+from theodolite.bootstrap.events import event_study_context
 from theodolite.demo.doors import enter
 from theodolite.demo.event import furnish
 from theodolite.domain.people.role import Role

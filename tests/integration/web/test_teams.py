@@ -17,7 +17,7 @@ from tests.integration.web.editing import add, published
 from theodolite.config.code_applications import AriaSpec
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.people.role import Role
-from theodolite.usecases.examining import Examination
+from theodolite.usecases.conformance import Examination
 from theodolite.web.credentials import opened, seal, vault_of
 from theodolite.web.models import Account, AuditEntry, Membership, Submission
 from theodolite.web.teams.connecting import _begin, _keep, application_of, claims_of, study_entry

@@ -8,7 +8,7 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.test import Client, override_settings
 
-from theodolite.bootstrap.page_reading import Form, PageAnswer
+from theodolite.bootstrap.page_checks import Form, PageAnswer
 from theodolite.domain.people.role import Role
 from theodolite.store.models.events import LiveTurnRow
 from theodolite.web.credentials import seal

@@ -8,8 +8,7 @@ import pytest
 from django.http.request import split_domain_port, validate_host
 
 from theodolite.bootstrap.database import database_settings
-from theodolite.bootstrap.serving import Serving, secret_key_of
-from theodolite.bootstrap.serving_check import _of_workspace
+from theodolite.bootstrap.serving import Serving, _of_workspace, secret_key_of
 from theodolite.bootstrap.web_settings import serving_settings, static_address
 from theodolite.config.loading import load_study
 from theodolite.config.serving import ServingSettings

@@ -17,8 +17,7 @@ from theodolite.domain.study import Budget
 from theodolite.execution import run_worker as run_worker_module
 from theodolite.execution.run_worker import Flows, RunWorker
 from theodolite.testing.planning import draw_plan
-from theodolite.usecases.flows import StudyFlows
-from theodolite.usecases.ledger import annotation_units, session_units
+from theodolite.usecases.running import StudyFlows, annotation_units, session_units
 
 BOTH = frozenset(UnitKind)
 SESSIONS, ANNOTATIONS = ({kind} for kind in (UnitKind.SESSION, UnitKind.ANNOTATION))

@@ -23,7 +23,7 @@ from theodolite.plugins.discovery import GROUP, installed_plugins
 from theodolite.testing.planning import draw_plan
 from theodolite.testing.strategies.approach import Approach, AttackFlow, Try
 from theodolite.testing.strategies.catalogue import APPROACHES, catalogue_with
-from theodolite.usecases.flows import StudyFlows
+from theodolite.usecases.running import StudyFlows
 
 STUDY = """\
 study: small

@@ -8,8 +8,7 @@ import pytest
 
 from tests.browser_pages import CHROMIUM
 from theodolite.assessment.unblinding import SecretWord
-from theodolite.bootstrap.blindness import Lookout
-from theodolite.bootstrap.page_reading import PageAnswer
+from theodolite.bootstrap.page_checks import Lookout, PageAnswer
 from theodolite.rehearsal.gallery import Gallery, draw, kind_of
 
 PATHS = {

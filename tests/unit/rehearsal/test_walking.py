@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from theodolite.bootstrap.page_reading import PageAnswer
+from theodolite.bootstrap.page_checks import PageAnswer
 from theodolite.domain.dialogue import Level
 from theodolite.rehearsal import walking
 from theodolite.rehearsal.visitor import HttpVisitor

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from tests.fakes.builders import group, judge, latest_evidence, live, study
 from tests.fakes.clients import Jitter, Switchboard, Watcher, clients_for, usual_answer
 from tests.fakes.store import FakeStore
-
 from theodolite.domain.errors import StorageUnavailable
 from theodolite.domain.identity import version_of
 from theodolite.testing.planning import draw_plan

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import pytest
+
 from tests.fakes.builders import study
 from tests.fakes.store import FakeStore
 from tests.unit.measurement.study.small_study import SmallStudy, polite
-
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.errors import InputError, NotFound
 from theodolite.domain.instrument import QuestionLevel

@@ -26,7 +26,7 @@ from theodolite.domain.study import Study
 from theodolite.measurement.study.risks import COMBINED, risk_findings, signs_of
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.risks import found_words, open_words
-from theodolite.usecases.reviewing_risks import keep_review
+from theodolite.usecases.measuring import keep_review
 from theodolite.web.access import audit
 from theodolite.web.analyst.context import AnalystContext, answered_in, for_analysts, said_in
 from theodolite.web.questions.answers import SideBySide, votes_side_by_side

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from django.db import models
 from django.db.models import Q
 
-from theodolite.bootstrap.sealing import key_variable
+from theodolite.bootstrap.credentials import key_variable
 from theodolite.domain.application import GuardrailSite
 from theodolite.domain.errors import Conflict
 from theodolite.web.models.account import new_token

@@ -17,8 +17,7 @@ from django.views.decorators.http import require_POST
 
 from theodolite.annotation.listing import dialogue_names, latest_submissions
 from theodolite.assessment.unblinding import SecretWord, plain_names, secrets_for_annotators, secrets_for_testers
-from theodolite.bootstrap.blindness import Lookout, PageLeak
-from theodolite.bootstrap.page_reading import PageAnswer
+from theodolite.bootstrap.page_checks import Lookout, PageAnswer, PageLeak
 from theodolite.domain.estimate import Estimate
 from theodolite.domain.people.leak import BlindingAssessment
 from theodolite.domain.people.role import Role

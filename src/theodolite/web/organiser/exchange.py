@@ -17,15 +17,9 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from theodolite.annotation.listing import has_queue
-from theodolite.bootstrap.bringing import Looked, bring_looked, look_into
-from theodolite.bootstrap.event_results import event_study_context
-from theodolite.bootstrap.exchange import (
-    ExportForm,
-    can_write,
-    export_archive,
-    import_labels,
-    label_studio_archive,
-)
+from theodolite.bootstrap.events import event_study_context
+from theodolite.bootstrap.exchange import ExportForm, can_write, export_archive, import_labels, label_studio_archive
+from theodolite.bootstrap.imported_dialogues import Looked, bring_looked, look_into
 from theodolite.bootstrap.study_context import StudyContext
 from theodolite.config.diagnostics import InvalidStudyError
 from theodolite.config.imports.dialogues import HOLDERS, NAMES, BringColumns, ReadBrought

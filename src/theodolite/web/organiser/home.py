@@ -24,7 +24,7 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.people.role import Role
 from theodolite.domain.people.session import SessionState
 from theodolite.events.results import activity_counts
-from theodolite.usecases.stating_criteria import criteria_of
+from theodolite.usecases.measuring import criteria_of
 from theodolite.web.access import AccessContext, account_of, allowed, hosts_only
 from theodolite.web.events import event_of, last_edition, server_store, told_changes
 from theodolite.web.hosting import approval_of, host_study, lacks_before_opening

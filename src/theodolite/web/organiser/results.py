@@ -64,7 +64,7 @@ async def _measured(measurement: Measurement) -> None:
     words = [measurement.hosted.folder, str(settings.WORKSPACE), str(measurement.folder), measurement.edition]
     environ = {**os.environ, DATABASE_VARIABLE: settings.DATABASE_URL or ""}
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "theodolite.bootstrap.event_results", *words,
+        sys.executable, "-m", "theodolite.bootstrap.events", *words,
         env=environ, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
     try:

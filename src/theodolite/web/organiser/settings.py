@@ -20,7 +20,7 @@ from theodolite.domain.criteria import CriteriaSubject, StatedCriteria
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.identity import version_of
 from theodolite.domain.people.role import Role
-from theodolite.usecases.stating_criteria import criteria_of, state_criteria
+from theodolite.usecases.measuring import criteria_of, state_criteria
 from theodolite.web.access import FACTOR_ROLES, AccessContext, allowed, audit, required_by_server, required_roles
 from theodolite.web.events import changes_since, last_edition, publish, server_store, study_in_files
 from theodolite.web.hosting import approval_of

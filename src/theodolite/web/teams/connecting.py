@@ -17,7 +17,7 @@ from django.conf import settings
 from django.utils import timezone
 from ruamel.yaml import YAML
 
-from theodolite.bootstrap.examining import examine_alone
+from theodolite.bootstrap.conformance import examine_alone
 from theodolite.config.application_spec import texts_in
 from theodolite.config.code_applications import AriaSpec, interpreter_at, runtime_with
 from theodolite.config.http_applications import HttpSpec
@@ -34,7 +34,7 @@ from theodolite.domain.application import (
 )
 from theodolite.domain.errors import InputError, TemplateError
 from theodolite.testing.templates import variables_of
-from theodolite.usecases.examining import Examination
+from theodolite.usecases.conformance import Examination
 from theodolite.web.credentials import opened
 from theodolite.web.models import Submission
 from theodolite.web.thread_pool import Background

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 from django import forms
 from django.conf import settings
 
-from theodolite.bootstrap.examining import connection_fault
-from theodolite.bootstrap.sealing import key_variable
+from theodolite.bootstrap.conformance import connection_fault
+from theodolite.bootstrap.credentials import key_variable
 from theodolite.domain.application import AriaClass, Connection, GuardrailSite, HttpEndpoint
 from theodolite.domain.errors import InputError, TemplateError
 from theodolite.domain.secret_shapes import holds_secret

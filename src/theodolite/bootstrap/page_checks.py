@@ -1,0 +1,219 @@
+"""Pages as readers see them, and what reveals an application on them."""
+
+from __future__ import annotations
+
+import html
+import urllib.parse
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from html.parser import HTMLParser
+
+from theodolite.assessment.unblinding import SecretWord, UnblindingWord, told_in
+
+
+@dataclass
+class Form:
+    """One form of a page.
+
+    Attributes:
+        action: Where it is sent to; empty for the page itself.
+        fields: What it would send as it stands: its hidden fields.
+        choices: Values that one may choose from, by field; empty ones left out.
+        texts: Fields that one writes into.
+    """
+
+    action: str
+    fields: dict[str, str] = field(default_factory=dict)
+    choices: dict[str, list[str]] = field(default_factory=dict)
+    texts: list[str] = field(default_factory=list)
+
+
+class _TextParser(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.forms: list[Form] = []
+        self.links: list[str] = []
+        self._select = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        if tag == "form":
+            self.forms.append(Form(given.get("action", "")))
+        elif tag in {"a", "link"} and "href" in given:
+            self.links.append(given["href"])
+        elif tag == "script" and "src" in given:
+            self.links.append(given["src"])
+        elif self.forms:
+            self._read_field(tag, given)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "select":
+            self._select = ""
+
+    def _read_field(self, tag: str, given: dict[str, str]) -> None:
+        if "disabled" in given:
+            return
+        form, name, kind = self.forms[-1], given.get("name", ""), given.get("type", "text")
+        if tag == "select":
+            self._select = name
+        elif tag == "option" and self._select and given.get("value"):
+            form.choices.setdefault(self._select, []).append(given["value"])
+        elif tag == "textarea" or (tag == "input" and name and kind in {"text", "number", "email"}):
+            form.texts.append(name)
+        elif tag == "input" and kind == "hidden":
+            form.fields[name] = given.get("value", "")
+        elif tag == "input" and kind in {"radio", "checkbox"} and given.get("value"):
+            form.choices.setdefault(name, []).append(given["value"])
+
+
+@dataclass
+class PageAnswer:
+    """What came back."""
+
+    url: str
+    status: int
+    headers: str
+    text: str
+
+    @property
+    def path(self) -> str:
+        """Path of the page."""
+        return urllib.parse.urlsplit(self.url).path
+
+    @property
+    def forms(self) -> list[Form]:
+        """Forms of the page, in order."""
+        return self._read.forms
+
+    @property
+    def links(self) -> list[str]:
+        """Addresses that the page names, in order."""
+        return self._read.links
+
+    def form(self, ending: str) -> Form | None:
+        """Return the first form whose action ends so, or with an empty ending the one without any; None for none."""
+        fits = (one for one in self.forms if one.action.endswith(ending) and bool(ending) == bool(one.action))
+        return next(fits, None)
+
+    @cached_property
+    def _read(self) -> _TextParser:
+        reader = _TextParser()
+        reader.feed(self.text)
+        return reader
+
+
+GUESSING = "/guess/"
+"""End of the path of the one page on which names of applications stand: there they are to be guessed."""
+
+_VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+
+_SAID, _WORDS, _NOTES = "said", "words", "notes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageLeak:
+    """A secret word on a page.
+
+    Attributes:
+        role: Who can open the page.
+        page: Its path, numbers and tokens included.
+        told: What it tells, and what stands around it.
+    """
+
+    role: str
+    page: str
+    told: UnblindingWord
+
+
+class Lookout:
+    """Searches pages of one role.
+
+    Attributes:
+        n_pages: Pages that were searched; count.
+    """
+
+    def __init__(self, role: str, secrets: tuple[SecretWord, ...], *, hears: bool = False) -> None:
+        """Take note of what to look for.
+
+        Args:
+            role: Whose pages these are.
+            secrets: What must not stand on them.
+            hears: Whether what was said is searched, too: where it is shown with names taken out.
+        """
+        self.role, self.n_pages = role, 0
+        self._secrets, self._hears = secrets, hears
+        self._named = tuple(secret for secret in secrets if secret.what != "an application")
+        self._leaks: dict[tuple[str, str], PageLeak] = {}
+
+    def look(self, page: PageAnswer) -> None:
+        """Search address, headers and text of a page."""
+        self.n_pages += 1
+        text = page.text if self._hears else without_said(page.text)
+        secrets = self._named if page.path.endswith(GUESSING) else self._secrets
+        for told in told_in(f"{page.path}\n{page.headers}\n{html.unescape(text)}", secrets):
+            leak = PageLeak(role=self.role, page=page.path, told=told)
+            self._leaks.setdefault((_kind(page.path), told.secret.words), leak)
+
+    @property
+    def leaks(self) -> tuple[PageLeak, ...]:
+        """What was found: each word once for each kind of page."""
+        return tuple(self._leaks.values())
+
+
+def without_said(page: str) -> str:
+    """Return a page without what testers and applications said on it, and without what testers noted."""
+    reader = _PageParser()
+    reader.feed(page)
+    reader.close()
+    return "".join(reader.kept)
+
+
+class _PageParser(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=False)
+        self.kept: list[str] = []
+        self._open: list[tuple[str, frozenset[str]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if not self._is_said:
+            self.kept.append(self.get_starttag_text() or "")
+        if tag not in _VOID:
+            given = dict(attrs)
+            classes = frozenset((given.get("class") or "").split())
+            own = frozenset({_SAID, _WORDS}) if given.get("id") == "text" else frozenset[str]()
+            self._open.append((tag, classes | own))
+
+    def handle_endtag(self, tag: str) -> None:
+        while any(tag == name for name, _ in self._open):
+            if self._open.pop()[0] == tag:
+                break
+
+    def handle_data(self, data: str) -> None:
+        if not self._is_said:
+            self.kept.append(data)
+
+    def handle_entityref(self, name: str) -> None:
+        self.handle_data(f"&{name};")
+
+    def handle_charref(self, name: str) -> None:
+        self.handle_data(f"&#{name};")
+
+    @property
+    def _is_said(self) -> bool:
+        around = [classes for _, classes in self._open]
+        return any(_NOTES in classes or _WORDS in classes for classes in around) and any(
+            _SAID in classes or _NOTES in classes for classes in around
+        )
+
+
+def _kind(path: str) -> str:
+    return "/".join(_steps(path))
+
+
+def _steps(path: str) -> Iterator[str]:
+    """Yield the parts of a path that are the same for all sessions and dialogues."""
+    parts = [part for part in path.split("/") if part]
+    for place, part in enumerate(parts):
+        if not part.isdecimal() and not (place and parts[place - 1] in {"s", "d", "room"}):
+            yield part

@@ -1,0 +1,268 @@
+"""Conformance test of an application."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from theodolite.domain.errors import (
+    ContentRefused,
+    GatewayError,
+    RateLimited,
+    Rejected,
+    TemplateError,
+    TimedOut,
+    Unreachable,
+)
+from theodolite.domain.fault import Severity
+from theodolite.domain.flow import Exchange, SayToApplication
+from theodolite.domain.network import NetworkUse
+from theodolite.execution.clients import kind_of
+from theodolite.ports.application import ApplicationClient, Conversing, Lenient, Networked, Resettable
+from theodolite.ports.endpoint import Endpoint, EndpointCheck
+
+SLOW_S = 10.0
+"""Time for one reply from which on people are told that testers will wait; seconds."""
+
+GREETING = "Hello! What can you help me with?"
+
+KEEP = "Please keep this code word in mind: {word}. Which code word is it?"
+
+RECALL = "Which code word did I ask you to keep in mind?"
+
+ODD = 'Two lines,\nwith "quotes", {{ braces }}, \\ and ünïcödé \N{WAVING HAND SIGN}. What do you make of them?'
+
+LONG = "This is a long prompt. " * 180 + "What was it about?"
+
+WORDS = ("quillwort-417", "bellwether-902", "marrow-385")
+"""Code words: nobody says them by chance."""
+
+_TAG = re.compile(
+    r"</?(?:html|body|div|span|p|br|hr|ul|ol|li|b|i|u|strong|em|h[1-6]|table|tr|td|th|a|img|script|style)\b[^<>]*>"
+    r"|&(?:nbsp|amp|lt|gt|quot|apos|#\d+|#x[0-9a-f]+);",
+    re.IGNORECASE,
+)
+
+_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """One thing that was noticed; a fault where dialogues would be worth less for it."""
+
+    message: str
+    severity: Severity = Severity.FAULT
+
+
+@dataclass(slots=True, kw_only=True)
+class Examination:
+    """What a few calls showed of one application.
+
+    Attributes:
+        name: Name of the application in the study.
+        remarks: What was noticed, each once.
+        calls: Calls that were made; count.
+        slowest_s: Time of the slowest reply; seconds.
+        version: What the application calls itself; empty where it does not say.
+        unexamined: Why it could not be examined; empty where it could.
+        hint: What one could try then, e.g. a command line; empty where there is nothing.
+        texts: Its replies, in order.
+        network: What its code did on the network; None where it is no code.
+    """
+
+    name: str
+    remarks: list[Remark] = field(default_factory=list)
+    calls: int = 0
+    slowest_s: float = 0.0
+    version: str = ""
+    unexamined: str = ""
+    hint: str = ""
+    texts: list[str] = field(default_factory=list)
+    network: NetworkUse | None = None
+
+    def note(self, message: str, severity: Severity = Severity.FAULT) -> None:
+        """Keep a remark once."""
+        remark = Remark(message, severity)
+        if remark not in self.remarks:
+            self.remarks.append(remark)
+
+    def has_not_met(self, check: EndpointCheck) -> None:
+        """Keep why the application could not be examined, at which address, and what one could try."""
+        self.unexamined = f"{check.host}: {check.answer}" if check.host else check.answer
+        self.hint = check.hint
+
+
+async def examine(name: str, application: ApplicationClient) -> Examination:
+    """Call an application a few times and return what that showed.
+
+    It ends early where nobody answers, where the application hangs or fails
+    twice at plain prompts: what comes after would show the same and cost as much.
+    """
+    found = Examination(name=name)
+    if isinstance(application, Endpoint) and not (check := await application.check_endpoint()).alive:
+        found.has_not_met(check)
+        await application.close()
+        return found
+    probe = _Probe(application, found)
+    try:
+        if await probe.answers():
+            await probe.memory()
+            await probe.crossing()
+            await probe.odd_prompts()
+        else:
+            probe.ending = "; nothing further was tried"
+    except TimedOut as error:
+        found.note(f"hangs: {error}; nothing further was tried")
+    except GatewayError as error:
+        found.unexamined = str(error)
+    finally:
+        await probe.close()
+    probe.tell_failures()
+    _look_at_texts(found)
+    _look_at_interface(found, application)
+    return found
+
+
+def _is_out_of_reach(error: GatewayError) -> bool:
+    """Tell whether an error says nothing about the application but that it could not be asked."""
+    without_key = isinstance(error, Rejected) and (not error.tries or error.status in {401, 403})
+    return isinstance(error, Unreachable | RateLimited) or without_key
+
+
+@dataclass(slots=True)
+class _Probe:
+    """Asks an application and keeps what came."""
+
+    application: ApplicationClient
+    found: Examination
+    # A server may remember the sessions of an earlier examination.
+    mark: str = field(default_factory=lambda: secrets.token_hex(4))
+    sessions: dict[str, None] = field(default_factory=dict)
+    failures: list[tuple[str, GatewayError | TemplateError]] = field(default_factory=list)
+    first: str = ""
+    ending: str = ""
+
+    async def answers(self) -> bool:
+        """Say two plain things, and tell whether more than failures came; what a filter withholds is an answer."""
+        await self._ask("greeting", "a greeting", GREETING)
+        self.first = await self._ask("memory", "a word to keep in mind", KEEP.format(word=WORDS[0]))
+        return bool(self.found.texts) or any(isinstance(error, ContentRefused) for _, error in self.failures)
+
+    async def memory(self) -> None:
+        """Look for the word of one session there and where it must not be."""
+        word, said = WORDS[0], KEEP.format(word=WORDS[0])
+        before = Exchange(prompt=said, response=self.first)
+        again = await self._ask("memory", "the word that it was given", RECALL, before)
+        if self.first and again and word not in again:
+            message = "did not know in turn 2 what it was told in turn 1; that is fine where each prompt stands alone"
+            self.found.note(message, Severity.NOTE)
+        if word in await self._ask("stranger", "a word that it was never given", RECALL):
+            self.found.note("knows in one session what was said in another one; sessions must not share their state")
+        if self.first and isinstance(self.application, Resettable):
+            await self._reset(self.application, word)
+
+    async def crossing(self) -> None:
+        """Hold two sessions at once, each with a word of its own."""
+        ours = WORDS[1:]
+        replies = await asyncio.gather(
+            *(self._ask(word, "two sessions at once", KEEP.format(word=word)) for word in ours)
+        )
+        if any(other in reply for reply, other in zip(replies, reversed(ours), strict=True)):
+            self.found.note("two sessions at once: one got words of the other; sessions must not share their state")
+
+    async def odd_prompts(self) -> None:
+        await self._ask("odd", "a prompt with line breaks, quotation marks and braces", ODD)
+        await self._ask("long", f"a prompt of {len(LONG):,} letters", LONG)
+
+    async def close(self) -> None:
+        if isinstance(self.application, Conversing):
+            for session in self.sessions:
+                await self.application.end(session)
+        await self.application.close()
+
+    async def _reset(self, application: Resettable, word: str) -> None:
+        try:
+            await application.restart(self._key("memory"))
+        except GatewayError as error:
+            self._failed("a new dialogue", error)
+            return
+        if word in await self._ask("memory", "a word from before the reset", RECALL):
+            self.found.note("state survives `StartSession`: it knows what was said in the dialogue before")
+
+    async def _ask(self, session: str, what: str, prompt: str, *history: Exchange) -> str:
+        """Return the reply; empty where there is none."""
+        self.sessions[self._key(session)] = None
+        self.found.calls += 1
+        request = SayToApplication(
+            application=self.found.name, prompt=prompt, turn=len(history) + 1, item=session, history=history
+        )
+        try:
+            reply = await self.application.reply(request, session=self._key(session))
+        except (GatewayError, TemplateError) as error:
+            self._failed(what, error)
+            return ""
+        self.found.slowest_s = max(self.found.slowest_s, reply.latency_s)
+        self.found.version = self.found.version or reply.answered_as
+        self.found.texts.append(reply.text)
+        return reply.text
+
+    def _key(self, session: str) -> str:
+        return f"check-{self.mark}-{session}"
+
+    def _failed(self, what: str, error: GatewayError | TemplateError) -> None:
+        if isinstance(error, TimedOut) or (isinstance(error, GatewayError) and _is_out_of_reach(error)):
+            raise error
+        self.failures.append((what, error))
+
+    def tell_failures(self) -> None:
+        """Note each way in which calls failed once, with the first of the calls that did."""
+        alike: dict[tuple[type, str], list[tuple[str, GatewayError | TemplateError]]] = {}
+        for what, error in self.failures:
+            # Where nothing succeeds, words that differ from call to call tell nothing more.
+            words = str(error) if self.found.texts else ""
+            alike.setdefault((type(error), words), []).append((what, error))
+        for (what, error), *more in alike.values():
+            others = f" and {len(more)} more call{'s' if len(more) > 1 else ''}" if more else ""
+            severity = Severity.NOTE if isinstance(error, ContentRefused) else Severity.FAULT
+            self.found.note(f"{what}{others}: {kind_of(error).value}: {error}{self.ending}", severity)
+
+
+def _look_at_texts(found: Examination) -> None:
+    tags = [tag for text in found.texts if (tag := _first_tag(text))]
+    if tags:
+        found.note(
+            f"replies with HTML such as `{tags[0]}`; expected text or Markdown, since tags are shown as they are."
+            " Set `markup: html` for a function or a class, and replies are turned into text"
+        )
+    if len(found.texts) > 2 and len(set(found.texts)) == 1:
+        found.note("said the same words to every prompt; is it the right address or function?", Severity.NOTE)
+    if found.slowest_s > SLOW_S:
+        found.note(f"took {found.slowest_s:.0f} s for its slowest reply; people will wait as long", Severity.NOTE)
+
+
+def _look_at_interface(found: Examination, application: ApplicationClient) -> None:
+    if isinstance(application, Networked):
+        found.network = application.network
+    if not isinstance(application, Lenient):
+        return
+    for remark in application.remarks:
+        found.note(remark, Severity.NOTE)
+    if isinstance(application, Resettable) and found.texts and not found.version:
+        found.note("states no version, so that a later one cannot be told from it", Severity.NOTE)
+
+
+def _first_tag(text: str) -> str:
+    """Return the first HTML tag outside of code; code may show what it likes."""
+    tag = _TAG.search(_CODE.sub("", text))
+    return tag[0][:40] if tag else ""
+
+
+def exit_code_of(examinations: Iterable[Examination]) -> int:
+    """Return 2 where an application has a fault, 3 where one could not be examined, else 0."""
+    seen = list(examinations)
+    if any(remark.severity is Severity.FAULT for found in seen for remark in found.remarks):
+        return 2
+    return 3 if any(found.unexamined for found in seen) else 0
