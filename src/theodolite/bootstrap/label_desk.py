@@ -108,8 +108,10 @@ def _prepared(context: StudyContext, request: LabelRequest, by: str, workspace: 
     guideline = guideline_for(study, request.guideline)
     judge = judge_for(study, guideline, request.judge)
     person = person_of(study, by, guideline.name)
-    door = import_module(f"{WEB}.annotator.home").open_door(study=study.name, guideline=guideline.name, by=person.name)
-    queue = open_queue(records, door.hosted, study, _design(study, guideline), by=person.name)
+    login = import_module(f"{WEB}.annotator.home").one_time_login(
+        study=study.name, guideline=guideline.name, by=person.name
+    )
+    queue = open_queue(records, login.hosted, study, _design(study, guideline), by=person.name)
     _fill(context, request, records, queue, n_waiting(queue))
     return LabelDesk(
         study=context.path,
@@ -117,7 +119,7 @@ def _prepared(context: StudyContext, request: LabelRequest, by: str, workspace: 
         judge=judge.name if judge else "",
         annotator=person.name,
         queue=queue,
-        door=door.path,
+        door=login.path,
         n_open=n_waiting(queue),
     )
 

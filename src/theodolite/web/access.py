@@ -87,22 +87,22 @@ def _access_context(request: HttpRequest, study: str, roles: tuple[Role, ...]) -
     account = request.user
     if not isinstance(account, Account):
         return redirect_to_login(request.get_full_path())
-    found = {
+    by_role = {
         membership.as_role: membership
         for membership in Membership.objects.select_related("hosted").filter(
             account=account, hosted__token=study, role__in=[role.value for role in roles], left_at=None
         )
     }
     for role in roles:
-        if role in found:
-            if lacks_factor(account, required_roles(found[role].hosted), role):
+        if role in by_role:
+            if lacks_factor(account, required_roles(by_role[role].hosted), role):
                 return to_second_factor(request)
-            return AccessContext(account=account, hosted=found[role].hosted, membership=found[role])
+            return AccessContext(account=account, hosted=by_role[role].hosted, membership=by_role[role])
     raise Http404
 
 
 def to_second_factor(request: HttpRequest) -> HttpResponseBase:
-    """Lead somebody to the page on which a second factor is set up, and from there back here."""
+    """Redirect to the setup of a second factor, which leads back to the request."""
     return redirect(f"{reverse('second_factor')}?{urlencode({'next': request.get_full_path()})}")
 
 
@@ -155,12 +155,12 @@ FACTOR_ROLES = (Role.ORGANISER, Role.SENIOR, Role.ANALYST, Role.TEAM)
 
 def required_by_server() -> frozenset[Role]:
     """Return the roles that need a second factor in every study of this server."""
-    return frozenset(Role(each) for each in settings.SECOND_FACTOR)
+    return frozenset(Role(role) for role in settings.SECOND_FACTOR)
 
 
 def required_roles(hosted: HostedStudy) -> frozenset[Role]:
     """Return the roles that need a second factor in a study: the server's, and the study's own."""
-    return required_by_server() | {Role(each) for each in hosted.second_factor}
+    return required_by_server() | {Role(role) for role in hosted.second_factor}
 
 
 def lacks_factor(account: Account, roles: frozenset[Role], role: Role) -> bool:
@@ -186,9 +186,9 @@ HOME_PAGES = {
 """Names of the home pages."""
 
 
-def role_home(held: Membership) -> str:
+def role_home(membership: Membership) -> str:
     """Return the address of the home page of a role."""
-    return reverse(HOME_PAGES[held.as_role], args=[held.hosted.token])
+    return reverse(HOME_PAGES[membership.as_role], args=[membership.hosted.token])
 
 
 _WORDS = {
@@ -209,9 +209,11 @@ def role_words(role: str) -> str:
 
 def clash_of(account: Account, hosted: HostedStudy, role: Role) -> str:
     """Return why somebody cannot have a role in a study beside those they have or had there; empty where they can."""
-    held = list(Membership.objects.filter(account=account, hosted=hosted))
+    memberships = list(Membership.objects.filter(account=account, hosted=hosted))
     return why_not_both(
-        role, has=[one.as_role for one in held if one.left_at is None], had=[one.as_role for one in held]
+        role,
+        has=[membership.as_role for membership in memberships if membership.left_at is None],
+        had=[membership.as_role for membership in memberships],
     )
 
 

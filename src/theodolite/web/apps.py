@@ -13,7 +13,7 @@ class WebConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Begin to listen for people who sign in."""
+        """Connect to the sign-in signal."""
         from theodolite.web.languages import listen  # models are there from now on only
 
         listen()

@@ -1,4 +1,4 @@
-"""What the server calls, and what lives as long as the server does."""
+"""The ASGI application, and the context managers of the server."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COMPANIONS: list[Callable[[], AbstractAsyncContextManager[object]]] = [
     sweeping,
     warming,
 ]
-"""What is entered before the first request and left after the last one, in the server's event loop."""
+"""Context managers that are open from the first request to the last, in the server's event loop."""
 
 django.setup(set_prefix=False)
 _pages = OneTrip()

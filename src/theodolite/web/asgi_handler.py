@@ -26,7 +26,7 @@ Send = Callable[[Message], Awaitable[None]]
 Response = TypeVar("Response", bound=HttpResponseBase)
 
 LARGEST_BODY = 32_000_000
-"""What is read of a request at most: the largest file that any page takes, and its form; bytes."""
+"""Size of a request at most: the largest upload of any page and its form; bytes."""
 
 
 class BodyTooLarge(Exception):
@@ -48,7 +48,7 @@ def once(response: Response, awaited: Callable[[], Awaitable[object]]) -> Respon
 
 
 def fill(response: HttpResponse, page: HttpResponse) -> None:
-    """Say in a response that waited what a page says which was made meanwhile: its words and its status."""
+    """Replace the content and the status of a delayed response."""
     response.status_code, response.content = page.status_code, page.content
     response.headers["Content-Length"] = str(len(page.content))
 
@@ -123,6 +123,6 @@ class OneTrip(ASGIHandler):
 def _too_large() -> HttpResponse:
     """Return what the sender reads: the connection ends with it, since the rest of the request is not wanted."""
     most = f"{LARGEST_BODY // 1_000_000} MB"
-    words = f"413: the request is larger than the limit of {most}. Send the file in parts.\n"
+    message = f"413: the request is larger than the limit of {most}. Send the file in parts.\n"
     headers = {"Connection": "close", "X-Content-Type-Options": "nosniff"}
-    return HttpResponse(words, status=413, content_type="text/plain; charset=utf-8", headers=headers)
+    return HttpResponse(message, status=413, content_type="text/plain; charset=utf-8", headers=headers)

@@ -48,7 +48,7 @@ class ChartBar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Histogram:
-    """How the answers to a question are spread on one side.
+    """The distribution of the answers to a question as a histogram.
 
     Attributes:
         bars: One a label, in order of the scale.
@@ -69,17 +69,17 @@ class Histogram:
 
     @property
     def foot(self) -> int:
-        """Where the labels stand; pixels."""
+        """Position of the labels; pixels."""
         return HEIGHT + 2 * LETTERS
 
     @property
     def line(self) -> int:
-        """Where the line between the quartiles is; pixels."""
+        """Position of the line between the quartiles; pixels."""
         return HEIGHT + LETTERS + 3
 
     @property
     def legend(self) -> tuple[tuple[str, str], ...]:
-        """What the numbers below the bars mean; nothing where the labels themselves stand there."""
+        """The meaning of the numbers below the bars; empty if the labels are there."""
         return tuple((bar.label, bar.words) for bar in self.bars if bar.label != bar.words)
 
 
@@ -92,8 +92,8 @@ def histogram(spread: AnswerSpread) -> Histogram | None:
     short = all(len(label) <= LONGEST for label in labels)
     middle = spread.quartiles[1] if spread.quartiles else ""
     bars = tuple(
-        _bar(place, label if short else str(place + 1), label, spread.counts[label], tallest, is_middle=label == middle)
-        for place, label in enumerate(labels)
+        _bar(index, label if short else str(index + 1), label, spread.counts[label], tallest, is_middle=label == middle)
+        for index, label in enumerate(labels)
     )
     ends = None
     if spread.quartiles:
@@ -102,11 +102,11 @@ def histogram(spread: AnswerSpread) -> Histogram | None:
     return Histogram(bars=bars, width=STEP * len(bars) + 4, words=_words(spread.counts), quartiles=ends)
 
 
-def _bar(place: int, label: str, words: str, n: int, tallest: int, *, is_middle: bool) -> ChartBar:
+def _bar(index: int, label: str, text: str, n: int, tallest: int, *, is_middle: bool) -> ChartBar:
     height = round(HEIGHT * n / tallest, 1)
-    x, y = 4.0 + STEP * place, LETTERS + HEIGHT - height
+    x, y = 4.0 + STEP * index, LETTERS + HEIGHT - height
     return ChartBar(
-        label=label, words=words, n=n, x=x, middle=x + BAR / 2, y=y, height=height, figure=y - 2, is_middle=is_middle
+        label=label, words=text, n=n, x=x, middle=x + BAR / 2, y=y, height=height, figure=y - 2, is_middle=is_middle
     )
 
 
@@ -163,7 +163,7 @@ def unit_strip(n_yes: int, n_no: int, n_open: int) -> UnitStrip | None:
     kinds = ["yes"] * n_yes + ["no"] * n_no + ["open"] * n_open
     if not 0 < len(kinds) <= MOST_SQUARES:
         return None
-    squares = tuple((1 + SQUARE * place, kind) for place, kind in enumerate(kinds))
+    squares = tuple((1 + SQUARE * index, kind) for index, kind in enumerate(kinds))
     return UnitStrip(squares=squares, width=SQUARE * len(kinds) + 2)
 
 
@@ -176,36 +176,36 @@ def share_place(share: float) -> float:
     return round(4 + SHARE_WIDTH * share, 1)
 
 
-def share_line(found: Estimate | Undefined | None) -> ShareLine:
+def share_line(estimate: Estimate | Undefined | None) -> ShareLine:
     """Return how a share is shown; one that is withheld or undefined says so."""
-    if found is None:
+    if estimate is None:
         return ShareLine(words="too few people to tell")
-    if isinstance(found, Undefined):
+    if isinstance(estimate, Undefined):
         return ShareLine(words="none coded")
-    words = figures.share(found.count or 0, found.n)
-    if found.low is None or found.high is None or found.n < figures.FEW:
-        return ShareLine(words=words)
-    low, high = share_place(found.low), share_place(found.high)
+    text = figures.share(estimate.count or 0, estimate.n)
+    if estimate.low is None or estimate.high is None or estimate.n < figures.FEW:
+        return ShareLine(words=text)
+    low, high = share_place(estimate.low), share_place(estimate.high)
     return ShareLine(
-        words=f"{words}, {100 * found.low:.0f} to {100 * found.high:.0f} %",
-        at=share_place(found.value),
+        words=f"{text}, {100 * estimate.low:.0f} to {100 * estimate.high:.0f} %",
+        at=share_place(estimate.value),
         low=low,
         length=round(high - low, 1),
     )
 
 
-def number_words(found: Estimate | Undefined, digits: int = 2) -> str:
+def number_words(estimate: Estimate | Undefined, digits: int = 2) -> str:
     """Return a number with its interval and count in words, or why there is none."""
-    if isinstance(found, Undefined):
-        return f"undefined: {found.reason.rstrip('.')}"
-    if found.low is None or found.high is None:
-        return f"{found.value:.{digits}f}, from {found.n}"
-    return f"{found.value:.{digits}f} ({found.low:.{digits}f} to {found.high:.{digits}f}), from {found.n}"
+    if isinstance(estimate, Undefined):
+        return f"undefined: {estimate.reason.rstrip('.')}"
+    if estimate.low is None or estimate.high is None:
+        return f"{estimate.value:.{digits}f}, from {estimate.n}"
+    return f"{estimate.value:.{digits}f} ({estimate.low:.{digits}f} to {estimate.high:.{digits}f}), from {estimate.n}"
 
 
-def listed(words: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
     """Return words with commas, or `none`."""
-    return ", ".join(words) or "none"
+    return ", ".join(names) or "none"
 
 
 WIDTH, MARGIN = 220, 10
@@ -238,15 +238,17 @@ class IntervalBar:
         return self.high - self.low
 
 
-def interval_bar(found: Estimate | Undefined) -> IntervalBar:
+def interval_bar(estimate: Estimate | Undefined) -> IntervalBar:
     """Return a number as a strip; what is undefined says why in words."""
-    if isinstance(found, Undefined):
-        return IntervalBar(words=f"undefined: {found.reason}")
-    at = place_of(found.value)
-    if found.low is None or found.high is None:
-        return IntervalBar(words=f"{short(found.value)}, without an interval, from {found.n}", at=at, low=at, high=at)
-    words = f"{short(found.value)} ({short(found.low)} to {short(found.high)}), from {found.n}"
-    return IntervalBar(words=words, at=at, low=place_of(found.low), high=place_of(found.high))
+    if isinstance(estimate, Undefined):
+        return IntervalBar(words=f"undefined: {estimate.reason}")
+    at = place_of(estimate.value)
+    if estimate.low is None or estimate.high is None:
+        return IntervalBar(
+            words=f"{short(estimate.value)}, without an interval, from {estimate.n}", at=at, low=at, high=at
+        )
+    text = f"{short(estimate.value)} ({short(estimate.low)} to {short(estimate.high)}), from {estimate.n}"
+    return IntervalBar(words=text, at=at, low=place_of(estimate.low), high=place_of(estimate.high))
 
 
 def short(value: float) -> str:
@@ -280,7 +282,7 @@ class BarPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpreadBar:
-    """How labels are spread: parts of one bar in the order of the scale, and the same in words."""
+    """The distribution of labels: parts of one bar in the order of the scale, and a text."""
 
     words: str
     parts: tuple[BarPart, ...]
@@ -293,10 +295,10 @@ def bar_of(counts: Sequence[tuple[str, int]]) -> SpreadBar:
         counts: Label to how often it was given, in the order of the scale; counts.
     """
     total, at, parts = sum(n for _, n in counts), 0.0, []
-    for place, (_, n) in enumerate(counts):
+    for index, (_, n) in enumerate(counts):
         length = round(WIDTH * n / total, 1) if total else 0.0
         if n:
-            parts.append(BarPart(tint=place * (TINTS - 1) // max(len(counts) - 1, 1), at=round(at, 1), length=length))
+            parts.append(BarPart(tint=index * (TINTS - 1) // max(len(counts) - 1, 1), at=round(at, 1), length=length))
         at += length
     return SpreadBar(
         words=", ".join(f"{humanize(label)}: {n}" for label, n in counts if n) or "nothing yet", parts=tuple(parts)

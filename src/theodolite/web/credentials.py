@@ -29,13 +29,13 @@ def seal(credentials: str) -> bytes:
     return sealed(credentials, _operator_key())
 
 
-def opened(kept: bytes | memoryview) -> str:
+def opened(encrypted: bytes | memoryview) -> str:
     """Return credentials in plain text, for the call that needs them and for nothing else.
 
     Raises:
         InputError: If they were sealed under another key.
     """
-    return unsealed(kept, _operator_key())
+    return unsealed(encrypted, _operator_key())
 
 
 def vault_of(hosted: HostedStudy) -> Mapping[str, str]:
@@ -44,8 +44,8 @@ def vault_of(hosted: HostedStudy) -> Mapping[str, str]:
     Raises:
         InputError: If they were sealed under another key than the operator's.
     """
-    kept = Submission.objects.filter(hosted=hosted, state=Submission.State.ACCEPTED).exclude(sealed=b"")
-    return {one.key_variable: opened(one.sealed) for one in kept}
+    submissions = Submission.objects.filter(hosted=hosted, state=Submission.State.ACCEPTED).exclude(sealed=b"")
+    return {submission.key_variable: opened(submission.sealed) for submission in submissions}
 
 
 def _operator_key() -> str:

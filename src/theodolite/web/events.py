@@ -80,8 +80,8 @@ def open_event_of(hosted: HostedStudy, edition: str = "") -> OpenEvent:
 
 
 def _open_newest(hosted: HostedStudy) -> str:
-    edition = last_edition(hosted)
-    version = _open(hosted, study_of(edition) if edition else None)
+    release = last_edition(hosted)
+    version = _open(hosted, study_of(release) if release else None)
     _newest[_workspace(), hosted.token] = version
     return version
 
@@ -149,13 +149,13 @@ def last_edition(hosted: HostedStudy) -> Edition | None:
     return hosted.editions.order_by("-number").first()
 
 
-def study_of(edition: Edition) -> Study:
+def study_of(release: Edition) -> Study:
     """Return the study of a release.
 
     Raises:
         NotFound: If its content is not in this workspace.
     """
-    return server_store().study(edition.version)
+    return server_store().study(release.version)
 
 
 def store_record(record: Record) -> str:
@@ -216,34 +216,34 @@ def publish(hosted: HostedStudy, by: Account, version: str) -> Edition:
             message = f"nothing has changed since version {last.number}"
             raise Conflict(message)
         store_record(study)
-        edition = Edition.objects.create(
+        release = Edition.objects.create(
             hosted=hosted, number=last.number + 1 if last else 1, version=version, made_by=by
         )
         HostedStudy.objects.filter(pk=hosted.pk, state=HostedStudy.State.DRAFT).update(
             state=HostedStudy.State.PUBLISHED
         )
-        audit(by, "published version", f"edition {edition.number}", hosted=hosted, version=version)
+        audit(by, "published version", f"edition {release.number}", hosted=hosted, version=version)
     forget_event(hosted)
-    return edition
+    return release
 
 
-def changes_since(edition: Edition, later: Study) -> tuple[StudyChange, ...]:
+def changes_since(release: Edition, later: Study) -> tuple[StudyChange, ...]:
     """Return what a study changes against an edition; nothing where the edition is kept in another database."""
     try:
-        return changes_between(study_of(edition), later)
+        return changes_between(study_of(release), later)
     except NotFound:
         return ()
 
 
-def told_changes(edition: Edition) -> str:
+def told_changes(release: Edition) -> str:
     """Return how the files differ from an edition in a few words; empty where they hold the same.
 
     Files are read anew only when one of them has another size or date than before.
     """
-    folder = Path(edition.hosted.folder)
+    folder = Path(release.hosted.folder)
     files = sorted(path for path in folder.rglob("*") if WORKSPACE_NAME not in path.parts and path.is_file())
     stamp = digest(*(f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in files))
-    return _told_changes(edition.pk, stamp)
+    return _told_changes(release.pk, stamp)
 
 
 @lru_cache(maxsize=64)

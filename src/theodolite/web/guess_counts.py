@@ -36,16 +36,16 @@ class GuessCounts(DatabaseCache):
         self._locks = LocMemCache("locks of guess counts", {})
 
     def add(self, key: str, value: Any, *args: Any, **options: Any) -> bool:
-        """Keep a value where there is none yet, and tell whether it was kept."""
+        """Add a value if there is none; tell whether it was added."""
         if key.endswith(_LOCK):
             return self._locks.add(key, value, *args, **options)
         return super().add(key, value, *args, **options)
 
     def delete(self, key: str, version: int | None = None) -> bool:
-        """Forget a value, and tell whether there was one."""
+        """Delete a value; tell whether there was one."""
         return self._locks.delete(key) if key.endswith(_LOCK) else super().delete(key, version)
 
     def set(self, key: str, value: Any, *args: Any, **options: Any) -> None:
-        """Keep a value, and forget all whose time is over."""
+        """Set a value, and delete all expired ones."""
         super().set(key, value, *args, **options)
         GuessCount.objects.filter(expires__lt=timezone.now()).delete()

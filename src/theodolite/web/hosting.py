@@ -18,7 +18,7 @@ from theodolite.web.models import Account, EthicsApproval, HostedStudy, Membersh
 
 
 def host_study(path: str, by: Account | None = None) -> HostedStudy:
-    """Put a study's folder on this server, where it is not there yet.
+    """Host the study of a folder on this server, unless it is hosted already.
 
     Args:
         path: A folder with a study file, or the file.
@@ -61,7 +61,7 @@ NO_APPROVAL = "Record the ethics approval first; testers cannot be invited witho
 def approval_of(hosted: HostedStudy) -> EthicsApproval | None:
     """Return the latest approval that holds today; None where testers must not be asked in."""
     today = timezone.now().date()
-    return next((one for one in hosted.approvals.all() if one.holds(today)), None)
+    return next((approval for approval in hosted.approvals.all() if approval.holds(today)), None)
 
 
 def may_invite(hosted: HostedStudy, role: Role) -> bool:

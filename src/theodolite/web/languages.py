@@ -44,7 +44,7 @@ def language_name(code: str) -> str:
 
 
 def offer_languages(form: BaseForm, languages: Sequence[str]) -> None:
-    """Let the field `language` of a form offer some languages; a single one is no choice, and the field goes."""
+    """Set the languages of a form field `language`; with a single language the field is removed."""
     if len(languages) < 2:
         del form.fields["language"]
         return
@@ -75,14 +75,14 @@ def read_language(request: HttpRequest, offered: tuple[str, ...]) -> str:
 
 
 def speak(request: HttpRequest, offered: tuple[str, ...]) -> str:
-    """Let a page of a study be in a person's language, and return the one in which the study is read."""
+    """Activate the person's language for a page, and return the language in which the study is read."""
     reading = read_language(request, offered)
     translation.activate(best_language(filter(None, (chosen(request), reading)), page_languages()) or PLAIN)
     return reading
 
 
 def choose(request: HttpRequest, language: str) -> None:
-    """Keep for this browser's session what its person has chosen; nothing for an empty choice."""
+    """Store the chosen language in the browser session; an empty choice changes nothing."""
     if language:
         request.session[CHOSEN] = language
     else:
@@ -93,7 +93,7 @@ class SpokenPages:
     """Middleware that lets pages be in the language of who asks, as far as they are translated."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        """Keep what answers."""
+        """Store the next handler."""
         self._answer = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
@@ -106,21 +106,21 @@ class SpokenPages:
         if "study" in (request.resolver_match.kwargs if request.resolver_match else {}):
             return
         if getattr(view, "__module__", "").startswith(_TRANSLATED):
-            wanted = (chosen(request), *asked_for(request))
-            translation.activate(best_language(filter(None, wanted), page_languages()) or PLAIN)
+            preferred = (chosen(request), *asked_for(request))
+            translation.activate(best_language(filter(None, preferred), page_languages()) or PLAIN)
 
 
 def _on_sign_in(request: HttpRequest, user: object, **_: object) -> None:
-    """Take up what somebody has chosen on another machine; else the language in which they were invited is theirs."""
+    """Use the language of the display settings; else the language of the invitation."""
     if not isinstance(user, Account):
         return
-    kept = Comfort.objects.filter(account=user).exclude(language="").values_list("language", flat=True).first()
-    if kept:
-        choose(request, kept)
+    comfort = Comfort.objects.filter(account=user).exclude(language="").values_list("language", flat=True).first()
+    if comfort:
+        choose(request, comfort)
     elif chosen(request):
         Comfort.objects.update_or_create(account=user, defaults={"language": chosen(request)})
 
 
 def listen() -> None:
-    """Take up people's languages whenever somebody signs in."""
+    """Connect to the sign-in signal."""
     user_logged_in.connect(_on_sign_in, dispatch_uid="theodolite.web.languages")

@@ -41,7 +41,7 @@ _Answering = Callable[[HttpRequest], HttpResponse]
 
 
 def closed_headers(get_response: _Answering) -> _Answering:
-    """Give every answer the content policy; pages of signed-in people are kept by no cache."""
+    """Add the content policy to every response; no page of a signed-in account is cached."""
 
     def answer(request: HttpRequest) -> HttpResponse:
         return _closed(get_response(request))
@@ -76,7 +76,7 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 @open_to_all
 def not_here(_request: HttpRequest, **_rest: object) -> HttpResponse:
-    """Take the place of pages of the sign-in library that nobody is to use: addresses are given by invitations.
+    """Replace unused pages of the sign-in library: invitations set the e-mail address.
 
     Raises:
         Http404: Always.
@@ -114,10 +114,10 @@ _FOR_EVER = "public, max-age=31536000, immutable"
 @open_to_all
 def static_file(_request: HttpRequest, version: str, path: str) -> HttpResponse:  # noqa: ARG001 - part of the address
     """Answer with a file; its address changes with its content, so browsers may keep it."""
-    found = _files().get(path)
-    if found is None:
+    entry = _files().get(path)
+    if entry is None:
         raise Http404
-    kind, body = found
+    kind, body = entry
     return HttpResponse(body, content_type=kind, headers={"Cache-Control": _FOR_EVER})
 
 

@@ -1,4 +1,4 @@
-"""What participants say about themselves: their profile, and topics that they opt out of."""
+"""Profiles and content opt-outs of participants."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def read_profile(sent: Mapping[str, str]) -> PersonProfile:
     Raises:
         InputError: If a line of the self-description names a thing and not what it is.
     """
-    given = {} if sent.get("skip") else sent
+    fields = {} if sent.get("skip") else sent
     return PersonProfile(
-        user_type=next((kind for kind in UserType if kind.value == given.get("user_type")), None),
-        expertise=given.get("expertise", "")[:300].strip(),
-        languages=tuple(filter(None, (word.strip() for word in given.get("languages", "")[:120].split(",")))),
-        groups=_groups(given.get("groups", "")),
+        user_type=next((kind for kind in UserType if kind.value == fields.get("user_type")), None),
+        expertise=fields.get("expertise", "")[:300].strip(),
+        languages=tuple(filter(None, (word.strip() for word in fields.get("languages", "")[:120].split(",")))),
+        groups=_groups(fields.get("groups", "")),
     )
 
 
@@ -42,8 +42,8 @@ def _groups(text: str) -> dict[str, str]:
     for line in filter(None, (line.strip() for line in text[:600].splitlines())):
         name, colon, value = (part.strip() for part in line.partition(":"))
         if not (name and colon and value):
-            words = _("“%(line)s” has no colon; expected the form “age: 40 to 49”.")
-            message = words % {"line": line}
+            template = _("“%(line)s” has no colon; expected the form “age: 40 to 49”.")
+            message = template % {"line": line}
             raise InputError(message)
         groups[name] = value
     return groups
@@ -99,8 +99,10 @@ def topics_in_words(read: LocalisedStudy) -> str:
     The words hang on the language of the list and not on that of the page, since people agree to them.
     """
     with translation.override(best_language((read.language_of(WARNING),), page_languages()) or PLAIN):
-        told = [(one.title, _WEIGHTS[one.weight], one.about.strip()) for one in _heaviest_first(read.study.topics)]
-        return "\n".join(f"- **{title}** ({weight}): {about}" for title, weight, about in told)
+        topics = [
+            (topic.title, _WEIGHTS[topic.weight], topic.about.strip()) for topic in _heaviest_first(read.study.topics)
+        ]
+        return "\n".join(f"- **{title}** ({weight}): {about}" for title, weight, about in topics)
 
 
 def _heaviest_first(topics: Iterable[SensitiveTopic]) -> list[SensitiveTopic]:

@@ -33,7 +33,7 @@ class Rotation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptOutEffect:
-    """What content opt-outs from a topic cost an event; counts.
+    """The effect of content opt-outs from a topic on an event; counts.
 
     Attributes:
         title: The topic.
@@ -123,8 +123,8 @@ def annotator_rotations(hosted: HostedStudy) -> list[Rotation]:
 
 
 def _annotators(hosted: HostedStudy) -> Mapping[str, str]:
-    held = Membership.objects.filter(hosted=hosted, role=Role.ANNOTATOR.value, left_at=None)
-    return dict(held.values_list("participant", "token"))
+    memberships = Membership.objects.filter(hosted=hosted, role=Role.ANNOTATOR.value, left_at=None)
+    return dict(memberships.values_list("participant", "token"))
 
 
 def name_of(participant: str, people: Mapping[str, tuple[str, str]]) -> str:

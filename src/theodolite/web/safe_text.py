@@ -63,10 +63,10 @@ def _markdown() -> MarkdownIt:
 
 def _link_close(_renderer: object, tokens: Sequence[Token], at: int, *_: object) -> str:
     """Return the address of the link that ends here."""
-    opening = next(place for place in range(at - 1, -1, -1) if tokens[place].type == "link_open")
-    words = "".join(token.content for token in tokens[opening:at])
+    opening = next(index for index in range(at - 1, -1, -1) if tokens[index].type == "link_open")
+    text = "".join(token.content for token in tokens[opening:at])
     address = str(tokens[opening].attrs.get("href", ""))
-    return "" if words == address else f' <span class="address">({escape(address)})</span>'
+    return "" if text == address else f' <span class="address">({escape(address)})</span>'
 
 
 def _image(_renderer: object, tokens: Sequence[Token], at: int, *_: object) -> str:

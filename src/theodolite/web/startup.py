@@ -1,4 +1,4 @@
-"""What happens once before the server listens."""
+"""The start of the server, before it listens."""
 
 from __future__ import annotations
 
@@ -45,6 +45,6 @@ def _permission_lines() -> Iterator[str]:
         if names:
             options = " ".join(f"--allow-{name}" for name in names)
             command = f"theodolite serve {shlex.quote(hosted.folder)} {options}"
-            words = f"Study {loaded.study.name}: its {' and its '.join(names)} need permission"
-            text = f"{words}, so its applications do not answer. Restart: {command}"
+            summary = f"Study {loaded.study.name}: its {' and its '.join(names)} need permission"
+            text = f"{summary}, so its applications do not answer. Restart: {command}"
             yield text.replace("{", "{{").replace("}", "}}")

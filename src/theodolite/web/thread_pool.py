@@ -37,7 +37,7 @@ async def by_crew(function: Callable[Arguments, Result], *args: Arguments.args, 
 
 @asynccontextmanager
 async def crew_at_work() -> AsyncIterator[None]:
-    """Let the crew go when the server ends."""
+    """Shut the pool down when the server ends."""
     try:
         yield
     finally:
@@ -64,7 +64,7 @@ class Background:
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
-        """Take tasks for as long as this is open."""
+        """Accept tasks while the context is open."""
         async with asyncio.TaskGroup() as tasks:
             self.tasks = tasks
             try:
@@ -75,7 +75,7 @@ class Background:
                     task.cancel()
 
     async def do(self, work: Coroutine[object, object, None]) -> None:
-        """Begin some work; without a running server it ends before this does."""
+        """Start a task; without a running server, wait for it."""
         if self.tasks is None:
             await work
             return

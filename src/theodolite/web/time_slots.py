@@ -45,7 +45,7 @@ def booked_slot(membership: Membership, now: datetime) -> TimeSlot | None:
 
 @transaction.atomic
 def book(by: Account, membership: Membership, token: str, now: datetime) -> TimeSlot:
-    """Give a person a place in a slot; an earlier booking makes room.
+    """Book a time slot for a person in place of an earlier booking.
 
     Args:
         by: Who books: the person, or an organiser.
@@ -57,16 +57,16 @@ def book(by: Account, membership: Membership, token: str, now: datetime) -> Time
         Conflict: If there is no such slot for the person's role, it is over, or all its places are taken.
     """
     slot = TimeSlot.objects.select_for_update().filter(token=token, hosted=membership.hosted, role=membership.role)
-    found = slot.first()
-    if found is None or found.ends <= now:
+    row = slot.first()
+    if row is None or row.ends <= now:
         message = _("this time is no longer available; choose another one")
         raise Conflict(message)
-    if found.bookings.exclude(membership=membership).count() >= found.places:
+    if row.bookings.exclude(membership=membership).count() >= row.places:
         message = _("this time is fully booked; choose another one")
         raise Conflict(message)
-    Booking.objects.update_or_create(membership=membership, defaults={"slot": found})
-    audit(by, "booked time slot", f"membership {membership.token}", hosted=membership.hosted, slot=found.token)
-    return found
+    Booking.objects.update_or_create(membership=membership, defaults={"slot": row})
+    audit(by, "booked time slot", f"membership {membership.token}", hosted=membership.hosted, slot=row.token)
+    return row
 
 
 _LOCAL = "%Y-%m-%dT%H:%M"
@@ -92,5 +92,5 @@ def span_text(begins: datetime, ends: datetime, zone: ZoneInfo) -> str:
     """Return a span as text; the end has a date if it is on another day."""
     first, last = begins.astimezone(zone), ends.astimezone(zone)
     until = date_format(last, "H:i" if first.date() == last.date() else "l j F Y, H:i")
-    words = {"begins": date_format(first, "l j F Y, H:i"), "ends": until, "zone": zone.key}
-    return _("%(begins)s to %(ends)s (%(zone)s)") % words
+    parts = {"begins": date_format(first, "l j F Y, H:i"), "ends": until, "zone": zone.key}
+    return _("%(begins)s to %(ends)s (%(zone)s)") % parts

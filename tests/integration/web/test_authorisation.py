@@ -157,7 +157,7 @@ STAND_INS: dict[str, str | Callable[[HostedStudy], str]] = {
     "example": "1",
     "subject": "rules",
     "name": "tv-spoilers-red-teaming",
-    "place": "1",
+    "session_no": "1",
     "guideline": lambda hosted: event_of(hosted).study.guidelines[0].name,
     "dialogue": "1",
     "turn": "1",

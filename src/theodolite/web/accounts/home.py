@@ -26,7 +26,7 @@ from theodolite.web.models import Account, Comfort, Membership
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class StudyLink:
     """A way into a study.
 
     Attributes:
@@ -41,26 +41,26 @@ class Door:
 
     @property
     def role_words(self) -> str:
-        """What the role is called on pages."""
+        """Name of the role."""
         return role_words(self.role)
 
 
 @signed_in
 def home(request: HttpRequest) -> HttpResponse:
-    """Show one's studies; who has one door only goes through it."""
-    doors = [
-        Door(str(held.hosted), held.as_role, role_home(held))
-        for held in Membership.objects.select_related("hosted")
+    """Show the studies of an account; redirect to the only one."""
+    links = [
+        StudyLink(str(membership.hosted), membership.as_role, role_home(membership))
+        for membership in Membership.objects.select_related("hosted")
         .filter(account=account_of(request), left_at=None)
         .order_by("hosted__made_at", "id")
     ]
-    if len(doors) == 1 and not account_of(request).is_host:
-        return redirect(doors[0].address)
-    return render(request, "web/accounts/home.html", {"doors": doors})
+    if len(links) == 1 and not account_of(request).is_host:
+        return redirect(links[0].address)
+    return render(request, "web/accounts/home.html", {"links": links})
 
 
 class ComfortForm(ModelForm):  # type: ignore[type-arg] # not generic when the program runs
-    """What can be chosen.
+    """The form of display settings.
 
     Languages are those of the pages and, on the way from a study, of what it can be read in.
     """
@@ -105,18 +105,18 @@ def display_settings(request: HttpRequest) -> HttpResponse:
 
 def _study_languages(account: Account) -> list[str]:
     """Return the languages of the studies that somebody belongs to; none of those whose files hold faults."""
-    found: list[str] = []
-    for held in Membership.objects.select_related("hosted").filter(account=account, left_at=None):
+    languages: list[str] = []
+    for membership in Membership.objects.select_related("hosted").filter(account=account, left_at=None):
         with suppress(Http404, TheodoliteError):
-            found += languages_of(event_of(held.hosted).study)
-    return found
+            languages += languages_of(event_of(membership.hosted).study)
+    return languages
 
 
 def back_of(request: HttpRequest) -> str:
     """Return the page of ours that `next` names, or the first one."""
-    wanted = request.POST.get("next") or request.GET.get("next") or ""
-    ours = url_has_allowed_host_and_scheme(wanted, allowed_hosts=None, require_https=request.is_secure())
-    return wanted if ours else reverse("home")
+    address = request.POST.get("next") or request.GET.get("next") or ""
+    ours = url_has_allowed_host_and_scheme(address, allowed_hosts=None, require_https=request.is_secure())
+    return address if ours else reverse("home")
 
 
 def comfort_of(account: Account) -> Comfort:
@@ -125,14 +125,14 @@ def comfort_of(account: Account) -> Comfort:
 
 
 def comfort(request: HttpRequest) -> dict[str, object]:
-    """Give every template `comfort`; nothing is asked of the database before a template looks at it."""
+    """Add `comfort` to every template; the query runs when a template uses it."""
     account = getattr(request, "user", None)
     return {"comfort": SimpleLazyObject(lambda: comfort_of(account) if isinstance(account, Account) else Comfort())}
 
 
 @signed_in
 def second_factor(request: HttpRequest) -> HttpResponse:
-    """Say what is needed and how it is set up; whoever has it is led on to where they wanted to go."""
+    """Explain the setup of a second factor; redirect accounts that have one."""
     onward = back_of(request)
     if is_mfa_enabled(account_of(request)):
         return redirect(onward)

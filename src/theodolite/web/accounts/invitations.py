@@ -26,11 +26,11 @@ from theodolite.web.models import Account, HostedStudy, Invitation, Membership, 
 from theodolite.web.models.account import new_token
 
 LASTS = timedelta(days=14)
-"""How long an invitation is good for."""
+"""Lifetime of an invitation."""
 
 
 FIRST_LASTS = timedelta(days=2)
-"""How long the link for the first organiser is good for; a new start of the server prints another one."""
+"""Lifetime of the link for the first organiser; a restart of the server prints a new one."""
 
 
 _SIGNER = signing.Signer(salt="theodolite.web.invitation")
@@ -39,7 +39,7 @@ _START = "start"
 
 
 class Standing(StrEnum):
-    """Where an invitation stands."""
+    """Status of an invitation."""
 
     OPEN = "open"
     USED = "used"
@@ -126,32 +126,32 @@ def first_invitation() -> Invitation:
     return Invitation.objects.create(expires_at=timezone.now() + FIRST_LASTS)
 
 
-def invitation_of_words(words: str) -> Invitation | None:
+def invitation_of_words(text: str) -> Invitation | None:
     """Return the first organiser's invitation by the words of its link."""
-    written = as_written(words)
+    written = as_written(text)
     mine = Invitation.objects.filter(hosted=None)
-    return next((each for each in mine if words_for(_START, each.token) == written), None)
+    return next((invitation for invitation in mine if words_for(_START, invitation.token) == written), None)
 
 
 @transaction.atomic
 def withdraw_invitation(by: Account, invitation: Invitation) -> None:
-    """Take an invitation back.
+    """Withdraw an invitation.
 
     Raises:
         Conflict: If somebody came in by it already.
     """
-    held = Invitation.objects.select_for_update().get(pk=invitation.pk)
-    if held.used_at:
+    locked = Invitation.objects.select_for_update().get(pk=invitation.pk)
+    if locked.used_at:
         message = "somebody has already used this invitation; remove the person from the study instead"
         raise Conflict(message)
-    held.withdrawn_at = timezone.now()
-    held.save(update_fields=["withdrawn_at"])
-    audit(by, "withdrew invitation", f"invitation {held.token}", hosted=held.hosted)
+    locked.withdrawn_at = timezone.now()
+    locked.save(update_fields=["withdrawn_at"])
+    audit(by, "withdrew invitation", f"invitation {locked.token}", hosted=locked.hosted)
 
 
 @transaction.atomic
 def accept(invitation: Invitation, account: Account) -> Membership | None:
-    """Let a person in by an invitation, which is used up by it.
+    """Accept an invitation for an account; it is then used.
 
     Returns:
         What the person is in the study now; None for the first organiser of the server.
@@ -160,23 +160,23 @@ def accept(invitation: Invitation, account: Account) -> Membership | None:
         Conflict: If it was used, taken back or has expired meanwhile, or the person is something else in the
             study already that does not go with it.
     """
-    held = Invitation.objects.select_for_update().get(pk=invitation.pk)
-    standing = standing_of(held)
+    locked = Invitation.objects.select_for_update().get(pk=invitation.pk)
+    standing = standing_of(locked)
     if standing is not Standing.OPEN:
         message = f"this invitation is {standing}; ask the sender for another one"
         raise Conflict(message)
-    held.used_at = timezone.now()
-    if held.hosted is None:
+    locked.used_at = timezone.now()
+    if locked.hosted is None:
         account.is_host = True
         account.save(update_fields=["is_host"])
     else:
-        clash = clash_of(account, held.hosted, Role(held.role))
+        clash = clash_of(account, locked.hosted, Role(locked.role))
         if clash:
             raise Conflict(clash)
-        held.membership = join(account, held.hosted, Role(held.role))
-    held.save(update_fields=["used_at", "membership"])
-    audit(account, "joined", f"invitation {held.token}", hosted=held.hosted, role=held.role)
-    return held.membership
+        locked.membership = join(account, locked.hosted, Role(locked.role))
+    locked.save(update_fields=["used_at", "membership"])
+    audit(account, "joined", f"invitation {locked.token}", hosted=locked.hosted, role=locked.role)
+    return locked.membership
 
 
 def join(account: Account, hosted: HostedStudy, role: Role) -> Membership:
@@ -203,19 +203,19 @@ def words_for(purpose: str, seed: str) -> str:
     return "-".join([*(WORDS[byte] for byte in raw[:3]), f"{number:04}"])
 
 
-def as_written(words: str) -> str:
+def as_written(text: str) -> str:
     """Return words that somebody typed in the spelling in which they were given out.
 
     Example:
         >>> as_written("  Palm RIVER, otter 0481 ")
         'palm-river-otter-0481'
     """
-    return "-".join(re.findall(r"[a-z0-9]+", words.lower()))
+    return "-".join(re.findall(r"[a-z0-9]+", text.lower()))
 
 
-def digest_of(purpose: str, words: str) -> str:
+def digest_of(purpose: str, text: str) -> str:
     """Return a keyed hash of words, to be kept in their place; 64 hexadecimal digits."""
-    return salted_hmac(_PURPOSE + purpose + ".digest", as_written(words), algorithm="sha256").hexdigest()
+    return salted_hmac(_PURPOSE + purpose + ".digest", as_written(text), algorithm="sha256").hexdigest()
 
 
 _TEXT = """
@@ -303,18 +303,18 @@ def code_path(code: PersonalCode) -> str:
 
 @transaction.atomic
 def withdraw_code(by: Account, code: PersonalCode) -> None:
-    """Let a code open nothing any more."""
+    """Withdraw a code."""
     code.withdrawn_at = timezone.now()
     code.save(update_fields=["withdrawn_at"])
     audit(by, "withdrew code", f"code {code.token}", hosted=code.membership.hosted)
 
 
 @transaction.atomic
-def come_in(words: str) -> Membership | None:
+def come_in(text: str) -> Membership | None:
     """Return who comes in by some words; None where they open nothing."""
     code = (
         PersonalCode.objects.select_related("membership__account", "membership__hosted")
-        .filter(digest=digest_of(_CODE, words), withdrawn_at=None, membership__left_at=None)
+        .filter(digest=digest_of(_CODE, text), withdrawn_at=None, membership__left_at=None)
         .filter(membership__account__is_active=True)
         .first()
     )
@@ -327,8 +327,8 @@ def come_in(words: str) -> Membership | None:
     return code.membership
 
 
-def _nobody(seat: str) -> Account:
-    return Account.objects.create_user(name=f"Seat {seat}" if seat else "")
+def _nobody(label: str) -> Account:
+    return Account.objects.create_user(name=f"Seat {label}" if label else "")
 
 
 def _refuse_much(role: Role) -> None:
@@ -338,7 +338,7 @@ def _refuse_much(role: Role) -> None:
 
 
 COMPLETION = "https://app.prolific.com/submissions/complete"
-"""Where Prolific wants people sent at the end, with the completion code as `cc`."""
+"""Completion page of Prolific, which takes the completion code as `cc`."""
 
 
 _ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
@@ -346,7 +346,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """What the service says of the visit.
+    """The identifiers in the link of a recruiting service.
 
     Attributes:
         person: `PROLIFIC_PID`.
@@ -361,7 +361,7 @@ class Sent:
     @property
     def is_whole(self) -> bool:
         """Whether all three are there and look like such names."""
-        return all(_ID.fullmatch(each) for each in (self.person, self.study, self.session))
+        return all(_ID.fullmatch(name) for name in (self.person, self.study, self.session))
 
 
 @transaction.atomic
@@ -373,17 +373,17 @@ def take_in(link: RecruitLink, sent: Sent) -> Membership:
     Raises:
         Conflict: If the link is closed, full or meant for another study, or the place is taken.
     """
-    held = RecruitLink.objects.select_for_update().select_related("hosted").get(pk=link.pk)
-    if not sent.is_whole or (held.study_id and sent.study != held.study_id):
+    recruit_link = RecruitLink.objects.select_for_update().select_related("hosted").get(pk=link.pk)
+    if not sent.is_whole or (recruit_link.study_id and sent.study != recruit_link.study_id):
         message = _("the link is incomplete; open the study again from the page of the recruiting service")
         raise Conflict(message)
-    known = Recruit.objects.select_related("membership").filter(link=held, person_id=sent.person).first()
+    known = Recruit.objects.select_related("membership").filter(link=recruit_link, person_id=sent.person).first()
     if known is not None:
         if known.session_id != sent.session or known.membership.left_at:
             message = _("you have already taken part, or your earlier visit is still open on another device")
             raise Conflict(message)
         return known.membership
-    return _new_recruit(held, Account.objects.create_user(), person=sent.person, session=sent.session)
+    return _new_recruit(recruit_link, Account.objects.create_user(), person=sent.person, session=sent.session)
 
 
 @transaction.atomic
@@ -393,8 +393,8 @@ def take_in_anybody(link: RecruitLink, name: str) -> Membership:
     Raises:
         Conflict: If the link is closed or full.
     """
-    held = RecruitLink.objects.select_for_update().select_related("hosted").get(pk=link.pk)
-    return _new_recruit(held, Account.objects.create_user(name=name), person=new_token(), session="")
+    recruit_link = RecruitLink.objects.select_for_update().select_related("hosted").get(pk=link.pk)
+    return _new_recruit(recruit_link, Account.objects.create_user(name=name), person=new_token(), session="")
 
 
 def why_shut(link: RecruitLink) -> str:

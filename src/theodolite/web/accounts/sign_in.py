@@ -46,7 +46,7 @@ _STANDINGS = {
 
 
 BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
-"""Who vouches for people whom a link or a code lets in."""
+"""Authentication backend of sign-ins by link or code."""
 
 
 @open_to_all
@@ -121,25 +121,25 @@ def _shut(request: HttpRequest, why: str) -> HttpResponse:
 
 
 _FAILED = "code_failed"
-"""What is counted against guessing: failures only, since a whole room may share one address."""
+"""Rate limit of failed codes. Successes do not count, since a whole room may share one address."""
 
 
 _COMING = "recruited"
-"""What is counted against programs that come in by a recruiting link over and over."""
+"""Rate limit of joining by a recruiting link."""
 
 
 @open_to_all
 def code(request: HttpRequest, words: str = "") -> HttpResponse:
-    """Let somebody in by the words of a slip; the printed square fills them in, and a button sends them."""
+    """Sign in by an access code; the printed QR code fills it in, and a button submits it."""
     form = CodeForm(request.POST or None, initial={"code": words})
     if request.method != "POST":
         return render(request, "web/accounts/code.html", {"form": form})
     if not ratelimit.consume(request, action=_FAILED, dry_run=True):
         return _too_many(request)
-    held = come_in(form.cleaned_data["code"]) if form.is_valid() else None
-    if held is not None and not is_mfa_enabled(held.account):
-        login(request, held.account, backend=BACKEND)
-        return redirect(role_home(held))
+    membership = come_in(form.cleaned_data["code"]) if form.is_valid() else None
+    if membership is not None and not is_mfa_enabled(membership.account):
+        login(request, membership.account, backend=BACKEND)
+        return redirect(role_home(membership))
     ratelimit.consume(request, action=_FAILED)
     form.add_error("code", _("This code is not valid. Check the slip, or ask the organisers of the event."))
     return render(request, "web/accounts/code.html", {"form": form}, status=HTTPStatus.UNPROCESSABLE_ENTITY)
@@ -147,30 +147,36 @@ def code(request: HttpRequest, words: str = "") -> HttpResponse:
 
 @open_to_all
 def recruited(request: HttpRequest, link: str) -> HttpResponse:
-    """Let somebody in whom a recruiting service sent, or who has an open link.
+    """Join by the link of a recruiting service, or by an open link.
 
     It takes a button, so that a link checker takes nobody's place.
     """
-    found = get_object_or_404(RecruitLink.objects.select_related("hosted"), token=link)
-    if found.language and not chosen(request):
-        choose(request, found.language)
+    recruit_link = get_object_or_404(RecruitLink.objects.select_related("hosted"), token=link)
+    if recruit_link.language and not chosen(request):
+        choose(request, recruit_link.language)
         speak(request, page_languages())
     if request.method == "POST" and not ratelimit.consume(request, action=_COMING):
         return _too_many(request)
     try:
-        return _anybody(request, found) if found.kind == RecruitLink.Kind.OPEN else _named(request, found)
+        return (
+            _anybody(request, recruit_link)
+            if recruit_link.kind == RecruitLink.Kind.OPEN
+            else _named(request, recruit_link)
+        )
     except Conflict as conflict:
         return render(request, "web/accounts/shut.html", {"why": f"{conflict}."}, status=HTTPStatus.GONE)
 
 
 def _named(request: HttpRequest, link: RecruitLink) -> HttpResponse:
-    said = request.POST if request.method == "POST" else request.GET
-    sent = Sent(person=said.get("PROLIFIC_PID", ""), study=said.get("STUDY_ID", ""), session=said.get("SESSION_ID", ""))
+    query = request.POST if request.method == "POST" else request.GET
+    sent = Sent(
+        person=query.get("PROLIFIC_PID", ""), study=query.get("STUDY_ID", ""), session=query.get("SESSION_ID", "")
+    )
     if request.method != "POST":
         return render(request, "web/accounts/recruited.html", {"link": link, "sent": sent})
-    held = take_in(link, sent)
-    login(request, held.account, backend=BACKEND)
-    return redirect(role_home(held))
+    membership = take_in(link, sent)
+    login(request, membership.account, backend=BACKEND)
+    return redirect(role_home(membership))
 
 
 def _anybody(request: HttpRequest, link: RecruitLink) -> HttpResponse:
@@ -185,10 +191,10 @@ def _anybody(request: HttpRequest, link: RecruitLink) -> HttpResponse:
     if request.method != "POST" or not form.is_valid():
         return render(request, "web/accounts/recruited.html", {"link": link, "form": form})
     with transaction.atomic():
-        held = take_in_anybody(link, form.cleaned_data["name"])
-        code = words_of(give_code(held))
-    login(request, held.account, backend=BACKEND)
-    return render(request, "web/accounts/own_code.html", {"code": code, "onward": role_home(held)})
+        joined = take_in_anybody(link, form.cleaned_data["name"])
+        code = words_of(give_code(joined))
+    login(request, joined.account, backend=BACKEND)
+    return render(request, "web/accounts/own_code.html", {"code": code, "onward": role_home(joined)})
 
 
 def _too_many(request: HttpRequest) -> HttpResponse:
@@ -267,11 +273,11 @@ class CodeForm(forms.Form):
 
 
 INVITED = "invitation"
-"""Where a browser session keeps the link on which somebody came, while signing in elsewhere."""
+"""Key of the invitation in the browser session during sign-in by an identity provider."""
 
 
 class ClosedDoor(DefaultAccountAdapter):  # type: ignore[misc] # the library has no types
-    """Nobody registers by password; the pages of invitations make accounts."""
+    """Disables registration by password; invitations create accounts."""
 
     def is_open_for_signup(self, _request: HttpRequest) -> bool:
         """Return False."""
@@ -279,7 +285,7 @@ class ClosedDoor(DefaultAccountAdapter):  # type: ignore[misc] # the library has
 
 
 class InvitedOnly(DefaultSocialAccountAdapter):  # type: ignore[misc] # the library has no types
-    """Who signs in by an identity provider for the first time must be on the way from an open invitation."""
+    """Requires an open invitation for the first sign-in by an identity provider."""
 
     def is_open_for_signup(self, request: HttpRequest, _sociallogin: Any) -> bool:
         """Tell whether the browser came by an invitation that is still open."""

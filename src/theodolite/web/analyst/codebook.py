@@ -77,63 +77,71 @@ class CodedQuestion:
 
 def findings_of(analyst: AnalystContext, project: CodingProject) -> list[CodingFinding]:
     """Return the findings of coding, which need only answers, notes and codings."""
-    given = {(text.answer.session, text.answer.questionnaire): text.response for text in project.texts}
-    notes = tuple(one for one in given.values() if one.questionnaire == TRIED.name)
-    responses = [one for one in given.values() if one.questionnaire != TRIED.name]
+    responses_by_questionnaire = {
+        (text.answer.session, text.answer.questionnaire): text.response for text in project.texts
+    }
+    notes = tuple(response for response in responses_by_questionnaire.values() if response.questionnaire == TRIED.name)
+    responses = [response for response in responses_by_questionnaire.values() if response.questionnaire != TRIED.name]
     evidence = listed_evidence(analyst.study, analyst.event.run, (), responses=responses)
     return list(coding_findings(replace(evidence, coding=project.work, notes=notes)))
 
 
-def coded_question(found: CodingFinding) -> CodedQuestion:
+def coded_question(coding_finding: CodingFinding) -> CodedQuestion:
     """Return the results of coding one question as they are shown."""
-    groups = dict.fromkeys((_attribute(one), one.level.value) for one in found.themes if one.group)
+    groups = dict.fromkeys((_attribute(theme), theme.level.value) for theme in coding_finding.themes if theme.group)
     return CodedQuestion(
-        found=found,
-        states=tuple((state.value, n) for state, n in found.states.items()),
-        alike=number_words(found.alike),
-        alpha=number_words(found.alpha),
-        codes=tuple((one.code, one.n_given, number_words(one.alike), number_words(one.alpha)) for one in found.codes),
+        found=coding_finding,
+        states=tuple((state.value, n) for state, n in coding_finding.states.items()),
+        alike=number_words(coding_finding.alike),
+        alpha=number_words(coding_finding.alpha),
+        codes=tuple(
+            (code.code, code.n_given, number_words(code.alike), number_words(code.alpha))
+            for code in coding_finding.codes
+        ),
         whole=tuple(
-            _grid(level, [one for one in found.themes if not one.group and one.level.value == level])
-            for level in dict.fromkeys(one.level.value for one in found.themes if not one.group)
+            _grid(level, [theme for theme in coding_finding.themes if not theme.group and theme.level.value == level])
+            for level in dict.fromkeys(theme.level.value for theme in coding_finding.themes if not theme.group)
         ),
         by_group=tuple(
             _grid(
                 f"{name}, {level}",
-                [one for one in found.themes if (_attribute(one), one.level.value) == (name, level)],
+                [theme for theme in coding_finding.themes if (_attribute(theme), theme.level.value) == (name, level)],
             )
             for name, level in groups
         ),
     )
 
 
-def _attribute(one: ThemeShare) -> str:
+def _attribute(theme: ThemeShare) -> str:
     """Return the attribute of a group of testers; empty for all testers."""
-    return one.group[0] if one.group else ""
+    return theme.group[0] if theme.group else ""
 
 
 def _grid(title: str, shares: Sequence[ThemeShare]) -> ThemeGrid:
-    cells = {(one.code, _side(one)): _cell(one) for one in shares}
-    sides = tuple(sorted({_side(one) for one in shares}))
-    codes = dict.fromkeys(one.code for one in shares)
+    cells = {(share.code, _side(share)): _cell(share) for share in shares}
+    sides = tuple(sorted({_side(share) for share in shares}))
+    codes = dict.fromkeys(share.code for share in shares)
     rows = tuple((code, tuple(cells.get((code, side)) for side in sides)) for code in codes)
     return ThemeGrid(title=title, sides=sides, rows=rows)
 
 
-def _side(one: ThemeShare) -> str:
-    return f"{one.application}, {one.group[1]}" if one.group else one.application
+def _side(theme: ThemeShare) -> str:
+    return f"{theme.application}, {theme.group[1]}" if theme.group else theme.application
 
 
-def _cell(one: ThemeShare) -> ThemeCell:
-    strip = None
-    if isinstance(one.share, Estimate):
-        n_yes = one.share.count or 0
-        strip = unit_strip(n_yes, one.n - n_yes, one.n_undecided + one.n_uncoded)
-    return ThemeCell(line=share_line(one.share), strip=strip, open=", ".join(_left_out(one)))
+def _cell(theme: ThemeShare) -> ThemeCell:
+    chart = None
+    if isinstance(theme.share, Estimate):
+        n_yes = theme.share.count or 0
+        chart = unit_strip(n_yes, theme.n - n_yes, theme.n_undecided + theme.n_uncoded)
+    return ThemeCell(line=share_line(theme.share), strip=chart, open=", ".join(_left_out(theme)))
 
 
-def _left_out(one: ThemeShare) -> Iterator[str]:
-    counts: Iterable[tuple[int, str]] = ((one.n_undecided, "undecided"), (one.n_uncoded, "not coded by two"))
+def _left_out(theme: ThemeShare) -> Iterator[str]:
+    counts: Iterable[tuple[int, str]] = (
+        (theme.n_undecided, "undecided"),
+        (theme.n_uncoded, "not coded by two"),
+    )
     return (f"{figures.count(n)} {why}" for n, why in counts if n)
 
 
@@ -211,8 +219,8 @@ def codebook(request: HttpRequest, analyst: AnalystContext, book: str = "") -> H
         book: What the address calls the codebook; empty for the one without a name.
     """
     project = analyst.coding_project()
-    found = project.work.current.get("") if not book else _meant(analyst, project.work, book)
-    written = WrittenBook.of(found) if found else WrittenBook()
+    version = project.work.current.get("") if not book else _meant(analyst, project.work, book)
+    written = WrittenBook.of(version) if version else WrittenBook()
     if request.method == "POST":
         written = WrittenBook.posted(request.POST, written.name)
     return _answered(request, analyst, project, written)
@@ -261,9 +269,9 @@ def _answered(
         "questions": list(_questions(project, written)),
         "problem": problem,
         "history": [
-            (version[:SHORT], one)
-            for version, one in reversed(list(project.work.codebooks.items()))
-            if one.name == written.name and not is_new
+            (version[:SHORT], book)
+            for version, book in reversed(list(project.work.codebooks.items()))
+            if book.name == written.name and not is_new
         ],
         "longest": LONGEST,
     }
@@ -273,11 +281,14 @@ def _answered(
 def _questions(project: CodingProject, written: WrittenBook) -> Iterator[tuple[str, str, bool, str]]:
     """Yield identifier and text of each open question, whether this codebook covers it, and which other one does."""
     others = {
-        place: one.name for one in project.work.current.values() if one.name != written.name for place in one.covers
+        cover: coding.name
+        for coding in project.work.current.values()
+        if coding.name != written.name
+        for cover in coding.covers
     }
-    asked = project.questions | {place: place for place in written.covers if place not in project.questions}
-    for place, words in asked.items():
-        yield place, words, place in written.covers, others.get(place, "")
+    questions = project.questions | {cover: cover for cover in written.covers if cover not in project.questions}
+    for key, text in questions.items():
+        yield key, text, key in written.covers, others.get(key, "")
 
 
 def _keep(request: HttpRequest, analyst: AnalystContext, written: WrittenBook, *, is_new: bool) -> None:
@@ -342,7 +353,7 @@ class CoderLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairLine:
+class CoderPairLine:
     """The agreement of two coders on one question.
 
     Attributes:
@@ -370,12 +381,15 @@ def coders(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
     if request.method == "POST":
         _record_absence(request, analyst, project)
         return redirect(analyst.address("coders"))
-    names = analyst.names_of(one.coder for one in project.work.codings)
+    names = analyst.names_of(coding.coder for coding in project.work.codings)
     context = {
         "access": analyst.access,
         "coders": list(_lines(analyst, project, names)),
         "pairs": [
-            _pair(found.text, pair, names) for found in findings_of(analyst, project) for pair in found.pairs if pair.n
+            _pair(finding.text, pair, names)
+            for finding in findings_of(analyst, project)
+            for pair in finding.pairs
+            if pair.n
         ],
         "longest": LONGEST_REASON,
     }
@@ -385,8 +399,8 @@ def coders(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
 def _lines(analyst: AnalystContext, project: CodingProject, names: dict[str, str]) -> Iterator[CoderLine]:
     known = {text.answer for text in project.texts}
     for key, name in names.items():
-        own = [one for one in project.work.codings if one.coder == key and one.answer in known]
-        n_due = sum(project.work.is_due(one) for one in own)
+        own = [coding for coding in project.work.codings if coding.coder == key and coding.answer in known]
+        n_due = sum(project.work.is_due(coding) for coding in own)
         yield CoderLine(
             token=analyst.token_of("coder", key),
             name=name,
@@ -397,20 +411,20 @@ def _lines(analyst: AnalystContext, project: CodingProject, names: dict[str, str
         )
 
 
-def _pair(question: str, pair: CoderPair, names: dict[str, str]) -> PairLine:
-    return PairLine(
+def _pair(question: str, pair: CoderPair, names: dict[str, str]) -> CoderPairLine:
+    return CoderPairLine(
         question=question,
         who=f"{names[pair.first]} and {names[pair.second]}",
         n=pair.n,
         alike=share_line(pair.alike).words,
         alpha=number_words(pair.alpha),
-        codes=tuple((one.code, share_line(one.alike).words, number_words(one.alpha)) for one in pair.codes),
+        codes=tuple((code.code, share_line(code.alike).words, number_words(code.alpha)) for code in pair.codes),
     )
 
 
 def _record_absence(request: HttpRequest, analyst: AnalystContext, project: CodingProject) -> None:
     token, is_away = request.POST.get("coder", ""), request.POST.get("now") == "away"
-    keys = {one.coder for one in project.work.codings}
+    keys = {coding.coder for coding in project.work.codings}
     coder = next((key for key in keys if analyst.token_of("coder", key) == token), None)
     if coder is None:
         raise Http404

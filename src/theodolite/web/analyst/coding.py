@@ -29,17 +29,17 @@ MEMO = 4000
 def coding(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
     """Show progress of coding, agreement, themes and quotes."""
     project = analyst.coding_project()
-    stands = Counter(one.state for one in project.coded)
+    stands = Counter(unit.state for unit in project.coded)
     context = {
         "access": analyst.access,
         "n": len(project.texts),
         "books": _books(analyst, project),
-        "uncovered": [words for place, words in project.questions.items() if project.work.codebook_for(place) is None],
+        "uncovered": [text for key, text in project.questions.items() if project.work.codebook_for(key) is None],
         "is_away": analyst.reader in project.work.away,
         "states": [(state.value, stands[state]) for state in CodedState if stands[state]],
         "n_waiting": len(project.waiting(analyst.reader)),
         "n_differing": stands[CodedState.DISPUTED],
-        "questions": [coded_question(one) for one in findings_of(analyst, project)],
+        "questions": [coded_question(finding) for finding in findings_of(analyst, project)],
     }
     return render(request, "web/analyst/coding.html", context)
 
@@ -101,7 +101,8 @@ def _coding_page(analyst: AnalystContext, project: CodingProject, text: OpenText
         "asked": text.asked,
         "text": project.mask(text.text),
         "codes": [
-            (str(place) if place < 10 else "", code, code.name in chosen) for place, code in enumerate(codes, start=1)
+            (str(number) if number < 10 else "", code, code.name in chosen)
+            for number, code in enumerate(codes, start=1)
         ],
         "book": book,
         "own": own,
@@ -127,7 +128,7 @@ class DisagreementLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CoderView:
+class CodingView:
     """The coding of one coder, under a letter specific to the answer."""
 
     letter: str
@@ -140,20 +141,20 @@ class CoderView:
 def disagreements(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
     """List the disagreements, those without a discussion first."""
     project = analyst.coding_project()
-    lines = [_line(analyst, project, one) for one in project.differing()]
-    return render(request, "web/analyst/differing.html", {"access": analyst.access, "lines": lines})
+    disagreements = [_line(analyst, project, unit) for unit in project.differing()]
+    return render(request, "web/analyst/differing.html", {"access": analyst.access, "lines": disagreements})
 
 
-def _line(analyst: AnalystContext, project: CodingProject, one: CodedAnswer) -> DisagreementLine:
-    text = project.text_of(one.answer)
-    book = project.work.codebook_for(one.answer.place)
+def _line(analyst: AnalystContext, project: CodingProject, coded_answer: CodedAnswer) -> DisagreementLine:
+    text = project.text_of(coded_answer.answer)
+    book = project.work.codebook_for(coded_answer.answer.place)
     names = book.names if book else ()
     return DisagreementLine(
         token=analyst.token_of_text(text),
         asked=text.asked,
         beginning=project.mask(text.text)[:80],
-        state=one.state.value,
-        only_one=listed([name for name in names if len({name in coding.codes for coding in one.codings}) > 1]),
+        state=coded_answer.state.value,
+        only_one=listed([name for name in names if len({name in coding.codes for coding in coded_answer.codings}) > 1]),
     )
 
 
@@ -174,10 +175,10 @@ def disagreement(request: HttpRequest, analyst: AnalystContext, answer: str) -> 
 
 
 def _record(request: HttpRequest, analyst: AnalystContext, project: CodingProject, text: OpenText) -> None:
-    found = request.POST.get("found", "")
-    if found not in {CONSENSUS, NONE}:
+    action = request.POST.get("found", "")
+    if action not in {CONSENSUS, NONE}:
         raise Http404
-    codes = request.POST.getlist("code") if found == CONSENSUS else None
+    codes = request.POST.getlist("code") if action == CONSENSUS else None
     rationale = request.POST.get("rationale", "")[:MEMO]
     resolve_disagreement(analyst.store, project, text.answer, codes, by=analyst.reader, rationale=rationale)
     audit(
@@ -185,16 +186,16 @@ def _record(request: HttpRequest, analyst: AnalystContext, project: CodingProjec
         "resolved a coding disagreement",
         f"answer {analyst.token_of_text(text)}",
         hosted=analyst.access.hosted,
-        found=found,
+        found=action,
     )
 
 
 def _difference_page(
     analyst: AnalystContext, project: CodingProject, text: OpenText, stands: CodedAnswer
 ) -> dict[str, object]:
-    order = sorted(stands.codings, key=lambda one: digest("voice", text.answer.session, one.coder))
+    order = sorted(stands.codings, key=lambda coding: digest("voice", text.answer.session, coding.coder))
     agreed = stands.resolution.codes if stands.resolution else None
-    common = [name for name in stands.codings[0].codes if all(name in one.codes for one in stands.codings)]
+    common = [name for name in stands.codings[0].codes if all(name in coding.codes for coding in stands.codings)]
     chosen = common if agreed is None else agreed
     book = project.work.codebook_for(text.answer.place)
     return {
@@ -202,8 +203,8 @@ def _difference_page(
         "asked": text.asked,
         "text": project.mask(text.text),
         "voices": [
-            CoderView(letter=letter, codes=listed(one.codes), memo=one.memo)
-            for letter, one in zip("ABCDEF", order, strict=False)
+            CodingView(letter=letter, codes=listed(coder.codes), memo=coder.memo)
+            for letter, coder in zip("ABCDEF", order, strict=False)
         ],
         "codes": [(code, code.name in chosen) for code in (book.codes if book else ())],
         "found": stands.resolution,
@@ -221,20 +222,20 @@ MOST_WORDS = 50
 def quotes(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
     """List the answers with two codings, with their quotes."""
     project = analyst.coding_project()
-    leave = {one.answer: one for one in project.work.releases}
-    shown = {one.answer: one.text for one in project.work.quotes}
-    coded = {one.answer for one in project.coded if one.is_coded}
-    lines = [
+    leave = {release.answer: release for release in project.work.releases}
+    shown = {quote.answer: quote.text for quote in project.work.quotes}
+    coded = {unit.answer for unit in project.coded if unit.is_coded}
+    answers = [
         (
-            analyst.token_of_text(one),
-            one.asked,
-            shown.get(one.answer) or project.mask(one.text),
-            _state(leave.get(one.answer)),
+            analyst.token_of_text(text),
+            text.asked,
+            shown.get(text.answer) or project.mask(text.text),
+            _state(leave.get(text.answer)),
         )
-        for one in project.texts
-        if one.answer in coded or one.answer in leave
+        for text in project.texts
+        if text.answer in coded or text.answer in leave
     ]
-    return render(request, "web/analyst/quotes.html", {"access": analyst.access, "lines": lines})
+    return render(request, "web/analyst/quotes.html", {"access": analyst.access, "lines": answers})
 
 
 def _state(leave: QuoteRelease | None) -> str:
@@ -265,14 +266,14 @@ def quote(request: HttpRequest, analyst: AnalystContext, answer: str) -> HttpRes
 
 
 def _quote_page(analyst: AnalystContext, project: CodingProject, text: OpenText) -> dict[str, object]:
-    known = next((one for one in project.work.releases if one.answer == text.answer), None)
-    hidden = [text.text[one.start : one.end] for one in known.hidden] if known else []
+    known = next((release for release in project.work.releases if release.answer == text.answer), None)
+    hidden = [text.text[name.start : name.end] for name in known.hidden] if known else []
     return {
         "access": analyst.access,
         "asked": text.asked,
         "text": text.text,
-        "shown": next((one.text for one in project.work.quotes if one.answer == text.answer), ""),
+        "shown": next((quote.text for quote in project.work.quotes if quote.answer == text.answer), ""),
         "hidden": "\n".join(hidden),
         "state": _state(known),
-        "details": [f"{one.kind.value}: {one.words}" for one in personal_details(text.text)],
+        "details": [f"{detail.kind.value}: {detail.words}" for detail in personal_details(text.text)],
     }

@@ -48,7 +48,7 @@ TOKEN = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnalystContext:
-    """What a page knows of its reader and study.
+    """The request context of an analyst.
 
     Attributes:
         access: The account, study and membership of the request.
@@ -90,7 +90,7 @@ class AnalystContext:
     def names_of(self, keys: Iterable[str]) -> dict[str, str]:
         """Return the names of some readers by key, in order of joining."""
         members = self.access.hosted.memberships.filter(participant__in=set(keys)).select_related("account")
-        return {one.participant: f"{one.account} ({one.role})" for one in members.order_by("id")}
+        return {member.participant: f"{member.account} ({member.role})" for member in members.order_by("id")}
 
     def evidence(self) -> Evidence:
         """Return the evidence of the study's run."""
@@ -179,7 +179,7 @@ def said_in(analyst: AnalystContext, keys: Sequence[str]) -> list[SaidDialogue]:
         analyst: Where the reader sits.
         keys: Keys of the dialogues.
     """
-    held, mask = analyst.store.dialogues_of(keys), mask_for(analyst.study)
+    dialogues, mask = analyst.store.dialogues_of(keys), mask_for(analyst.study)
     hidden, restricted = _overlays(analyst.study.name, keys)
     return [
         SaidDialogue(is_restricted=True)
@@ -187,7 +187,7 @@ def said_in(analyst: AnalystContext, keys: Sequence[str]) -> list[SaidDialogue]:
         else SaidDialogue(
             turns=tuple(
                 SaidTurn(number=turn.number, prompt=mask(turn.prompt), response=safe_html(mask(turn.response)))
-                for turn in redacted(held[key], hidden[key], "").turns
+                for turn in redacted(dialogues[key], hidden[key], "").turns
             )
         )
         for key in keys
@@ -209,7 +209,7 @@ def _overlays(study: str, keys: Sequence[str]) -> tuple[dict[str, list[Redaction
 def answered_in(analyst: AnalystContext, response: QuestionnaireResponse) -> Iterator[tuple[str, str]]:
     """Yield each question with its answer, in the order of the questionnaire."""
     for question in analyst.study.questionnaire(response.questionnaire).instrument.questions:
-        given = response.to(question.name)
-        values = [one.value if one.value is not None else one.outcome.value for one in given]
+        answers = response.to(question.name)
+        values = [answer.value if answer.value is not None else answer.outcome.value for answer in answers]
         absent = Outcome.NOT_APPLICABLE if question.when else Outcome.MISSING
         yield question.text, ", ".join(values) or absent.value

@@ -1,4 +1,4 @@
-"""What testers answered: each question drawn, side by side, with the tests that people expect beside it."""
+"""Responses to questionnaires: distributions side by side, with their statistical tests."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from theodolite.web.charts import Histogram, histogram
 Responses = Sequence[QuestionnaireResponse]
 
 PLAIN: dict[str, Callable[[QuestionnaireResponse], str]] = {
-    "application": lambda one: one.application,
-    "scenario": lambda one: one.scenario,
-    "level": lambda one: one.level.value if one.level else "",
+    "application": lambda response: response.application,
+    "scenario": lambda response: response.scenario,
+    "level": lambda response: response.level.value if response.level else "",
 }
-"""What answers are held against each other by, beside groups of testers."""
+"""Attributes to compare responses by, beside groups of testers."""
 
 ADJUSTMENTS: dict[str, tuple[Adjustment, str]] = {
     "holm": ("holm", "Holm: controls any false positive"),
@@ -60,7 +60,7 @@ class SideColumn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionBlock:
+class ResponseBlock:
     """One question with everything that is shown of it."""
 
     text: str
@@ -74,7 +74,7 @@ class QuestionBlock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResponseSelection:
-    """What the reader has chosen to see.
+    """The selection of the page.
 
     Attributes:
         questionnaire: The answers to which.
@@ -92,60 +92,71 @@ class ResponseSelection:
     adjustment: Adjustment
     has_models: bool
 
-    def side(self, one: QuestionnaireResponse) -> str:
+    def side(self, response: QuestionnaireResponse) -> str:
         """Return the side of a response."""
         plain = PLAIN.get(self.by)
-        return plain(one) if plain else one.groups.get(self.by, "")
+        return plain(response) if plain else response.groups.get(self.by, "")
 
-    def takes(self, one: QuestionnaireResponse) -> bool:
+    def takes(self, response: QuestionnaireResponse) -> bool:
         """Tell whether a response is of the level and scenario."""
-        return self.level in {"", PLAIN["level"](one)} and self.scenario in {"", one.scenario}
+        return self.level in {"", PLAIN["level"](response)} and self.scenario in {
+            "",
+            response.scenario,
+        }
 
 
 @for_analysts
 @require_GET
 def responses(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
     """Show the answers to one questionnaire, split by whatever is asked for."""
-    given = [one for one in analyst.responses() if one.level is not None]
-    met = [one for one in analyst.study.questionnaires if any(each.questionnaire == one.name for each in given)]
+    responses_by_level = [response for response in analyst.responses() if response.level is not None]
+    met = [
+        questionnaire
+        for questionnaire in analyst.study.questionnaires
+        if any(response.questionnaire == questionnaire.name for response in responses_by_level)
+    ]
     context: dict[str, object] = {"access": analyst.access, "questionnaires": met}
     if met:
-        choice = _choice(request, met, given)
-        context |= _shown(choice, [one for one in given if one.questionnaire == choice.questionnaire.name])
+        choice = _choice(request, met, responses_by_level)
+        context |= _shown(
+            choice, [response for response in responses_by_level if response.questionnaire == choice.questionnaire.name]
+        )
     return render(request, "web/analyst/responses.html", context)
 
 
-def _choice(request: HttpRequest, met: Sequence[Questionnaire], given: Responses) -> ResponseSelection:
-    asked = request.GET
-    counts = Counter(one.questionnaire for one in given)
-    most = max(met, key=lambda one: counts[one.name])
-    questionnaire = next((one for one in met if one.name == asked.get("questionnaire")), most)
-    own = [one for one in given if one.questionnaire == questionnaire.name]
-    levels = list(dict.fromkeys(PLAIN["level"](one) for one in own))
-    by = asked.get("by", "application")
-    level = asked.get("level", "")
+def _choice(request: HttpRequest, met: Sequence[Questionnaire], responses: Responses) -> ResponseSelection:
+    query = request.GET
+    counts = Counter(response.questionnaire for response in responses)
+    most = max(met, key=lambda questionnaire: counts[questionnaire.name])
+    questionnaire = next(
+        (questionnaire for questionnaire in met if questionnaire.name == query.get("questionnaire")), most
+    )
+    own = [response for response in responses if response.questionnaire == questionnaire.name]
+    levels = list(dict.fromkeys(PLAIN["level"](response) for response in own))
+    by = query.get("by", "application")
+    level = query.get("level", "")
     return ResponseSelection(
         questionnaire=questionnaire,
         # Levels answer different questions: they are held against each other where that is asked for, and never added.
         level="" if by == "level" else level if level in levels else levels[0],
-        scenario=asked.get("scenario", ""),
+        scenario=query.get("scenario", ""),
         by=by if by in {*PLAIN, *_groups(own)} else "application",
-        adjustment=ADJUSTMENTS.get(asked.get("adjust", ""), ADJUSTMENTS["holm"])[0],
-        has_models=asked.get("model", "") == "ordinal",
+        adjustment=ADJUSTMENTS.get(query.get("adjust", ""), ADJUSTMENTS["holm"])[0],
+        has_models=query.get("model", "") == "ordinal",
     )
 
 
 def _groups(own: Responses) -> list[str]:
-    names = dict.fromkeys(name for one in own for name in one.groups)
-    return [name for name in names if len({one.groups[name] for one in own if name in one.groups}) > 1]
+    names = dict.fromkeys(name for response in own for name in response.groups)
+    return [name for name in names if len({response.groups[name] for response in own if name in response.groups}) > 1]
 
 
 def _shown(choice: ResponseSelection, own: Responses) -> dict[str, object]:
     version = version_of(choice.questionnaire)
-    valid = [one for one in own if one.instrument_version == version]
-    given = [one for one in valid if one.submitted]
-    about = [one for one in given if choice.takes(one)]
-    found = compare_sides(
+    valid = [response for response in own if response.instrument_version == version]
+    submitted = [response for response in valid if response.submitted]
+    about = [response for response in submitted if choice.takes(response)]
+    comparisons = compare_sides(
         choice.questionnaire.instrument.questions,
         about,
         choice.side,
@@ -154,37 +165,40 @@ def _shown(choice: ResponseSelection, own: Responses) -> dict[str, object]:
     )
     return {
         "choice": choice,
-        "levels": list(dict.fromkeys(PLAIN["level"](one) for one in own)),
-        "scenarios": list(dict.fromkeys(one.scenario for one in own)),
+        "levels": list(dict.fromkeys(PLAIN["level"](response) for response in own)),
+        "scenarios": list(dict.fromkeys(response.scenario for response in own)),
         "ways": [*PLAIN, *_groups(own)],
-        "adjustments": [(name, words) for name, (_, words) in ADJUSTMENTS.items()],
+        "adjustments": [(name, label) for name, (_, label) in ADJUSTMENTS.items()],
         "n": len(about),
-        "n_people": len({one.participant for one in about}),
-        "n_drafts": len(valid) - len(given),
+        "n_people": len({response.participant for response in about}),
+        "n_drafts": len(valid) - len(submitted),
         "n_other": len(own) - len(valid),
-        "blocks": [_block(one, _model_words(choice, one, about) if choice.has_models else "") for one in found],
+        "blocks": [
+            _block(comparison, _model_words(choice, comparison, about) if choice.has_models else "")
+            for comparison in comparisons
+        ],
         "task": _task(about),
     }
 
 
 def _task(about: Responses) -> str:
     """Return how many testers have answered every question that they were asked; in words."""
-    whole = sum(all(answer.outcome is not Outcome.MISSING for answer in one.answers) for one in about)
+    whole = sum(all(answer.outcome is not Outcome.MISSING for answer in response.answers) for response in about)
     return f"{figures.count(whole)} of {figures.count(len(about))} answered all that they were asked" if about else ""
 
 
-def _block(found: AnswerComparison, model: str) -> QuestionBlock:
-    sides = tuple(_column(side, found) for side in found.sides)
+def _block(answer_comparison: AnswerComparison, model: str) -> ResponseBlock:
+    sides = tuple(_column(side, answer_comparison) for side in answer_comparison.sides)
     legends = [side.drawn.legend for side in sides if side.drawn]
-    return QuestionBlock(
-        text=found.question.text,
-        topic=found.question.topic.value if found.question.topic else "",
+    return ResponseBlock(
+        text=answer_comparison.question.text,
+        topic=answer_comparison.question.topic.value if answer_comparison.question.topic else "",
         sides=sides,
         legend=legends[0] if legends else (),
-        test=_test_words(found),
+        test=_test_words(answer_comparison),
         pairs=tuple(
             (f"{pair.first} and {pair.second}", _words(pair.test, pair.adjusted_p_value, pair.effect))
-            for pair in found.pairs
+            for pair in answer_comparison.pairs
         ),
         model=model,
     )
@@ -196,29 +210,31 @@ def _model_words(choice: ResponseSelection, compared: AnswerComparison, about: R
         return ""
     shown = {side.name for side in compared.sides if side.spread is not None}
     equal = {name: PLAIN[name] for name in ("application", "scenario") if name != choice.by}
-    found = side_model(compared.question, [one for one in about if choice.side(one) in shown], choice.side, equal)
-    if isinstance(found, Undefined):
-        return f"model undefined: {found.reason.rstrip('.')}"
-    odds = [f"{_times(one)} with {side} as with {found.against}" for side, one in found.odds.items()]
+    model = side_model(
+        compared.question, [response for response in about if choice.side(response) in shown], choice.side, equal
+    )
+    if isinstance(model, Undefined):
+        return f"model undefined: {model.reason.rstrip('.')}"
+    odds = [f"{_times(ratio)} with {side} as with {model.against}" for side, ratio in model.odds.items()]
     parts = [f"Odds of a higher answer: {'; '.join(odds)}"]
-    parts += [f"{' and '.join(found.held_equal)} held constant"] if found.held_equal else []
-    parts.append(f"{figures.number_of(found.n, 'answer')} of {figures.number_of(found.n_people, 'tester')}")
-    uneven = "" if found.is_even else ". The difference changes along the scale: see the chart"
+    parts += [f"{' and '.join(model.held_equal)} held constant"] if model.held_equal else []
+    parts.append(f"{figures.number_of(model.n, 'answer')} of {figures.number_of(model.n_people, 'tester')}")
+    uneven = "" if model.is_even else ". The difference changes along the scale: see the chart"
     return f"{', '.join(parts)}{uneven}."
 
 
-def _times(one: Estimate) -> str:
-    if one.low is None or one.high is None:
-        return f"{one.value:.2f} times as high"
-    return f"{one.value:.2f} times ({one.low:.2f} to {one.high:.2f}) as high"
+def _times(estimate: Estimate) -> str:
+    if estimate.low is None or estimate.high is None:
+        return f"{estimate.value:.2f} times as high"
+    return f"{estimate.value:.2f} times ({estimate.low:.2f} to {estimate.high:.2f}) as high"
 
 
-def _column(side: AnswerSide, found: AnswerComparison) -> SideColumn:
+def _column(side: AnswerSide, answer_comparison: AnswerComparison) -> SideColumn:
     people = figures.number_of(side.n_people, "tester")
     spread = side.spread
     if spread is None:
         return SideColumn(name=side.name, people=people, drawn=None, note="too few testers to tell")
-    is_text = found.question.scale.kind is ScaleKind.TEXT
+    is_text = answer_comparison.question.scale.kind is ScaleKind.TEXT
     return SideColumn(
         name=side.name,
         people=people,
@@ -236,11 +252,11 @@ def _middle(spread: AnswerSpread) -> str:
     return f"n {figures.count(spread.n)}, median {middle}, quartiles {low} and {high}"
 
 
-def _test_words(found: AnswerComparison) -> str:
-    if found.test is None:
+def _test_words(answer_comparison: AnswerComparison) -> str:
+    if answer_comparison.test is None:
         return ""
-    words = _words(found.test, found.adjusted_p_value, found.effect)
-    return f"{words}{'; compared within testers' if found.is_within else ''}"
+    text = _words(answer_comparison.test, answer_comparison.adjusted_p_value, answer_comparison.effect)
+    return f"{text}{'; compared within testers' if answer_comparison.is_within else ''}"
 
 
 def _words(test: Significance | Undefined, adjusted_p_value: float | None, effect: Estimate | Undefined | None) -> str:

@@ -63,8 +63,8 @@ def comparisons(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
     evidence = analyst.evidence()
     answered, labelled = _answered(evidence), _labelled(evidence)
     open_sessions = _settled(analyst, answered, labelled)
-    lines = [_comparison_line(analyst, session, answers, labelled) for session, answers in open_sessions.items()]
-    context = {"access": analyst.access, "lines": lines, "n_closed": len(answered) - len(lines)}
+    comparisons = [_comparison_line(analyst, session, answers, labelled) for session, answers in open_sessions.items()]
+    context = {"access": analyst.access, "lines": comparisons, "n_closed": len(answered) - len(comparisons)}
     return render(request, "web/analyst/settled.html", context)
 
 
@@ -84,19 +84,19 @@ def comparison(request: HttpRequest, analyst: AnalystContext, session: str) -> H
 
 def _answered(evidence: Evidence) -> LabelledSessions:
     """Return the submitted responses by session."""
-    found: LabelledSessions = defaultdict(list)
-    for one in evidence.responses:
-        if one.submitted and one.dialogues:
-            found[one.session].append(one)
-    return found
+    responses: LabelledSessions = defaultdict(list)
+    for response in evidence.responses:
+        if response.submitted and response.dialogues:
+            responses[response.session].append(response)
+    return responses
 
 
 def _labelled(evidence: Evidence) -> dict[str, list[Annotation]]:
     """Return the annotations of each dialogue with a response."""
-    found: dict[str, list[Annotation]] = defaultdict(list)
-    for one in evidence.archive.annotations(set(evidence.answered.values())):
-        found[one.dialogue].append(one)
-    return found
+    by_dialogue: dict[str, list[Annotation]] = defaultdict(list)
+    for annotation in evidence.archive.annotations(set(evidence.answered.values())):
+        by_dialogue[annotation.dialogue].append(annotation)
+    return by_dialogue
 
 
 def _settled(
@@ -111,9 +111,9 @@ def _settled(
     }
 
 
-def _by_people(sittings: Sequence[Annotation]) -> bool:
+def _by_people(annotations: Sequence[Annotation]) -> bool:
     """Tell whether a person is among the annotators; only automated annotations are units of the run."""
-    return any(not one.unit for one in sittings)
+    return any(not annotation.unit for annotation in annotations)
 
 
 def _comparison_line(
@@ -123,13 +123,13 @@ def _comparison_line(
     labelled: dict[str, list[Annotation]],
 ) -> SettledLine:
     first = answers[0]
-    sittings = [one for key in first.dialogues for one in labelled[key]]
+    annotations = [annotation for key in first.dialogues for annotation in labelled[key]]
     return SettledLine(
         token=analyst.token_of(KIND, session),
         level=first.level.value if first.level else "",
         application=first.application,
-        labels=f"{figures.number_of(len(sittings), 'sitting')} in "
-        f"{figures.number_of(len({one.guideline for one in sittings}), 'category', 'categories')}",
+        labels=f"{figures.number_of(len(annotations), 'annotation')} in "
+        f"{figures.number_of(len({annotation.guideline for annotation in annotations}), 'category', 'categories')}",
     )
 
 
@@ -145,21 +145,21 @@ def _comparison_page(
         "application": answers[0].application,
         "level": answers[0].level.value if answers[0].level else "",
         "dialogues": said_in(analyst, keys),
-        "answers": [line for one in answers for line in answered_in(analyst, one)],
+        "answers": [line for answer in answers for line in answered_in(analyst, answer)],
         "voices": [list(_category_labels(evidence, labelled[key])) for key in keys],
     }
 
 
-def _category_labels(evidence: Evidence, sittings: Sequence[Annotation]) -> Iterator[CategoryLabels]:
+def _category_labels(evidence: Evidence, annotations: Sequence[Annotation]) -> Iterator[CategoryLabels]:
     """Yield the labels of one dialogue by category; letters differ between categories."""
-    programs = {one.name for one in evidence.study.annotators if one.kind is not AnnotatorKind.PERSON}
+    programs = {annotator.name for annotator in evidence.study.annotators if annotator.kind is not AnnotatorKind.PERSON}
     for guideline in evidence.study.guidelines:
-        own = [one for one in sittings if one.guideline == guideline.name]
-        letters = letters_for([one.annotator for one in own], f"{evidence.run.key} {guideline.name}")
+        own = [annotation for annotation in annotations if annotation.guideline == guideline.name]
+        letters = letters_for([annotation.annotator for annotation in own], f"{evidence.run.key} {guideline.name}")
         positions = [
-            Position(letter=letters[one.annotator], answer=answer, is_model=one.annotator in programs)
-            for one in sorted(own, key=lambda one: letters[one.annotator])
-            for answer in one.answers
+            Position(letter=letters[annotation.annotator], answer=answer, is_model=annotation.annotator in programs)
+            for annotation in sorted(own, key=lambda annotation: letters[annotation.annotator])
+            for answer in annotation.answers
             if answer.replicate == 1
         ]
         if own:
@@ -216,87 +216,87 @@ class ReviewLine:
 def reviews(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
     """Show open and completed reviews, and where each risk became real by each method."""
     evidence = analyst.evidence()
-    found = risk_findings(evidence)
+    findings = risk_findings(evidence)
     context = {
         "access": analyst.access,
-        "due": [line for one in found for line in _due(analyst, evidence, one)],
-        "done": [_done(analyst, evidence, one) for one in _latest(evidence).values()],
-        "blocks": list(_blocks(analyst, found)),
-        "has_combined": any(one.identified_by is Identification.BOTH for one in analyst.study.risks),
+        "due": [line for due in findings for line in _due(analyst, evidence, due)],
+        "done": [_done(analyst, evidence, response) for response in _latest(evidence).values()],
+        "blocks": list(_blocks(analyst, findings)),
+        "has_combined": any(risk.identified_by is Identification.BOTH for risk in analyst.study.risks),
     }
     return render(request, "web/analyst/reviews.html", context)
 
 
-def _due(analyst: AnalystContext, evidence: Evidence, found: RiskFinding) -> Iterator[ReviewLine]:
+def _due(analyst: AnalystContext, evidence: Evidence, risk_finding: RiskFinding) -> Iterator[ReviewLine]:
     answers: dict[str, list[QuestionnaireResponse]] = defaultdict(list)
-    for one in evidence.responses:
-        if one.submitted:
-            answers[one.session].append(one)
-    for session in found.pending:
+    for response in evidence.responses:
+        if response.submitted:
+            answers[response.session].append(response)
+    for session in risk_finding.pending:
         yield ReviewLine(
-            token=analyst.token_of(found.risk.name, session),
-            risk=found.risk.name,
-            level=found.level.value,
-            signs=tuple(_signs(analyst.study, found.risk, answers[session])),
+            token=analyst.token_of(risk_finding.risk.name, session),
+            risk=risk_finding.risk.name,
+            level=risk_finding.level.value,
+            signs=tuple(_signs(analyst.study, risk_finding.risk, answers[session])),
         )
 
 
 def _signs(study: Study, risk: Risk, answers: Sequence[QuestionnaireResponse]) -> Iterator[str]:
     """Yield each answer that shows a risk, with its question."""
-    for one in answers:
-        for condition in signs_of(study, risk, one):
-            name, _, asked = condition.question.rpartition(".")
-            values = ", ".join(answer.value for answer in one.to(asked) if answer.value is not None)
-            yield f"{study.questionnaire(name).instrument.question(asked).text} {values}"
+    for response in answers:
+        for condition in signs_of(study, risk, response):
+            name, _, question = condition.question.rpartition(".")
+            values = ", ".join(answer.value for answer in response.to(question) if answer.value is not None)
+            yield f"{study.questionnaire(name).instrument.question(question).text} {values}"
 
 
 def _latest(evidence: Evidence) -> dict[tuple[str, str], CombinedReview]:
-    return {(one.risk, one.session): one for one in evidence.reviews}
+    return {(review.risk, review.session): review for review in evidence.reviews}
 
 
-def _done(analyst: AnalystContext, evidence: Evidence, one: CombinedReview) -> ReviewLine:
-    level = next((each.level for each in evidence.responses if each.session == one.session), None)
+def _done(analyst: AnalystContext, evidence: Evidence, review: CombinedReview) -> ReviewLine:
+    level = next((response.level for response in evidence.responses if response.session == review.session), None)
     return ReviewLine(
-        token=analyst.token_of(one.risk, one.session),
-        risk=one.risk,
+        token=analyst.token_of(review.risk, review.session),
+        risk=review.risk,
         level=level.value if level else "",
-        found="materialised" if one.materialised else "not materialised",
+        found="materialised" if review.materialised else "not materialised",
     )
 
 
 def _blocks(analyst: AnalystContext, findings: Sequence[RiskFinding]) -> Iterator[RiskBlock]:
-    for risk in dict.fromkeys(one.risk for one in findings):
+    for risk in dict.fromkeys(finding.risk for finding in findings):
         yield RiskBlock(
             name=risk.name,
             description=risk.description,
             shown_by=_shown_by(analyst.study, risk),
-            lines=tuple(_review_line(one) for one in findings if one.risk == risk),
+            lines=tuple(_review_line(finding) for finding in findings if finding.risk == risk),
         )
 
 
 def _shown_by(study: Study, risk: Risk) -> str:
     """Return the signs of a risk as text: rules for dialogues, answers, or both with a review."""
     rules = f"annotators of dialogues, by {', '.join(risk.rules)}"
-    answers = "answers of testers: " + "; ".join(_asked(study, one) for one in risk.answers)
+    answers = "answers of testers: " + "; ".join(_asked(study, answer) for answer in risk.answers)
     if risk.identified_by is Identification.DIALOGUE:
         return rules
     return answers if risk.identified_by is Identification.QUESTIONNAIRE else f"{answers}, or {rules}; then read here"
 
 
 def _asked(study: Study, condition: Condition) -> str:
-    name, _, asked = condition.question.rpartition(".")
+    name, _, question = condition.question.rpartition(".")
     limits = " or ".join(condition.values)
-    return f"{study.questionnaire(name).instrument.question(asked).text} {_SAID[condition.operator]} {limits}"
+    return f"{study.questionnaire(name).instrument.question(question).text} {_SAID[condition.operator]} {limits}"
 
 
-def _review_line(found: RiskFinding) -> RiskLine:
+def _review_line(risk_finding: RiskFinding) -> RiskLine:
     return RiskLine(
-        where=f"{found.application}, {found.level.value}",
-        found=found_words(found),
-        open=open_words(found),
+        where=f"{risk_finding.application}, {risk_finding.level.value}",
+        found=found_words(risk_finding),
+        open=open_words(risk_finding),
         records=tuple(
             (record.dialogue or f"session {record.session[:8]}", _by(record.shown_by, len(record.by)))
-            for record in found.materialised
+            for record in risk_finding.materialised
         ),
     )
 
@@ -331,8 +331,8 @@ def review(request: HttpRequest, analyst: AnalystContext, due: str) -> HttpRespo
 
 def _meant(analyst: AnalystContext, evidence: Evidence, token: str) -> tuple[Risk, str]:
     """Return the risk and the session of a token; only sessions with an open or completed review exist."""
-    pairs = [(one.risk, session) for one in risk_findings(evidence) for session in one.pending]
-    risks = {one.name: one for one in analyst.study.risks}
+    pairs = [(finding.risk, session) for finding in risk_findings(evidence) for session in finding.pending]
+    risks = {risk.name: risk for risk in analyst.study.risks}
     pairs += [(risks[name], session) for name, session in _latest(evidence) if name in risks]
     for risk, session in pairs:
         if analyst.token_of(risk.name, session) == token:
@@ -341,22 +341,24 @@ def _meant(analyst: AnalystContext, evidence: Evidence, token: str) -> tuple[Ris
 
 
 def _record(request: HttpRequest, analyst: AnalystContext, risk: Risk, session: str) -> None:
-    found = request.POST.get("materialised", "")
-    if found not in {"yes", "no"} or not request.POST.get("rationale", "").strip():
+    materialised = request.POST.get("materialised", "")
+    if materialised not in {"yes", "no"} or not request.POST.get("rationale", "").strip():
         message = "select whether the risk materialised, and give a short reason"
         raise InputError(message)
     magnitude = request.POST.get("magnitude", "")
-    given = CombinedReview(
+    combined_review = CombinedReview(
         study=analyst.study.name,
         risk=risk.name,
         session=session,
-        materialised=found == "yes",
+        materialised=materialised == "yes",
         reviewer=analyst.reader,
         rationale=request.POST["rationale"].strip()[:LONGEST],
-        magnitude=int(magnitude) if found == "yes" and magnitude.isdecimal() else None,
-        impact=Impact(request.POST.get("impact", "")) if found == "yes" and _is_impact(request) else Impact.NEITHER,
+        magnitude=int(magnitude) if materialised == "yes" and magnitude.isdecimal() else None,
+        impact=Impact(request.POST.get("impact", ""))
+        if materialised == "yes" and _is_impact(request)
+        else Impact.NEITHER,
     )
-    keep_review(analyst.store, analyst.study, analyst.event.run, given)
+    keep_review(analyst.store, analyst.study, analyst.event.run, combined_review)
     audit(
         analyst.access.account,
         "reviewed a session",
@@ -367,20 +369,20 @@ def _record(request: HttpRequest, analyst: AnalystContext, risk: Risk, session: 
 
 
 def _is_impact(request: HttpRequest) -> bool:
-    return request.POST.get("impact") in {one.value for one in Impact}
+    return request.POST.get("impact") in {impact.value for impact in Impact}
 
 
 def _review_page(analyst: AnalystContext, evidence: Evidence, risk: Risk, session: str) -> dict[str, object]:
-    answers = [one for one in evidence.responses if one.session == session and one.submitted]
-    earlier = [one for one in evidence.reviews if (one.risk, one.session) == (risk.name, session)]
+    answers = [response for response in evidence.responses if response.session == session and response.submitted]
+    earlier = [review for review in evidence.reviews if (review.risk, review.session) == (risk.name, session)]
     return {
         "access": analyst.access,
         "risk": risk,
         "signs": list(_signs(analyst.study, risk, answers)),
-        "dialogues": said_in(analyst, list(dict.fromkeys(key for one in answers for key in one.dialogues))),
-        "answers": [line for one in answers for line in answered_in(analyst, one)],
+        "dialogues": said_in(analyst, list(dict.fromkeys(key for answer in answers for key in answer.dialogues))),
+        "answers": [line for answer in answers for line in answered_in(analyst, answer)],
         "earlier": earlier[-1] if earlier else None,
-        "impacts": [one.value for one in Impact],
+        "impacts": [impact.value for impact in Impact],
         "points": [str(point) for point in range(1, 11)],
         "longest": LONGEST,
     }

@@ -23,7 +23,14 @@ from theodolite.domain.people.role import Role
 from theodolite.domain.study import Study
 from theodolite.domain.wording import LocalisedStudy, languages_of
 from theodolite.web.access import allowed
-from theodolite.web.annotator.annotation_page import AnnotationPage, Card, Item, Key, annotation_page, parse_item
+from theodolite.web.annotator.annotation_page import (
+    AnnotationItem,
+    AnnotationPage,
+    ItemGroup,
+    Key,
+    annotation_page,
+    parse_item,
+)
 from theodolite.web.annotator.context import AnnotatorContext, annotator_view, said_time, wants_json
 from theodolite.web.annotator.home import must_choose, touched_by
 from theodolite.web.events import event_of, read_study
@@ -36,12 +43,12 @@ FLAGS = (
     (FlagKind.WELLBEING.value, "Distressing content, or a person may be in danger"),
     (FlagKind.TECHNICAL.value, "Technical error on this page or in the dialogue"),
 )
-"""What may be flagged, in the words of the page."""
+"""Kinds of flags with their labels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """What stands around a sheet, whatever it is for.
+    """The context of an annotation page, for all its uses.
 
     Attributes:
         address: Below which its acts lie.
@@ -73,12 +80,12 @@ class Frame:
 
     @property
     def save_address(self) -> str:
-        """Where single answers are sent to."""
+        """Address that saves single answers."""
         return f"{self.address}answer/" if self.is_work else self.address
 
     @property
     def submit_address(self) -> str:
-        """Where the whole is sent to."""
+        """Address that submits the form."""
         return f"{self.address}submit/" if self.is_work else self.address
 
 
@@ -92,14 +99,16 @@ def frame_of(annotator: AnnotatorContext, task: AnnotatorTask) -> Frame:
     """Return what stands around the questions of a task."""
     category, token = task.reservation.category, task.reservation.token
     own = threads.own_threads(annotator.queue, annotator.participant)
-    returned = {one.reservation: one.comment for one in quality.returned_to(annotator.queue, annotator.participant)}
+    returned = {
+        check.reservation: check.comment for check in quality.returned_to(annotator.queue, annotator.participant)
+    }
     return Frame(
         address=annotator.address("sheet", reservation=token),
         progress=progress_of(annotator),
         saved=said_time(task.saved),
         is_held=task.reservation.state is ReservationState.RESERVED,
         is_work=True,
-        threads=tuple(one for one in own if one.anchor.category == category),
+        threads=tuple(thread for thread in own if thread.anchor.category == category),
         faq=_settled(annotator, ThreadEnd.FAQ, category),
         additions=_not_written(task.guideline, _settled(annotator, ThreadEnd.GUIDELINE, category)),
         returned=returned.get(token, ""),
@@ -112,7 +121,7 @@ def _settled(annotator: AnnotatorContext, end: ThreadEnd, category: str) -> tupl
 
 def _not_written(guideline: Guideline, settled: tuple[str, ...]) -> tuple[str, ...]:
     """Return what was settled and does not stand in this version of the guideline yet."""
-    notes = {*guideline.guidance, *(note for one in guideline.instrument.questions for note in one.guidance)}
+    notes = {*guideline.guidance, *(note for question in guideline.instrument.questions for note in question.guidance)}
     return tuple(text for text in settled if " ".join(text.split()) not in notes)
 
 
@@ -122,45 +131,47 @@ def progress_of(annotator: AnnotatorContext) -> str:
     Example: `12 of about 40 today`.
     """
     today = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
-    done, held = assignment.own_today(annotator.queue, annotator.participant, today)
+    done, n_reserved = assignment.own_today(annotator.queue, annotator.participant, today)
     left = assignment.n_left(annotator.records, annotator.queue, annotator.participant)
-    return f"{done} of about {done + held + left} today"
+    return f"{done} of about {done + n_reserved + left} today"
 
 
-def spoken(request: HttpRequest, annotator: AnnotatorContext, sheet: AnnotationPage) -> tuple[AnnotationPage, str]:
+def spoken(request: HttpRequest, annotator: AnnotatorContext, page: AnnotationPage) -> tuple[AnnotationPage, str]:
     """Return a sheet in the language of who asks, with that language; as it is, and none, where it cannot be."""
     if not chosen(request) and not asked_for(request):
-        return sheet, ""
+        return page, ""
     with suppress(Http404, TheodoliteError):  # a queue without a study's files
         study = event_of(annotator.access.hosted).study
         read = read_study(study, read_language(request, languages_of(study)))
-        found = in_language(sheet, study, read)
-        return found, read.language if found is not sheet else ""
-    return sheet, ""
+        translated = in_language(page, study, read)
+        return translated, read.language if translated is not page else ""
+    return page, ""
 
 
-def in_language(sheet: AnnotationPage, study: Study, read: LocalisedStudy) -> AnnotationPage:
+def in_language(page: AnnotationPage, study: Study, read: LocalisedStudy) -> AnnotationPage:
     """Return a sheet as it reads in a language.
 
     It stays as it is where its category is not whole in the language, or where it asks what another edition asked.
 
     Args:
-        sheet: The questions of one sitting.
+        page: The annotation page.
         study: The study as it was written.
         read: The same as it reads in the language.
     """
-    name = sheet.guideline.name
-    if ("categories", name) not in read.parts or study.guideline(name).instrument != sheet.guideline.instrument:
-        return sheet
-    (title,) = (one.title for schema in read.study.schemas for one in schema.categories if one.name == name)
+    name = page.guideline.name
+    if ("categories", name) not in read.parts or study.guideline(name).instrument != page.guideline.instrument:
+        return page
+    (title,) = (
+        category.title for schema in read.study.schemas for category in schema.categories if category.name == name
+    )
     guideline = read.study.guideline(name)
     questions = {question.name: question for question in guideline.instrument.questions}
-    cards = tuple(_put(card, questions) for card in sheet.cards)
-    shown = replace(guideline, examples=sheet.guideline.examples)
-    return replace(sheet, guideline=shown, instrument=guideline.instrument, cards=cards, title=title or sheet.title)
+    cards = tuple(_put(card, questions) for card in page.cards)
+    shown = replace(guideline, examples=page.guideline.examples)
+    return replace(page, guideline=shown, instrument=guideline.instrument, cards=cards, title=title or page.title)
 
 
-def _put(card: Card, questions: dict[str, Question]) -> Card:
+def _put(card: ItemGroup, questions: dict[str, Question]) -> ItemGroup:
     return replace(card, items=tuple(replace(item, question=questions[item.question.name]) for item in card.items))
 
 
@@ -171,16 +182,16 @@ UNPROCESSABLE = 422
 @require_POST
 @annotator_view
 def take(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
-    """Take the next dialogue, or come back to the one that is held; who was never asked about topics is asked first."""
+    """Assign the next dialogue, or reopen the reserved one; content opt-outs come first."""
     if must_choose(annotator):
         return redirect(annotator.address("topics"))
-    found = assignment.next_work(
+    reservation = assignment.next_work(
         annotator.records, annotator.queue, annotator.participant, category=request.POST.get("category", "")
     )
-    if found is None:
+    if reservation is None:
         messages.info(request, "No tasks available.")
         return redirect(annotator.address("home"))
-    return redirect(annotator.address("sheet", reservation=found.token))
+    return redirect(annotator.address("sheet", reservation=reservation.token))
 
 
 @allowed(Role.ANNOTATOR)
@@ -212,14 +223,14 @@ def answer(request: HttpRequest, annotator: AnnotatorContext, reservation: str) 
 @require_POST
 @annotator_view
 def undo(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -> HttpResponse:
-    """Take back the last thing that was saved."""
-    place = submission.undo(reservation, annotator.participant)
-    key = question_key(place.question, place.turn) if place else ""
+    """Undo the last saved answer."""
+    ref = submission.undo(reservation, annotator.participant)
+    key = question_key(ref.question, ref.turn) if ref else ""
     if not wants_json(request):
         return redirect(f"{annotator.address('sheet', reservation=reservation)}?at={key}")
     task = submission.task(annotator.records, reservation, annotator.participant)
     item = page_of_task(task).item(key)
-    return _told(task, undone=_as_before(item) if item else None, problem="" if place else "Nothing to undo.")
+    return _told(task, undone=_as_before(item) if item else None, problem="" if ref else "Nothing to undo.")
 
 
 @allowed(Role.ANNOTATOR)
@@ -234,8 +245,8 @@ def submit(request: HttpRequest, annotator: AnnotatorContext, reservation: str) 
         still = page_of_task(task).open
         missing = dict.fromkeys(still, "This question is not answered yet.") | problems
         questions = "question is" if len(missing) == 1 else "questions are"
-        words = f"Not submitted: {len(missing)} {questions} not answered or unclear."
-        return _page(request, annotator, task, problems=missing, problem=words)
+        message = f"Not submitted: {len(missing)} {questions} not answered or unclear."
+        return _page(request, annotator, task, problems=missing, problem=message)
     again = assignment.next_work(annotator.records, annotator.queue, annotator.participant)
     if again is None:
         messages.success(request, "Submitted. No more tasks available.")
@@ -248,7 +259,7 @@ def submit(request: HttpRequest, annotator: AnnotatorContext, reservation: str) 
 @require_POST
 @annotator_view
 def release(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -> HttpResponse:
-    """Give a dialogue back; its answers are kept."""
+    """Release a dialogue; its answers are kept."""
     assignment.release(reservation, annotator.participant)
     messages.info(request, "Returned to the queue. Your answers are kept in case you get the dialogue again.")
     return redirect(annotator.address("home"))
@@ -258,7 +269,7 @@ def release(request: HttpRequest, annotator: AnnotatorContext, reservation: str)
 @require_POST
 @annotator_view
 def skip(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -> HttpResponse:
-    """Give a dialogue to somebody else, with a reason."""
+    """Skip a dialogue with a reason; another annotator gets it."""
     assignment.skip(reservation, annotator.participant, request.POST.get("reason", "")[:500])
     messages.info(request, "Skipped. Another annotator will get the dialogue.")
     return redirect(annotator.address("home"))
@@ -270,7 +281,7 @@ def skip(request: HttpRequest, annotator: AnnotatorContext, reservation: str) ->
 def flag(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -> HttpResponse:
     """Flag something for the senior annotators; the dialogue stays with its annotator."""
     sent = request.POST
-    kind = next((one for one in FlagKind if one.value == sent.get("kind")), None)
+    kind = next((member for member in FlagKind if member.value == sent.get("kind")), None)
     if kind is None:
         message = "select the type of the flag"
         raise InputError(message)
@@ -293,7 +304,7 @@ def comment(request: HttpRequest, annotator: AnnotatorContext, reservation: str)
         messages.success(request, "Sent.")
         return redirect(annotator.address("sheet", reservation=reservation))
     about = request.POST.get("about", "")
-    kind = next((one for one in AnchorKind if about.partition(":")[0] == one.value), AnchorKind.DIALOGUE)
+    kind = next((member for member in AnchorKind if about.partition(":")[0] == member.value), AnchorKind.DIALOGUE)
     question, turn = key_parts(about.partition(":")[2])
     anchor = Anchor(
         kind=kind,
@@ -320,9 +331,9 @@ def _saved(
         task: The task as it was.
         is_whole: Whether the whole form is read, whatever the request names.
     """
-    sheet, named = page_of_task(task), "" if is_whole else request.POST.get("key", "")
+    page, named = page_of_task(task), "" if is_whole else request.POST.get("key", "")
     problems = {}
-    for item in sheet.items:
+    for item in page.items:
         if named and item.key != named:
             continue
         try:
@@ -332,7 +343,9 @@ def _saved(
     return task, problems
 
 
-def _with_item(request: HttpRequest, annotator: AnnotatorContext, task: AnnotatorTask, item: Item) -> AnnotatorTask:
+def _with_item(
+    request: HttpRequest, annotator: AnnotatorContext, task: AnnotatorTask, item: AnnotationItem
+) -> AnnotatorTask:
     """Save what was sent for an item where it differs from what is there.
 
     Raises:
@@ -341,23 +354,23 @@ def _with_item(request: HttpRequest, annotator: AnnotatorContext, task: Annotato
     fields = {name: str(request.POST.get(name, "")) for name in item.fields}
     if not any(fields.values()) and item.answer is None:
         return task
-    given = parse_item(fields, item, task.dialogue)
-    if given is None and (fields[item.fields[1]].strip() or fields[item.fields[2]].strip()):
+    answer = parse_item(fields, item, task.dialogue)
+    if answer is None and (fields[item.fields[1]].strip() or fields[item.fields[2]].strip()):
         message = "Not saved yet: a quote or note belongs to an answer. Choose the answer too."
         raise InvalidAnswer(message)
-    is_cleared = given is None and bool(request.POST.get("key"))
-    if is_cleared or (given is not None and not item.has_answer(given)):
-        return submission.save(task, annotator.participant, item.ref, given)
+    is_cleared = answer is None and bool(request.POST.get("key"))
+    if is_cleared or (answer is not None and not item.has_answer(answer)):
+        return submission.save(task, annotator.participant, item.ref, answer)
     return task
 
 
 def _told(task: AnnotatorTask, *, problem: str = "", **more: object) -> JsonResponse:
-    sheet = page_of_task(task)
-    told = {"saved": said_time(task.saved), "asked": sheet.asked, "open": sheet.open}
-    return JsonResponse({**told, "problem": problem, **more}, status=UNPROCESSABLE if problem else 200)
+    page = page_of_task(task)
+    state = {"saved": said_time(task.saved), "asked": page.asked, "open": page.open}
+    return JsonResponse({**state, "problem": problem, **more}, status=UNPROCESSABLE if problem else 200)
 
 
-def _as_before(item: Item) -> dict[str, object]:
+def _as_before(item: AnnotationItem) -> dict[str, object]:
     return {
         "key": item.key,
         "values": [item.value] if item.value else [],
@@ -375,8 +388,8 @@ def _page(
     problem: str = "",
     start: str = "",
 ) -> HttpResponse:
-    asked, language = spoken(request, annotator, page_of_task(task))
-    marked = asked.remarked(problems=problems or {})
+    page, language = spoken(request, annotator, page_of_task(task))
+    marked = page.remarked(problems=problems or {})
     first = start or next(iter(problems or {}), "") or next(iter(marked.open), "")
     context = {
         "access": annotator.access,

@@ -42,7 +42,7 @@ MOST_QUOTES = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
+class AnnotationItem:
     """One question about the dialogue or a turn, with its evidence.
 
     Attributes:
@@ -127,11 +127,11 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Card:
+class ItemGroup:
     """A question with its follow-ups at one place; a page with scripts shows one at a time."""
 
     turn: int | None
-    items: tuple[Item, ...]
+    items: tuple[AnnotationItem, ...]
 
     @property
     def is_asked(self) -> bool:
@@ -181,28 +181,28 @@ class AnnotationPage:
     guideline: Guideline
     instrument: Instrument
     dialogue: BlindDialogue
-    cards: tuple[Card, ...]
+    cards: tuple[ItemGroup, ...]
     open: tuple[Key, ...]
     title: str = ""
 
     @property
-    def items(self) -> tuple[Item, ...]:
+    def items(self) -> tuple[AnnotationItem, ...]:
         """All questions at all places, in order of the page."""
         return tuple(item for card in self.cards for item in card.items)
 
     @property
     def asked(self) -> tuple[Key, ...]:
-        """What is asked now."""
+        """Keys of the questions that are asked now."""
         return tuple(item.key for item in self.items if item.is_asked)
 
     @property
     def open_json(self) -> str:
-        """What is open, for the page's script."""
+        """Keys of the open questions, as JSON for the page's script."""
         return json.dumps(self.open)
 
     @property
     def turns(self) -> tuple[SpokenTurn, ...]:
-        """What was said, cut into sentences."""
+        """The turns, split into sentences."""
         return tuple(
             SpokenTurn(number=turn.number, prompt=sentences(turn.prompt), response=sentences(turn.response))
             for turn in self.dialogue.turns
@@ -226,9 +226,9 @@ class AnnotationPage:
     def exemplars(self) -> tuple[ShownExemplars, ...]:
         """The examples beside each question that has some."""
         return tuple(
-            ShownExemplars(question=one.name, text=one.text, exemplars=one.exemplars)
-            for one in self.instrument.questions
-            if one.exemplars
+            ShownExemplars(question=question.name, text=question.text, exemplars=question.exemplars)
+            for question in self.instrument.questions
+            if question.exemplars
         )
 
     @property
@@ -236,7 +236,7 @@ class AnnotationPage:
         """The guideline's worked examples."""
         return tuple(_shown(example, self.guideline) for example in self.guideline.examples)
 
-    def item(self, key: Key) -> Item | None:
+    def item(self, key: Key) -> AnnotationItem | None:
         """Return the question at a place, by its key."""
         return next((item for item in self.items if item.key == key), None)
 
@@ -251,7 +251,7 @@ class AnnotationPage:
     def remarked(self, *, problems: Mapping[Key, str] = {}, feedback: Mapping[Key, str] = {}) -> AnnotationPage:
         """Return the sheet with remarks at some of its questions."""
 
-        def told(item: Item) -> Item:
+        def told(item: AnnotationItem) -> AnnotationItem:
             return replace(item, problem=problems.get(item.key, ""), feedback=feedback.get(item.key, ""))
 
         cards = tuple(replace(card, items=tuple(map(told, card.items))) for card in self.cards)
@@ -282,22 +282,22 @@ def annotation_page(
     """
     instrument = instrument or guideline.instrument
     turns = [turn.number for turn in dialogue.turns]
-    given = {(answer.question, answer.turn): answer for answer in answers}
-    is_asked = {(place.question, place.turn) for place in asked_places(instrument, answers, turns)}
+    by_ref = {(answer.question, answer.turn): answer for answer in answers}
+    is_asked = {(asked_place.question, asked_place.turn) for asked_place in asked_places(instrument, answers, turns)}
 
-    def item(question: Question, turn: int | None) -> Item:
-        place = (question.name, turn)
-        return Item(
-            key=question_key(*place),
+    def item(question: Question, turn: int | None) -> AnnotationItem:
+        ref = (question.name, turn)
+        return AnnotationItem(
+            key=question_key(*ref),
             question=question,
             turn=turn,
-            is_asked=place in is_asked,
-            answer=given.get(place),
+            is_asked=ref in is_asked,
+            answer=by_ref.get(ref),
             is_reversed=bool(order.options),
         )
 
     cards = tuple(
-        Card(turn=turn, items=tuple(item(question, turn) for question in card.questions))
+        ItemGroup(turn=turn, items=tuple(item(question, turn) for question in card.questions))
         for card, turn in _placed(groups_in_order(instrument, order), turns[::-1] if order.turns else turns)
     )
     still_open = open_questions(instrument, answers, turns)
@@ -306,7 +306,7 @@ def annotation_page(
         instrument=instrument,
         dialogue=dialogue,
         cards=cards,
-        open=_in_page_order(cards, {question_key(place.question, place.turn) for place in still_open}),
+        open=_in_page_order(cards, {question_key(ref.question, ref.turn) for ref in still_open}),
         title=title or humanize(guideline.name),
     )
 
@@ -318,13 +318,13 @@ def _placed(cards: Sequence[QuestionGroup], turns: Sequence[int]) -> list[tuple[
         if card.question.level is QuestionLevel.TURN:
             beside.append(card)
             continue
-        placed += [(one, turn) for turn in turns for one in beside]
+        placed += [(group, turn) for turn in turns for group in beside]
         beside = []
         placed.append((card, None))
-    return placed + [(one, turn) for turn in turns for one in beside]
+    return placed + [(group, turn) for turn in turns for group in beside]
 
 
-def _in_page_order(cards: Sequence[Card], keys: set[Key]) -> tuple[Key, ...]:
+def _in_page_order(cards: Sequence[ItemGroup], keys: set[Key]) -> tuple[Key, ...]:
     return tuple(item.key for card in cards for item in card.items if item.key in keys)
 
 
@@ -334,7 +334,7 @@ def _shown(example: Example, guideline: Guideline) -> ShownExample:
     return ShownExample(dialogue=example.dialogue, answers=answers, reason=example.reason)
 
 
-def parse_item(sent: Mapping[str, str], item: Item, dialogue: BlindDialogue) -> Answer | None:
+def parse_item(sent: Mapping[str, str], item: AnnotationItem, dialogue: BlindDialogue) -> Answer | None:
     """Return the submitted answer of an item with its note and quotes; None if there is no value.
 
     Args:
@@ -408,22 +408,24 @@ def turns_of(text: str) -> tuple[BlindTurn, ...]:
         [('Who?', 'Ann.'), ('Thanks', '')]
     """
     pieces = _SPEAKER.split(text)
-    said = [("reply", pieces[0])] if pieces[0].strip() else []
-    said += list(zip((one.lower() for one in pieces[1::2]), pieces[2::2], strict=True))
+    parts = [("reply", pieces[0])] if pieces[0].strip() else []
+    parts += list(zip((piece.lower() for piece in pieces[1::2]), pieces[2::2], strict=True))
     pairs: list[list[str]] = []
-    for who, words in said:
+    for who, words in parts:
         if who in _USERS:
             pairs.append([words.strip(), ""])
         elif pairs and not pairs[-1][1]:
             pairs[-1][1] = words.strip()
         else:
             pairs.append(["", words.strip()])
-    return tuple(BlindTurn(number=place, prompt=one, response=two) for place, (one, two) in enumerate(pairs, start=1))
+    return tuple(
+        BlindTurn(number=number, prompt=prompt, response=two) for number, (prompt, two) in enumerate(pairs, start=1)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExampleFrame:
-    """What stands around a worked example.
+    """The context of a worked example.
 
     Attributes:
         title: What the page is called.
@@ -443,7 +445,7 @@ def reference_of(study: Study) -> BlindReference:
     return BlindReference(permitted=packet.permitted, prohibited=packet.prohibited, facts=facts)
 
 
-def example_page(guideline: Guideline, place: int, answers: Sequence[Answer], frame: ExampleFrame) -> AnnotationPage:
+def example_page(guideline: Guideline, index: int, answers: Sequence[Answer], frame: ExampleFrame) -> AnnotationPage:
     """Return a worked example as a sheet; its own answers and the other examples are left out.
 
     Each question is asked once, about the example as a whole, and only those
@@ -451,39 +453,42 @@ def example_page(guideline: Guideline, place: int, answers: Sequence[Answer], fr
 
     Args:
         guideline: Whose example it is.
-        place: Number of the example among all that it has, from 0.
+        index: Number of the example among all that it has, from 0.
         answers: What was answered so far.
         frame: What stands around it.
     """
-    example = worked_examples(guideline)[place]
-    asked = [
+    example = worked_examples(guideline)[index]
+    questions = [
         replace(question, level=QuestionLevel.DIALOGUE, exemplars=())
         for question in guideline.instrument.questions
         if question.name in example.answers
     ]
-    names = {question.name for question in asked}
-    asked = [replace(one, when=one.when if one.when and one.when.question in names else None) for one in asked]
+    names = {question.name for question in questions}
+    questions = [
+        replace(question, when=question.when if question.when and question.when.question in names else None)
+        for question in questions
+    ]
     dialogue = BlindDialogue(
-        name=f"example {place + 1}",
+        name=f"example {index + 1}",
         turns=turns_of(example.dialogue),
         material=example.context,
         reference=frame.reference,
     )
-    instrument = Instrument(name=guideline.instrument.name, questions=tuple(asked))
+    instrument = Instrument(name=guideline.instrument.name, questions=tuple(questions))
     return annotation_page(replace(guideline, examples=()), dialogue, answers, frame.title, instrument=instrument)
 
 
-def feedback_on(marks: tuple[Marked, ...], given: Mapping[str, str]) -> dict[Key, str]:
+def feedback_on(marks: tuple[Marked, ...], answers: Mapping[str, str]) -> dict[Key, str]:
     """Return what practice says at each question that was answered."""
-    return {one.question: _said(one) for one in marks if one.question in given}
+    return {mark.question: _said(mark) for mark in marks if mark.question in answers}
 
 
-def _said(one: Marked) -> str:
-    if one.is_right:
+def _said(marked: Marked) -> str:
+    if marked.is_right:
         near = (
-            f" The reference answer is {one.expected}; one point more or less counts too."
-            if one.given != one.expected
+            f" The reference answer is {marked.expected}; one point more or less counts too."
+            if marked.given != marked.expected
             else ""
         )
-        return f"Right.{near} {one.reason}".strip()
-    return f"Reference answer: {humanize(one.expected)}. {one.reason}".strip()
+        return f"Right.{near} {marked.reason}".strip()
+    return f"Reference answer: {humanize(marked.expected)}. {marked.reason}".strip()

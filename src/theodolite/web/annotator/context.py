@@ -57,7 +57,7 @@ class AnnotatorContext:
 
     @property
     def design(self) -> QueueDesign:
-        """What the queue asks of whom."""
+        """The design of the queue."""
         return queues.design_of(self.records, self.queue)
 
     @property
@@ -106,7 +106,7 @@ def queue_view(
 
 
 def refused(request: HttpRequest, annotator: AnnotatorContext, error: Exception) -> HttpResponse:
-    """Say why something was not done: on the next page, or with 409 to a script."""
+    """Report why an action failed: on the next page, or with 409 to a script."""
     messages.warning(request, f"{error}.".replace("..", "."))
     if wants_json(request):
         return JsonResponse({"problem": str(error)}, status=409)

@@ -116,10 +116,12 @@ class OnboardingView:
 def onboarding_view(annotator: AnnotatorContext) -> OnboardingView:
     """Return the steps of an annotator to their queue; a queue that asks for nothing has one, the work."""
     design = annotator.design
-    found = training.onboarding(annotator.records, annotator.queue, annotator.participant)
+    onboarding = training.onboarding(annotator.records, annotator.queue, annotator.participant)
     return OnboardingView(
-        steps=tuple(map(StepView, steps_of(design, found))),
-        categories=tuple(OwnCategory(title=humanize(one.category), standing=one) for one in found.categories),
+        steps=tuple(map(StepView, steps_of(design, onboarding))),
+        categories=tuple(
+            OwnCategory(title=humanize(category.category), standing=category) for category in onboarding.categories
+        ),
         background=design.background,
         rules=design.rules,
         pass_percent=round(100 * design.process.pass_mark),
@@ -128,7 +130,7 @@ def onboarding_view(annotator: AnnotatorContext) -> OnboardingView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnTopics:
-    """What the first page of an annotator says of topics.
+    """The content opt-outs on the annotator's home page.
 
     Attributes:
         told: All topics of the study; none where it names none.
@@ -142,8 +144,8 @@ class OwnTopics:
 
     @property
     def avoided(self) -> tuple[ToldTopic, ...]:
-        """What they would rather not meet."""
-        return tuple(one for one in self.told if one.is_avoided)
+        """The topics that the annotator opts out of."""
+        return tuple(topic for topic in self.told if topic.is_avoided)
 
 
 _TURNS = {
@@ -189,9 +191,12 @@ def touched_by(request: HttpRequest, annotator: AnnotatorContext, reservation: s
 def must_choose(annotator: AnnotatorContext) -> bool:
     """Tell whether somebody is still to be asked what they would rather not meet, as it is worded now."""
     version = topics_version(_study(annotator))
-    given = server_store().events.participants.acknowledgements(annotator.participant) if version else []
-    asked = any(one.subject is AcknowledgedText.TOPICS and one.version == version for one in given)
-    return bool(version) and not asked
+    acknowledgements = server_store().events.participants.acknowledgements(annotator.participant) if version else []
+    has_chosen = any(
+        acknowledgement.subject is AcknowledgedText.TOPICS and acknowledgement.version == version
+        for acknowledgement in acknowledgements
+    )
+    return bool(version) and not has_chosen
 
 
 @allowed(Role.ANNOTATOR)
@@ -203,10 +208,10 @@ def topics(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
     if not study.topics:
         return redirect(annotator.address("home"))
     if request.method != "POST":
-        told = told_topics(
+        topic_texts = told_topics(
             _read(request, study), server_store().events.participants.avoided_topics(study.name, annotator.participant)
         )
-        context = {"access": annotator.access, "topics": told, "has_chosen": not must_choose(annotator)}
+        context = {"access": annotator.access, "topics": topic_texts, "has_chosen": not must_choose(annotator)}
         return render(request, "web/topics.html", context)
     save_avoided_topics(
         server_store().events.participants,
@@ -244,26 +249,26 @@ def about(request: HttpRequest, access: AccessContext) -> HttpResponse:
     if request.method != "POST":
         return render(request, "web/tester/profile.html", context)
     try:
-        said = read_profile(request.POST)
+        profile = read_profile(request.POST)
     except InputError as odd:
         context |= {"fault": str(odd), "given": request.POST}
         return render(request, "web/tester/profile.html", context, status=422)
-    store.add_profile(key, said, now=timezone.now())
+    store.add_profile(key, profile, now=timezone.now())
     messages.success(request, "Saved. You can change it here at any time.")
     return redirect("annotator:home", study=access.hosted.token)
 
 
-def _as_sent(said: PersonProfile | None) -> dict[str, str]:
+def _as_sent(person_profile: PersonProfile | None) -> dict[str, str]:
     """Return what was said before as the form holds it."""
-    if said is None:
+    if person_profile is None:
         return {}
-    groups = "\n".join(f"{name}: {value}" for name, value in said.groups.items())
-    return {"expertise": said.expertise, "languages": ", ".join(said.languages), "groups": groups}
+    groups = "\n".join(f"{name}: {value}" for name, value in person_profile.groups.items())
+    return {"expertise": person_profile.expertise, "languages": ", ".join(person_profile.languages), "groups": groups}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastOne:
-    """One of the last submissions, as its own annotator sees it."""
+    """One of the latest submissions of the annotator."""
 
     title: str
     address: str
@@ -281,26 +286,26 @@ def home(request: HttpRequest, access: AccessContext) -> HttpResponse:
 
 def _at_work(request: HttpRequest, annotator: AnnotatorContext) -> dict[str, object]:
     counts = own_counts(annotator.records, annotator.queue, annotator.participant)
-    n_left = sum(one.n_left for one in counts)
+    n_left = sum(count.n_left for count in counts)
     pace = own_pace(annotator.queue, annotator.participant, n_left)
     last = assignment.last_ones(annotator.queue, annotator.participant)
     return {
-        "categories": [(humanize(one.name), one) for one in counts],
+        "categories": [(humanize(count.name), count) for count in counts],
         "n_left": n_left,
         "left": _in_words(pace.left),
         "rest": round(pace.at_work) if pace.at_work >= _rest_after(annotator) else 0,
-        "held": next((one for one in counts if one.is_held), None),
+        "held": next((count for count in counts if count.is_held), None),
         "way": onboarding_view(annotator),
         "topics": own_topics(request, annotator, n_left),
         "returned": [
-            (annotator.address("sheet", reservation=one.reservation), one.comment)
-            for one in quality.returned_to(annotator.queue, annotator.participant)
+            (annotator.address("sheet", reservation=check.reservation), check.comment)
+            for check in quality.returned_to(annotator.queue, annotator.participant)
         ],
         "rooms": [
             (humanize(category), annotator.address("room", room=token))
             for token, category, _ in review.rooms(annotator.queue, is_open=True)
         ],
-        "last_ones": [_last(annotator, one) for one in last],
+        "last_ones": [_last(annotator, task) for task in last],
         "totals": _totals(counts),
     }
 
@@ -326,33 +331,31 @@ def _in_words(minutes: float | None) -> str:
 
 
 def _totals(counts: tuple[CategoryCount, ...]) -> dict[str, int]:
-    return {"done": sum(one.n_done for one in counts), "today": sum(one.n_today for one in counts)}
+    return {"done": sum(count.n_done for count in counts), "today": sum(count.n_today for count in counts)}
 
 
-def _last(annotator: AnnotatorContext, one: Reservation) -> LastOne:
+def _last(annotator: AnnotatorContext, reservation: Reservation) -> LastOne:
     return LastOne(
-        title=humanize(one.category),
-        address=annotator.address("sheet", reservation=one.token),
-        submitted=one.submitted,
-        is_open=one.is_open,
+        title=humanize(reservation.category),
+        address=annotator.address("sheet", reservation=reservation.token),
+        submitted=reservation.submitted,
+        is_open=reservation.is_open,
     )
 
 
 _BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
 
 
-_DOORS: dict[str, int] = {}
-"""Tokens of doors that nobody has gone through yet, and the number of the membership behind each.
-
-They live as long as the process: a door that was printed yesterday leads nowhere."""
+_LOGINS: dict[str, int] = {}
+"""Primary keys of memberships by the tokens of unused logins. They end with the process."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoginLink:
-    """A way in for one person.
+    """A login that works once.
 
     Attributes:
-        hosted: Token of the study behind it, which names its queue.
+        hosted: Token of the hosted study, which names its queue.
         path: Path of the address.
     """
 
@@ -361,36 +364,40 @@ class LoginLink:
 
 
 @transaction.atomic
-def open_door(*, study: str, guideline: str, by: str) -> LoginLink:
-    """Make room for one person who labels, or find the room of an earlier time, and open a door to it.
+def one_time_login(*, study: str, guideline: str, by: str) -> LoginLink:
+    """Return a login for the person who labels; an earlier membership of the person is used again.
 
     Args:
         study: Name of the study.
-        guideline: Name of the guideline that is labelled by.
+        guideline: Name of the guideline.
         by: Name under which the labels count.
     """
     name = f"label {digest('label annotator', study, guideline, by)}"
     hosted, _ = HostedStudy.objects.get_or_create(
         name=name, defaults={"title": study[:200], "state": HostedStudy.State.OPEN}
     )
-    held = Membership.objects.filter(hosted=hosted, role=Role.ANNOTATOR.value).first()
-    if held is None:
+    membership = Membership.objects.filter(hosted=hosted, role=Role.ANNOTATOR.value).first()
+    if membership is None:
         account = Account.objects.create_user(name=by[:120])
-        held = Membership.objects.create(account=account, hosted=hosted, role=Role.ANNOTATOR.value, participant=by)
+        membership = Membership.objects.create(
+            account=account, hosted=hosted, role=Role.ANNOTATOR.value, participant=by
+        )
     token = secrets.token_urlsafe(16)
-    _DOORS[token] = held.pk
+    _LOGINS[token] = membership.pk
     return LoginLink(hosted=hosted.token, path=reverse("label_door", kwargs={"token": token}))
 
 
 @open_to_all
 @require_GET
 def enter(request: HttpRequest, token: str) -> HttpResponse:
-    """Let the first one in, straight to the first dialogue; the door is then closed."""
-    held = Membership.objects.select_related("account", "hosted").filter(pk=_DOORS.pop(token, None)).first()
-    if held is None:
+    """Sign the person in and open the first dialogue; the login is then used up."""
+    membership = Membership.objects.select_related("account", "hosted").filter(pk=_LOGINS.pop(token, None)).first()
+    if membership is None:
         raise Http404
-    login(request, held.account, backend=_BACKEND)
-    annotator = annotator_context(AccessContext(account=held.account, hosted=held.hosted, membership=held))
+    login(request, membership.account, backend=_BACKEND)
+    annotator = annotator_context(
+        AccessContext(account=membership.account, hosted=membership.hosted, membership=membership)
+    )
     if annotator is None:
         raise Http404
     if must_choose(annotator):

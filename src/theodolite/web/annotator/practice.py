@@ -53,33 +53,33 @@ class SessionAnnotationPage:
     """
 
     def __init__(self, request: HttpRequest, name: str, build: Build) -> None:
-        """Say whose session it is, under which name the answers lie there, and what sheet they make."""
+        """Store the request, the key in the browser session, and the function that builds the page."""
         self._request, self._name, self._build = request, name, build
         self.problems: dict[Key, str] = {}
 
     @property
     def given(self) -> dict[Key, str]:
         """Key of the page to what was chosen or written so far."""
-        found: dict[Key, str] = self._request.session.get(self._name, {})
-        return found
+        values: dict[Key, str] = self._request.session.get(self._name, {})
+        return values
 
     @property
     def sheet(self) -> AnnotationPage:
         """The sheet with what was answered so far."""
         return self._build(answers_from(self.given)).without_evidence()
 
-    def begin_with(self, given: Mapping[Key, str]) -> None:
-        """Put answers there, unless there are some."""
+    def begin_with(self, values: Mapping[Key, str]) -> None:
+        """Store initial answers if there are none."""
         if self._name not in self._request.session:
-            self._request.session[self._name] = dict(given)
+            self._request.session[self._name] = dict(values)
 
     def forget(self) -> dict[Key, str]:
-        """Take the answers out of the session and return them."""
-        found: dict[Key, str] = self._request.session.pop(self._name, {})
-        return found
+        """Remove the answers from the browser session and return them."""
+        values: dict[Key, str] = self._request.session.pop(self._name, {})
+        return values
 
     def take(self) -> bool:
-        """Take in what was sent; tell whether all of it could be read."""
+        """Store the submitted answers; tell whether all are valid."""
         sent = {name: str(value) for name, value in self._request.POST.dict().items()}
         answers, self.problems = parse_items(self.sheet, sent, only=sent.get("key", ""))
         if answers:
@@ -89,9 +89,9 @@ class SessionAnnotationPage:
 
     def told(self, feedback: Mapping[Key, str] | None = None) -> JsonResponse:
         """Return what the page's script is told."""
-        sheet, problem = self.sheet, next(iter(self.problems.values()), "")
-        told = {"saved": "", "asked": sheet.asked, "open": sheet.open, "feedback": dict(feedback or {})}
-        return JsonResponse({**told, "problem": problem}, status=UNPROCESSABLE if problem else 200)
+        page, problem = self.sheet, next(iter(self.problems.values()), "")
+        state = {"saved": "", "asked": page.asked, "open": page.open, "feedback": dict(feedback or {})}
+        return JsonResponse({**state, "problem": problem}, status=UNPROCESSABLE if problem else 200)
 
     def shown(
         self,
@@ -99,26 +99,26 @@ class SessionAnnotationPage:
         frame: Frame,
         *,
         problem: str = "",
-        told: str = "",
+        notice: str = "",
         feedback: Mapping[Key, str] | None = None,
     ) -> HttpResponse:
         """Return the page, with what is wrong or to be told."""
         problem = problem or ("Not everything could be read." if self.problems else "")
-        sheet = self.sheet.remarked(problems=self.problems, feedback=feedback or {})
+        page = self.sheet.remarked(problems=self.problems, feedback=feedback or {})
         context = {
             "access": access,
-            "sheet": sheet,
+            "sheet": page,
             "frame": frame,
-            "start": next(iter(sheet.open), ""),
+            "start": next(iter(page.open), ""),
             "problem": problem,
-            "told": told,
+            "told": notice,
         }
         status = UNPROCESSABLE if problem else 200
         return render(self._request, "web/annotator/sheet.html", context, status=status)
 
 
 SUBJECTS = {"background": BACKGROUND, "rules": RULES}
-"""What stands in addresses for the texts that are acknowledged."""
+"""Texts to acknowledge by their name in addresses."""
 
 
 @allowed(Role.ANNOTATOR)
@@ -135,30 +135,30 @@ def read(request: HttpRequest, annotator: AnnotatorContext, subject: str) -> Htt
 @require_http_methods(["GET", "POST"])
 @annotator_view
 def practice(request: HttpRequest, annotator: AnnotatorContext, category: str, example: int) -> HttpResponse:
-    """Let one practise on a worked example: each answer is followed by what the example says."""
+    """Practise on a worked example, with feedback to each answer."""
     guideline, version = _guideline(annotator, category)
-    places = examples_for(guideline)[0]
-    place = _place(places, example)
+    indices = examples_for(guideline)[0]
+    index = _place(indices, example)
     page = _page(
-        request, f"practice {version} {place}", guideline, place, _around(annotator, f"Practice: {humanize(category)}")
+        request, f"practice {version} {index}", guideline, index, _around(annotator, f"Practice: {humanize(category)}")
     )
     before = dict(page.given)
     is_read = request.method == "GET" or page.take()
-    feedback = _marks(page, annotator, version, place)
+    feedback = _marks(page, annotator, version, index)
     if wants_json(request):
         return page.told(feedback)
-    frame = _frame(annotator, "practice", category, example, len(places))
+    frame = _frame(annotator, "practice", category, example, len(indices))
     if request.method == "GET" or not is_read or "submit" not in request.POST:
         return page.shown(annotator.access, frame, feedback=feedback)
     if page.sheet.open:
         return page.shown(annotator.access, frame, problem="Some questions are not answered yet.", feedback=feedback)
     if page.given != before:
         return page.shown(
-            annotator.access, frame, told="Compare with the reference answers, then submit again.", feedback=feedback
+            annotator.access, frame, notice="Compare with the reference answers, then submit again.", feedback=feedback
         )
     page.forget()
     training.go_through(annotator.records, annotator.queue, annotator.participant, category, example)
-    return _after_practice(request, annotator, category, example, len(places))
+    return _after_practice(request, annotator, category, example, len(indices))
 
 
 def _after_practice(
@@ -170,10 +170,10 @@ def _after_practice(
     return redirect(annotator.address("home"))
 
 
-def _marks(page: SessionAnnotationPage, annotator: AnnotatorContext, version: str, place: int) -> dict[str, str]:
+def _marks(page: SessionAnnotationPage, annotator: AnnotatorContext, version: str, index: int) -> dict[str, str]:
     if not page.given:
         return {}
-    marks = training.practise(annotator.records, version, annotator.participant, place, page.given)
+    marks = training.practise(annotator.records, version, annotator.participant, index, page.given)
     return feedback_on(marks, page.given)
 
 
@@ -183,12 +183,12 @@ def _marks(page: SessionAnnotationPage, annotator: AnnotatorContext, version: st
 def qualify(request: HttpRequest, annotator: AnnotatorContext, category: str, example: int) -> HttpResponse:
     """Ask the test of a category, example by example; the last one ends the attempt."""
     guideline, version = _guideline(annotator, category)
-    places = examples_for(guideline)[1]
-    place = _place(places, example)
+    indices = examples_for(guideline)[1]
+    index = _place(indices, example)
     page = _page(
-        request, f"test {version} {place}", guideline, place, _around(annotator, f"Test: {humanize(category)}")
+        request, f"test {version} {index}", guideline, index, _around(annotator, f"Test: {humanize(category)}")
     )
-    frame = _frame(annotator, "qualify", category, example, len(places))
+    frame = _frame(annotator, "qualify", category, example, len(indices))
     is_read = request.method == "GET" or page.take()
     if wants_json(request):
         return page.told()
@@ -196,15 +196,15 @@ def qualify(request: HttpRequest, annotator: AnnotatorContext, category: str, ex
         return page.shown(annotator.access, frame)
     if page.sheet.open:
         return page.shown(annotator.access, frame, problem="Not submitted: some questions are not answered.")
-    if example < len(places):
+    if example < len(indices):
         return redirect(annotator.address("qualify", category=category, example=example + 1))
     return _handed_in(request, annotator, category, guideline)
 
 
 def _handed_in(request: HttpRequest, annotator: AnnotatorContext, category: str, guideline: Guideline) -> HttpResponse:
-    version, places = _guideline(annotator, category)[1], examples_for(guideline)[1]
-    given = {place: request.session.pop(f"test {version} {place}", {}) for place in places}
-    result = training.attempt(annotator.records, annotator.queue, annotator.participant, category, given)
+    version, indices = _guideline(annotator, category)[1], examples_for(guideline)[1]
+    values = {index: request.session.pop(f"test {version} {index}", {}) for index in indices}
+    result = training.attempt(annotator.records, annotator.queue, annotator.participant, category, values)
     request.session[f"result {version}"] = _lines(result, guideline)
     return redirect(annotator.address("result", category=category))
 
@@ -213,13 +213,13 @@ def _handed_in(request: HttpRequest, annotator: AnnotatorContext, category: str,
 @require_GET
 @annotator_view
 def result(request: HttpRequest, annotator: AnnotatorContext, category: str) -> HttpResponse:
-    """Say what became of the last attempt, question by question."""
+    """Show the result of the last attempt, question by question."""
     version = _guideline(annotator, category)[1]
-    found = request.session.get(f"result {version}")
-    if found is None:
+    last_result = request.session.get(f"result {version}")
+    if last_result is None:
         return redirect(annotator.address("home"))
     is_open = category in training.onboarding(annotator.records, annotator.queue, annotator.participant).open_to
-    context = {"access": annotator.access, "title": humanize(category), "found": found, "is_open": is_open}
+    context = {"access": annotator.access, "title": humanize(category), "found": last_result, "is_open": is_open}
     return render(request, "web/annotator/result.html", context)
 
 
@@ -232,23 +232,28 @@ def _lines(result: QualificationResult, guideline: Guideline) -> dict[str, objec
         "attempt": result.attempt,
         "left": result.attempts_left,
         "questions": [
-            {"text": texts[one.question], "given": one.given or "nothing", "right": one.is_right, "reason": one.reason}
-            for one in result.marked
+            {
+                "text": texts[mark.question],
+                "given": mark.given or "nothing",
+                "right": mark.is_right,
+                "reason": mark.reason,
+            }
+            for mark in result.marked
         ],
     }
 
 
 def _guideline(annotator: AnnotatorContext, category: str) -> tuple[Guideline, str]:
-    found = annotator.design.category(category)
-    if found is None:
+    design_category = annotator.design.category(category)
+    if design_category is None:
         raise Http404
-    return annotator.records.guideline(found.version), found.version
+    return annotator.records.guideline(design_category.version), design_category.version
 
 
-def _place(places: tuple[int, ...], example: int) -> int:
-    if not 1 <= example <= len(places):
+def _place(indices: tuple[int, ...], example: int) -> int:
+    if not 1 <= example <= len(indices):
         raise Http404
-    return places[example - 1]
+    return indices[example - 1]
 
 
 def _frame(annotator: AnnotatorContext, name: str, category: str, example: int, n: int) -> Frame:
@@ -257,9 +262,9 @@ def _frame(annotator: AnnotatorContext, name: str, category: str, example: int, 
 
 
 def _page(
-    request: HttpRequest, name: str, guideline: Guideline, place: int, around: ExampleFrame
+    request: HttpRequest, name: str, guideline: Guideline, index: int, around: ExampleFrame
 ) -> SessionAnnotationPage:
-    return SessionAnnotationPage(request, name, lambda answers: example_page(guideline, place, answers, around))
+    return SessionAnnotationPage(request, name, lambda answers: example_page(guideline, index, answers, around))
 
 
 def _around(annotator: AnnotatorContext, title: str) -> ExampleFrame:
@@ -292,7 +297,7 @@ def room(request: HttpRequest, annotator: AnnotatorContext, room: str) -> HttpRe
 @require_http_methods(["GET", "POST"])
 @annotator_view
 def vote(request: HttpRequest, annotator: AnnotatorContext, room: str) -> HttpResponse:
-    """Let one vote, on the annotation page."""
+    """Vote in a calibration session, on the annotation page."""
     seen = _seen(annotator, room)
     title = f"Room: {humanize(seen.guideline.name)}"
     page = SessionAnnotationPage(
@@ -300,7 +305,7 @@ def vote(request: HttpRequest, annotator: AnnotatorContext, room: str) -> HttpRe
         f"room {room} {seen.state.value}",
         lambda answers: annotation_page(seen.guideline, seen.dialogue, answers, title),
     )
-    page.begin_with({question_key(one.question, one.turn): submitted_value(one) for one in seen.own})
+    page.begin_with({question_key(answer.question, answer.turn): submitted_value(answer) for answer in seen.own})
     frame = Frame(address=annotator.address("room_vote", room=room), progress=f"{seen.n_voted} voted", is_work=False)
     is_read = request.method == "GET" or page.take()
     if wants_json(request):
@@ -309,8 +314,8 @@ def vote(request: HttpRequest, annotator: AnnotatorContext, room: str) -> HttpRe
         return page.shown(annotator.access, frame)
     if "submit" not in request.POST:
         return redirect(annotator.address("room_vote", room=room))
-    asked = set(page.sheet.asked)
-    answers = answers_from({key: value for key, value in page.given.items() if key in asked})
+    open_keys = set(page.sheet.asked)
+    answers = answers_from({key: value for key, value in page.given.items() if key in open_keys})
     if review.vote(annotator.records, room, annotator.participant, answers):
         return page.shown(annotator.access, frame, problem="Not saved: some questions are not answered.")
     page.forget()
@@ -330,6 +335,6 @@ def say(request: HttpRequest, annotator: AnnotatorContext, room: str) -> HttpRes
 
 def _seen(annotator: AnnotatorContext, token: str) -> CalibrationRoom:
     """Return a room of this study's queue; others do not exist."""
-    if token not in {one for one, _, _ in review.rooms(annotator.queue)}:
+    if token not in {token for token, _, _ in review.rooms(annotator.queue)}:
         raise Http404
     return review.room(annotator.records, token, annotator.participant)

@@ -81,7 +81,7 @@ COLOURS = (
 
 
 class Comfort(models.Model):
-    """What one person has chosen; who has chosen nothing has no row.
+    """Display settings of an account; the defaults have no row.
 
     Attributes:
         keys: Whether single letters act as keys.

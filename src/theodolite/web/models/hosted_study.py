@@ -29,7 +29,7 @@ class HostedStudy(models.Model):
     """
 
     class State(models.TextChoices):
-        """Where a study stands."""
+        """Status of a study."""
 
         DRAFT = "draft"
         PUBLISHED = "published"
@@ -182,7 +182,7 @@ class AuditEntry(models.Model):
 
 
 class EthicsApproval(models.Model):
-    """What a body has approved; further ones are added, none is changed.
+    """An ethics approval. Approvals are added and never changed.
 
     Attributes:
         body: Who approved it.
@@ -250,7 +250,7 @@ class Measurement(models.Model):
 
     @property
     def folder(self) -> Path:
-        """Where its files lie."""
+        """Folder of its files."""
         return Path(str(settings.WORKSPACE)) / "measured" / self.token
 
 
@@ -354,7 +354,7 @@ class Batch(models.Model):
 
 
 class BatchLine(models.Model):
-    """What became of one work item; rows are only added.
+    """The outcome of one work item; rows are only added.
 
     Attributes:
         item: Token of the work item.

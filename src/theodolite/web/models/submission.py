@@ -45,7 +45,7 @@ class Submission(models.Model):
     """
 
     class State(models.TextChoices):
-        """Where a submission stands."""
+        """Status of a submission."""
 
         DRAFT = "draft"
         SUBMITTED = "submitted"
@@ -55,7 +55,7 @@ class Submission(models.Model):
         WITHDRAWN = "withdrawn"
 
     class Way(models.TextChoices):
-        """How the application is reached."""
+        """Connection to the application."""
 
         ENDPOINT = "endpoint", "An endpoint at an address"
         INSTALLED = "class", "A class that the operator has installed"
@@ -137,8 +137,12 @@ class Submission(models.Model):
     @property
     def conforms(self) -> bool:
         """Whether the last check could call it and found no fault."""
-        found = self.examined or {}
-        return bool(found) and not found["unexamined"] and all(one["severity"] != "fault" for one in found["remarks"])
+        result = self.examined or {}
+        return (
+            bool(result)
+            and not result["unexamined"]
+            and all(remark["severity"] != "fault" for remark in result["remarks"])
+        )
 
 
 OPEN_STATES = (Submission.State.DRAFT, Submission.State.RETURNED)

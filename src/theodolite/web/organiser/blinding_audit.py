@@ -73,19 +73,19 @@ def search_pages(hosted: HostedStudy, request: HttpRequest) -> AuditResult:
         for page in _pages(asked, membership, _starts(event, membership)):
             lookout.look(page)
         lookouts.append(lookout)
-    found = {(leak.role, leak.told.secret, _shape(leak.page)): leak for one in lookouts for leak in one.leaks}
+    unique = {(leak.role, leak.told.secret, _shape(leak.page)): leak for lookout in lookouts for leak in lookout.leaks}
     return AuditResult(
         people=len(lookouts),
-        pages=sum(one.n_pages for one in lookouts),
-        leaks=tuple(found.values()),
+        pages=sum(lookout.n_pages for lookout in lookouts),
+        leaks=tuple(unique.values()),
         plain=plain_names(event.study),
     )
 
 
 def _people(hosted: HostedStudy) -> Iterator[Membership]:
     for role in _GROUPS:
-        held = Membership.objects.filter(hosted=hosted, role=role.value, left_at=None, account__is_active=True)
-        yield from held.select_related("account").order_by("-id")[:MOST_PEOPLE]
+        membership = Membership.objects.filter(hosted=hosted, role=role.value, left_at=None, account__is_active=True)
+        yield from membership.select_related("account").order_by("-id")[:MOST_PEOPLE]
 
 
 def _lookout(hosted: HostedStudy, event: EventContext, membership: Membership) -> Lookout:
@@ -98,7 +98,7 @@ def _lookout(hosted: HostedStudy, event: EventContext, membership: Membership) -
 def _secrets(hosted: HostedStudy, event: EventContext, membership: Membership) -> tuple[SecretWord, ...]:
     others = Membership.objects.filter(hosted=hosted, role__in=[role.value for role in _GROUPS])
     known = others.exclude(account=membership.account).values_list("participant", "account__name", "account__email")
-    people = {words for facts in known for words in facts if words and words != membership.account.name}
+    people = {fact for facts in known for fact in facts if fact and fact != membership.account.name}
     keys = dialogue_names(hosted.token, MOST_KEYS)
     return secrets_for_annotators(event.study, people=people, keys=keys)
 
@@ -111,8 +111,10 @@ def _starts(event: EventContext, membership: Membership) -> list[str]:
         claims = latest_submissions(token, membership.participant, 10)
         return [home, *(reverse("annotator:sheet", args=[token, claim]) for claim in claims)]
     made = [session.place + 1 for session in event.sessions.of_participant(membership.participant)]
-    own = [f"{place}/{rest}" for place in made for rest in ("task/", "", "state/", "end/", "anew/", "questions/")]
-    streams = [f"{place}/{dialogue}/1/" for place in made for dialogue in (1, 2)]
+    own = [
+        f"{session_no}/{rest}" for session_no in made for rest in ("task/", "", "state/", "end/", "anew/", "questions/")
+    ]
+    streams = [f"{session_no}/{dialogue}/1/" for session_no in made for dialogue in (1, 2)]
     return [
         urljoin(home, rest)
         for rest in ("consent/", "topics/", "you/", "guess/", "done/", "leave/", "mine/", *own, *streams)
@@ -205,8 +207,8 @@ class LeakLine:
     @property
     def words(self) -> str:
         """The chart as text."""
-        told = (f"{self.right} right", self.between, f"by chance {self.chance}", f"{self.n_unknown} did not know")
-        return f"{self.about}, {self.level}: {', '.join(each for each in told if each)}"
+        parts = (f"{self.right} right", self.between, f"by chance {self.chance}", f"{self.n_unknown} did not know")
+        return f"{self.about}, {self.level}: {', '.join(part for part in parts if part)}"
 
 
 @allowed(Role.ORGANISER, Role.ANALYST)
@@ -219,41 +221,41 @@ def blinding(request: HttpRequest, access: AccessContext) -> HttpResponse:
 @require_POST
 def look_through(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Search every page that testers and annotators can reach now, and show unblinding words."""
-    found = search_pages(access.hosted, request)
-    told = {"pages": found.pages, "people": found.people, "leaks": len(found.leaks)}
+    search = search_pages(access.hosted, request)
+    counts = {"pages": search.pages, "people": search.people, "leaks": len(search.leaks)}
     audit(
         access.account,
         "searched pages for unblinding words",
         f"study {access.hosted.token}",
         hosted=access.hosted,
-        **told,
+        **counts,
     )
-    return _page(request, access, crawled=found)
+    return _page(request, access, crawled=search)
 
 
 def _page(request: HttpRequest, access: AccessContext, **more: object) -> HttpResponse:
     event = event_of(access.hosted)
     lines = [_leak_line(leak) for leak in leaks(event)]
-    told = {"access": access, "leaks": lines, "few": figures.FEW, "namings": naming_counts(event), **more}
-    return render(request, "web/organiser/blinding.html", told)
+    context = {"access": access, "leaks": lines, "few": figures.FEW, "namings": naming_counts(event), **more}
+    return render(request, "web/organiser/blinding.html", context)
 
 
-def _leak_line(leak: BlindingAssessment) -> LeakLine:
-    rate = leak.rate
+def _leak_line(assessment: BlindingAssessment) -> LeakLine:
+    rate = assessment.rate
     known = isinstance(rate, Estimate)
     n, n_right = (rate.n, rate.count or 0) if isinstance(rate, Estimate) else (0, 0)
     return LeakLine(
-        about=leak.about.value,
-        level=leak.level.value if leak.level else "all levels",
+        about=assessment.about.value,
+        level=assessment.level.value if assessment.level else "all levels",
         right=figures.share(n_right, n) if known else "no guesses",
         between=_between(rate) if isinstance(rate, Estimate) else "",
-        chance=figures.percent(leak.chance) if known else "",
-        surprise="" if leak.p_value is None else f"{leak.p_value:.3f}",
-        n_unknown=leak.n_unknown,
-        n_repeated=leak.n_repeated,
+        chance=figures.percent(assessment.chance) if known else "",
+        surprise="" if assessment.p_value is None else f"{assessment.p_value:.3f}",
+        n_unknown=assessment.n_unknown,
+        n_repeated=assessment.n_repeated,
         line=share_line(rate),
-        chance_at=share_place(leak.chance),
-        strip=unit_strip(n_right, n - n_right, leak.n_unknown) if 0 < n < figures.FEW else None,
+        chance_at=share_place(assessment.chance),
+        strip=unit_strip(n_right, n - n_right, assessment.n_unknown) if 0 < n < figures.FEW else None,
     )
 
 

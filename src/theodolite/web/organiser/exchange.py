@@ -72,9 +72,9 @@ def keep_upload(request: HttpRequest, hosted: HostedStudy, *, suffixes: tuple[st
     folder.mkdir(mode=0o700, exist_ok=True)
     _sweep(folder)
     token = secrets.token_urlsafe(16)
-    with (folder / token).open("wb") as kept:
+    with (folder / token).open("wb") as target:
         for part in file.chunks():
-            kept.write(part)
+            target.write(part)
     request.session[_key(hosted)] = {"token": token, "name": Path(str(file.name)).name[:200]}
 
 
@@ -89,9 +89,9 @@ def upload_of(request: HttpRequest, hosted: HostedStudy) -> Upload | None:
 
 def drop_upload(request: HttpRequest, hosted: HostedStudy) -> None:
     """Delete the uploaded file of this account for this study, if there is one."""
-    found = upload_of(request, hosted)
-    if found:
-        found.path.unlink(missing_ok=True)
+    path = upload_of(request, hosted)
+    if path:
+        path.path.unlink(missing_ok=True)
     request.session.pop(_key(hosted), None)
 
 
@@ -149,7 +149,7 @@ WAY_WORDS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class ColumnChoice:
     """One selection field of the form.
 
     Attributes:
@@ -173,12 +173,12 @@ def bringing(request: HttpRequest, access: AccessContext) -> HttpResponse:
         return _upload_dialogues(request, access)
     waiting = upload_of(request, access.hosted)
     if waiting is None:
-        return _import_page(request, access, fault="Choose a file first." if request.method == "POST" else "")
+        return _import_page(request, access, error="Choose a file first." if request.method == "POST" else "")
     if "drop" in request.POST:
         drop_upload(request, access.hosted)
         return redirect("organiser:bringing", study=access.hosted.token)
-    means, voices = (_means(request), _voices(request)) if request.method == "POST" else (None, None)
-    looked = look_into(waiting.path.read_bytes(), waiting.name, event_of(access.hosted), means, voices)
+    means, speakers = (_means(request), _voices(request)) if request.method == "POST" else (None, None)
+    looked = look_into(waiting.path.read_bytes(), waiting.name, event_of(access.hosted), means, speakers)
     if means and "bring" in request.POST:
         return _import(request, access, waiting, looked)
     return _preview(request, access, waiting, looked)
@@ -188,19 +188,19 @@ def _upload_dialogues(request: HttpRequest, access: AccessContext) -> HttpRespon
     try:
         keep_upload(request, access.hosted, suffixes=DIALOGUE_SUFFIXES, most_bytes=MOST_DIALOGUE_BYTES)
     except InputError as error:
-        return _import_page(request, access, fault=str(error))
+        return _import_page(request, access, error=str(error))
     return redirect("organiser:bringing", study=access.hosted.token)
 
 
 def _import(request: HttpRequest, access: AccessContext, waiting: Upload, looked: Looked) -> HttpResponse:
     try:
-        found = bring_looked(looked, event_of(access.hosted))
+        imported = bring_looked(looked, event_of(access.hosted))
     except (InvalidStudyError, Conflict):
         return _preview(request, access, waiting, looked)
     drop_upload(request, access.hosted)
-    n = len(found.new)
+    n = len(imported.new)
     audit(request.user, "imported dialogues", f"study {access.hosted.token}", hosted=access.hosted, new=n)
-    known = f", {found.known} already stored" if found.known else ""
+    known = f", {imported.known} already stored" if imported.known else ""
     messages.success(request, f"{n} dialogue{'' if n == 1 else 's'} imported{known}.{_queued(access)}")
     return redirect("organiser:exchange", study=access.hosted.token)
 
@@ -224,8 +224,8 @@ def _preview(request: HttpRequest, access: AccessContext, waiting: Upload, looke
         "notes": looked.notes,
         "choices": _choices(read, looked.means),
         "places": _places(read, looked.means, event_of(access.hosted).study),
-        "shown": [(humanize(one.scenario), one) for one in read.dialogues[:SHOWN]],
-        "n_turns": sum(len(one.turns) for one in read.dialogues),
+        "shown": [(humanize(dialogue.scenario), dialogue) for dialogue in read.dialogues[:SHOWN]],
+        "n_turns": sum(len(dialogue.turns) for dialogue in read.dialogues),
         **_speaking(looked),
     }
     return _import_page(request, access, context, status=422 if request.method == "POST" and read.faults else 200)
@@ -233,18 +233,18 @@ def _preview(request: HttpRequest, access: AccessContext, waiting: Upload, looke
 
 def _speaking(looked: Looked) -> dict[str, object]:
     """Return the fields that name the application's speakers; none for a table."""
-    remarks, voices = looked.remarks, looked.voices
-    if remarks is None or voices is None:
+    remarks, speakers = looked.remarks, looked.voices
+    if remarks is None or speakers is None:
         return {}
     fields = [(name, _with_values(name, list(remarks.values(name)))) for name in remarks.fields]
-    ways = [(one.value, WAY_WORDS[one]) for one in Ways]
+    ways = [(way.value, WAY_WORDS[way]) for way in Ways]
     return {
         "voices": [
-            Choice(name="told_by", label="Speaker field", options=fields, chosen=voices.told_by),
-            Choice(name="ways", label="Branching conversations", options=ways, chosen=voices.ways.value),
+            ColumnChoice(name="told_by", label="Speaker field", options=fields, chosen=speakers.told_by),
+            ColumnChoice(name="ways", label="Branching conversations", options=ways, chosen=speakers.ways.value),
         ],
-        "replies": ", ".join(voices.application),
-        "silent": ", ".join(silent_among(voices, remarks) if voices.silent is None else voices.silent),
+        "replies": ", ".join(speakers.application),
+        "silent": ", ".join(silent_among(speakers, remarks) if speakers.silent is None else speakers.silent),
     }
 
 
@@ -259,16 +259,16 @@ def _import_page(
     access: AccessContext,
     context: dict[str, object] | None = None,
     *,
-    fault: str = "",
+    error: str = "",
     status: int = 200,
 ) -> HttpResponse:
     known = {
         "access": access,
-        "fault": fault,
+        "fault": error,
         "suffixes": ", ".join(DIALOGUE_SUFFIXES),
         "most": MOST_DIALOGUE_BYTES // 1_000_000,
     }
-    return render(request, "web/organiser/bringing.html", known | (context or {}), status=422 if fault else status)
+    return render(request, "web/organiser/bringing.html", known | (context or {}), status=422 if error else status)
 
 
 def _means(request: HttpRequest) -> BringColumns:
@@ -278,7 +278,7 @@ def _means(request: HttpRequest) -> BringColumns:
 def _voices(request: HttpRequest) -> Voices:
     """Return the application's speakers from the form."""
     sent = request.POST
-    ways = {one.value: one for one in Ways}
+    ways = {way.value: way for way in Ways}
     return Voices(
         told_by=sent.get("told_by", "")[:200],
         application=_listed(sent.get("replies", "")),
@@ -291,11 +291,11 @@ def _listed(text: str) -> tuple[str, ...]:
     return tuple(value for part in text[:4000].split(",") if (value := part.strip()))
 
 
-def _choices(read: ReadBrought, means: BringColumns) -> list[Choice]:
+def _choices(read: ReadBrought, means: BringColumns) -> list[ColumnChoice]:
     named = [(column, column) for column in read.columns]
     chosen = {name: getattr(means, name) for name, _, _ in COLUMNS}
     return [
-        Choice(
+        ColumnChoice(
             name=name,
             label=label,
             options=[("", "no column"), *named] if is_optional or not chosen[name] else named,
@@ -305,26 +305,26 @@ def _choices(read: ReadBrought, means: BringColumns) -> list[Choice]:
     ]
 
 
-def _places(read: ReadBrought, means: BringColumns, study: Study) -> list[Choice]:
+def _places(read: ReadBrought, means: BringColumns, study: Study) -> list[ColumnChoice]:
     """Return two selection fields for application, scenario and level: a constant and a column."""
     known = {
-        "application": [(one.name, one.name) for one in study.applications],
-        "scenario": [(one.name, humanize(one.name)) for one in study.scenarios],
-        "level": [(one.value, one.value) for one in Level],
+        "application": [(application.name, application.name) for application in study.applications],
+        "scenario": [(scenario.name, humanize(scenario.name)) for scenario in study.scenarios],
+        "level": [(level.value, level.value) for level in Level],
     }
     columns = [("", "no column"), *((column, column) for column in read.columns)]
-    found = []
+    choices = []
     for name, label in PLACES:
         whole = f"of_{name}"
         options = [("", "from a column"), *known[name]]
-        found += [
-            Choice(name=whole, label=label, options=options, chosen=getattr(means, whole)),
-            Choice(
+        choices += [
+            ColumnChoice(name=whole, label=label, options=options, chosen=getattr(means, whole)),
+            ColumnChoice(
                 name=name, label=f"or column with the {label.lower()}", options=columns, chosen=getattr(means, name)
             ),
         ]
-    holders = [(one.value, HOLDER_WORDS[one]) for one in HOLDERS]
-    return [*found, Choice(name="held_by", label="Testers", options=holders, chosen=means.held_by)]
+    holders = [(holder.value, HOLDER_WORDS[holder]) for holder in HOLDERS]
+    return [*choices, ColumnChoice(name="held_by", label="Testers", options=holders, chosen=means.held_by)]
 
 
 MOST_BYTES = 30_000_000
@@ -362,35 +362,38 @@ class LabelUpload:
 @require_http_methods(["GET", "POST"])
 def exchange(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Show exports and imports, or import labels."""
-    sent, faults = LabelUpload(), ""
+    sent, errors = LabelUpload(), ""
     if request.method == "POST":
         sent = _sent(request)
         try:
-            told = _import_labels(request, access, sent)
+            report = _import_labels(request, access, sent)
         except (InvalidStudyError, InputError) as error:
-            faults = str(error)
+            errors = str(error)
         else:
-            messages.success(request, told)
+            messages.success(request, report)
             return redirect("organiser:exchange", study=access.hosted.token)
-    guidelines = [(one.name, humanize(one.name)) for one in event_of(access.hosted).study.guidelines]
-    context = {"access": access, "guidelines": guidelines, "sent": sent, "faults": faults}
+    guidelines = [(guideline.name, humanize(guideline.name)) for guideline in event_of(access.hosted).study.guidelines]
+    context = {"access": access, "guidelines": guidelines, "sent": sent, "faults": errors}
     context |= {"may_bring": access.role is Role.ORGANISER, "has_parquet": can_write(ExportForm.ANSWERS_PARQUET)}
-    return render(request, "web/organiser/exchange.html", context, status=422 if faults else 200)
+    return render(request, "web/organiser/exchange.html", context, status=422 if errors else 200)
 
 
 @allowed(Role.ORGANISER, Role.ANALYST)
 @require_GET
 def archive(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Return every answer as one row, with codebook and schema; nobody is named."""
-    form = next((one for one in ARCHIVES if one.value == request.GET.get("form", ExportForm.ANSWERS.value)), None)
+    form = next(
+        (archive for archive in ARCHIVES if archive.value == request.GET.get("form", ExportForm.ANSWERS.value)),
+        None,
+    )
     if form is None:
         raise Http404
     try:
         packed, n = export_archive(_study_context(access).evidence(), form)
     except TheodoliteError as error:
         return _refused(request, access, error)
-    told = {"answers": n, "form": form.value}
-    audit(request.user, "exported answers", f"study {access.hosted.token}", hosted=access.hosted, **told)
+    details = {"answers": n, "form": form.value}
+    audit(request.user, "exported answers", f"study {access.hosted.token}", hosted=access.hosted, **details)
     return _file(packed, f"{access.hosted.name}-{_ARCHIVE_NAMES[form]}.zip")
 
 
@@ -398,7 +401,7 @@ def archive(request: HttpRequest, access: AccessContext) -> HttpResponse:
 @require_GET
 def label_studio(request: HttpRequest, access: AccessContext, guideline: str) -> HttpResponse:
     """Return blinded tasks and the configuration for Label Studio."""
-    if guideline not in {one.name for one in event_of(access.hosted).study.guidelines}:
+    if guideline not in {guideline.name for guideline in event_of(access.hosted).study.guidelines}:
         raise Http404
     try:
         packed = label_studio_archive(_study_context(access).evidence(), guideline)
@@ -434,13 +437,13 @@ def _import_labels(request: HttpRequest, access: AccessContext, sent: LabelUploa
         path = Path(folder) / Path(str(file.name)).name
         path.write_bytes(file.read())
         is_check = "check" in request.POST
-        kept = import_labels(
+        imported = import_labels(
             _study_context(access), path, columns, by=sent.by, repeats=sent.repeats, store=not is_check
         )
-    facts = {"new": len(kept.new), "revised": len(kept.revised), "unchanged": kept.unchanged}
+    facts = {"new": len(imported.new), "revised": len(imported.revised), "unchanged": imported.unchanged}
     if not is_check:
         audit(request.user, "imported labels", f"study {access.hosted.token}", hosted=access.hosted, **facts)
-    counts = f"{len(kept.new)} new, {len(kept.revised)} revised, {kept.unchanged} already stored"
+    counts = f"{len(imported.new)} new, {len(imported.revised)} revised, {imported.unchanged} already stored"
     return f"{'Checked, not stored' if is_check else 'Stored'}: labels of dialogues: {counts}."
 
 

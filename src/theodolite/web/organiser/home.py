@@ -57,7 +57,7 @@ class EventProgress:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """What the event lacks before it can open, as text."""
+        """Missing prerequisites of the opening, as text."""
         unseen = () if self.is_published else ("nothing is published yet",)
         unasked = () if self.n_testers else ("no tester is invited yet",)
         return (*unseen, *self.lacks, *unasked)
@@ -65,13 +65,13 @@ class EventProgress:
 
 def progress_of(hosted: HostedStudy) -> EventProgress:
     """Return the progress of an event, in a constant number of queries."""
-    pool, edition, approval = participants_of(hosted), last_edition(hosted), approval_of(hosted)
+    pool, release, approval = participants_of(hosted), last_edition(hosted), approval_of(hosted)
     counts = counted_states(pool, n_invited_testers(hosted))
-    changes = told_changes(edition) if edition else ""
+    changes = told_changes(release) if release else ""
     n_to_decide = hosted.submissions.filter(state=Submission.State.SUBMITTED).count()
     n_lacking = len(lacking_factor(hosted))
-    told = {
-        "organiser:editions": _published(edition, changes),
+    texts = {
+        "organiser:editions": _published(release, changes),
         "organiser:submissions": f"{n_to_decide} to decide" if n_to_decide else "",
         "organiser:ethics": _until(approval),
         "organiser:people": ", ".join(f"{n} {state}" for state, n in counts),
@@ -79,27 +79,27 @@ def progress_of(hosted: HostedStudy) -> EventProgress:
         **_gathered(hosted, pool),
     }
     missing = {
-        "organiser:editions": edition is None or bool(changes),
+        "organiser:editions": release is None or bool(changes),
         "organiser:submissions": n_to_decide > 0,
         "organiser:ethics": approval is None,
         "organiser:factors": n_lacking > 0,
     }
     return EventProgress(
-        is_published=edition is not None,
+        is_published=release is not None,
         is_approved=approval is not None,
         n_to_decide=n_to_decide,
         n_testers=sum(n for _, n in counts),
-        lacks=tuple(one.what for one in lacks_before_opening(hosted, event_of(hosted).study)),
-        standings={page: words for page, words in told.items() if words},
+        lacks=tuple(lack.what for lack in lacks_before_opening(hosted, event_of(hosted).study)),
+        standings={page: text for page, text in texts.items() if text},
         urgent=frozenset(page for page, is_missing in missing.items() if is_missing),
     )
 
 
 def _gathered(hosted: HostedStudy, pool: Iterable[Participant]) -> dict[str, str]:
     """Return the amounts of collected things as text; empty for none."""
-    going_on = sum(session.state is SessionState.ACTIVE for one in pool for session in one.sessions)
+    going_on = sum(session.state is SessionState.ACTIVE for member in pool for session in member.sessions)
     measured = hosted.measurements.exclude(done_at=None).order_by("-asked_at").first()
-    stated = {one.about for one in criteria_of(server_store(), hosted.name)}
+    stated = {criterion.about for criterion in criteria_of(server_store(), hosted.name)}
     activity = activity_counts(event_of(hosted))
     return {
         "organiser:links": _some(hosted.recruit_links.filter(closed_at=None).count(), "open"),
@@ -112,11 +112,11 @@ def _gathered(hosted: HostedStudy, pool: Iterable[Participant]) -> dict[str, str
     }
 
 
-def _published(edition: Edition | None, changes: str) -> str:
-    if edition is None:
+def _published(release: Edition | None, changes: str) -> str:
+    if release is None:
         return "nothing published yet"
-    words = f"version {edition.number}, {date_format(edition.made_at, 'j M Y')}"
-    return f"{words}; {changes}" if changes else words
+    text = f"version {release.number}, {date_format(release.made_at, 'j M Y')}"
+    return f"{text}; {changes}" if changes else text
 
 
 def _until(approval: EthicsApproval | None) -> str:
@@ -126,10 +126,10 @@ def _until(approval: EthicsApproval | None) -> str:
 
 
 def _slots(hosted: HostedStudy) -> str:
-    places = list(hosted.time_slots.values_list("places", flat=True))
+    capacities = list(hosted.time_slots.values_list("places", flat=True))
     booked = Booking.objects.filter(slot__hosted=hosted).count()
-    slots = _some(len(places), "slots" if len(places) > 1 else "slot")
-    return f"{slots}, {booked} of {sum(places)} places taken" if places else ""
+    slots = _some(len(capacities), "slots" if len(capacities) > 1 else "slot")
+    return f"{slots}, {booked} of {sum(capacities)} places taken" if capacities else ""
 
 
 def _some(n: int, what: str) -> str:
@@ -179,13 +179,13 @@ class NextAct:
 def home(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Show the next action and all pages."""
     progress = progress_of(access.hosted)
-    told = {
+    context = {
         "access": access,
         "next": _next(access.hosted, progress),
         "missing": progress.missing if access.hosted.state in {_State.DRAFT, _State.PUBLISHED} else (),
         "groups": _groups(access.hosted, progress),
     }
-    return render(request, "web/organiser/home.html", told)
+    return render(request, "web/organiser/home.html", context)
 
 
 def _next(hosted: HostedStudy, progress: EventProgress) -> NextAct:
@@ -205,8 +205,8 @@ def _next(hosted: HostedStudy, progress: EventProgress) -> NextAct:
         (state != _State.OPEN, "open the event, so that sessions can start.", "Open event", "operations"),
         (True, "the event is open. See active sessions, waiting replies and errors.", "Operations", "operations"),
     )  # fmt: skip
-    words, act, page = next(rest for holds, *rest in acts if holds)
-    return NextAct(words=words, act=act, address=reverse(f"organiser:{page}", args=[hosted.token]))
+    text, act, page = next(rest for holds, *rest in acts if holds)
+    return NextAct(words=text, act=act, address=reverse(f"organiser:{page}", args=[hosted.token]))
 
 
 _PAGES: Mapping[str, Sequence[tuple[str, str, str]]] = {
@@ -253,12 +253,12 @@ def _groups(hosted: HostedStudy, progress: EventProgress) -> list[NavigationGrou
             entries=[
                 NavigationEntry(
                     title=called,
-                    words=words,
+                    words=text,
                     address=reverse(name, args=[hosted.token]),
                     standing=standings.get(name, ""),
                     is_urgent=name in urgent,
                 )
-                for name, called, words in pages
+                for name, called, text in pages
             ],
         )
         for title, pages in _PAGES.items()
@@ -297,7 +297,9 @@ def audit_log(request: HttpRequest, access: AccessContext) -> HttpResponse:
 
 
 def _lines(entries: list[AuditEntry]) -> list[Line]:
-    people = {each.token: str(each) for each in Account.objects.filter(token__in={entry.actor for entry in entries})}
+    people = {
+        account.token: str(account) for account in Account.objects.filter(token__in={entry.actor for entry in entries})
+    }
     return [
         Line(
             at=entry.at,
@@ -311,7 +313,7 @@ def _lines(entries: list[AuditEntry]) -> list[Line]:
 
 
 class StudyForm(forms.Form):
-    """Where a study comes from."""
+    """The form that adds a study: a folder or a scenario pack."""
 
     folder = forms.CharField(
         label="Folder on this server",
@@ -333,18 +335,18 @@ class StudyForm(forms.Form):
 @hosts_only
 def studies(request: HttpRequest) -> HttpResponse:
     """Show the studies on this server; put another one there."""
-    form, faults = StudyForm(request.POST if request.method == "POST" else None), ""
+    form, errors = StudyForm(request.POST if request.method == "POST" else None), ""
     if request.method == "POST" and form.is_valid():
         try:
             hosted = host_study(_folder(form.cleaned_data), account_of(request))
             return redirect("organiser:editions", hosted.token)
         except InvalidStudyError as found:
-            faults = render_diagnostics(found.placed, limit=None, ending="No study was added.")
+            errors = render_diagnostics(found.placed, limit=None, ending="No study was added.")
         except InputError as error:
             form.add_error(None, str(error))
     mine = HostedStudy.objects.filter(memberships__account=account_of(request), memberships__role=Role.ORGANISER.value)
     status = HTTPStatus.UNPROCESSABLE_ENTITY if request.method == "POST" else HTTPStatus.OK
-    shown = {"form": form, "faults": faults, "studies": mine.order_by("made_at")}
+    shown = {"form": form, "faults": errors, "studies": mine.order_by("made_at")}
     return render(request, "web/organiser/studies.html", shown, status=status)
 
 

@@ -96,7 +96,7 @@ class RecentError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dashboard:
-    """What the page of operations shows.
+    """The context of the operations page.
 
     Attributes:
         active: The active sessions.
@@ -152,21 +152,21 @@ def dashboard_of(hosted: HostedStudy) -> Dashboard:
 def _active(
     session: Session, people: Mapping[str, tuple[str, str]], waiting: Mapping[str, datetime], now: datetime
 ) -> ActiveSession:
-    asked = waiting.get(session.key)
+    since = waiting.get(session.key)
     return ActiveSession(
         who=name_of(session.participant, people),
         member=people.get(session.participant, ("", ""))[1],
         session=session,
         minutes=session.clock.elapsed_s(now) / 60,
         is_paused=session.clock.paused is not None,
-        waits_s=(now - asked).total_seconds() if asked else None,
+        waits_s=(now - since).total_seconds() if since else None,
     )
 
 
 def _applications(hosted: HostedStudy, status: EventStatus) -> list[ApplicationStatus]:
     paused = set(hosted.paused_applications.values_list("name", flat=True))
     active = Counter(session.application for session in status.active)
-    found = {name: status.replies.get(name, ReplyCounts()) for name in status.applications}
+    replies = {name: status.replies.get(name, ReplyCounts()) for name in status.applications}
     return [
         ApplicationStatus(
             name=name,
@@ -178,7 +178,7 @@ def _applications(hosted: HostedStudy, status: EventStatus) -> list[ApplicationS
             stuck=counts.stuck,
             cost_usd=_usd(counts.cost_microusd),
         )
-        for name, counts in found.items()
+        for name, counts in replies.items()
     ]
 
 
@@ -250,7 +250,7 @@ def go_on(request: HttpRequest, access: AccessContext) -> HttpResponse:
     was_paused = access.hosted.state == _State.PAUSED
     lacks = () if was_paused else lacks_before_opening(access.hosted, event_of(access.hosted).study)
     if lacks:
-        messages.error(request, f"Not opened: {'; '.join(one.what for one in lacks)}.")
+        messages.error(request, f"Not opened: {'; '.join(lack.what for lack in lacks)}.")
         return redirect("organiser:operations", study=access.hosted.token)
     _set(access, _State.OPEN, "")
     if was_paused:
@@ -295,7 +295,7 @@ def end_abandoned_now(request: HttpRequest, access: AccessContext) -> HttpRespon
 def rest(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Pause or resume an application; the button names the wanted state, so pressing it twice is safe."""
     name, rests = request.POST.get("application", ""), request.POST.get("rest") == "yes"
-    if name in {one.name for one in event_of(access.hosted).study.applications}:
+    if name in {application.name for application in event_of(access.hosted).study.applications}:
         with transaction.atomic():
             if rests:
                 PausedApplication.objects.get_or_create(hosted=access.hosted, name=name)

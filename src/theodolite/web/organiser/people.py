@@ -97,22 +97,25 @@ def people(request: HttpRequest, access: AccessContext) -> HttpResponse:
 
 def _page(request: HttpRequest, access: AccessContext, *, status: int = 200, **forms_: forms.Form) -> HttpResponse:
     open_ones = [
-        AskedIn(one, standing_of(one), absolute(request, invitation_path(one)))
-        for one in Invitation.objects.select_related("hosted")
+        AskedIn(invitation, standing_of(invitation), absolute(request, invitation_path(invitation)))
+        for invitation in Invitation.objects.select_related("hosted")
         .filter(hosted=access.hosted, used_at=None)
         .order_by("-id")
     ]
     everybody, chosen = participants_of(access.hosted), request.GET.get("state", "")
-    pool = [one for one in everybody if not chosen or (one.state.value == chosen and one.is_tester)]
-    invited = [one for one in open_ones if one.standing is not Standing.WITHDRAWN]
+    pool = [member for member in everybody if not chosen or (member.state.value == chosen and member.is_tester)]
+    invited = [open_one for open_one in open_ones if open_one.standing is not Standing.WITHDRAWN]
     shows_links = request.GET.get("links") == "yes"
-    told = {
+    context = {
         "access": access,
-        "pool": [(one, link_of(request, one.membership) if shows_links and one.is_waited_for else "") for one in pool],
+        "pool": [
+            (member, link_of(request, member.membership) if shows_links and member.is_waited_for else "")
+            for member in pool
+        ],
         "states": counted_states(everybody, n_invited_testers(access.hosted)),
         "chosen": chosen,
         "zone": zone_of(event_of(access.hosted).study).key,
-        "n_waited_for": sum(one.is_waited_for for one in everybody),
+        "n_waited_for": sum(member.is_waited_for for member in everybody),
         "shows_links": shows_links,
         "slots": access.hosted.time_slots.exists(),
         "invitations": invited,
@@ -122,7 +125,7 @@ def _page(request: HttpRequest, access: AccessContext, *, status: int = 200, **f
         "slips": SlipsForm(),
         **forms_,
     }
-    return render(request, "web/organiser/people.html", told, status=status)
+    return render(request, "web/organiser/people.html", context, status=status)
 
 
 @allowed(Role.ORGANISER)
@@ -139,8 +142,8 @@ def ask(request: HttpRequest, access: AccessContext) -> HttpResponse:
     if not form.is_valid():
         return _page(request, access, status=422, invite=form)
     filled = form.cleaned_data
-    words = {key: filled.get(key, "") for key in ("email", "name", "language")}
-    invitation = invite(access.account, access.hosted, Role(filled["role"]), **words)
+    fields = {key: filled.get(key, "") for key in ("email", "name", "language")}
+    invitation = invite(access.account, access.hosted, Role(filled["role"]), **fields)
     sent = send_invitation(request, invitation)
     messages.success(request, "Invitation sent." if sent else "Invited. Copy the link below and pass it on.")
     return redirect("organiser:people", study=access.hosted.token)
@@ -153,14 +156,14 @@ def ask_many(request: HttpRequest, access: AccessContext) -> HttpResponse:
     form = ListForm(request.POST, request.FILES)
     if not form.is_valid():
         return _page(request, access, status=422, list=form)
-    rows, faults = read_list(form.cleaned_data["list"].read())
+    rows, errors = read_list(form.cleaned_data["list"].read())
     if any(not may_invite(access.hosted, role) for _, _, role in rows):
-        faults = [NO_APPROVAL, *faults]
-    faults += _clashes(access, rows)
-    for fault in faults[:20]:
-        form.add_error("list", fault)
-    if faults:
-        form.add_error(None, f"{len(faults)} error{'s' if len(faults) > 1 else ''}; nobody was invited.")
+        errors = [NO_APPROVAL, *errors]
+    errors += _clashes(access, rows)
+    for error in errors[:20]:
+        form.add_error("list", error)
+    if errors:
+        form.add_error(None, f"{len(errors)} error{'s' if len(errors) > 1 else ''}; nobody was invited.")
         return _page(request, access, status=422, list=form)
     with transaction.atomic():
         made = [invite(access.account, access.hosted, role, email=email, name=name) for email, name, role in rows]
@@ -175,22 +178,22 @@ def _languages(access: AccessContext) -> tuple[str, ...]:
 
 def _clashes(access: AccessContext, rows: Sequence[tuple[str, str, Role]]) -> list[str]:
     """Return the role conflicts of a list: with existing roles, or between its lines."""
-    wanted: dict[str, list[Role]] = {}
+    rows_by_email: dict[str, list[Role]] = {}
     for email, _, role in rows:
         if email:
-            wanted.setdefault(email.lower(), []).append(role)
-    found = []
-    for email, roles in wanted.items():
-        others = [one for one in roles if one is not Role.ANNOTATOR]
+            rows_by_email.setdefault(email.lower(), []).append(role)
+    problems = []
+    for email, roles in rows_by_email.items():
+        others = [role for role in roles if role is not Role.ANNOTATOR]
         clashes = [clash_of_address(email, access.hosted, role) for role in roles]
         if Role.ANNOTATOR in roles:
             clashes.append(why_not_both(Role.ANNOTATOR, has=others, had=others))
-        found += [f"{email}: {clash}." for clash in dict.fromkeys(filter(None, clashes))]
-    return found
+        problems += [f"{email}: {clash}." for clash in dict.fromkeys(filter(None, clashes))]
+    return problems
 
 
-def _sentence(words: str) -> str:
-    return f"{words[0].upper()}{words[1:]}."
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def read_list(raw: bytes) -> tuple[list[tuple[str, str, Role]], list[str]]:
@@ -210,32 +213,32 @@ def read_list(raw: bytes) -> tuple[list[tuple[str, str, Role]], list[str]]:
 
 def _rows(read: Sequence[dict[str, str]]) -> tuple[list[tuple[str, str, Role]], list[str]]:
     rows: list[tuple[str, str, Role]] = []
-    faults = [f"Line {MOST_ROWS + 2}: a list has at most {MOST_ROWS} people."] if len(read) > MOST_ROWS else []
+    errors = [f"Line {MOST_ROWS + 2}: a list has at most {MOST_ROWS} people."] if len(read) > MOST_ROWS else []
     seen: dict[tuple[str, str], int] = {}
     roles = {role.value: role for role in Role}
     for line, row in enumerate(read[:MOST_ROWS], 2):
         email, name, role = ((row.get(key) or "").strip() for key in ("email", "name", "role"))
         if email and not is_address(email):
-            faults.append(f"Line {line}: “{email}” is not an e-mail address.")
+            errors.append(f"Line {line}: “{email}” is not an e-mail address.")
         if role.lower() not in roles:
-            faults.append(f"Line {line}: “{role}” is not a role; expected one of {', '.join(roles)}.")
+            errors.append(f"Line {line}: “{role}” is not a role; expected one of {', '.join(roles)}.")
             continue
         if email and (email.lower(), role.lower()) in seen:
-            faults.append(f"Line {line}: {email} is already in line {seen[email.lower(), role.lower()]}.")
+            errors.append(f"Line {line}: {email} is already in line {seen[email.lower(), role.lower()]}.")
         seen[email.lower(), role.lower()] = line
         rows.append((email, name, roles[role.lower()]))
-    return rows, faults
+    return rows, errors
 
 
 @allowed(Role.ORGANISER)
 @require_POST
 def remind(request: HttpRequest, access: AccessContext, invitation: str) -> HttpResponse:
     """Send an invitation once more."""
-    found = get_object_or_404(Invitation, token=invitation, hosted=access.hosted, used_at=None, withdrawn_at=None)
-    if not may_invite(access.hosted, Role(found.role)):
+    row = get_object_or_404(Invitation, token=invitation, hosted=access.hosted, used_at=None, withdrawn_at=None)
+    if not may_invite(access.hosted, Role(row.role)):
         messages.error(request, NO_APPROVAL)
         return redirect("organiser:people", study=access.hosted.token)
-    sent = send_invitation(request, found)
+    sent = send_invitation(request, row)
     messages.success(request, "Resent." if sent else "No e-mail was sent; copy the link and pass it on.")
     return redirect("organiser:people", study=access.hosted.token)
 
@@ -244,8 +247,8 @@ def remind(request: HttpRequest, access: AccessContext, invitation: str) -> Http
 @require_POST
 def take_back(request: HttpRequest, access: AccessContext, invitation: str) -> HttpResponse:
     """Revoke an invitation; its link stops working."""
-    found = get_object_or_404(Invitation, token=invitation, hosted=access.hosted, used_at=None)
-    withdraw_invitation(access.account, found)
+    row = get_object_or_404(Invitation, token=invitation, hosted=access.hosted, used_at=None)
+    withdraw_invitation(access.account, row)
     messages.success(request, "Revoked.")
     return redirect("organiser:people", study=access.hosted.token)
 

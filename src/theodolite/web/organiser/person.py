@@ -84,7 +84,7 @@ class Participant:
     @property
     def over(self) -> int:
         """Ended sessions; count."""
-        return sum(one.is_over for one in self.sessions)
+        return sum(session.is_over for session in self.sessions)
 
     @property
     def is_tester(self) -> bool:
@@ -107,20 +107,20 @@ def participants_of(hosted: HostedStudy) -> list[Participant]:
     events, now = server_store().events, timezone.now()
     consented, severe = events.participants.consented(hosted.name), events.replies.broken_guardrails(hosted.name)
     return [
-        _participant(one, tuple(sessions[one.participant]), one.participant in consented, severe, now)
-        for one in members
+        _participant(member, tuple(sessions[member.participant]), member.participant in consented, severe, now)
+        for member in members
     ]
 
 
 def n_invited_testers(hosted: HostedStudy) -> int:
     """Return how many testers have an open invitation; count."""
-    asked = Invitation.objects.filter(hosted=hosted, role__in=[role.value for role in TESTERS], used_at=None)
-    return asked.filter(withdrawn_at=None, expires_at__gt=timezone.now()).count()
+    invitations = Invitation.objects.filter(hosted=hosted, role__in=[role.value for role in TESTERS], used_at=None)
+    return invitations.filter(withdrawn_at=None, expires_at__gt=timezone.now()).count()
 
 
 def counted_states(pool: Iterable[Participant], n_invited: int) -> list[tuple[str, int]]:
     """Return how many testers are in each state, in order; `n_invited` more have not joined yet."""
-    counts = Counter(one.state for one in pool if one.is_tester)
+    counts = Counter(member.state for member in pool if member.is_tester)
     counts[ParticipantState.INVITED] += n_invited
     return [(state.value, counts[state]) for state in ParticipantState if counts[state]]
 
@@ -136,7 +136,7 @@ def _participant(
         membership=membership,
         state=_state(membership, sessions, has_consented=has_consented),
         sessions=sessions,
-        minutes=sum(one.clock.elapsed_s(now) for one in sessions) / 60,
+        minutes=sum(session.clock.elapsed_s(now) for session in sessions) / 60,
         severe=severe.get(membership.participant, 0),
     )
 
@@ -144,9 +144,9 @@ def _participant(
 def _state(membership: Membership, sessions: tuple[Session, ...], *, has_consented: bool) -> ParticipantState:
     if membership.left_at is not None:
         return ParticipantState.WITHDRAWN if membership.withdrew else ParticipantState.LEFT
-    if any(one.state is SessionState.ACTIVE for one in sessions):
+    if any(session.state is SessionState.ACTIVE for session in sessions):
         return ParticipantState.ACTIVE
-    if sessions and all(one.is_over for one in sessions):
+    if sessions and all(session.is_over for session in sessions):
         return ParticipantState.DONE
     if has_consented:
         return ParticipantState.CONSENTED
@@ -173,21 +173,21 @@ def person(request: HttpRequest, access: AccessContext, member: str) -> HttpResp
     pooled = _participant_of(access, member)
     membership, now, zone = pooled.membership, timezone.now(), zone_of(event_of(access.hosted).study)
     own = booked_slot(membership, now)
-    told = {
+    context = {
         "access": access,
         "one": pooled,
         "link": link_of(request, membership),
         "address": address_of(membership),
         "slot": span_text(own.begins, own.ends, zone) if own else "",
         "slots": [
-            (one.slot.token, span_text(one.slot.begins, one.slot.ends, zone), one.left)
-            for one in offered(access.hosted, membership.role, now)
+            (offer.slot.token, span_text(offer.slot.begins, offer.slot.ends, zone), offer.left)
+            for offer in offered(access.hosted, membership.role, now)
         ],
         "is_tester": membership.as_role in TESTERS,
         "may_have_code": membership.as_role in WALK_IN,
         "screening": Screening.objects.filter(membership=membership).first(),
     }
-    return render(request, "web/organiser/person.html", told)
+    return render(request, "web/organiser/person.html", context)
 
 
 def link_of(request: HttpRequest, membership: Membership) -> str:
@@ -298,7 +298,7 @@ _ACTS: dict[str, Callable[[HttpRequest, AccessContext, Membership], str]] = {
 @require_POST
 def remind_all(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Remind every tester with steps left; testers without an address are counted."""
-    waited_for = [one.membership for one in participants_of(access.hosted) if one.is_waited_for]
+    waited_for = [participant.membership for participant in participants_of(access.hosted) if participant.is_waited_for]
     sent = over_one_line(partial(send_reminder, request), waited_for)
     audit(
         access.account,
@@ -309,14 +309,18 @@ def remind_all(request: HttpRequest, access: AccessContext) -> HttpResponse:
         sent=sent,
     )
     rest = len(waited_for) - sent
-    words = f"{sent} reminded by e-mail." + (f" {rest} have no e-mail address: their links are below." if rest else "")
-    messages.success(request, words)
+    message = f"{sent} reminded by e-mail." + (
+        f" {rest} have no e-mail address: their links are below." if rest else ""
+    )
+    messages.success(request, message)
     return redirect(f"{reverse('organiser:people', args=[access.hosted.token])}?links=yes")
 
 
 def _participant_of(access: AccessContext, member: str) -> Participant:
-    found = get_object_or_404(Membership, token=member, hosted=access.hosted)
-    return next(one for one in participants_of(access.hosted) if one.membership.pk == found.pk)
+    membership = get_object_or_404(Membership, token=member, hosted=access.hosted)
+    return next(
+        participant for participant in participants_of(access.hosted) if participant.membership.pk == membership.pk
+    )
 
 
 Item = TypeVar("Item")

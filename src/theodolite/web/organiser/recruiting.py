@@ -131,13 +131,13 @@ def _told(request: HttpRequest, access: AccessContext, zone: ZoneInfo) -> list[d
     )
     return [
         {
-            "link": one,
-            "address": absolute(request, reverse("recruited", args=[one.token]))
-            + (PARAMETERS if one.kind == RecruitLink.Kind.PROLIFIC else ""),
-            "closes": moment_text(one.closes_at, zone) if one.closes_at else "",
-            "shut": why_shut(one),
+            "link": link,
+            "address": absolute(request, reverse("recruited", args=[link.token]))
+            + (PARAMETERS if link.kind == RecruitLink.Kind.PROLIFIC else ""),
+            "closes": moment_text(link.closes_at, zone) if link.closes_at else "",
+            "shut": why_shut(link),
         }
-        for one in known.order_by("-id")
+        for link in known.order_by("-id")
     ]
 
 
@@ -145,13 +145,15 @@ def _told(request: HttpRequest, access: AccessContext, zone: ZoneInfo) -> list[d
 @require_POST
 def close_link(request: HttpRequest, access: AccessContext, link: str) -> HttpResponse:
     """Close a link for new participants, or open it again."""
-    found = get_object_or_404(RecruitLink, token=link, hosted=access.hosted)
+    recruit_link = get_object_or_404(RecruitLink, token=link, hosted=access.hosted)
     with transaction.atomic():
-        found.closed_at = (found.closed_at or timezone.now()) if request.POST.get("shut") == "yes" else None
-        found.save(update_fields=["closed_at"])
-        verb = "closed recruiting link" if found.closed_at else "opened recruiting link"
-        audit(access.account, verb, f"link {found.token}", hosted=access.hosted)
-    messages.success(request, "Closed." if found.closed_at else "Reopened.")
+        recruit_link.closed_at = (
+            (recruit_link.closed_at or timezone.now()) if request.POST.get("shut") == "yes" else None
+        )
+        recruit_link.save(update_fields=["closed_at"])
+        verb = "closed recruiting link" if recruit_link.closed_at else "opened recruiting link"
+        audit(access.account, verb, f"link {recruit_link.token}", hosted=access.hosted)
+    messages.success(request, "Closed." if recruit_link.closed_at else "Reopened.")
     return redirect("organiser:links", study=access.hosted.token)
 
 
@@ -187,9 +189,9 @@ def square_of(text: str) -> str:
     """Return a QR code of a text as a data URL."""
     code = QRCode(border=2, image_factory=SvgPathImage)
     code.add_data(text)
-    held = BytesIO()
-    code.make_image().save(held)
-    return "data:image/svg+xml;base64," + base64.b64encode(held.getvalue()).decode()
+    bytes_i_o = BytesIO()
+    code.make_image().save(bytes_i_o)
+    return "data:image/svg+xml;base64," + base64.b64encode(bytes_i_o.getvalue()).decode()
 
 
 _MOST = 60
@@ -226,11 +228,11 @@ def slots(request: HttpRequest, access: AccessContext) -> HttpResponse:
     known = access.hosted.time_slots.prefetch_related("bookings__membership__account")
     rows = [
         {
-            "slot": one,
-            "when": span_text(one.begins, one.ends, zone),
-            "people": [str(booking.membership.account) for booking in one.bookings.all()],
+            "slot": slot,
+            "when": span_text(slot.begins, slot.ends, zone),
+            "people": [str(booking.membership.account) for booking in slot.bookings.all()],
         }
-        for one in known
+        for slot in known
     ]
     shown = {"access": access, "form": form, "slots": rows, "zone": zone.key}
     return render(request, "web/organiser/slots.html", shown, status=422 if form.errors else 200)
@@ -262,11 +264,11 @@ def _make(access: AccessContext, filled: dict[str, Any], zone: Any) -> int:
 def drop_slot(request: HttpRequest, access: AccessContext, slot: str) -> HttpResponse:
     """Delete a time slot without bookings."""
     with transaction.atomic():
-        found = get_object_or_404(TimeSlot.objects.select_for_update(), token=slot, hosted=access.hosted)
-        if found.bookings.exists():
+        time_slot = get_object_or_404(TimeSlot.objects.select_for_update(), token=slot, hosted=access.hosted)
+        if time_slot.bookings.exists():
             messages.error(request, "This slot is booked; book another slot for its participants first.")
         else:
-            found.delete()
+            time_slot.delete()
             audit(access.account, "deleted time slot", f"slot {slot}", hosted=access.hosted)
             messages.success(request, "Deleted.")
     return redirect("organiser:slots", study=access.hosted.token)

@@ -61,23 +61,23 @@ def _begin(hosted: HostedStudy, by: Account) -> Measurement | None:
 
 
 async def _measured(measurement: Measurement) -> None:
-    words = [measurement.hosted.folder, str(settings.WORKSPACE), str(measurement.folder), measurement.edition]
+    command = [measurement.hosted.folder, str(settings.WORKSPACE), str(measurement.folder), measurement.edition]
     environ = {**os.environ, DATABASE_VARIABLE: settings.DATABASE_URL or ""}
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "theodolite.bootstrap.events", *words,
+        sys.executable, "-m", "theodolite.bootstrap.events", *command,
         env=environ, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
     try:
-        _, said = await process.communicate()
+        _, output = await process.communicate()
     except asyncio.CancelledError:
         process.kill()
         raise
-    problem = "" if process.returncode == 0 else _last_line(said.decode(errors="replace"))
+    problem = "" if process.returncode == 0 else _last_line(output.decode(errors="replace"))
     await sync_to_async(_keep)(measurement, problem)
 
 
-def _last_line(said: str) -> str:
-    lines = [line for line in said.splitlines() if line.strip()]
+def _last_line(output: str) -> str:
+    lines = [line for line in output.splitlines() if line.strip()]
     return lines[-1] if lines else "The measurement stopped without an error message."
 
 
@@ -108,8 +108,8 @@ def results(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """List the measurements."""
     measured = list(access.hosted.measurements.select_related("asked_by").order_by("-asked_at"))
     numbers = dict(access.hosted.editions.values_list("version", "number"))
-    lines = [(one, numbers.get(one.edition)) for one in measured]
-    is_under_way = any(one.done_at is None for one in measured)
+    lines = [(measurement, numbers.get(measurement.edition)) for measurement in measured]
+    is_under_way = any(measurement.done_at is None for measurement in measured)
     return render(
         request, "web/organiser/results.html", {"access": access, "lines": lines, "is_under_way": is_under_way}
     )
@@ -131,11 +131,11 @@ async def measure_now(request: HttpRequest, access: AccessContext) -> HttpRespon
 @require_GET
 def measured_file(request: HttpRequest, access: AccessContext, measurement: str, file: str) -> HttpResponse:
     """Return the report or the results of a measurement; the access is logged."""
-    found = Measurement.objects.filter(hosted=access.hosted, token=measurement).first()
-    if found is None or file not in _TYPES or not (found.folder / file).is_file():
+    row = Measurement.objects.filter(hosted=access.hosted, token=measurement).first()
+    if row is None or file not in _TYPES or not (row.folder / file).is_file():
         raise Http404
-    audit(request.user, "opened results", f"measurement {found.token}", hosted=access.hosted, file=file)
-    response = HttpResponse((found.folder / file).read_bytes(), content_type=_TYPES[file])
+    audit(request.user, "opened results", f"measurement {row.token}", hosted=access.hosted, file=file)
+    response = HttpResponse((row.folder / file).read_bytes(), content_type=_TYPES[file])
     if file == REPORT:
         response.headers["Content-Security-Policy"] = REPORT_POLICY
     else:

@@ -32,8 +32,8 @@ def editions(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Show the releases and the changes of a new one, or publish it."""
     try:
         if request.method == "POST":
-            edition = publish(access.hosted, access.account, request.POST.get("version", ""))
-            messages.success(request, f"Version {edition.number} is published.")
+            release = publish(access.hosted, access.account, request.POST.get("version", ""))
+            messages.success(request, f"Version {release.number} is published.")
             return redirect("organiser:editions", access.hosted.token)
         shown = _compared(access)
     except InvalidStudyError as faults:
@@ -82,18 +82,18 @@ def ethics(request: HttpRequest, access: AccessContext) -> HttpResponse:
     form = ApprovalForm(request.POST or None, instance=EthicsApproval(hosted=access.hosted, made_by=access.account))
     if request.method == "POST" and form.is_valid():
         with transaction.atomic():
-            kept = form.save()
+            approval = form.save()
             audit(access.account, "recorded ethics approval", f"study {access.hosted.token}", hosted=access.hosted,
-                  body=kept.body, number=kept.number)  # fmt: skip
+                  body=approval.body, number=approval.number)  # fmt: skip
         messages.success(request, "Recorded. Testers can be invited.")
         return redirect("organiser:people", study=access.hosted.token)
-    told = {
+    context = {
         "access": access,
         "form": form,
         "approvals": access.hosted.approvals.all(),
         "holds": approval_of(access.hosted),
     }
-    return render(request, "web/organiser/ethics.html", told, status=422 if form.errors else 200)
+    return render(request, "web/organiser/ethics.html", context, status=422 if form.errors else 200)
 
 
 LONGEST = 10_000
@@ -133,7 +133,10 @@ def criteria(request: HttpRequest, access: AccessContext) -> HttpResponse:
     if request.method != "POST":
         return _page(request, access)
     sent = request.POST
-    about = next((one for one in CriteriaSubject if one.value == sent.get("about")), CriteriaSubject.RECRUITMENT)
+    about = next(
+        (subject for subject in CriteriaSubject if subject.value == sent.get("about")),
+        CriteriaSubject.RECRUITMENT,
+    )
     try:
         made = state_criteria(
             server_store(),
@@ -161,14 +164,18 @@ def _page(
     text: str = "",
     about: CriteriaSubject | None = None,
 ) -> HttpResponse:
-    found = criteria_of(server_store(), access.hosted.name)
-    names = dict(Account.objects.filter(token__in={one.by for one in found}).values_list("token", "name"))
+    criteria = criteria_of(server_store(), access.hosted.name)
+    names = dict(
+        Account.objects.filter(token__in={statement.by for statement in criteria}).values_list("token", "name")
+    )
     stated = [
         StatedBefore(
             about=subject,
             asked=asked,
             statements=tuple(
-                (one, names.get(one.by, "former member")) for one in reversed(found) if one.about is subject
+                (statement, names.get(statement.by, "former member"))
+                for statement in reversed(criteria)
+                if statement.about is subject
             ),
         )
         for subject, asked in _ASKED.items()

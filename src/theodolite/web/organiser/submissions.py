@@ -40,7 +40,7 @@ _DECISIONS = {"accept": _State.ACCEPTED, "return": _State.RETURNED, "decline": _
 
 
 class DecisionForm(forms.Form):
-    """What becomes of a submission."""
+    """The decision about a submission."""
 
     decision = forms.ChoiceField(
         label="Decision",
@@ -104,35 +104,35 @@ def submissions(request: HttpRequest, access: AccessContext) -> HttpResponse:
 def submission(request: HttpRequest, access: AccessContext, submission: str) -> HttpResponse:
     """Show one submission without its credentials, and decide about it."""
     handed_in = Submission.objects.exclude(state=_State.DRAFT).select_related("team__account", "hosted")
-    found = get_object_or_404(handed_in, token=submission, hosted=access.hosted)
-    form = DecisionForm(request.POST or None, claims=claims_of(found))
-    if request.method == "POST" and found.state == _State.SUBMITTED and form.is_valid():
-        decided = _decide(access, found, form)
+    row = get_object_or_404(handed_in, token=submission, hosted=access.hosted)
+    form = DecisionForm(request.POST or None, claims=claims_of(row))
+    if request.method == "POST" and row.state == _State.SUBMITTED and form.is_valid():
+        decided = _decide(access, row, form)
         messages.success(request, f"{decided.name}: {decided.state}.")
-        return redirect("organiser:submission", study=access.hosted.token, submission=found.token)
-    told = {
+        return redirect("organiser:submission", study=access.hosted.token, submission=row.token)
+    context = {
         "access": access,
-        "submission": found,
+        "submission": row,
         "form": form,
-        "claims": claims_of(found),
-        "lines": study_lines(found) if found.state == _State.ACCEPTED else "",
-        "scripts": script_lines(found) if found.state == _State.ACCEPTED else "",
+        "claims": claims_of(row),
+        "lines": study_lines(row) if row.state == _State.ACCEPTED else "",
+        "scripts": script_lines(row) if row.state == _State.ACCEPTED else "",
     }
-    return render(request, "web/organiser/submission.html", told, status=422 if form.errors else 200)
+    return render(request, "web/organiser/submission.html", context, status=422 if form.errors else 200)
 
 
 @transaction.atomic
 def _decide(access: AccessContext, submission: Submission, form: DecisionForm) -> Submission:
-    found = submission.held(_State.SUBMITTED)
+    locked = submission.held(_State.SUBMITTED)
     decision, reason = form.cleaned_data["decision"], form.cleaned_data["reason"]
-    found.state, found.reason, found.decided_at = _DECISIONS[decision], reason, timezone.now()
-    if found.state == _State.ACCEPTED:
-        found.claim_tests = form.claim_tests()
-    if found.state == _State.DECLINED:
-        found.sealed = b""
-    found.save()
-    audit(access.account, f"decided: {decision}", f"submission {found.token}", hosted=access.hosted, reason=reason)
-    return found
+    locked.state, locked.reason, locked.decided_at = _DECISIONS[decision], reason, timezone.now()
+    if locked.state == _State.ACCEPTED:
+        locked.claim_tests = form.claim_tests()
+    if locked.state == _State.DECLINED:
+        locked.sealed = b""
+    locked.save()
+    audit(access.account, f"decided: {decision}", f"submission {locked.token}", hosted=access.hosted, reason=reason)
+    return locked
 
 
 MOST_LETTERS = 4000
@@ -144,7 +144,7 @@ MOST_TURNS = 20
 
 
 PATIENCE_S = 120.0
-"""How long an application may take; seconds."""
+"""Timeout of a reply; seconds."""
 
 _TRIED = (_State.SUBMITTED, _State.RETURNED, _State.ACCEPTED)
 
@@ -171,26 +171,28 @@ class Trial:
     @property
     def shown(self) -> list[tuple[Exchange, SafeString]]:
         """The turns with the replies as testers would see them."""
-        return [(one, safe_html(one.response)) for one in self.turns]
+        return [(turn, safe_html(turn.response)) for turn in self.turns]
 
 
 @allowed(Role.ORGANISER)
 def try_submission(request: HttpRequest, access: AccessContext, submission: str) -> HttpResponse:
     """Show the conversation so far, with the reply to what was said now."""
-    found, study = _opened(access, submission)
-    page = _Page(request=request, access=access, submission=found, study=study, trial=_trial_from(request, study))
-    words = request.POST.get("text", "").strip()
+    conversation, study = _opened(access, submission)
+    page = _TrialPage(
+        request=request, access=access, submission=conversation, study=study, trial=_trial_from(request, study)
+    )
+    prompt = request.POST.get("text", "").strip()
     if request.method != "POST":
         return page.shown()
-    if not words or len(words) > MOST_LETTERS or page.trial.is_full:
-        return page.shown(fault=f"Enter a message of at most {MOST_LETTERS} characters.", text=words[:MOST_LETTERS])
-    audit(access.account, "tried application", f"submission {found.token}", hosted=access.hosted)
+    if not prompt or len(prompt) > MOST_LETTERS or page.trial.is_full:
+        return page.shown(fault=f"Enter a message of at most {MOST_LETTERS} characters.", text=prompt[:MOST_LETTERS])
+    audit(access.account, "tried application", f"submission {conversation.token}", hosted=access.hosted)
     answer = HttpResponse()
-    return once(answer, partial(_answered, answer, page, words))
+    return once(answer, partial(_answered, answer, page, prompt))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Page:
+class _TrialPage:
     """The page of one conversation, for whoever asked for it."""
 
     request: HttpRequest
@@ -201,8 +203,8 @@ class _Page:
 
     def shown(self, **more: object) -> HttpResponse:
         """Return the page with what is new on it; `fault` says what went wrong."""
-        scenarios = [one.name for one in self.study.scenarios]
-        told = {
+        scenarios = [scenario.name for scenario in self.study.scenarios]
+        context = {
             "access": self.access,
             "submission": self.submission,
             "scenarios": scenarios,
@@ -210,19 +212,19 @@ class _Page:
             **more,
         }
         with translation.override(PLAIN):  # the thread speaks for others next
-            return render(self.request, "web/organiser/try.html", told, status=422 if "fault" in more else 200)
+            return render(self.request, "web/organiser/try.html", context, status=422 if "fault" in more else 200)
 
 
-async def _answered(answer: HttpResponse, page: _Page, words: str) -> None:
+async def _answered(answer: HttpResponse, page: _TrialPage, prompt: str) -> None:
     """Ask the application, which takes as long as it takes and no thread, and fill the answer with the page."""
     began, trial = monotonic(), page.trial
     try:
-        reply = await _reply(page.submission, page.study, trial, words)
+        reply = await _reply(page.submission, page.study, trial, prompt)
     except (TheodoliteError, TimeoutError) as error:
-        fault = str(error) or f"no reply within {PATIENCE_S:.0f} s"
-        fill(answer, await by_crew(page.shown, fault=fault, text=words))
+        error_text = str(error) or f"no reply within {PATIENCE_S:.0f} s"
+        fill(answer, await by_crew(page.shown, fault=error_text, text=prompt))
         return
-    further = replace(trial, turns=(*trial.turns, Exchange(prompt=words, response=reply)))
+    further = replace(trial, turns=(*trial.turns, Exchange(prompt=prompt, response=reply)))
     fill(answer, await by_crew(replace(page, trial=further).shown, took_s=monotonic() - began))
 
 
@@ -237,28 +239,30 @@ def _trial_from(request: HttpRequest, study: Study) -> Trial:
     Raises:
         Http404: If it is none that a page of ours would send.
     """
-    said, heard = request.POST.getlist("said"), request.POST.getlist("heard")
-    names: Sequence[str] = [one.name for one in study.scenarios]
+    prompts, heard = request.POST.getlist("said"), request.POST.getlist("heard")
+    names: Sequence[str] = [scenario.name for scenario in study.scenarios]
     scenario = request.POST.get("scenario", names[0] if names else "")
-    if len(said) != len(heard) or len(said) > MOST_TURNS or (scenario and scenario not in names):
+    if len(prompts) != len(heard) or len(prompts) > MOST_TURNS or (scenario and scenario not in names):
         raise Http404
-    turns = tuple(Exchange(prompt=prompt, response=response) for prompt, response in zip(said, heard, strict=True))
+    turns = tuple(Exchange(prompt=prompt, response=response) for prompt, response in zip(prompts, heard, strict=True))
     return Trial(key=request.POST.get("key", "") or secrets.token_hex(16), scenario=scenario, turns=turns)
 
 
-async def _reply(found: Submission, study: Study, trial: Trial, words: str) -> str:
+async def _reply(submission: Submission, study: Study, trial: Trial, text: str) -> str:
     """Return what the application answers; what its own filter withheld is an answer, too."""
-    application, environ = await by_crew(prepared, found)
-    said = SayToApplication(
-        application=found.name,
-        prompt=words,
+    application, environ = await by_crew(prepared, submission)
+    say_to_application = SayToApplication(
+        application=submission.name,
+        prompt=text,
         turn=len(trial.turns) + 1,
         history=trial.turns,
         context=study.scenario(trial.scenario).context if trial.scenario else "",
     )
-    folder = Path(found.hosted.folder or ".")
+    folder = Path(submission.hosted.folder or ".")
     try:
         async with asyncio.timeout(PATIENCE_S):
-            return (await answer_alone(application, said, session=trial.key, folder=folder, environ=environ)).text
+            return (
+                await answer_alone(application, say_to_application, session=trial.key, folder=folder, environ=environ)
+            ).text
     except ContentRefused:
         return FILTERED_TEXT

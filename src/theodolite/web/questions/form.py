@@ -81,7 +81,7 @@ class Field:
     """One question on a page, about the dialogue or one of its turns.
 
     Attributes:
-        place: The question and the turn.
+        ref: The question and the turn.
         name: Name of the form field.
         tag: Identifier in the page.
         kind: `numbers`, `list`, `several`, `decimal` or `text`.
@@ -100,7 +100,7 @@ class Field:
         is_shut: Whether browsers submit nothing of the field while the question is closed.
     """
 
-    place: OpenQuestion
+    ref: OpenQuestion
     name: str
     tag: str
     kind: str
@@ -316,7 +316,7 @@ def question_field(
     chosen = {submitted_value(answer) for answer in own}
     meanings = {label.value: label.meaning for label in question.scale.labels}
     return Field(
-        place=ref,
+        ref=ref,
         name=name,
         tag=tag,
         kind=_kind(question),
@@ -342,8 +342,8 @@ def submitted_value(answer: Answer | None) -> str:
 
 
 def _labelled_exemplar(exemplar: Exemplar, scale: Scale) -> Exemplar:
-    words = next((label.words for label in scale.labels if label.value == exemplar.answer), "")
-    return replace(exemplar, answer=words or exemplar.answer)
+    text = next((label.words for label in scale.labels if label.value == exemplar.answer), "")
+    return replace(exemplar, answer=text or exemplar.answer)
 
 
 def _kind(question: Question) -> str:

@@ -68,18 +68,18 @@ class VersionPair:
     @property
     def lines(self) -> list[tuple[QuestionTouch, PastAnswers | None, str]]:
         """Each touched question with its past answers, and how a form names it."""
-        found = [(one, self.past.get(one.question)) for one in self.touches]
-        return [(one, past, self.place(one.question) if past else "") for one, past in found]
+        lines = [(touch, self.past.get(touch.question)) for touch in self.touches]
+        return [(touch, past, self.place(touch.question) if past else "") for touch, past in lines]
 
     @property
     def n_same(self) -> int:
         """Questions that nothing touches; count."""
-        return len(self.after.instrument.questions) - sum(one.question not in self._gone for one in self.touches)
+        return len(self.after.instrument.questions) - sum(touch.question not in self._gone for touch in self.touches)
 
     @property
     def _gone(self) -> set[str]:
-        return {one.name for one in self.before.instrument.questions} - {
-            one.name for one in self.after.instrument.questions
+        return {question.name for question in self.before.instrument.questions} - {
+            question.name for question in self.after.instrument.questions
         }
 
     def place(self, question: str) -> str:
@@ -91,10 +91,10 @@ class VersionPair:
 @require_http_methods(["GET", "POST"])
 def touching(request: HttpRequest, access: AccessContext, draft: str) -> HttpResponse:
     """Show what a draft touches, and put the sample that shows what it moves into the queue."""
-    found = SchemaDraft.objects.filter(hosted=access.hosted, token=draft).select_related("hosted").first()
-    if found is None:
+    schema_draft = SchemaDraft.objects.filter(hosted=access.hosted, token=draft).select_related("hosted").first()
+    if schema_draft is None:
         raise Http404
-    schema = written(found, head_of(found)).reading.schema
+    schema = written(schema_draft, head_of(schema_draft)).reading.schema
     annotator = annotator_context(access)
     comparisons = _comparisons(annotator, schema) if annotator and schema else []
     sent = request.POST if request.method == "POST" else request.GET
@@ -104,13 +104,13 @@ def touching(request: HttpRequest, access: AccessContext, draft: str) -> HttpRes
     except InputError as error:
         messages.warning(request, f"Not planned: {error}.")
         wish = SampleWish()
-    context: dict[str, object] = {"access": access, "draft": found, "schema": schema, "annotator": annotator}
+    context: dict[str, object] = {"access": access, "draft": schema_draft, "schema": schema, "annotator": annotator}
     context |= {"comparisons": comparisons, "wish": wish, "aims": _aims(wish), "seed": _seed(sent)}
     context["routes"] = _routes(annotator, schema) if annotator and schema else []
     if annotator and chosen:
         sample = _Sample.of(annotator, *chosen, wish, _seed(sent))
         if request.method == "POST":
-            return _put(request, access, found, annotator, sample)
+            return _put(request, access, schema_draft, annotator, sample)
         context["sample"] = sample
     return render(request, "web/schemas/touching.html", context)
 
@@ -118,35 +118,50 @@ def touching(request: HttpRequest, access: AccessContext, draft: str) -> HttpRes
 def _comparisons(annotator: AnnotatorContext, schema: AnnotationSchema) -> list[VersionPair]:
     """Return each category in the versions that people have answered by and that say otherwise than the draft."""
     study, design = queues.study_name(annotator.queue), annotator.design
-    found = []
+    comparisons = []
     for category in schema.categories:
         past = past_answers(study, category.name)
-        for version in dict.fromkeys(one.version for one in past):
+        for version in dict.fromkeys(answer.version for answer in past):
             before = annotator.records.guideline(version)
             if is_same(before, category.guideline):
                 continue
             touches = touched(before, category.guideline)
-            known = {one.question: one for one in past if one.version == version}
-            asked = _asked(annotator, design, category.guideline)
-            found.append(
+            known = {answer.question: answer for answer in past if answer.version == version}
+            queue_version = _asked(annotator, design, category.guideline)
+            comparisons.append(
                 VersionPair(
-                    before=before, after=category.guideline, version=version, asked=asked, touches=touches, past=known
+                    before=before,
+                    after=category.guideline,
+                    version=version,
+                    asked=queue_version,
+                    touches=touches,
+                    past=known,
                 )
             )
-    return found
+    return comparisons
 
 
 def _asked(annotator: AnnotatorContext, design: QueueDesign, guideline: Guideline) -> str:
-    asked = design.category(guideline.name)
-    return asked.version if asked and is_same(annotator.records.guideline(asked.version), guideline) else ""
+    queue_category = design.category(guideline.name)
+    return (
+        queue_category.version
+        if queue_category and is_same(annotator.records.guideline(queue_category.version), guideline)
+        else ""
+    )
 
 
-def _chosen(comparisons: Sequence[VersionPair], place: str) -> tuple[VersionPair, str] | None:
+def _chosen(comparisons: Sequence[VersionPair], key: str) -> tuple[VersionPair, str] | None:
     """Return category and question that a form names, or the first touched question with past answers."""
-    open_ones = [(one, touch.question) for one in comparisons for touch, past, _ in one.lines if past]
-    named = next(((one, name) for one, name in open_ones if one.place(name) == place), None)
-    kept = [(one, name) for one, name in open_ones if any(each.name == name for each in one.after.instrument.questions)]
-    return named or next(iter(kept), None)
+    open_ones = [
+        (comparison, touch.question) for comparison in comparisons for touch, past, _ in comparison.lines if past
+    ]
+    named = next(((pair, name) for pair, name in open_ones if pair.place(name) == key), None)
+    remaining = [
+        (pair, name)
+        for pair, name in open_ones
+        if any(question.name == name for question in pair.after.instrument.questions)
+    ]
+    return named or next(iter(remaining), None)
 
 
 def _wish(sent: QueryDict) -> SampleWish:
@@ -164,11 +179,11 @@ def _seed(sent: QueryDict) -> int:
 
 
 def _aims(wish: SampleWish) -> list[tuple[str, str, bool]]:
-    words = {
+    texts = {
         SampleAim.SHIFT: "to detect a shift of the defect rate",
         SampleAim.AGREEMENT: "to estimate the agreement of old and new answers",
     }
-    return [(aim.value, words[aim], aim is wish.aim) for aim in SampleAim]
+    return [(aim.value, texts[aim], aim is wish.aim) for aim in SampleAim]
 
 
 def _routes(annotator: AnnotatorContext, schema: AnnotationSchema) -> list[tuple[str, str, str, int]]:
@@ -179,12 +194,12 @@ def _routes(annotator: AnnotatorContext, schema: AnnotationSchema) -> list[tuple
     was = [design.on_violation, design.otherwise] if design.first else [(), ()]
     now = [route.on_violation, route.otherwise] if route else [(), ()]
     first: tuple[tuple[str, ...], tuple[str, ...]] = (design.first,), (route.first if route else "",)
-    found = [("first", *first, n_yes + n_no)]
-    found += [("after a violation", was[0], now[0], n_yes), ("without one", was[1], now[1], n_no)]
+    rows = [("first", *first, n_yes + n_no)]
+    rows += [("after a violation", was[0], now[0], n_yes), ("without one", was[1], now[1], n_no)]
     return [
-        (words, ", ".join(map(humanize, one)) or "all", ", ".join(map(humanize, other)) or "all", n)
-        for words, one, other, n in found
-        if tuple(one) != tuple(other)
+        (label, ", ".join(map(humanize, before)) or "all", ", ".join(map(humanize, other)) or "all", n)
+        for label, before, other, n in rows
+        if tuple(before) != tuple(other)
     ]
 
 
@@ -220,16 +235,16 @@ class _Sample:
         study, category = queues.study_name(annotator.queue), comparison.after.name
         answered = dialogue_answers(study, category, comparison.version, question)
         plan, strata = sample_plan(answered, wish), strata_of(answered)
-        drawn = drawn_again(strata, plan.n_drawn, seed)
-        asked = asked_by(annotator.queue, category, comparison.asked) if comparison.asked else frozenset()
-        anew = frozenset(one.dialogue for one in answered) & asked
+        sample = drawn_again(strata, plan.n_drawn, seed)
+        already_asked = asked_by(annotator.queue, category, comparison.asked) if comparison.asked else frozenset()
+        anew = frozenset(answer.dialogue for answer in answered) & already_asked
         rules = _is_defect(comparison.before, question), _is_defect(comparison.after, question)
         return cls(
             comparison=comparison,
             question=question,
             plan=plan,
-            strata=[(name, len(keys), len(drawn[name])) for name, keys in strata.items()],
-            keys=tuple(key for keys in drawn.values() for key in keys),
+            strata=[(name, len(keys), len(sample[name])) for name, keys in strata.items()],
+            keys=tuple(key for keys in sample.values() for key in keys),
             n_asked=len(anew),
             measured=_measured(study, comparison, question, answered, anew, rules) if comparison.asked else None,
             has_rule=None not in rules,
@@ -237,17 +252,17 @@ class _Sample:
 
     @property
     def place(self) -> str:
-        """How a form names the question."""
+        """The key of the question in forms."""
         return self.comparison.place(self.question)
 
     @property
     def shown(self) -> list[tuple[str, str]]:
-        """What was measured, in words."""
-        found = self.measured
-        if found is None:
+        """The measured shift as text."""
+        shift = self.measured
+        if shift is None:
             return []
-        said = [("Shift of the defect rate, new minus old", interval_bar(found.shift).words)]
-        return [*said, ("Agreement of old and new answers", interval_bar(found.alike).words)]
+        rows = [("Shift of the defect rate, new minus old", interval_bar(shift.shift).words)]
+        return [*rows, ("Agreement of old and new answers", interval_bar(shift.alike).words)]
 
 
 def _measured(
@@ -264,16 +279,16 @@ def _measured(
 
 def _is_defect(guideline: Guideline, question: str) -> IsDefect | None:
     rule = rule_of(guideline, question)
-    asked = next((one for one in guideline.instrument.questions if one.name == question), None)
-    if rule is None or asked is None:
+    definition = next((candidate for candidate in guideline.instrument.questions if candidate.name == question), None)
+    if rule is None or definition is None:
         return None
-    return lambda value: asked.scale.admits(value) and rule.is_defect(value, asked.scale)
+    return lambda value: definition.scale.admits(value) and rule.is_defect(value, definition.scale)
 
 
 def _put(
     request: HttpRequest, access: AccessContext, draft: SchemaDraft, annotator: AnnotatorContext, sample: _Sample
 ) -> HttpResponse:
-    """Put the sample into the queue for the new version."""
+    """Add the sample to the queue of the new version."""
     comparison, plan = sample.comparison, sample.plan
     back = redirect(f"{_address(draft)}?of={sample.place}&aim={plan.wish.aim.value}&size={plan.wish.size}")
     try:

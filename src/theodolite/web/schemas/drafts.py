@@ -45,7 +45,7 @@ SHIPPED = "aria-five-categories"
 
 
 def begin_draft(hosted: HostedStudy, name: str, source: str, by: Account) -> SchemaDraft:
-    """Begin to work on a schema, or return the draft that is there.
+    """Return the draft of a schema; create it if there is none.
 
     Args:
         hosted: The study.
@@ -122,7 +122,7 @@ def tidied(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outlook:
-    """What publishing a draft would do.
+    """The effect of publishing a draft.
 
     Attributes:
         schema: What would be published.
@@ -148,7 +148,7 @@ class Outlook:
     @property
     def told(self) -> tuple[tuple[CategoryChange, int], ...]:
         """Each change with the people who are qualified for the category as it is now."""
-        return tuple((one, self.qualified.get(one.name, 0)) for one in self.changes)
+        return tuple((change, self.qualified.get(change.name, 0)) for change in self.changes)
 
 
 def outlook_of(draft: SchemaDraft, schema: AnnotationSchema, study: Study | None) -> Outlook:
@@ -159,15 +159,15 @@ def outlook_of(draft: SchemaDraft, schema: AnnotationSchema, study: Study | None
         schema: What it says.
         study: The study as its files are; None where they hold faults.
     """
-    before = next((one for one in study.schemas if one.name == draft.name), None) if study else None
+    before = next((schema for schema in study.schemas if schema.name == draft.name), None) if study else None
     changes = schema_changes(before, schema)
-    used = first_use([version_of(one.guideline) for one in before.categories]) if before else None
+    used = first_use([version_of(category.guideline) for category in before.categories]) if before else None
     return Outlook(
         schema=schema,
         before=before,
         changes=changes,
         used_since=used,
-        qualified={one.name: n_qualified(one.before) for one in changes if one.before},
+        qualified={change.name: n_qualified(change.before) for change in changes if change.before},
         refusal=_refusal(schema, before, used),
     )
 
@@ -178,9 +178,9 @@ def _refusal(schema: AnnotationSchema, before: AnnotationSchema | None, used: da
     if is_alike(before, schema):
         return "it is identical to the study's schema"
     if used is not None and schema.edition == before.edition:
-        said = f"edition {before.edition}" if before.edition else "a schema without an edition"
+        label = f"edition {before.edition}" if before.edition else "a schema without an edition"
         return (
-            f"the study has {said}, which annotators have used since {used:%Y-%m-%d}, so it is frozen. "
+            f"the study has {label}, which annotators have used since {used:%Y-%m-%d}, so it is frozen. "
             "Set another `edition:`"
         )
     return ""
@@ -205,9 +205,9 @@ def publish_schema(
         InputError: If qualifications are to stay and nobody says why.
         StudyError: If the study does not hold together with it; says all faults.
     """
-    hosted, kept = draft.hosted, {name for name, stays in (keep or {}).items() if stays}
-    if kept and not note.strip():
-        message = f"say why those who are qualified for {', '.join(sorted(kept))} need not pass the test again"
+    hosted, names = draft.hosted, {name for name, stays in (keep or {}).items() if stays}
+    if names and not note.strip():
+        message = f"say why those who are qualified for {', '.join(sorted(names))} need not pass the test again"
         raise InputError(message)
     with transaction.atomic():
         SchemaDraft.objects.select_for_update().get(pk=draft.pk)
@@ -218,7 +218,7 @@ def publish_schema(
         outlook = _looked_at(draft, revision)
         made = _enter(draft, revision, outlook, by, note)
         for change in outlook.changes:
-            if change.may_carry_over and (change.fate is Fate.SAME or change.name in kept):
+            if change.may_carry_over and (change.fate is Fate.SAME or change.name in names):
                 _carry(change, made, by, note)
         audit(by, "published schema", f"schema {draft.name}", hosted=hosted, version=made.version, number=made.number)
         _write(Path(hosted.folder) / schema_path(draft.name), revision.text)
@@ -228,7 +228,7 @@ def publish_schema(
 def _looked_at(draft: SchemaDraft, revision: SchemaRevision) -> Outlook:
     """Return what publishing does, once the whole study was read with it."""
     after = _study_with(draft.hosted, {schema_path(draft.name): revision.text.encode("utf-8")})
-    schema = next((one for one in after.schemas if one.name == draft.name), None)
+    schema = next((schema for schema in after.schemas if schema.name == draft.name), None)
     if schema is None:
         message = (
             f"the study does not use a schema `{draft.name}`; "
@@ -338,12 +338,12 @@ class WrittenDraft:
 
     @property
     def faults(self) -> tuple[LocatedDiagnostic, ...]:
-        """What keeps it from being a schema."""
+        """The errors in the text."""
         return self.reading.faults
 
     @property
     def notes(self) -> tuple[LocatedDiagnostic, ...]:
-        """What is badly asked."""
+        """The warnings about its questions."""
         return self.reading.notes
 
     @property
@@ -363,31 +363,31 @@ class WrittenDraft:
 
     @property
     def outlook(self) -> Outlook | None:
-        """What publishing would do; None while the text holds faults."""
+        """The effect of publishing; None while the text has errors."""
         schema = self.reading.schema
         return outlook_of(self.draft, schema, self.study) if schema else None
 
     @property
     def lines(self) -> tuple[tuple[str, str], ...]:
-        """How the text differs from the file that the study has: kind of line and line; cut to what a page holds."""
+        """The diff against the file of the study: kind of line and line, cut to one page."""
         return tuple(_compared(_published_text(self.draft), self.revision.text))[:MOST_LINES]
 
     @property
     def is_named(self) -> bool:
         """Whether the study uses a schema of this name."""
-        return self.study is not None and any(one.name == self.draft.name for one in self.study.schemas)
+        return self.study is not None and any(schema.name == self.draft.name for schema in self.study.schemas)
 
 
 def written(draft: SchemaDraft, revision: SchemaRevision) -> WrittenDraft:
     """Return a text of a draft with all that its page says of it."""
     reading = read_schema(revision.text, draft.name)
-    drawn = next(_readable(draft, revision, reading.schema), None)
+    readable = next(_readable(draft, revision, reading.schema), None)
     return WrittenDraft(
         draft=draft,
         revision=revision,
         reading=reading,
-        readable=drawn[0] if drawn else None,
-        categories=drawn[1].categories if drawn else (),
+        readable=readable[0] if readable else None,
+        categories=readable[1].categories if readable else (),
         study=study_of_files(draft.hosted),
     )
 
@@ -407,10 +407,10 @@ def _readable(
     if schema is not None:
         yield revision, schema
         return
-    for one in draft.revisions.filter(number__lt=revision.number).order_by("-number")[:TRIED]:
-        found = read_schema(one.text, draft.name).schema
-        if found is not None:
-            yield one, found
+    for earlier in draft.revisions.filter(number__lt=revision.number).order_by("-number")[:TRIED]:
+        readable = read_schema(earlier.text, draft.name).schema
+        if readable is not None:
+            yield earlier, readable
 
 
 def _published_text(draft: SchemaDraft) -> str:

@@ -61,7 +61,10 @@ def schemas(request: HttpRequest, access: AccessContext) -> HttpResponse:
         "access": access,
         "schemas": study.schemas if study else (),
         "is_broken": study is None,
-        "drafts": [(one, head_of(one), one.versions.first()) for one in access.hosted.schema_drafts.all()],
+        "drafts": [
+            (schema_draft, head_of(schema_draft), schema_draft.versions.first())
+            for schema_draft in access.hosted.schema_drafts.all()
+        ],
         "sources": [*resource_resolver().names(FOLDER, ".yaml")],
         "shipped": SHIPPED,
     }
@@ -71,7 +74,7 @@ def schemas(request: HttpRequest, access: AccessContext) -> HttpResponse:
 @allowed(Role.ORGANISER, Role.SENIOR)
 @require_POST
 def begin(request: HttpRequest, access: AccessContext) -> HttpResponse:
-    """Begin to work on a schema: one of the study, or a further one."""
+    """Open a draft of a schema of the study, or of a new one."""
     source = request.POST.get("source", "")
     try:
         draft = begin_draft(access.hosted, request.POST.get("name", "").strip() or source, source, access.account)
@@ -85,22 +88,22 @@ def begin(request: HttpRequest, access: AccessContext) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def schema(request: HttpRequest, access: AccessContext, draft: str) -> HttpResponse:
     """Show the editor of a draft, and save what stands in it; a script is told in JSON."""
-    found = _draft(access, draft)
+    schema_draft = _draft(access, draft)
     if request.method != "POST":
-        return _page(request, access, found)
+        return _page(request, access, schema_draft)
     text, act = request.POST.get("text", ""), request.POST.get("act", "")
     try:
-        revision = _saved(found, text, act, access, seen=int(request.POST.get("seen") or 0))
+        revision = _saved(schema_draft, text, act, access, seen=int(request.POST.get("seen") or 0))
     except (Conflict, InputError, ValueError) as error:
         if _is_script(request):
             return JsonResponse({"problem": f"{error}."}, status=HTTPStatus.CONFLICT)
         unsaved = _Unsaved(text=text, why=f"Not saved: {error}.")
-        return _page(request, access, found, {"unsaved": unsaved}, HTTPStatus.CONFLICT)
+        return _page(request, access, schema_draft, {"unsaved": unsaved}, HTTPStatus.CONFLICT)
     if _is_script(request):
-        return JsonResponse(_told(request, access, written(found, revision)))
+        return JsonResponse(_told(request, access, written(schema_draft, revision)))
     messages.success(request, f"Saved as revision {revision.number}.")
     back = urlencode({"show": _shown(request), "at": act} if act.partition(":")[2] else {"show": _shown(request)})
-    return redirect(f"{_address(found)}?{back}")
+    return redirect(f"{_address(schema_draft)}?{back}")
 
 
 def _saved(draft: SchemaDraft, text: str, act: str, access: AccessContext, *, seen: int) -> SchemaRevision:
@@ -121,40 +124,40 @@ def _saved(draft: SchemaDraft, text: str, act: str, access: AccessContext, *, se
 @require_POST
 def publish(request: HttpRequest, access: AccessContext, draft: str) -> HttpResponse:
     """Publish the revision that the page showed."""
-    found, sent = _draft(access, draft), request.POST
+    schema_draft, sent = _draft(access, draft), request.POST
     keep = dict.fromkeys(sent.getlist("keep"), True)
     number = int(sent.get("revision") or 0) if sent.get("revision", "").isdecimal() else 0
     try:
-        made = publish_schema(found, number, access.account, note=sent.get("note", "").strip(), keep=keep)
+        made = publish_schema(schema_draft, number, access.account, note=sent.get("note", "").strip(), keep=keep)
     except InvalidStudyError as faulty:
-        faults = render_diagnostics(faulty.placed, limit=None, ending="Nothing was published.")
-        return _page(request, access, found, {"faults": faults}, HTTPStatus.UNPROCESSABLE_ENTITY)
+        errors = render_diagnostics(faulty.placed, limit=None, ending="Nothing was published.")
+        return _page(request, access, schema_draft, {"faults": errors}, HTTPStatus.UNPROCESSABLE_ENTITY)
     except (Conflict, InputError) as error:
         messages.warning(request, f"Not published: {error}")
-        return redirect(_address(found))
-    words = f"Version {made.number} is published: {schema_path(found.name)}, {made.version[:12]}."
-    messages.success(request, f"{words} Participants get it with the next published version of the study.")
-    return redirect(_address(found))
+        return redirect(_address(schema_draft))
+    message = f"Version {made.number} is published: {schema_path(schema_draft.name)}, {made.version[:12]}."
+    messages.success(request, f"{message} Participants get it with the next published version of the study.")
+    return redirect(_address(schema_draft))
 
 
 @allowed(Role.ORGANISER, Role.SENIOR)
 @require_GET
 def file(_request: HttpRequest, access: AccessContext, draft: str, number: int) -> HttpResponse:
     """Hand out one revision as the file that a study reads."""
-    found = _draft(access, draft)
-    revision = found.revisions.filter(number=number).first()
+    schema_draft = _draft(access, draft)
+    revision = schema_draft.revisions.filter(number=number).first()
     if revision is None:
         raise Http404
     answer = HttpResponse(revision.text, content_type="application/yaml; charset=utf-8")
-    answer.headers["Content-Disposition"] = f'attachment; filename="{found.name}.yaml"'
+    answer.headers["Content-Disposition"] = f'attachment; filename="{schema_draft.name}.yaml"'
     return answer
 
 
 def _draft(access: AccessContext, token: str) -> SchemaDraft:
-    found = SchemaDraft.objects.filter(hosted=access.hosted, token=token).select_related("hosted").first()
-    if found is None:
+    schema_draft = SchemaDraft.objects.filter(hosted=access.hosted, token=token).select_related("hosted").first()
+    if schema_draft is None:
         raise Http404
-    return found
+    return schema_draft
 
 
 def _address(draft: SchemaDraft) -> str:
@@ -171,8 +174,8 @@ def _is_script(request: HttpRequest) -> bool:
 
 
 def _context(request: HttpRequest, access: AccessContext, seen: WrittenDraft) -> dict[str, object]:
-    names = [one.name for one in seen.categories]
-    wanted = _shown(request)
+    names = [category.name for category in seen.categories]
+    section = _shown(request)
     return {
         "access": access,
         "draft": seen.draft,
@@ -180,7 +183,7 @@ def _context(request: HttpRequest, access: AccessContext, seen: WrittenDraft) ->
         "asked": settled_words(access, seen.revision.text),
         "at": request.GET.get("at", ""),
         "outlook": seen.outlook,
-        "show": wanted if wanted in names else next(iter(names), ""),
+        "show": section if section in names else next(iter(names), ""),
         "revisions": seen.draft.revisions.select_related("made_by")[:SHOWN],
         "versions": seen.draft.versions.select_related("made_by", "revision"),
     }
@@ -221,7 +224,7 @@ def _count(seen: WrittenDraft) -> str:
 
 
 ACT = "note"
-"""What the buttons send, followed by thread and question: `note:THREAD:QUESTION`."""
+"""Prefixes of button values, followed by thread and question: `note:THREAD:QUESTION`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,30 +255,30 @@ def settled_words(access: AccessContext, text: str) -> list[SettledWords]:
     """Return what was settled for the guideline, with whether a draft's text holds it."""
     return [
         SettledWords(
-            thread=one.token,
-            category=one.anchor.category,
-            question=one.anchor.question,
-            words=one.text,
-            stands=f"# thread {one.token}" in text,
+            thread=thread.token,
+            category=thread.anchor.category,
+            question=thread.anchor.question,
+            words=thread.text,
+            stands=f"# thread {thread.token}" in text,
         )
-        for one in _threads(access)
+        for thread in _threads(access)
     ]
 
 
-def with_settled(access: AccessContext, draft: SchemaDraft, text: str, place: str) -> str:
+def with_settled(access: AccessContext, draft: SchemaDraft, text: str, key: str) -> str:
     """Return a draft's text with the words of a thread as a note, and write down who put them there.
 
     Args:
         access: The account, study and membership of the request.
         draft: The draft.
         text: What stands in the editor.
-        place: Thread and question, `THREAD:QUESTION`; without a question, the category as a whole.
+        key: Thread and question, `THREAD:QUESTION`; without a question, the category as a whole.
 
     Raises:
         InputError: If there is no such thread, or the text has no lines for it.
     """
-    token, _, question = place.partition(":")
-    thread = next((one for one in _threads(access) if one.token == token), None)
+    token, _, question = key.partition(":")
+    thread = next((thread for thread in _threads(access) if thread.token == token), None)
     if thread is None:
         message = "this thread no longer exists"
         raise InputError(message)
@@ -293,17 +296,17 @@ def _threads(access: AccessContext) -> list[FeedbackThread]:
 
 
 SAVE = {"", "save", "preview"}
-"""What buttons send that save the text as it stands."""
+"""Button values that save the text unchanged."""
 
 
-def rearranged(text: str, name: str, kind: str, place: str) -> str:
+def rearranged(text: str, name: str, kind: str, key: str) -> str:
     """Return a text as a button wants it.
 
     Args:
         text: What stands in the editor.
         name: Name of the schema.
         kind: What the button does: `up`, `down`, `double`, `remove` or `add`; empty to leave the text.
-        place: Category and question, `CATEGORY:QUESTION`; the category alone for `add`.
+        key: Category and question, `CATEGORY:QUESTION`; the category alone for `add`.
 
     Raises:
         InputError: If the text does not have that question in lines of its own, or no button does that.
@@ -312,7 +315,7 @@ def rearranged(text: str, name: str, kind: str, place: str) -> str:
         return text
     plain = tidied(text)
     source = read_yaml(plain.encode("utf-8"), schema_path(name))
-    category, _, question = place.partition(":")
+    category, _, question = key.partition(":")
     match kind:
         case "up" | "down":
             return schema_editing.moved(plain, source, category, question, -1 if kind == "up" else 1)

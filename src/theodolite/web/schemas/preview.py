@@ -50,7 +50,7 @@ _STAND_IN = (
     BlindTurn(number=1, prompt="This is a user's question.", response="This is the application's reply."),
     BlindTurn(number=2, prompt="The user continues.", response="The reply continues too. It has two sentences."),
 )
-"""What is shown where a category has no worked example."""
+"""Example dialogue of a category without worked examples."""
 
 
 @allowed(Role.ORGANISER, Role.SENIOR)
@@ -64,10 +64,10 @@ def preview(request: HttpRequest, access: AccessContext, draft: str, number: int
         .first()
     )
     schema = read_schema(*text).schema if text else None
-    found = next((one for one in schema.categories if one.name == section), None) if schema else None
-    if found is None:
+    match = next((category for category in schema.categories if category.name == section), None) if schema else None
+    if match is None:
         raise Http404
-    return preview_page(request, access, found)
+    return preview_page(request, access, match)
 
 
 def preview_page(request: HttpRequest, access: AccessContext, category: Category) -> HttpResponse:
@@ -76,24 +76,24 @@ def preview_page(request: HttpRequest, access: AccessContext, category: Category
     dialogue = _dialogue(guideline, reference_here(access.hosted))
     title = category.title or humanize(guideline.name)
     order, sent = _order(request), request.POST if request.method == "POST" else {}
-    sheet, problems = _tried(annotation_page(guideline, dialogue, (), title, order=order), sent, order)
+    page, problems = _tried(annotation_page(guideline, dialogue, (), title, order=order), sent, order)
     if request.headers.get("Accept", "").startswith("application/json"):
         problem = next(iter(problems.values()), "")
-        told = {"saved": "", "asked": sheet.asked, "open": sheet.open, "problem": problem}
-        return JsonResponse(told, status=UNPROCESSABLE if problem else 200)
+        state = {"saved": "", "asked": page.asked, "open": page.open, "problem": problem}
+        return JsonResponse(state, status=UNPROCESSABLE if problem else 200)
     handed_in = "submit" in request.POST
-    missing = dict.fromkeys(sheet.open, "This question is not answered yet.") if handed_in else {}
-    said = "Not submitted: some questions are not answered." if missing else ""
+    missing = dict.fromkeys(page.open, "This question is not answered yet.") if handed_in else {}
+    error = "Not submitted: some questions are not answered." if missing else ""
     context = {
         "access": access,
-        "sheet": sheet.remarked(problems=missing | problems),
+        "sheet": page.remarked(problems=missing | problems),
         "frame": Frame(address=request.get_full_path(), progress="preview: answers are not stored", is_preview=True),
         "order": order,
         "rows": _rows(guideline),
         "chosen": f"{order.row} of {order.rows}",
-        "has_turns": any(one.level is QuestionLevel.TURN for one in guideline.instrument.questions),
-        "start": request.GET.get("at", "") or next(iter(missing), "") or next(iter(sheet.open), ""),
-        "problem": said or ("Not everything could be read." if problems else ""),
+        "has_turns": any(question.level is QuestionLevel.TURN for question in guideline.instrument.questions),
+        "start": request.GET.get("at", "") or next(iter(missing), "") or next(iter(page.open), ""),
+        "problem": error or ("Not everything could be read." if problems else ""),
         "told": "All questions answered: an annotator would get the next dialogue now."
         if handed_in and not missing
         else "",
@@ -105,9 +105,9 @@ def preview_page(request: HttpRequest, access: AccessContext, category: Category
 
 def reference_here(hosted: HostedStudy) -> BlindReference:
     """Return the reference of the edition published last, else of the files, where it has one scenario; or none."""
-    edition = last_edition(hosted)
+    release = last_edition(hosted)
     try:
-        study = study_of(edition) if edition else study_of_files(hosted)
+        study = study_of(release) if release else study_of_files(hosted)
     except NotFound:
         study = None
     return reference_of(study) if study else BlindReference()
@@ -129,9 +129,9 @@ def _tried(empty: AnnotationPage, sent: Mapping[str, str], order: ShownOrder) ->
 
 def _order(request: HttpRequest) -> ShownOrder:
     """Return the order in which the page is asked for; as written where that is none."""
-    asked = {name: request.GET.get(name, "") for name in ("questions", "options", "turns")}
-    parts = [f"questions {asked['questions']}"] if asked["questions"] else []
-    parts += [f"{name} {REVERSED}" for name in ("options", "turns") if asked[name]]
+    options = {name: request.GET.get(name, "") for name in ("questions", "options", "turns")}
+    parts = [f"questions {options['questions']}"] if options["questions"] else []
+    parts += [f"{name} {REVERSED}" for name in ("options", "turns") if options[name]]
     try:
         return shown_order_of("; ".join(parts))
     except InputError:
@@ -146,7 +146,7 @@ def _rows(guideline: Guideline) -> list[tuple[str, str]]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class ShownInstrument:
     """One instrument of a study.
 
     Attributes:
@@ -187,15 +187,17 @@ def instrument(request: HttpRequest, access: AccessContext, name: str) -> HttpRe
     A category is shown on the annotation page, a questionnaire on that of testers.
     """
     loaded = _loaded(access)
-    category = next((one for schema in loaded.study.schemas for one in schema.categories if one.name == name), None)
+    category = next(
+        (category for schema in loaded.study.schemas for category in schema.categories if category.name == name), None
+    )
     if category is not None:
         return preview_page(request, access, category)
-    found = next((each for each in _shown(loaded) if each.name == name), None)
-    if found is None:
+    shown = next((instrument for instrument in _shown(loaded) if instrument.name == name), None)
+    if shown is None:
         raise Http404
-    context = {"access": access, "title": found.title, "about": found.about, "shown": found}
+    context = {"access": access, "title": shown.title, "about": shown.about, "shown": shown}
     return form_page(
-        request, FormPage(instrument=found.instrument, template="web/questions/preview.html", context=context)
+        request, FormPage(instrument=shown.instrument, template="web/questions/preview.html", context=context)
     )
 
 
@@ -203,9 +205,9 @@ def _loaded(access: AccessContext) -> LoadedStudy:
     return load_study(access.hosted.folder, resolver=resource_resolver())
 
 
-def _shown(loaded: LoadedStudy) -> list[Shown]:
+def _shown(loaded: LoadedStudy) -> list[ShownInstrument]:
     categories = [
-        Shown(
+        ShownInstrument(
             name=category.name,
             title=category.title or category.name,
             about=category.guideline.definition,
@@ -216,15 +218,15 @@ def _shown(loaded: LoadedStudy) -> list[Shown]:
         for schema in loaded.study.schemas
         for category in schema.categories
     ]
-    asked = [
-        Shown(
-            name=each.name,
-            title=each.title or each.name,
-            about=each.about,
-            version=version_of(each)[:SHORT],
+    questionnaires = [
+        ShownInstrument(
+            name=questionnaire.name,
+            title=questionnaire.title or questionnaire.name,
+            about=questionnaire.about,
+            version=version_of(questionnaire)[:SHORT],
             whose="testers, after a session",
-            instrument=each.instrument,
+            instrument=questionnaire.instrument,
         )
-        for each in loaded.study.questionnaires
+        for questionnaire in loaded.study.questionnaires
     ]
-    return [*categories, *asked]
+    return [*categories, *questionnaires]

@@ -52,19 +52,24 @@ class QuestionAgreementLine:
 def agreement(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
     """Show progress by category, and agreement by question of one category."""
     design = annotator.design
-    names = [one.name for one in design.categories]
-    asked = design.category(request.GET.get("category", "")) or design.categories[0]
-    category = asked.name
-    texts = {one.name: one.text for one in annotator.records.guideline(asked.version).instrument.questions}
-    found = figures.agreement(annotator.records, annotator.queue, category)
+    names = [category.name for category in design.categories]
+    chosen = design.category(request.GET.get("category", "")) or design.categories[0]
+    category = chosen.name
+    texts = {
+        question.name: question.text for question in annotator.records.guideline(chosen.version).instrument.questions
+    }
+    agreements = figures.agreement(annotator.records, annotator.queue, category)
     orders = figures.orders(annotator.records, annotator.queue, category)
     context = {
         "access": annotator.access,
-        "progress": [(humanize(one.category), one) for one in figures.progress(annotator.queue)],
+        "progress": [(humanize(progress.category), progress) for progress in figures.progress(annotator.queue)],
         "categories": [(name, humanize(name), name == category) for name in names],
         "category": category,
         "title": humanize(category),
-        "lines": [_line(one, texts.get(one.question, ""), orders.get(one.question, ())) for one in found],
+        "lines": [
+            _line(agreement_line, texts.get(agreement_line.question, ""), orders.get(agreement_line.question, ()))
+            for agreement_line in agreements
+        ],
         "width": WIDTH + 2 * MARGIN,
         "zero": place_of(0.0),
         "rooms": [
@@ -75,15 +80,15 @@ def agreement(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse
     return render(request, "web/senior/agreement.html", context)
 
 
-def _line(one: QuestionAgreement, ask: str, orders: Sequence[OrderEffect]) -> QuestionAgreementLine:
-    stretches = tuple((each, interval_bar(each.alpha)) for each in one.over_time)
+def _line(question_agreement: QuestionAgreement, ask: str, orders: Sequence[OrderEffect]) -> QuestionAgreementLine:
+    stretches = tuple((segment, interval_bar(segment.alpha)) for segment in question_agreement.over_time)
     return QuestionAgreementLine(
-        name=humanize(one.question),
+        name=humanize(question_agreement.question),
         ask=ask,
-        found=one,
-        alike=interval_bar(one.alike),
-        alpha=interval_bar(one.alpha),
-        given=bar_of(one.prevalence),
+        found=question_agreement,
+        alike=interval_bar(question_agreement.alike),
+        alpha=interval_bar(question_agreement.alpha),
+        given=bar_of(question_agreement.prevalence),
         stretches=stretches,
         moved=tuple(moved_text(effect) for effect in orders if effect.is_clear),
     )
@@ -132,7 +137,7 @@ class DividedLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderLine:
-    """What stood elsewhere, the answers given either way, and how far they moved; in words."""
+    """An order effect as text: the factor, both sides, and the shift."""
 
     factor: str
     first: str
@@ -158,8 +163,8 @@ def raters(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
     if not request.GET.get("question"):
         return redirect(page_of(annotator, "agreement"))
     figures = _figures(request, annotator)
-    numbers = {one.annotator: place for place, one in enumerate(figures.raters(), 1)}
-    found, again = figures.agreement(), figures.repeated()
+    numbers = {rater.annotator: number for number, rater in enumerate(figures.raters(), 1)}
+    results, again = figures.agreement(), figures.repeated()
     divided, page = figures.divided(), page_number(request)
     context = {
         "access": annotator.access,
@@ -168,21 +173,21 @@ def raters(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
         "question": figures.asked.name,
         "name": humanize(figures.asked.name),
         "text": figures.asked.text,
-        "found": found,
-        "alike": interval_bar(found.alike),
-        "alpha": interval_bar(found.alpha),
+        "found": results,
+        "alike": interval_bar(results.alike),
+        "alpha": interval_bar(results.alpha),
         "again": again and (interval_bar(again.alike), interval_bar(again.alpha), again.n_shared),
         "raters": [
             RaterLine(
-                number=numbers[one.annotator],
-                n_answers=one.n_answers,
-                n_without_value=one.n_without_value,
-                alike=interval_bar(one.alike),
-                given=bar_of(one.prevalence),
+                number=numbers[rater.annotator],
+                n_answers=rater.n_answers,
+                n_without_value=rater.n_without_value,
+                alike=interval_bar(rater.alike),
+                given=bar_of(rater.prevalence),
             )
-            for one in figures.raters()
+            for rater in figures.raters()
         ],
-        "orders": [_order(one) for one in figures.orders()],
+        "orders": [_order(order) for order in figures.orders()],
         "divided": _divided(annotator, figures.category, divided[page * PAGE : (page + 1) * PAGE]),
         "pages": Pages(page=page, n=len(divided), size=PAGE),
         "width": WIDTH + 2 * MARGIN,
@@ -192,66 +197,73 @@ def raters(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
     return render(request, "web/senior/raters.html", context | rest)
 
 
-def _order(one: OrderEffect) -> OrderLine:
+def _order(order_effect: OrderEffect) -> OrderLine:
     return OrderLine(
-        factor=one.factor.value.capitalize(),
-        first=side_text(one.first),
-        second=side_text(one.second),
-        shift=shift_text(one),
-        is_clear=one.is_clear,
+        factor=order_effect.factor.value.capitalize(),
+        first=side_text(order_effect.first),
+        second=side_text(order_effect.second),
+        shift=shift_text(order_effect),
+        is_clear=order_effect.is_clear,
     )
 
 
 def _figures(request: HttpRequest, annotator: AnnotatorContext) -> QuestionFigures:
     try:
-        found = question_figures(
+        question = question_figures(
             annotator.records, annotator.queue, request.GET.get("category", ""), request.GET.get("question", "")
         )
     except InputError as error:
         raise Http404 from error
-    if found.asked.scale.kind is ScaleKind.TEXT:
+    if question.asked.scale.kind is ScaleKind.TEXT:
         raise Http404
-    return found
+    return question
 
 
 def _paired(request: HttpRequest, figures: QuestionFigures, numbers: dict[str, int]) -> dict[str, object]:
     """Return every two where they are few, else the pairs of the one who is asked for; judges are always there."""
-    asked = next((name for name, number in numbers.items() if str(number) == request.GET.get("annotator", "")), "")
-    is_shown = len(numbers) <= MOST_IN_PAIRS or asked
-    people = figures.pairs(asked) if is_shown else ()
+    annotator_key = next(
+        (name for name, number in numbers.items() if str(number) == request.GET.get("annotator", "")), ""
+    )
+    is_shown = len(numbers) <= MOST_IN_PAIRS or annotator_key
+    people = figures.pairs(annotator_key) if is_shown else ()
     return {
-        "pairs": [_pair(one, numbers) for one in (*people, *figures.models_beside_people())],
+        "pairs": [_pair(person, numbers) for person in (*people, *figures.models_beside_people())],
         "is_shown": is_shown,
-        "asked": numbers.get(asked),
+        "asked": numbers.get(annotator_key),
         "numbers": numbers.values(),
     }
 
 
-def _pair(one: PairAgreement, numbers: dict[str, int]) -> AnnotatorPairLine:
+def _pair(pair_agreement: PairAgreement, numbers: dict[str, int]) -> AnnotatorPairLine:
     return AnnotatorPairLine(
-        first=f"Annotator {numbers[one.first]}",
-        second=f"{one.second} (a model)" if one.is_model else f"Annotator {numbers[one.second]}",
-        alike=interval_bar(one.alike),
-        alpha=interval_bar(one.alpha),
+        first=f"Annotator {numbers[pair_agreement.first]}",
+        second=f"{pair_agreement.second} (a model)"
+        if pair_agreement.is_model
+        else f"Annotator {numbers[pair_agreement.second]}",
+        alike=interval_bar(pair_agreement.alike),
+        alpha=interval_bar(pair_agreement.alpha),
     )
 
 
-def _divided(annotator: AnnotatorContext, category: str, found: Iterable[UnitSpread]) -> list[DividedLine]:
-    shown = list(found)
-    tokens = item_tokens(annotator.queue, category, [one.dialogue for one in shown])
+def _divided(annotator: AnnotatorContext, category: str, spreads: Iterable[UnitSpread]) -> list[DividedLine]:
+    shown = list(spreads)
+    tokens = item_tokens(annotator.queue, category, [group.dialogue for group in shown])
     return [
-        DividedLine(item=tokens.get(one.dialogue, ""), turn=one.turn, n=one.n, given=bar_of(one.counts))
-        for one in shown
+        DividedLine(item=tokens.get(group.dialogue, ""), turn=group.turn, n=group.n, given=bar_of(group.counts))
+        for group in shown
     ]
 
 
 def _grouped(request: HttpRequest, annotator: AnnotatorContext, figures: QuestionFigures) -> dict[str, object]:
     """Return how people who describe themselves alike agree, by the attribute that is asked for."""
     known = sorted(attributes(annotator.queue))
-    asked = request.GET.get("attribute", "")
-    found = figures.groups(asked) if asked in known else ()
-    lines = [GroupLine(found=one, within=interval_bar(one.within), across=interval_bar(one.across)) for one in found]
-    return {"attributes": [(name, humanize(name), name == asked) for name in known], "groups": lines}
+    attribute = request.GET.get("attribute", "")
+    group_agreements = figures.groups(attribute) if attribute in known else ()
+    groups = [
+        GroupLine(found=group, within=interval_bar(group.within), across=interval_bar(group.across))
+        for group in group_agreements
+    ]
+    return {"attributes": [(name, humanize(name), name == attribute) for name in known], "groups": groups}
 
 
 def _planned(request: HttpRequest, figures: QuestionFigures) -> dict[str, object]:
@@ -269,7 +281,7 @@ def _planned(request: HttpRequest, figures: QuestionFigures) -> dict[str, object
 
 def _half_width(text: str) -> float:
     try:
-        found = float(text)
+        number = float(text)
     except ValueError:
         return HALF_WIDTH
-    return found if 0 < found <= WIDEST else HALF_WIDTH
+    return number if 0 < number <= WIDEST else HALF_WIDTH

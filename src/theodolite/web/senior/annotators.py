@@ -29,7 +29,7 @@ from theodolite.web.senior.context import page_of, senior_view
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotatorStatus:
-    """How far an annotator is, and how their work looks.
+    """Status and quality of one annotator.
 
     Attributes:
         code: Token of their membership.
@@ -56,10 +56,12 @@ class AnnotatorStatus:
         return cls(
             code=code,
             read=" and ".join(name for name, is_read in read.items() if is_read) or "nothing",
-            practised=sum(one.practised for one in way.categories),
-            passed=sum(one.qualified for one in way.categories),
+            practised=sum(category.practised for category in way.categories),
+            passed=sum(category.qualified for category in way.categories),
             n_categories=len(way.categories),
-            open_to=tuple(humanize(one.category) for one in way.categories if one.category in way.open_to),
+            open_to=tuple(
+                humanize(category.category) for category in way.categories if category.category in way.open_to
+            ),
             work=work,
         )
 
@@ -70,10 +72,15 @@ class AnnotatorStatus:
 def people(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
     """Show how annotators' work looks from above, under the tokens of their memberships."""
     annotators = Membership.objects.filter(hosted=annotator.access.hosted, role=Role.ANNOTATOR.value, left_at=None)
-    held = list(annotators.order_by("id"))
-    ways = training.onboardings(annotator.records, annotator.queue, [one.participant for one in held])
-    seen = {one.participant: one for one in quality.from_above(annotator.records, annotator.queue)}
-    standing = [AnnotatorStatus.of(one.token, ways[one.participant], seen.get(one.participant)) for one in held]
+    memberships = list(annotators.order_by("id"))
+    ways = training.onboardings(
+        annotator.records, annotator.queue, [membership.participant for membership in memberships]
+    )
+    seen = {check.participant: check for check in quality.from_above(annotator.records, annotator.queue)}
+    standing = [
+        AnnotatorStatus.of(membership.token, ways[membership.participant], seen.get(membership.participant))
+        for membership in memberships
+    ]
     design = annotator.design
     process = design.process
     context = {
@@ -82,7 +89,7 @@ def people(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
         "asks_tests": bool(process.pass_mark),
         "people": standing,
         "rotations": annotator_rotations(annotator.access.hosted),
-        "categories": [(one.name, humanize(one.name)) for one in design.categories],
+        "categories": [(category.name, humanize(category.name)) for category in design.categories],
     }
     return render(request, "web/senior/people.html", context)
 
@@ -91,21 +98,26 @@ def people(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
 @require_POST
 @senior_view
 def admit(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
-    """Let an annotator into a category without a test, with a reason."""
-    held = Membership.objects.filter(
+    """Qualify an annotator for a category without a test, with a reason."""
+    membership = Membership.objects.filter(
         hosted=annotator.access.hosted, role=Role.ANNOTATOR.value, token=request.POST.get("who", "")
     ).first()
-    if held is None:
+    if membership is None:
         raise Http404
     category, reason = request.POST.get("category", ""), request.POST.get("reason", "")[:500]
     with transaction.atomic():
         training.admit(
-            annotator.records, annotator.queue, held.participant, category, by=annotator.participant, reason=reason
+            annotator.records,
+            annotator.queue,
+            membership.participant,
+            category,
+            by=annotator.participant,
+            reason=reason,
         )
         audit(
             annotator.access.account,
             "admitted",
-            f"membership {held.token}",
+            f"membership {membership.token}",
             hosted=annotator.access.hosted,
             category=category,
         )
@@ -157,7 +169,7 @@ def judges(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
     process = annotator.design.process
     context = {
         "access": annotator.access,
-        "judges": [_view(annotator, one) for one in standings(annotator.records, annotator.queue)],
+        "judges": [_view(annotator, standing) for standing in standings(annotator.records, annotator.queue)],
         "passes": process.passes,
         "most": most_by_judges(process, process.passes),
     }
@@ -166,7 +178,7 @@ def judges(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
 
 def _view(annotator: AnnotatorContext, standing: JudgeStanding) -> JudgeView:
     is_in_queue = annotator.design.category(standing.guideline) is not None
-    found = (
+    comparisons = (
         agreement.beside_people(annotator.records, annotator.queue, standing) if is_in_queue and standing.n_read else ()
     )
     validation_report = standing.validation_report
@@ -174,25 +186,25 @@ def _view(annotator: AnnotatorContext, standing: JudgeStanding) -> JudgeView:
         standing=standing,
         title=humanize(standing.guideline),
         validation_report=validation_text(validation_report, width=COLUMNS) if validation_report else "",
-        lines=tuple(map(_line, found)),
+        lines=tuple(map(_line, comparisons)),
         past=tuple(map(_decision, standing.past)),
         is_in_queue=is_in_queue,
     )
 
 
-def _line(one: BesidePeople) -> QuestionLine:
+def _line(beside_people: BesidePeople) -> QuestionLine:
     return QuestionLine(
-        title=humanize(one.question),
-        n_people=one.n_people,
-        alike=interval_bar(one.alike),
-        alpha=interval_bar(one.alpha),
-        people=interval_bar(one.people),
+        title=humanize(beside_people.question),
+        n_people=beside_people.n_people,
+        alike=interval_bar(beside_people.alike),
+        alpha=interval_bar(beside_people.alpha),
+        people=interval_bar(beside_people.people),
     )
 
 
-def _decision(one: Promotion | Demotion) -> str:
-    verb = "Promoted" if isinstance(one, Promotion) else "Withdrawn"
-    return f"{verb}: {one.reason}"
+def _decision(promotion: Promotion | Demotion) -> str:
+    verb = "Promoted" if isinstance(promotion, Promotion) else "Withdrawn"
+    return f"{verb}: {promotion.reason}"
 
 
 @allowed(Role.SENIOR)
@@ -204,11 +216,11 @@ def decide(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
     with transaction.atomic():
         if request.POST.get("step") == "promote":
             promote(annotator.records, annotator.queue, judge, by=annotator.participant, reason=reason)
-            verb, told = "promoted a judge", f"{judge} is promoted. Its labels stay marked as a model's."
+            verb, texts = "promoted a judge", f"{judge} is promoted. Its labels stay marked as a model's."
         else:
             n = demote(annotator.records, annotator.queue, judge, by=annotator.participant, reason=reason)
             verb = "withdrew a judge"
-            told = f"{judge} is no longer promoted. {n} of its passes {'is' if n == 1 else 'are'} open for people."
+            texts = f"{judge} is no longer promoted. {n} of its passes {'is' if n == 1 else 'are'} open for people."
         audit(annotator.access.account, verb, f"judge {judge}", hosted=annotator.access.hosted)
-    messages.success(request, told)
+    messages.success(request, texts)
     return redirect(page_of(annotator, "judges"))

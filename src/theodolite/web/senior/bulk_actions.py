@@ -31,7 +31,7 @@ PAGE = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineView:
-    """What became of one dialogue in one category; `item` leads to its page."""
+    """The result of a bulk action for one dialogue and category; `item` is its page."""
 
     item: str
     name: str
@@ -45,19 +45,19 @@ class LineView:
 def act(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
     """Do something with all dialogues that were chosen."""
     access = annotator.access
-    wanted = next((one for one in BulkAct if one.value == request.POST.get("act", "")), None)
-    if wanted is None or access.role not in ACTS[wanted].roles:
+    action = next((bulk_act for bulk_act in BulkAct if bulk_act.value == request.POST.get("act", "")), None)
+    if action is None or access.role not in ACTS[action].roles:
         raise Http404
     items = _chosen(request, annotator)
     if not items:
         message = "nothing was selected; select some dialogues, or all results"
         raise InputError(message)
-    whom = _whom(request, access) if wanted is BulkAct.OFFER else None
+    whom = _whom(request, access) if action is BulkAct.OFFER else None
     with transaction.atomic():
-        lines = _done(annotator, wanted, items, whom)
-        batch = _kept(access, wanted, lines, whom)
+        lines = _done(annotator, action, items, whom)
+        batch = _kept(access, action, lines, whom)
         facts = {"done": batch.n_done, "not": batch.n_refused}
-        audit(access.account, f"bulk action: {wanted.value}", f"batch {batch.token}", hosted=access.hosted, **facts)
+        audit(access.account, f"bulk action: {action.value}", f"batch {batch.token}", hosted=access.hosted, **facts)
     return redirect("senior:batch", study=access.hosted.token, batch=batch.token)
 
 
@@ -67,22 +67,22 @@ def _chosen(request: HttpRequest, annotator: AnnotatorContext) -> list[str]:
     listed = None
     if request.POST.get("which") != "all":
         listed = request.POST.getlist("shown" if request.POST.get("which") == "page" else "dialogue")[: listing.PAGE]
-    found = Listing.of(annotator.records, annotator.queue, sought.filter)
-    return found.item_tokens(listed, category=request.POST.get("category", ""))
+    matches = Listing.of(annotator.records, annotator.queue, sought.filter)
+    return matches.item_tokens(listed, category=request.POST.get("category", ""))
 
 
 def _whom(request: HttpRequest, access: AccessContext) -> Membership:
-    held = Membership.objects.filter(hosted=access.hosted, role=Role.ANNOTATOR.value, left_at=None)
-    found = held.filter(token=request.POST.get("whom", "")).first()
-    if found is None:
+    memberships = Membership.objects.filter(hosted=access.hosted, role=Role.ANNOTATOR.value, left_at=None)
+    membership = memberships.filter(token=request.POST.get("whom", "")).first()
+    if membership is None:
         message = "choose an annotator"
         raise InputError(message)
-    return found
+    return membership
 
 
-def _done(annotator: AnnotatorContext, wanted: BulkAct, items: list[str], whom: Membership | None) -> list[BulkLine]:
+def _done(annotator: AnnotatorContext, bulk_act: BulkAct, items: list[str], whom: Membership | None) -> list[BulkLine]:
     queue, by = annotator.queue, annotator.participant
-    match wanted:
+    match bulk_act:
         case BulkAct.OFFER:
             return bulk.offer_many(annotator.records, queue, items, whom.participant if whom else "", by=by)
         case BulkAct.FIRST:
@@ -97,12 +97,12 @@ def _done(annotator: AnnotatorContext, wanted: BulkAct, items: list[str], whom: 
             return bulk.open_reviews(queue, items)
 
 
-def _kept(access: AccessContext, wanted: BulkAct, lines: list[BulkLine], whom: Membership | None) -> Batch:
+def _kept(access: AccessContext, bulk_act: BulkAct, lines: list[BulkLine], whom: Membership | None) -> Batch:
     n_refused = sum(bool(line.refused) for line in lines)
     batch = Batch.objects.create(
         hosted=access.hosted,
         account=access.account,
-        act=wanted.value,
+        act=bulk_act.value,
         whom=whom.token if whom else "",
         n_done=len(lines) - n_refused,
         n_refused=n_refused,
@@ -118,30 +118,30 @@ def _kept(access: AccessContext, wanted: BulkAct, lines: list[BulkLine], whom: M
 @list_view
 def batch(request: HttpRequest, annotator: AnnotatorContext, batch: str) -> HttpResponse:
     """Show what became of each dialogue, what was refused first."""
-    found = _batch(annotator, batch)
-    page, size = page_number(request), found.n_done + found.n_refused
-    lines = list(found.lines.order_by("-refused", "id")[page * PAGE : (page + 1) * PAGE])
-    reasons = Counter(dict(found.lines.exclude(refused="").values_list("refused").annotate(n=Count("id")).order_by()))
+    row = _batch(annotator, batch)
+    page, size = page_number(request), row.n_done + row.n_refused
+    lines = list(row.lines.order_by("-refused", "id")[page * PAGE : (page + 1) * PAGE])
+    reasons = Counter(dict(row.lines.exclude(refused="").values_list("refused").annotate(n=Count("id")).order_by()))
     people = dict(annotators_of(annotator.access))
     context = {
         "access": annotator.access,
-        "batch": found,
-        "words": ACTS[found.as_act],
-        "whom": people.get(found.whom, "former member") if found.whom else "",
+        "batch": row,
+        "words": ACTS[row.as_act],
+        "whom": people.get(row.whom, "former member") if row.whom else "",
         "reasons": reasons.most_common(),
         "lines": _views(annotator, lines),
         "pages": Pages(page=page, n=size, size=PAGE),
-        "may_undo": found.as_act.is_undoable and found.n_done and not found.undone_at and _may(annotator, found),
+        "may_undo": row.as_act.is_undoable and row.n_done and not row.undone_at and _may(annotator, row),
     }
     return render(request, "web/senior/batch.html", context)
 
 
 def _views(annotator: AnnotatorContext, lines: list[BatchLine]) -> list[LineView]:
-    told = listing.item_names([line.item for line in lines], annotator.participant)
+    names = listing.item_names([line.item for line in lines], annotator.participant)
     return [
         LineView(item=line.item, name=name, category=humanize(category), refused=line.refused)
         for line in lines
-        for name, category in [told[line.item]]
+        for name, category in [names[line.item]]
     ]
 
 
@@ -149,27 +149,27 @@ def _views(annotator: AnnotatorContext, lines: list[BatchLine]) -> list[LineView
 @require_POST
 @list_view
 def undo(request: HttpRequest, annotator: AnnotatorContext, batch: str) -> HttpResponse:
-    """Take a batch back, as far as nobody has built on it meanwhile."""
+    """Undo a batch, except for lines with later changes."""
     with transaction.atomic():
-        found = _batch(annotator, batch, is_locked=True)
-        if not _may(annotator, found):
+        row = _batch(annotator, batch, is_locked=True)
+        if not _may(annotator, row):
             raise Http404
-        if found.undone_at or not found.as_act.is_undoable:
-            message = "it is already undone" if found.undone_at else "this action cannot be undone"
+        if row.undone_at or not row.as_act.is_undoable:
+            message = "it is already undone" if row.undone_at else "this action cannot be undone"
             raise Conflict(message)
-        found.n_undone, found.undone_at = _undone(annotator, found), timezone.now()
-        found.save()
-        facts = {"undone": found.n_undone}
+        row.n_undone, row.undone_at = _undone(annotator, row), timezone.now()
+        row.save()
+        facts = {"undone": row.n_undone}
         audit(
             annotator.access.account, "undid a bulk action", f"batch {batch}", hosted=annotator.access.hosted, **facts
         )
-    messages.success(request, f"{found.n_undone} of {found.n_done} {ACTS[found.as_act].undone}.")
+    messages.success(request, f"{row.n_undone} of {row.n_done} {ACTS[row.as_act].undone}.")
     return redirect("senior:batch", study=annotator.access.hosted.token, batch=batch)
 
 
-def _undone(annotator: AnnotatorContext, found: Batch) -> int:
-    made = list(found.lines.exclude(made="").values_list("made", flat=True))
-    match found.as_act:
+def _undone(annotator: AnnotatorContext, batch: Batch) -> int:
+    made = list(batch.lines.exclude(made="").values_list("made", flat=True))
+    match batch.as_act:
         case BulkAct.OFFER:
             return bulk.undo_offers(annotator.queue, made, by=annotator.participant)
         case BulkAct.FIRST:
@@ -186,11 +186,11 @@ def _undone(annotator: AnnotatorContext, found: Batch) -> int:
 
 def _batch(annotator: AnnotatorContext, token: str, *, is_locked: bool = False) -> Batch:
     rows = annotator.access.hosted.batches.select_for_update() if is_locked else annotator.access.hosted.batches
-    found = rows.filter(token=token).first()
-    if found is None:
+    row = rows.filter(token=token).first()
+    if row is None:
         raise Http404
-    return found
+    return row
 
 
-def _may(annotator: AnnotatorContext, found: Batch) -> bool:
-    return annotator.access.role in ACTS[found.as_act].roles
+def _may(annotator: AnnotatorContext, batch: Batch) -> bool:
+    return annotator.access.role in ACTS[batch.as_act].roles

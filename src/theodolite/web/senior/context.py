@@ -50,7 +50,7 @@ MOST = 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pages:
-    """Where one is in a long list.
+    """Position in a paged list.
 
     Attributes:
         page: Which page, from 0.

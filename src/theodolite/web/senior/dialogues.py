@@ -70,11 +70,11 @@ ACTS = {
 
 def acts_for(role: Role) -> list[tuple[str, ActWords]]:
     """Return name and words of the acts that a role may do."""
-    return [(act.value, words) for act, words in ACTS.items() if role in words.roles]
+    return [(act.value, label) for act, label in ACTS.items() if role in label.roles]
 
 
 NAMES = ("scenario", "level", "stage", "category", "alike", "flag", "who", "group", "words")
-"""What an address may name, in the order in which it is written."""
+"""Parameters of the list, in the order of the address."""
 
 MOST_WORDS = 100
 """Letters of the words sought at most; count."""
@@ -85,7 +85,7 @@ _E = TypeVar("_E", bound=Enum)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListFilters:
-    """What an address asks for.
+    """The filters in an address.
 
     Attributes:
         given: What it names, as written; only what is not empty.
@@ -99,14 +99,14 @@ class ListFilters:
 
     @property
     def query(self) -> str:
-        """What stands behind the question mark of its address."""
+        """Query string of the address."""
         return self.with_(())
 
     def with_(self, changes: Iterable[tuple[str, str]]) -> str:
         """Return what stands behind the question mark of an address that asks for something else here and there."""
-        wanted = {**self.given, **dict(changes)}
+        values = {**self.given, **dict(changes)}
         made = QueryDict(mutable=True)
-        made.update({name: wanted[name] for name in NAMES if wanted.get(name)})
+        made.update({name: values[name] for name in NAMES if values.get(name)})
         return made.urlencode()
 
 
@@ -121,28 +121,28 @@ def filters_of(query: QueryDict, access: AccessContext) -> ListFilters:
     Raises:
         InputError: If it names something that there is not.
     """
-    given = {name: query.get(name, "").strip()[:MOST_WORDS] for name in NAMES}
-    given = {name: value for name, value in given.items() if value}
-    is_left_out = "level" in given and not knows_level(access)
+    values = {name: query.get(name, "").strip()[:MOST_WORDS] for name in NAMES}
+    values = {name: value for name, value in values.items() if value}
+    is_left_out = "level" in values and not knows_level(access)
     if is_left_out:
-        del given["level"]
-    found = DialogueFilter(
-        scenario=given.get("scenario", ""),
-        level=_one_of(Level, given, "level"),
-        stage=_one_of(ItemStage, given, "stage"),
-        category=given.get("category", ""),
-        disputed=_disputed(given.get("alike", "")),
-        flag=_one_of(FlagKind, given, "flag"),
-        annotator=_annotator(access, given.get("who", "")),
-        group=_group(given.get("group", "")),
-        words=given.get("words", ""),
+        del values["level"]
+    dialogue_filter = DialogueFilter(
+        scenario=values.get("scenario", ""),
+        level=_one_of(Level, values, "level"),
+        stage=_one_of(ItemStage, values, "stage"),
+        category=values.get("category", ""),
+        disputed=_disputed(values.get("alike", "")),
+        flag=_one_of(FlagKind, values, "flag"),
+        annotator=_annotator(access, values.get("who", "")),
+        group=_group(values.get("group", "")),
+        words=values.get("words", ""),
     )
-    return ListFilters(given=given, filter=found, is_level_left_out=is_left_out)
+    return ListFilters(given=values, filter=dialogue_filter, is_level_left_out=is_left_out)
 
 
-def _one_of(kind: type[_E], given: Mapping[str, str], name: str) -> _E | None:
-    value = given.get(name, "")
-    known = {str(one.value): one for one in kind}
+def _one_of(kind: type[_E], values: Mapping[str, str], name: str) -> _E | None:
+    value = values.get(name, "")
+    known = {str(member.value): member for member in kind}
     if value and value not in known:
         message = f"`{name}` of a list is one of {', '.join(known)}; got `{value}`"
         raise InputError(message)
@@ -159,11 +159,11 @@ def _disputed(value: str) -> bool | None:
 def _annotator(access: AccessContext, token: str) -> str:
     if not token:
         return ""
-    held = Membership.objects.filter(hosted=access.hosted, role=Role.ANNOTATOR.value, token=token).first()
-    if held is None:
+    membership = Membership.objects.filter(hosted=access.hosted, role=Role.ANNOTATOR.value, token=token).first()
+    if membership is None:
         message = "no annotator of this study has this code"
         raise InputError(message)
-    return held.participant
+    return membership.participant
 
 
 def _group(value: str) -> tuple[str, str] | None:
@@ -181,7 +181,7 @@ BATCHES = 5
 """Acts on many dialogues that the list remembers; count."""
 
 Choice = tuple[str, str, bool]
-"""What an address says, what a page says, and whether it is chosen."""
+"""Value, label, and whether it is chosen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,25 +195,25 @@ class FilterField:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemView:
-    """How far one category of a dialogue is, in words; `token` leads to its page."""
+    """Status of one category of a dialogue; `token` is its page."""
 
     token: str
     title: str
     words: str
 
     @classmethod
-    def of(cls, one: ListedItem) -> ItemView:
+    def of(cls, listed_item: ListedItem) -> ItemView:
         """Return a category of a dialogue as the list shows it."""
-        passes = f"{one.n_done} of {one.passes} passes"
-        told = {
-            ItemStage.WAITING: one.stage.value + (", first" if one.is_first else ""),
-            ItemStage.IN_WORK: f"{one.stage.value}, {passes}" + (", first" if one.is_first else ""),
-            ItemStage.DISPUTED: f"{one.stage.value} in {one.n_disputed}",
+        passes = f"{listed_item.n_done} of {listed_item.passes} passes"
+        texts = {
+            ItemStage.WAITING: listed_item.stage.value + (", first" if listed_item.is_first else ""),
+            ItemStage.IN_WORK: f"{listed_item.stage.value}, {passes}" + (", first" if listed_item.is_first else ""),
+            ItemStage.DISPUTED: f"{listed_item.stage.value} in {listed_item.n_disputed}",
         }
         return cls(
-            token=one.item,
-            title=humanize(one.category) + (", again" if one.again else ""),
-            words=told.get(one.stage, one.stage.value),
+            token=listed_item.item,
+            title=humanize(listed_item.category) + (", again" if listed_item.again else ""),
+            words=texts.get(listed_item.stage, listed_item.stage.value),
         )
 
 
@@ -230,20 +230,20 @@ class DialogueLine:
     items: tuple[ItemView, ...]
 
 
-def _line(one: ListedDialogue) -> DialogueLine:
+def _line(listed_dialogue: ListedDialogue) -> DialogueLine:
     return DialogueLine(
-        token=one.token,
-        name=one.name,
-        opening=one.opening,
-        scenario=humanize(one.scenario),
-        level=one.level,
-        flags=one.flags,
-        items=tuple(map(ItemView.of, one.items)),
+        token=listed_dialogue.token,
+        name=listed_dialogue.name,
+        opening=listed_dialogue.opening,
+        scenario=humanize(listed_dialogue.scenario),
+        level=listed_dialogue.level,
+        flags=listed_dialogue.flags,
+        items=tuple(map(ItemView.of, listed_dialogue.items)),
     )
 
 
 def said_on_list(request: HttpRequest, annotator: AnnotatorContext, error: Exception) -> HttpResponse:
-    """Say on the list why something was not done."""
+    """Report on the list why an action failed."""
     messages.warning(request, f"Not done: {error}.".replace("..", "."))
     return redirect(list_address(annotator.access, request.POST.get("query", "")))
 
@@ -267,30 +267,35 @@ def dialogues(request: HttpRequest, access: AccessContext) -> HttpResponse:
         return render(request, "web/senior/dialogues.html", {"access": access})
     try:
         sought = filters_of(request.GET, access)
-        found = Listing.of(annotator.records, annotator.queue, sought.filter)
+        matches = Listing.of(annotator.records, annotator.queue, sought.filter)
     except InputError as error:
         plain = filters_of(QueryDict(), access)
         return render(
             request, "web/senior/dialogues.html", _around(annotator, plain) | {"problem": str(error)}, status=400
         )
     return render(
-        request, "web/senior/dialogues.html", _around(annotator, sought) | _listed(request, annotator, sought, found)
+        request, "web/senior/dialogues.html", _around(annotator, sought) | _listed(request, annotator, sought, matches)
     )
 
 
 def _listed(
-    request: HttpRequest, annotator: AnnotatorContext, sought: ListFilters, found: Listing
+    request: HttpRequest, annotator: AnnotatorContext, sought: ListFilters, matches: Listing
 ) -> dict[str, object]:
     page = page_number(request)
-    n, stages = found.count(), found.stages()
+    n, stages = matches.count(), matches.stages()
     return {
         "n": n,
-        "found": [_line(one) for one in found.page(annotator.records, reader=annotator.participant, page=page)],
+        "found": [_line(row) for row in matches.page(annotator.records, reader=annotator.participant, page=page)],
         "pages": Pages(page=page, n=n, size=listing.PAGE),
         "keep": sought.query + "&" if sought.query else "",
         "stages": [
-            (sought.with_([("stage", one.value)]), one.value, stages.get(one, 0), one is sought.filter.stage)
-            for one in ItemStage
+            (
+                sought.with_([("stage", item_stage.value)]),
+                item_stage.value,
+                stages.get(item_stage, 0),
+                item_stage is sought.filter.stage,
+            )
+            for item_stage in ItemStage
         ],
         "any_stage": sought.with_([("stage", "")]),
     }
@@ -300,18 +305,18 @@ def _around(annotator: AnnotatorContext, sought: ListFilters) -> dict[str, objec
     """Return what stands around a list: ways to filter, views, acts."""
     access, queue = annotator.access, annotator.queue
     people = annotators_of(access)
-    categories = [(one.name, humanize(one.name)) for one in annotator.design.categories]
+    categories = [(category.name, humanize(category.name)) for category in annotator.design.categories]
     return {
         "access": access,
         "annotator": annotator,
         "sought": sought,
         "knows_level": knows_level(access),
         "fields": _fields(access, queue, sought, categories, people),
-        "views": [(one, list_address(access, one.query)) for one in views_of(access)],
+        "views": [(view, list_address(access, view.query)) for view in views_of(access)],
         "acts": acts_for(access.role),
         "people": people,
-        "categories": [(name, words, name == sought.filter.category) for name, words in categories],
-        "batches": [(one, ACTS[one.as_act].done) for one in access.hosted.batches.all()[:BATCHES]],
+        "categories": [(name, label, name == sought.filter.category) for name, label in categories],
+        "batches": [(batch, ACTS[batch.as_act].done) for batch in access.hosted.batches.all()[:BATCHES]],
     }
 
 
@@ -322,10 +327,10 @@ def _fields(
     categories: Sequence[tuple[str, str]],
     people: Sequence[tuple[str, str]],
 ) -> list[FilterField]:
-    levels = [(one, one) for one in listing.levels_in(queue)] if knows_level(access) else []
+    levels = [(level, level) for level in listing.levels_in(queue)] if knows_level(access) else []
     groups = [(f"{name}={value}", f"{humanize(name)}: {value}") for name, value in listing.groups_in(queue)]
-    told = (
-        ("scenario", "Scenario", [(one, humanize(one)) for one in listing.scenarios_in(queue)]),
+    fields = (
+        ("scenario", "Scenario", [(scenario, humanize(scenario)) for scenario in listing.scenarios_in(queue)]),
         ("level", "Level", levels),
         ("category", "Category", categories),
         ("alike", "Agreement", [("yes", "yes"), ("no", "no")]),
@@ -333,27 +338,27 @@ def _fields(
         ("who", "Annotator", people),
         ("group", "Group of the case", groups),
     )
-    return [_field(name, label, choices, sought) for name, label, choices in told if choices]
+    return [_field(name, label, choices, sought) for name, label, choices in fields if choices]
 
 
 def _values(kind: type[Enum]) -> list[tuple[str, str]]:
-    return [(str(one.value), str(one.value)) for one in kind]
+    return [(str(member.value), str(member.value)) for member in kind]
 
 
 def _field(name: str, label: str, choices: Iterable[tuple[str, str]], sought: ListFilters) -> FilterField:
-    given = sought.given.get(name, "")
+    chosen = sought.given.get(name, "")
     return FilterField(
-        name=name, label=label, choices=tuple((value, words, value == given) for value, words in choices)
+        name=name, label=label, choices=tuple((value, label, value == chosen) for value, label in choices)
     )
 
 
 def annotators_of(access: AccessContext) -> list[tuple[str, str]]:
     """Return token and words of each annotator of a study: seniors know them by code, organisers by name too."""
-    held = Membership.objects.filter(hosted=access.hosted, role=Role.ANNOTATOR.value, left_at=None)
+    memberships = Membership.objects.filter(hosted=access.hosted, role=Role.ANNOTATOR.value, left_at=None)
     named = access.role is Role.ORGANISER
     return [
-        (one.token, f"{one.account} ({one.token[:CODE]})" if named else one.token[:CODE])
-        for one in held.select_related("account").order_by("id")
+        (view.token, f"{view.account} ({view.token[:CODE]})" if named else view.token[:CODE])
+        for view in memberships.select_related("account").order_by("id")
     ]
 
 
@@ -373,7 +378,7 @@ LONGEST = 80
 @require_POST
 @list_view
 def save(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
-    """Keep the view that is shown under a name."""
+    """Save the current view under a name."""
     access = annotator.access
     query = filters_of(QueryDict(request.POST.get("query", "")[:1000]), access).query
     name, is_shared = _name(request), request.POST.get("shared") == "on"
@@ -395,18 +400,18 @@ def save(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
 def change(request: HttpRequest, annotator: AnnotatorContext, view: str) -> HttpResponse:
     """Call a view of one's own otherwise, share it or not, or forget it."""
     access = annotator.access
-    found = SavedView.objects.filter(hosted=access.hosted, account=access.account, token=view).first()
-    if found is None:
+    saved_view = SavedView.objects.filter(hosted=access.hosted, account=access.account, token=view).first()
+    if saved_view is None:
         raise Http404
     is_forgotten = request.POST.get("step") == "forget"
     with transaction.atomic():
         if is_forgotten:
-            found.delete()
+            saved_view.delete()
         else:
-            found.name, found.is_shared = _name(request), request.POST.get("shared") == "on"
-            _kept(found)
+            saved_view.name, saved_view.is_shared = _name(request), request.POST.get("shared") == "on"
+            _kept(saved_view)
         verb = "deleted a view" if is_forgotten else "changed a view"
-        audit(access.account, verb, f"view {view}", hosted=access.hosted, shared=found.is_shared)
+        audit(access.account, verb, f"view {view}", hosted=access.hosted, shared=saved_view.is_shared)
     messages.success(request, "Forgotten." if is_forgotten else "Changed.")
     return redirect(list_address(access, request.POST.get("query", "")))
 

@@ -51,11 +51,11 @@ def fill_queue(hosted: HostedStudy, *, by: str) -> int:
         Conflict: If the queue of that study holds another study's dialogues.
         InputError: If nothing was published, or the study has no schema to annotate by.
     """
-    edition = last_edition(hosted)
-    if edition is None:
+    release = last_edition(hosted)
+    if release is None:
         message = "this study has no published version yet; an organiser must publish one"
         raise InputError(message)
-    return queues.fill_queue(records(), hosted.token, study_of(edition), by=by)
+    return queues.fill_queue(records(), hosted.token, study_of(release), by=by)
 
 
 @allowed(Role.SENIOR)
@@ -73,11 +73,11 @@ def home(request: HttpRequest, access: AccessContext) -> HttpResponse:
         "access": access,
         "annotator": annotator,
         "n_disputed": n_disputed,
-        "disputed": [(humanize(one.category), one) for one in disputed],
+        "disputed": [(humanize(dispute.category), dispute) for dispute in disputed],
         "pages": Pages(page=page, n=n_disputed, size=review.PAGE),
         "to_review": quality.to_review(annotator.records, annotator.queue),
         "n_questions": threads.n_threads(annotator.queue)[0],
-        "rooms": [(humanize(one.category), one) for one in found_rooms],
+        "rooms": [(humanize(found_room.category), found_room) for found_room in found_rooms],
         "room_pages": Pages(page=room_page, n=n_rooms(annotator.queue), size=ROOMS),
         "n_open": n_cases[CaseView.OPEN],
         "n_suggested": n_cases[CaseView.SUGGESTED],

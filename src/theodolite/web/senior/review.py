@@ -22,7 +22,7 @@ from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import InputError
 from theodolite.domain.people.role import Role
 from theodolite.web.access import allowed, audit
-from theodolite.web.annotator.annotation_page import Item, annotation_page
+from theodolite.web.annotator.annotation_page import AnnotationItem, annotation_page
 from theodolite.web.annotator.context import AnnotatorContext
 from theodolite.web.models import Membership
 from theodolite.web.questions.answers import CoderAnswer, answer_text, coder_view
@@ -48,7 +48,7 @@ class Dispute:
         words: The same in words; empty for nothing.
     """
 
-    item: Item
+    item: AnnotationItem
     voices: tuple[CoderAnswer, ...]
     found: Resolution | None
     words: str
@@ -65,30 +65,33 @@ def resolution(request: HttpRequest, annotator: AnnotatorContext, item: str) -> 
         "review": seen,
         "sheet": annotation_page(seen.guideline, seen.dialogue, ()),
         "title": humanize(seen.guideline.name),
-        "disputes": [_dispute(seen, one) for one in seen.discrepancies],
-        "causes": [(cause.value, words) for cause, words in CAUSES],
-        "non_response_options": tuple(NON_RESPONSE_OPTIONS),
+        "disputes": [_dispute(seen, discrepancy) for discrepancy in seen.discrepancies],
+        "causes": [(cause.value, label) for cause, label in CAUSES],
         "n_known": len(quality.known_from_review(annotator.records, item)),
     }
     return render(request, "web/senior/resolution.html", context)
 
 
-def _dispute(seen: ReviewSheet, one: Discrepancy) -> Dispute:
-    question = seen.guideline.instrument.question(one.question)
-    place = (one.question, one.turn)
-    found = next((each for each in seen.resolutions if (each.question, each.turn) == place), None)
+def _dispute(seen: ReviewSheet, discrepancy: Discrepancy) -> Dispute:
+    question = seen.guideline.instrument.question(discrepancy.question)
+    ref = (discrepancy.question, discrepancy.turn)
+    recorded = next(
+        (resolution for resolution in seen.resolutions if (resolution.question, resolution.turn) == ref), None
+    )
     return Dispute(
-        item=Item(key=question_key(*place), question=question, turn=one.turn, is_asked=True),
-        voices=tuple(coder_view(each, question) for each in one.positions),
-        found=found,
-        words=_in_words(found) if found else "",
+        item=AnnotationItem(key=question_key(*ref), question=question, turn=discrepancy.turn, is_asked=True),
+        voices=tuple(coder_view(position, question) for position in discrepancy.positions),
+        found=recorded,
+        words=_in_words(recorded) if recorded else "",
     )
 
 
-def _in_words(found: Resolution) -> str:
-    if found.cause is not None:
-        return f"No consensus: {found.cause.value}"
-    value = found.value or next(word for word, outcome in NON_RESPONSE_OPTIONS.items() if outcome is found.outcome)
+def _in_words(resolution: Resolution) -> str:
+    if resolution.cause is not None:
+        return f"No consensus: {resolution.cause.value}"
+    value = resolution.value or next(
+        word for word, outcome in NON_RESPONSE_OPTIONS.items() if outcome is resolution.outcome
+    )
     return f"Consensus: {humanize(value)}"
 
 
@@ -96,7 +99,7 @@ def _in_words(found: Resolution) -> str:
 @require_POST
 @senior_view
 def begin(_request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpResponse:
-    """Begin the review: from now on nobody changes the answers."""
+    """Start the review, which freezes the answers."""
     with transaction.atomic():
         review.open_review(own_item(annotator, item))
         audit(annotator.access.account, "opened a review", f"item {item}", hosted=annotator.access.hosted)
@@ -107,7 +110,7 @@ def begin(_request: HttpRequest, annotator: AnnotatorContext, item: str) -> Http
 @require_POST
 @senior_view
 def reopen(request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpResponse:
-    """Let annotators change their answers again."""
+    """Reopen the answers for changes."""
     with transaction.atomic():
         review.reopen(own_item(annotator, item))
         audit(annotator.access.account, "reopened an item", f"item {item}", hosted=annotator.access.hosted)
@@ -120,11 +123,13 @@ def reopen(request: HttpRequest, annotator: AnnotatorContext, item: str) -> Http
 @senior_view
 def resolve(request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpResponse:
     """Record a consensus, or that there is none and why."""
-    found = _sent(request, annotator, own_item(annotator, item))
+    resolution = _sent(request, annotator, own_item(annotator, item))
     with transaction.atomic():
-        routed = review.resolve(annotator.records, own_item(annotator, item), found)
-        verb = "recorded a consensus" if found.is_consensus else "recorded no consensus"
-        audit(annotator.access.account, verb, f"item {item}", hosted=annotator.access.hosted, question=found.question)
+        routed = review.resolve(annotator.records, own_item(annotator, item), resolution)
+        verb = "recorded a consensus" if resolution.is_consensus else "recorded no consensus"
+        audit(
+            annotator.access.account, verb, f"item {item}", hosted=annotator.access.hosted, question=resolution.question
+        )
     messages.success(request, "Recorded." + (f" {routed.reason}." if routed else ""))
     return redirect(page_of(annotator, "resolution", item=item))
 
@@ -132,7 +137,7 @@ def resolve(request: HttpRequest, annotator: AnnotatorContext, item: str) -> Htt
 def _sent(request: HttpRequest, annotator: AnnotatorContext, item: str) -> Resolution:
     question, turn = key_parts(request.POST.get("place", ""))
     chosen = request.POST.get("found", "")
-    cause = next((one for one in DissentCause if chosen == f"cause:{one.value}"), None)
+    cause = next((dissent_cause for dissent_cause in DissentCause if chosen == f"cause:{dissent_cause.value}"), None)
     value = chosen.removeprefix("value:")
     outcome = None if cause else NON_RESPONSE_OPTIONS.get(value, Outcome.ANSWERED)
     return Resolution(
@@ -158,14 +163,14 @@ def _others(request: HttpRequest, item: str) -> tuple[str, ...]:
 @senior_view
 def check(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -> HttpResponse:
     """Show one annotation without its annotator."""
-    found = submission.task(annotator.records, reservation, quality.annotator_of(annotator.queue, reservation))
-    sheet = annotation_page(found.guideline, found.dialogue, found.answers)
+    task = submission.task(annotator.records, reservation, quality.annotator_of(annotator.queue, reservation))
+    page = annotation_page(task.guideline, task.dialogue, task.answers)
     context = {
         "access": annotator.access,
         "reservation": reservation,
-        "title": humanize(found.guideline.name),
-        "sheet": sheet,
-        "answers": [(item, answer_text(item.answer)) for item in sheet.items if item.is_asked and item.answer],
+        "title": humanize(task.guideline.name),
+        "sheet": page,
+        "answers": [(item, answer_text(item.answer)) for item in page.items if item.is_asked and item.answer],
         "reviews": quality.reviews_of(reservation),
         "is_sampled": reservation in quality.to_review(annotator.records, annotator.queue),
     }
@@ -220,17 +225,17 @@ def gold_list(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse
     """Show what is known and what annotators made of it."""
     codes = dict(Membership.objects.filter(hosted=annotator.access.hosted).values_list("participant", "token"))
     page = page_number(request)
-    found = [_view(one, codes) for one in quality.gold_items(annotator.queue, page=page)]
+    gold_views = [_view(gold_item, codes) for gold_item in quality.gold_items(annotator.queue, page=page)]
     pages = Pages(page=page, n=quality.n_gold(annotator.queue), size=quality.PAGE)
-    return render(request, "web/senior/gold.html", {"access": annotator.access, "gold": found, "pages": pages})
+    return render(request, "web/senior/gold.html", {"access": annotator.access, "gold": gold_views, "pages": pages})
 
 
-def _view(one: GoldItem, codes: dict[str, str]) -> GoldView:
+def _view(gold_item: GoldItem, codes: dict[str, str]) -> GoldView:
     return GoldView(
-        gold=one,
-        title=humanize(one.category),
-        known=tuple((humanize(each.question), each.turn, humanize(each.value)) for each in one.known),
-        met=tuple((codes.get(person, person)[:4], right, asked) for person, right, asked in one.met),
+        gold=gold_item,
+        title=humanize(gold_item.category),
+        known=tuple((humanize(answer.question), answer.turn, humanize(answer.value)) for answer in gold_item.known),
+        met=tuple((codes.get(person, person)[:4], right, asked) for person, right, asked in gold_item.met),
     )
 
 
@@ -238,7 +243,7 @@ def _view(one: GoldItem, codes: dict[str, str]) -> GoldView:
 @require_POST
 @senior_view
 def make(request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpResponse:
-    """Keep what a review agreed on, and what all answered alike, as known."""
+    """Make a gold item of the answers that a review or all annotators agree on."""
     more = request.POST.get("more", "0")
     if not more.isdecimal() or int(more) > MOST_MORE:
         message = f"enter a number of additional annotators from 0 to {MOST_MORE}; got {more!r}"
@@ -264,7 +269,7 @@ def make(request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpRe
 @require_POST
 @senior_view
 def drop(request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpResponse:
-    """Forget that answers are known; what people answered stays."""
+    """Remove a gold item; its annotations stay."""
     with transaction.atomic():
         n = quality.drop_gold(own_item(annotator, item))
         audit(
@@ -287,7 +292,9 @@ def _shown_thread(annotator: AnnotatorContext, thread: FeedbackThread) -> ShownT
     anchor = thread.anchor
     about = f"turn {anchor.turn}" if anchor.kind is AnchorKind.TURN else f"the {anchor.kind.value}"
     where = f", turn {anchor.turn}" if anchor.turn and anchor.kind is not AnchorKind.TURN else ""
-    known = {one.name: one.text for one in annotator.records.guideline(thread.version).instrument.questions}
+    known = {
+        question.name: question.text for question in annotator.records.guideline(thread.version).instrument.questions
+    }
     title = f"{humanize(anchor.category)}: about {about}{where}"
     return ShownThread(thread=thread, title=title, ask=known.get(anchor.question, ""))
 
@@ -299,12 +306,12 @@ def questions(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse
     """Show the threads that are open, or those that were settled, page by page."""
     n_open, n_ended = threads.n_threads(annotator.queue)
     is_open, page = request.GET.get("view") != "settled", page_number(request)
-    found = threads.thread_page(annotator.queue, annotator.participant, is_open=is_open, page=page)
+    page_threads = threads.thread_page(annotator.queue, annotator.participant, is_open=is_open, page=page)
     context = {
         "access": annotator.access,
         "views": [("open", n_open, is_open), ("settled", n_ended, not is_open)],
         "is_open": is_open,
-        "threads": [_shown_thread(annotator, one) for one in found],
+        "threads": [_shown_thread(annotator, thread) for thread in page_threads],
         "pages": Pages(page=page, n=n_open if is_open else n_ended, size=threads.PAGE),
         "for_guideline": [
             (humanize(category), text) for category, text in threads.settled(annotator.queue, end=ThreadEnd.GUIDELINE)
@@ -324,7 +331,7 @@ def answer(request: HttpRequest, annotator: AnnotatorContext, thread: str) -> Ht
     text, end = request.POST.get("text", "")[:4000], request.POST.get("end", "")
     with transaction.atomic():
         threads.reply(thread, annotator.participant, text, senior=True)
-        ended = next((one for one in ThreadEnd if one.name.lower() == end), None)
+        ended = next((thread_end for thread_end in ThreadEnd if thread_end.name.lower() == end), None)
         if ended is not None:
             threads.end_thread(thread, ended, by=annotator.participant, text=request.POST.get("settled", "")[:4000])
             audit(
@@ -373,11 +380,15 @@ def case_list(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse
     """Show the cases of the study: what programs suggest, what is open, what is closed; never the words themselves."""
     study = queues.study_name(annotator.queue)
     counts = cases.n_cases(study)
-    view = next((one for one in CaseView if one.name.lower() == request.GET.get("view", "")), CaseView.OPEN)
+    view = next(
+        (case_view for case_view in CaseView if case_view.name.lower() == request.GET.get("view", "")), CaseView.OPEN
+    )
     page = page_number(request)
     context = {
         "access": annotator.access,
-        "views": [(one.name.lower(), one.value, counts[one], one is view) for one in CaseView],
+        "views": [
+            (case_view.name.lower(), case_view.value, counts[case_view], case_view is view) for case_view in CaseView
+        ],
         "view": view.name.lower(),
         "cases": case_lines(annotator.records, annotator.queue, view, reader=annotator.participant, page=page),
         "pages": Pages(page=page, n=counts[view], size=cases.PAGE),
@@ -398,12 +409,12 @@ def case(request: HttpRequest, annotator: AnnotatorContext, case: str) -> HttpRe
 @senior_view
 def look(request: HttpRequest, annotator: AnnotatorContext, case: str) -> HttpResponse:
     """Show the original; who looked and why is written down first."""
-    found = _case(annotator, case)
+    case_row = _case(annotator, case)
     original = cases.original(
         annotator.records, case, by=annotator.participant, reason=request.POST.get("reason", "")[:500]
     )
     audit(annotator.access.account, "viewed an original", f"case {case}", hosted=annotator.access.hosted)
-    return _case_page(request, annotator, found, original)
+    return _case_page(request, annotator, case_row, original)
 
 
 @allowed(Role.SENIOR)
@@ -442,17 +453,17 @@ def _case(annotator: AnnotatorContext, token: str) -> SensitiveCase:
 
 
 def _case_page(
-    request: HttpRequest, annotator: AnnotatorContext, found: SensitiveCase, original: Dialogue | None
+    request: HttpRequest, annotator: AnnotatorContext, sensitive_case: SensitiveCase, original: Dialogue | None
 ) -> HttpResponse:
     design = annotator.design
     seats = Membership.objects.filter(hosted=annotator.access.hosted).select_related("account")
-    people = {one.participant: one.account for one in seats}
+    people = {seat.participant: seat.account for seat in seats}
     context = {
         "access": annotator.access,
-        "case": found,
+        "case": sensitive_case,
         "turns": original.turns if original else (),
-        "categories": [(one.name, humanize(one.name)) for one in design.categories],
-        "shown_in": sorted({humanize(name) for one in found.redactions for name in one.shown_in}),
-        "accesses": [(people.get(one.by, one.by), one) for one in cases.accesses(found.token)],
+        "categories": [(category.name, humanize(category.name)) for category in design.categories],
+        "shown_in": sorted({humanize(name) for redaction in sensitive_case.redactions for name in redaction.shown_in}),
+        "accesses": [(people.get(access.by, access.by), access) for access in cases.accesses(sensitive_case.token)],
     }
     return render(request, "web/senior/case.html", context)

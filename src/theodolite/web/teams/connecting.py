@@ -57,8 +57,8 @@ def application_of(submission: Submission) -> Application:
 
 def claims_of(submission: Submission) -> tuple[Claim, ...]:
     """Return what a team claims, a claim a line."""
-    told = ((ClaimKind.CAPABILITY, submission.capabilities), (ClaimKind.LIMITATION, submission.limitations))
-    lines = [(kind, line.strip()) for kind, text in told for line in text.splitlines() if line.strip()]
+    texts = ((ClaimKind.CAPABILITY, submission.capabilities), (ClaimKind.LIMITATION, submission.limitations))
+    lines = [(kind, line.strip()) for kind, text in texts for line in text.splitlines() if line.strip()]
     return tuple(
         Claim(
             text=line,
@@ -105,15 +105,15 @@ def _yaml(content: dict[str, Any]) -> str:
 
 def study_entry(submission: Submission) -> dict[str, Any]:
     """Return the keys and values of an application in a study file; empty ones are left out."""
-    said: dict[str, Any] = {"description": submission.description, "guardrails": submission.guardrails}
+    texts: dict[str, Any] = {"description": submission.description, "guardrails": submission.guardrails}
     if submission.way == Submission.Way.ENDPOINT:
-        said |= {"kind": "http", "url": submission.url, "body": json.loads(submission.body or "{}")}
-        said |= {"reply": submission.reply, "key": submission.key_variable, "public_only": _public_only()}
+        texts |= {"kind": "http", "url": submission.url, "body": json.loads(submission.body or "{}")}
+        texts |= {"reply": submission.reply, "key": submission.key_variable, "public_only": _public_only()}
     else:
-        said |= {"kind": "aria", "class": submission.target, "auth": submission.key_variable}
-        said |= {"prompt": submission.prompt}
-    said["claims"] = [_claim_entry(claim) for claim in claims_of(submission)]
-    return {key: value for key, value in (said | submission.options).items() if value}
+        texts |= {"kind": "aria", "class": submission.target, "auth": submission.key_variable}
+        texts |= {"prompt": submission.prompt}
+    texts["claims"] = [_claim_entry(claim) for claim in claims_of(submission)]
+    return {key: value for key, value in (texts | submission.options).items() if value}
 
 
 def _claim_entry(claim: Claim) -> dict[str, Any]:
@@ -238,15 +238,15 @@ def options_of(filled: Mapping[str, Any], *, is_class: bool) -> tuple[dict[str, 
     content: dict[str, Any] = {key: text for key, text in entered.items() if text and text != _DEFAULTS.get(key)}
     if not is_class:
         foreign = dict.fromkeys(content.keys() - {"timeout"}, "An endpoint has no such setting; leave it empty.")
-        found, faults = _validated(HttpSpec, {"kind": "http", "url": "https://x", **_only(content, "timeout")})
-        return _only(found, *content), {**faults, **foreign}
+        values, errors = _validated(HttpSpec, {"kind": "http", "url": "https://x", **_only(content, "timeout")})
+        return _only(values, *content), {**errors, **foreign}
     early: dict[str, str] = {}
     if "env" in content:
         content["env"] = content["env"].replace(",", " ").split()
     if "init" in content:
         content["init"], early = _init_from(content["init"])
-    found, faults = _validated(AriaSpec, {"kind": "aria", "class": filled.get("target") or "x:X", **content})
-    return _only(found, *content), {**faults, **early}
+    values, errors = _validated(AriaSpec, {"kind": "aria", "class": filled.get("target") or "x:X", **content})
+    return _only(values, *content), {**errors, **early}
 
 
 def _only(content: Mapping[str, Any], *keys: str) -> dict[str, Any]:
@@ -255,17 +255,17 @@ def _only(content: Mapping[str, Any], *keys: str) -> dict[str, Any]:
 
 def _validated(spec: type[AriaSpec | HttpSpec], content: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the values as the study file's own model reads them, and the faults by key."""
-    faults = {f"{key}": f"{words}." for key, words in misfits(spec, content).items()}
-    fitting = {key: value for key, value in content.items() if key not in faults}
-    found = spec.model_validate(fitting).model_dump(mode="json", by_alias=True)
-    if found["timeout"] > MOST_TIMEOUT_S:
-        message = f"`timeout` is {found['timeout']:g}; expected at most {MOST_TIMEOUT_S:g}, as the criteria state."
-        faults["timeout"] = message
-    refused = [name for name in found.get("env", []) if name not in settings.APPLICATION_ENV]
+    errors = {f"{key}": f"{text}." for key, text in misfits(spec, content).items()}
+    fitting = {key: value for key, value in content.items() if key not in errors}
+    values = spec.model_validate(fitting).model_dump(mode="json", by_alias=True)
+    if values["timeout"] > MOST_TIMEOUT_S:
+        message = f"`timeout` is {values['timeout']:g}; expected at most {MOST_TIMEOUT_S:g}, as the criteria state."
+        errors["timeout"] = message
+    refused = [name for name in values.get("env", []) if name not in settings.APPLICATION_ENV]
     if refused:
         allowed = ", ".join(settings.APPLICATION_ENV) or "none"
-        faults["env"] = f"The operator does not allow `{refused[0]}`; allowed: {allowed}."
-    return found, faults
+        errors["env"] = f"The operator does not allow `{refused[0]}`; allowed: {allowed}."
+    return values, errors
 
 
 def _init_from(text: str) -> tuple[dict[str, Any], dict[str, str]]:
@@ -295,14 +295,14 @@ _background = Background()
 
 @asynccontextmanager
 async def conformance_bench() -> AsyncIterator[None]:
-    """Let checks run as long as the server does; those that were cut off by its end are struck."""
+    """Run checks in the background while the server runs; checks cut off by its end are cleared."""
     await sync_to_async(_strike_unfinished)()
     async with _background.open():
         yield
 
 
 async def check(submission: Submission) -> None:
-    """Begin the check of an application, unless one is under way; without a running server it ends before this does."""
+    """Start the check of an application unless one is in progress; without a running server, wait for it."""
     since = await sync_to_async(_begin)(submission)
     if since is not None:
         await _background.do(_run_check(submission, since))
@@ -311,13 +311,13 @@ async def check(submission: Submission) -> None:
 async def _run_check(submission: Submission, since: datetime) -> None:
     try:
         application, environ = await sync_to_async(prepared)(submission)
-        found = await examine_alone(application, folder=Path(submission.hosted.folder or "."), environ=environ)
+        examination = await examine_alone(application, folder=Path(submission.hosted.folder or "."), environ=environ)
     except InputError as error:
-        found = Examination(name=submission.name)
-        found.note(str(error))
+        examination = Examination(name=submission.name)
+        examination.note(str(error))
     except Exception as error:  # noqa: BLE001 - a foreign class may raise whatever it likes, and no check may stay open
-        found = Examination(name=submission.name, unexamined=f"the check stopped ({type(error).__name__})")
-    await sync_to_async(_keep)(submission, since, found)
+        examination = Examination(name=submission.name, unexamined=f"the check stopped ({type(error).__name__})")
+    await sync_to_async(_keep)(submission, since, examination)
 
 
 def prepared(submission: Submission) -> tuple[Application, dict[str, str]]:
@@ -335,10 +335,10 @@ def _begin(submission: Submission) -> datetime | None:
     return now if fresh.update(examining_since=now) else None
 
 
-def _keep(submission: Submission, since: datetime, found: Examination) -> None:
+def _keep(submission: Submission, since: datetime, examination: Examination) -> None:
     """Write down what was found, unless the submission has been changed since the check began."""
     Submission.objects.filter(pk=submission.pk, examining_since=since).update(
-        examined=as_json(found), examined_at=timezone.now(), examining_since=None
+        examined=as_json(examination), examined_at=timezone.now(), examining_since=None
     )
 
 
@@ -346,12 +346,12 @@ def _strike_unfinished() -> None:
     Submission.objects.exclude(examining_since=None).update(examining_since=None)
 
 
-def as_json(found: Examination) -> dict[str, Any]:
+def as_json(examination: Examination) -> dict[str, Any]:
     """Return what a check found, as it is kept."""
     return {
-        "calls": found.calls,
-        "slowest_s": round(found.slowest_s, 3),
-        "version": found.version,
-        "unexamined": found.unexamined,
-        "remarks": [{"severity": one.severity.value, "message": one.message} for one in found.remarks],
+        "calls": examination.calls,
+        "slowest_s": round(examination.slowest_s, 3),
+        "version": examination.version,
+        "unexamined": examination.unexamined,
+        "remarks": [{"severity": remark.severity.value, "message": remark.message} for remark in examination.remarks],
     }

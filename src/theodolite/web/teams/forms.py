@@ -1,4 +1,4 @@
-"""What a team fills in about its application."""
+"""The form of an application."""
 
 from __future__ import annotations
 
@@ -161,14 +161,14 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
     def _look_at_options(self, filled: dict[str, Any]) -> None:
         """Read the options as a study file would, and hold them against the credentials."""
         is_class = filled.get("way") == Submission.Way.INSTALLED
-        options, faults = options_of(filled, is_class=is_class)
+        options, errors = options_of(filled, is_class=is_class)
         credentials = filled.get("credentials")
         if is_class and credentials and not _is_json_object(credentials):
-            faults["credentials"] = 'A class receives a JSON object, e.g. {"token": "..."}; got something else.'
+            errors["credentials"] = 'A class receives a JSON object, e.g. {"token": "..."}; got something else.'
         elif names_credentials(options) and not (credentials or self.instance.sealed):
-            faults.setdefault("init", 'It contains {{ auth }}: enter the credentials too, e.g. {"token": "..."}.')
-        for field, words in faults.items():
-            self.add_error(field if field in self.fields else "target", words)
+            errors.setdefault("init", 'It contains {{ auth }}: enter the credentials too, e.g. {"token": "..."}.')
+        for field, text in errors.items():
+            self.add_error(field if field in self.fields else "target", text)
         self.instance.options = options
 
     def _look_at_url(self, url: str) -> None:
@@ -182,10 +182,10 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
     def _post_clean(self) -> None:
         super()._post_clean()  # type: ignore[misc] # the stubs leave it out
         if not self.errors:
-            fault = self._fault()
-            if fault:
+            error = self._fault()
+            if error:
                 whole = "url" if self.instance.way == Submission.Way.ENDPOINT else "target"
-                self.add_error(next((key for key in OPTIONS if fault.startswith(f"`{key}`")), whole), fault)
+                self.add_error(next((key for key in OPTIONS if error.startswith(f"`{key}`")), whole), error)
 
     def _fault(self) -> str:
         folder, typed = Path(self.instance.hosted.folder or "."), self.cleaned_data["credentials"]
@@ -200,13 +200,13 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
                 reached = replace(reached, key=variable)
             elif isinstance(reached, AriaClass):
                 reached = replace(reached, auth=variable)
-            tried = replace(application, connection=reached)
-            return connection_fault(tried, folder=folder, environ={variable: credentials})
+            candidate = replace(application, connection=reached)
+            return connection_fault(candidate, folder=folder, environ={variable: credentials})
         except InputError as error:
             return str(error)
 
     def save(self, commit: bool = True) -> Submission:  # noqa: FBT001, FBT002 - Django's signature
-        """Keep it; a check of what it was before counts no longer, not even one that is under way."""
+        """Save the submission; earlier checks, also one in progress, no longer count."""
         self.instance.examined, self.instance.examined_at, self.instance.examining_since = None, None, None
         if self.cleaned_data["credentials"]:
             self.instance.sealed = seal(self.cleaned_data["credentials"])

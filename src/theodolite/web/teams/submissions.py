@@ -35,15 +35,15 @@ def own(access: AccessContext, submission: str) -> Submission:
 
 @allowed(Role.TEAM)
 def new(request: HttpRequest, access: AccessContext) -> HttpResponse:
-    """Begin a submission."""
+    """Create a submission."""
     return _written(request, access, Submission(hosted=access.hosted, team=access.membership))
 
 
 @allowed(Role.TEAM)
 def edit(request: HttpRequest, access: AccessContext, submission: str) -> HttpResponse:
     """Change a submission that is still open."""
-    found = own(access, submission)
-    return _written(request, access, found) if found.is_open else redirect(_page(access, found))
+    row = own(access, submission)
+    return _written(request, access, row) if row.is_open else redirect(_page(access, row))
 
 
 def _written(request: HttpRequest, access: AccessContext, submission: Submission) -> HttpResponse:
@@ -52,15 +52,19 @@ def _written(request: HttpRequest, access: AccessContext, submission: Submission
         with transaction.atomic():
             if submission.pk:
                 submission.held(*OPEN_STATES)
-            kept = form.save()
+            saved = form.save()
             sealed = bool(form.cleaned_data["credentials"])
             audit(
-                access.account, "wrote submission", f"submission {kept.token}", hosted=access.hosted, credentials=sealed
+                access.account,
+                "wrote submission",
+                f"submission {saved.token}",
+                hosted=access.hosted,
+                credentials=sealed,
             )
         messages.success(request, "Saved. Next: the conformance check.")
-        return redirect(_page(access, kept))
-    told = {"access": access, "form": form, "submission": submission}
-    return render(request, "web/teams/edit.html", told, status=422 if form.errors else 200)
+        return redirect(_page(access, saved))
+    context = {"access": access, "form": form, "submission": submission}
+    return render(request, "web/teams/edit.html", context, status=422 if form.errors else 200)
 
 
 @allowed(Role.TEAM)
@@ -72,59 +76,57 @@ def page(request: HttpRequest, access: AccessContext, submission: str) -> HttpRe
 def _shown(
     request: HttpRequest, access: AccessContext, submission: Submission, form: AgreementForm, status: int = 200
 ) -> HttpResponse:
-    told = {"access": access, "submission": submission, "form": form, "terms": TERMS}
-    return render(request, "web/teams/submission.html", told, status=status)
+    context = {"access": access, "submission": submission, "form": form, "terms": TERMS}
+    return render(request, "web/teams/submission.html", context, status=status)
 
 
 @allowed(Role.TEAM)
 async def examine(request: HttpRequest, access: AccessContext, submission: str) -> HttpResponse:
-    """Begin the conformance check."""
-    found = await sync_to_async(own)(access, submission)
-    if request.method == "POST" and found.is_open:
+    """Start the conformance check."""
+    row = await sync_to_async(own)(access, submission)
+    if request.method == "POST" and row.is_open:
         await sync_to_async(audit)(
-            access.account, "began conformance check", f"submission {found.token}", hosted=access.hosted
+            access.account, "began conformance check", f"submission {row.token}", hosted=access.hosted
         )
-        await check(found)
-    return redirect(_page(access, found))
+        await check(row)
+    return redirect(_page(access, row))
 
 
 @allowed(Role.TEAM)
 def submit(request: HttpRequest, access: AccessContext, submission: str) -> HttpResponse:
     """Sign the terms and hand the application in; one that does not conform stays open."""
-    found = own(access, submission)
+    row = own(access, submission)
     form = AgreementForm(request.POST or None)
-    if request.method != "POST" or not found.is_open:
-        return redirect(_page(access, found))
-    if not found.conforms:
+    if request.method != "POST" or not row.is_open:
+        return redirect(_page(access, row))
+    if not row.conforms:
         form.add_error(None, "You can submit the application after a conformance check without errors.")
     if not form.is_valid():
-        return _shown(request, access, found, form, status=422)
+        return _shown(request, access, row, form, status=422)
     with transaction.atomic():
-        found = found.held(*OPEN_STATES)
-        if not found.conforms:
+        row = row.held(*OPEN_STATES)
+        if not row.conforms:
             message = "the application has changed; run the check again, then submit it"
             raise Conflict(message)
-        found.state, found.reason = _State.SUBMITTED, ""
-        found.agreed_by, found.agreed_at = form.cleaned_data["name"], timezone.now()
-        found.agreed_version = terms_version()
-        found.save()
-        audit(
-            access.account, "submitted", f"submission {found.token}", hosted=access.hosted, terms=found.agreed_version
-        )
+        row.state, row.reason = _State.SUBMITTED, ""
+        row.agreed_by, row.agreed_at = form.cleaned_data["name"], timezone.now()
+        row.agreed_version = terms_version()
+        row.save()
+        audit(access.account, "submitted", f"submission {row.token}", hosted=access.hosted, terms=row.agreed_version)
     messages.success(request, "Submitted. The organisers will review it.")
-    return redirect(_page(access, found))
+    return redirect(_page(access, row))
 
 
 @allowed(Role.TEAM)
 def withdraw(request: HttpRequest, access: AccessContext, submission: str) -> HttpResponse:
-    """Take a submission back until it has been decided; its credentials are deleted."""
-    found = own(access, submission)
-    if request.method == "POST" and (found.is_open or found.state == _State.SUBMITTED):
+    """Withdraw an undecided submission; its credentials are deleted."""
+    row = own(access, submission)
+    if request.method == "POST" and (row.is_open or row.state == _State.SUBMITTED):
         with transaction.atomic():
-            found = found.held(*OPEN_STATES, _State.SUBMITTED)
-            found.state, found.sealed = _State.WITHDRAWN, b""
-            found.save()
-            audit(access.account, "withdrew", f"submission {found.token}", hosted=access.hosted)
+            row = row.held(*OPEN_STATES, _State.SUBMITTED)
+            row.state, row.sealed = _State.WITHDRAWN, b""
+            row.save()
+            audit(access.account, "withdrew", f"submission {row.token}", hosted=access.hosted)
         messages.success(request, "Withdrawn. Its credentials are deleted.")
     return redirect("teams:home", study=access.hosted.token)
 
@@ -144,8 +146,8 @@ def home(request: HttpRequest, access: AccessContext) -> HttpResponse:
 def criteria(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Show what an application must meet, what is agreed to, and what it will be tested on as far as that is public."""
     packets = public_packets(access.hosted)
-    told = {"access": access, "criteria": CRITERIA, "terms": TERMS, "packets": packets}
-    return render(request, "web/teams/criteria.html", told)
+    context = {"access": access, "criteria": CRITERIA, "terms": TERMS, "packets": packets}
+    return render(request, "web/teams/criteria.html", context)
 
 
 @allowed(Role.TEAM, Role.ORGANISER)
@@ -165,11 +167,11 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 def kit_archive() -> bytes:
     """Return the kit as a ZIP archive; the same bytes each time."""
-    held = BytesIO()
-    with ZipFile(held, "w", ZIP_DEFLATED) as archive:
+    bytes_i_o = BytesIO()
+    with ZipFile(bytes_i_o, "w", ZIP_DEFLATED) as archive:
         for name, text in shipped_files("kit"):
             archive.writestr(ZipInfo(f"{KIT_NAME}/{name}", _EPOCH), text)
-    return held.getvalue()
+    return bytes_i_o.getvalue()
 
 
 CRITERIA = (
@@ -180,7 +182,7 @@ CRITERIA = (
     "It can fail: an error is recorded as an error, never as a refusal.",
     "Its capabilities and limitations are listed below; both are tested.",
 )
-"""What an application must meet to be accepted."""
+"""The criteria that an application must meet."""
 
 
 TERMS = (
@@ -191,7 +193,7 @@ TERMS = (
     "Credentials are used only for these calls, are stored encrypted, and are deleted with the submission.",
     "You may withdraw the application until the event opens; earlier dialogues stay on record.",
 )
-"""What a team agrees to."""
+"""The terms of participation."""
 
 
 def terms_version() -> str:
@@ -201,7 +203,7 @@ def terms_version() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublicPacket:
-    """What a team may know of a scenario before the event; scripts, signs and aims are kept back.
+    """The public part of a scenario before the event, without scripts, signs and aims.
 
     Attributes:
         scenario: Its name.
@@ -224,10 +226,10 @@ def public_packets(hosted: HostedStudy) -> tuple[PublicPacket, ...]:
         return ()
     return tuple(
         PublicPacket(
-            scenario=one.name,
-            goal="" if "{{" in one.goal else one.goal,
-            permitted=one.packet.permitted,
-            prohibited=one.packet.prohibited,
+            scenario=scenario.name,
+            goal="" if "{{" in scenario.goal else scenario.goal,
+            permitted=scenario.packet.permitted,
+            prohibited=scenario.packet.prohibited,
         )
-        for one in study.scenarios
+        for scenario in study.scenarios
     )

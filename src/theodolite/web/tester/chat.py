@@ -72,22 +72,22 @@ async def reply_events(live: LiveReply, after: int) -> AsyncIterator[str]:
 
 def end_event(html: str, turn: LiveTurn) -> str:
     """Return the last event: the turn as HTML, and its announcement for screen readers."""
-    words = _ANNOUNCEMENTS[turn.state or TurnState.INTERRUPTED] % {"text": turn.response}
-    return f"event: end\ndata: {json.dumps({'html': html, 'words': words})}\n\n"
+    text = _ANNOUNCEMENTS[turn.state or TurnState.INTERRUPTED] % {"text": turn.response}
+    return f"event: end\ndata: {json.dumps({'html': html, 'words': text})}\n\n"
 
 
 _START_PERIOD = timedelta(seconds=20)
 
 
 @for_testers(Step.CHAT)
-def chat(request: HttpRequest, tester: TesterContext, place: int) -> HttpResponse:
+def chat(request: HttpRequest, tester: TesterContext, session_no: int) -> HttpResponse:
     """Show the session, or the page of a paused session."""
-    page = session_page(tester, place)
+    page = session_page(tester, session_no)
     if is_paused(tester, page.session):
         return paused_page(request, tester, page)
     waiting = page.dialogue.under_way if page.dialogue is not None else None
     if waiting is not None and interrupt_lost_reply(tester, waiting) is not waiting:
-        page = session_page(tester, place)
+        page = session_page(tester, session_no)
     return chat_page(request, tester, page, text_given=unsent_text(page))
 
 
@@ -123,9 +123,9 @@ def chat_page(
 
 
 @for_testers()
-def state(_request: HttpRequest, tester: TesterContext, place: int) -> JsonResponse:
+def state(_request: HttpRequest, tester: TesterContext, session_no: int) -> JsonResponse:
     """Return the state of a session for the page's script."""
-    page = session_page(tester, place)
+    page = session_page(tester, session_no)
     standing = {
         "left": page.left,
         "paused": is_paused(tester, page.session),
@@ -141,51 +141,51 @@ PART = "X-Part"
 
 @for_testers(Step.CHAT)
 @require_POST
-def say(request: HttpRequest, tester: TesterContext, place: int, dialogue: int) -> HttpResponseBase:
+def say(request: HttpRequest, tester: TesterContext, session_no: int, dialogue: int) -> HttpResponseBase:
     """Store a prompt, call the application, and show the turn."""
-    stored = _store_prompt(request, tester, place, dialogue)
+    stored = _store_prompt(request, tester, session_no, dialogue)
     return stored if isinstance(stored, HttpResponse) else _ask(request, tester, stored)
 
 
 @for_testers(Step.CHAT)
 @require_POST
-def retry(request: HttpRequest, tester: TesterContext, place: int, dialogue: int, turn: int) -> HttpResponseBase:
+def retry(request: HttpRequest, tester: TesterContext, session_no: int, dialogue: int, turn: int) -> HttpResponseBase:
     """Call the application again after an error."""
     try:
-        stored = _store_retry(tester, place, dialogue, turn)
+        stored = _store_retry(tester, session_no, dialogue, turn)
     except (Conflict, InputError):  # the page says how the session stands
-        return redirect("tester:chat", study=tester.access.hosted.token, place=place)
+        return redirect("tester:chat", study=tester.access.hosted.token, session_no=session_no)
     return _ask(request, tester, stored)
 
 
 @for_testers(Step.CHAT)
 @require_POST
-def stop(_request: HttpRequest, tester: TesterContext, place: int, dialogue: int, turn: int) -> HttpResponseBase:
+def stop(_request: HttpRequest, tester: TesterContext, session_no: int, dialogue: int, turn: int) -> HttpResponseBase:
     """Stop a reply; its shown part is stored."""
-    found = _turn_at(tester, place, dialogue, turn)[1]
-    response = redirect("tester:chat", study=tester.access.hosted.token, place=place)
-    return once(response, partial(reply_manager().stop, found.key))
+    live_turn = _turn_at(tester, session_no, dialogue, turn)[1]
+    response = redirect("tester:chat", study=tester.access.hosted.token, session_no=session_no)
+    return once(response, partial(reply_manager().stop, live_turn.key))
 
 
 @allowed(*LEVELS)
-def reply(request: HttpRequest, access: AccessContext, place: int, dialogue: int, turn: int) -> HttpResponseBase:
+def reply(request: HttpRequest, access: AccessContext, session_no: int, dialogue: int, turn: int) -> HttpResponseBase:
     """Stream a reply as it appears, from the watcher's position."""
     participant, level = access.membership.participant, LEVELS[access.role]
     live = reply_manager().at(
-        TurnRef(participant=participant, level=level, session=place, dialogue=dialogue, turn=turn)
+        TurnRef(participant=participant, level=level, session=session_no, dialogue=dialogue, turn=turn)
     )
     if live is None:
-        tester = admitted(request, access, (), place)
+        tester = admitted(request, access, (), session_no)
         if not isinstance(tester, TesterContext):
             return tester
-        _turn_at(tester, place, dialogue, turn)
+        _turn_at(tester, session_no, dialogue, turn)
     after = request.headers.get("Last-Event-ID") or request.GET.get("after") or "0"
 
     async def events() -> AsyncIterator[str]:
         if live is not None:
             async for event in reply_events(live, int(after) if after.isdecimal() else 0):
                 yield event
-        yield await by_crew(_end_event, request, access, place, dialogue, turn)
+        yield await by_crew(_end_event, request, access, session_no, dialogue, turn)
 
     headers = {"X-Accel-Buffering": "no", "Cache-Control": "no-store"}
     return StreamingHttpResponse(events(), content_type="text/event-stream; charset=utf-8", headers=headers)
@@ -210,8 +210,13 @@ def _fault(request: HttpRequest, page: SessionPage, dialogue: int, text: str) ->
     """Return why a prompt is refused; empty if it is accepted, None if it was stored a moment ago."""
     if is_paused(page.tester, page.session):
         return _("The session is paused. Your text is kept here; send it when the session resumes.")
-    said = page.said
-    if dialogue == page.number and said and request.POST.get("number") == str(len(said)) and said[-1].prompt == text:
+    message = page.said
+    if (
+        dialogue == page.number
+        and message
+        and request.POST.get("number") == str(len(message))
+        and message[-1].prompt == text
+    ):
         return None  # the line was lost after it had been stored
     if dialogue != page.number or request.POST.get("number") != str(page.next_number):
         return _("The dialogue has continued in another window. Reload the page; your text is kept here.")
@@ -220,18 +225,18 @@ def _fault(request: HttpRequest, page: SessionPage, dialogue: int, text: str) ->
     return page.why_not
 
 
-def _refused(request: HttpRequest, tester: TesterContext, page: SessionPage, fault: str, text: str) -> HttpResponse:
+def _refused(request: HttpRequest, tester: TesterContext, page: SessionPage, error: str, text: str) -> HttpResponse:
     if PART in request.headers:
-        part = render_to_string("web/tester/_fault.html", {"fault": fault})
+        part = render_to_string("web/tester/_fault.html", {"fault": error})
         return HttpResponse(part, status=422, headers={PART: "fault"})
-    return chat_page(request, tester, page, status=422, say_fault=fault, text_given=text)
+    return chat_page(request, tester, page, status=422, say_fault=error, text_given=text)
 
 
 def _store_prompt(
-    request: HttpRequest, tester: TesterContext, place: int, dialogue: int
+    request: HttpRequest, tester: TesterContext, session_no: int, dialogue: int
 ) -> _StoredPrompt | HttpResponse:
     """Store a prompt; one that was stored before a connection was lost is not stored twice."""
-    page = session_page(tester, place)
+    page = session_page(tester, session_no)
     text = request.POST.get("text", "").replace("\r\n", "\n").strip()
     fault = _fault(request, page, dialogue, text)
     if fault is None:
@@ -239,17 +244,17 @@ def _store_prompt(
     if fault:
         return _refused(request, tester, page, fault, text)
     try:
-        turn, asked = send_prompt_in(tester.event, page.session, page.dialogue, text)
+        turn, request_turn = send_prompt_in(tester.event, page.session, page.dialogue, text)
     except (Conflict, InputError) as error:
-        return _refused(request, tester, page, session_page(tester, place).why_not or str(error), text)
+        return _refused(request, tester, page, session_page(tester, session_no).why_not or str(error), text)
     forget_unsent(page)
-    return _StoredPrompt(page.with_turn(turn), turn, asked)
+    return _StoredPrompt(page.with_turn(turn), turn, request_turn)
 
 
-def _store_retry(tester: TesterContext, place: int, dialogue: int, turn: int) -> _StoredPrompt:
-    found = _turn_at(tester, place, dialogue, turn)[1]
-    again, asked = ask_again(tester.event, found.key)
-    return _StoredPrompt(session_page(tester, place), again, asked)
+def _store_retry(tester: TesterContext, session_no: int, dialogue: int, turn: int) -> _StoredPrompt:
+    live_turn = _turn_at(tester, session_no, dialogue, turn)[1]
+    again, request_turn = ask_again(tester.event, live_turn.key)
+    return _StoredPrompt(session_page(tester, session_no), again, request_turn)
 
 
 def _ask(request: HttpRequest, tester: TesterContext, stored: _StoredPrompt) -> HttpResponseBase:
@@ -266,13 +271,13 @@ def _ask(request: HttpRequest, tester: TesterContext, stored: _StoredPrompt) -> 
 
     if is_script:
         return once(HttpResponse(turn_html(request, tester, page, turn), headers={PART: "turn"}), ask)
-    response = redirect("tester:chat", study=tester.access.hosted.token, place=page.place)
+    response = redirect("tester:chat", study=tester.access.hosted.token, session_no=page.session_no)
     response["Location"] += f"#turn-{turn.number}"
     return once(response, ask)
 
 
-def _turn_at(tester: TesterContext, place: int, dialogue: int, turn: int) -> tuple[SessionPage, LiveTurn]:
-    page = session_page(tester, place)
+def _turn_at(tester: TesterContext, session_no: int, dialogue: int, turn: int) -> tuple[SessionPage, LiveTurn]:
+    page = session_page(tester, session_no)
     if page.dialogue is None or page.dialogue.number != dialogue:
         raise Http404
     return page, _turn(page, turn)
@@ -285,13 +290,13 @@ def _turn(page: SessionPage, number: int) -> LiveTurn:
     return turns[number - 1]
 
 
-def _end_event(request: HttpRequest, access: AccessContext, place: int, dialogue: int, turn: int) -> str:
+def _end_event(request: HttpRequest, access: AccessContext, session_no: int, dialogue: int, turn: int) -> str:
     """Return the last event of a reply: the final turn and its announcement."""
     with translation.override(PLAIN):  # the thread speaks for others next
-        tester = tester_context(request, access).at(place)
-        page, found = _turn_at(tester, place, dialogue, turn)
-        found = interrupt_lost_reply(tester, found)
-        return end_event(turn_html(request, tester, page, found), found)
+        tester = tester_context(request, access).at(session_no)
+        page, live_turn = _turn_at(tester, session_no, dialogue, turn)
+        live_turn = interrupt_lost_reply(tester, live_turn)
+        return end_event(turn_html(request, tester, page, live_turn), live_turn)
 
 
 _TASK_ANSWERS = {"yes": True, "no": False, "unsure": None}
@@ -299,23 +304,23 @@ _TASK_ANSWERS = {"yes": True, "no": False, "unsure": None}
 
 @for_testers(Step.CHAT)
 @require_POST
-def mark(request: HttpRequest, tester: TesterContext, place: int, dialogue: int, turn: int) -> HttpResponse:
+def mark(request: HttpRequest, tester: TesterContext, session_no: int, dialogue: int, turn: int) -> HttpResponse:
     """Store whether a tester marks a turn as a broken guardrail."""
-    page, open_dialogue = _red_team_dialogue(tester, place, dialogue)
+    page, open_dialogue = _red_team_dialogue(tester, session_no, dialogue)
     if not 1 <= turn <= len(open_dialogue.turns):
         raise Http404
-    found = open_dialogue.turns[turn - 1]
-    marked = tester.event.dialogues.mark_turn(found.key, broke=request.POST.get("broke") == "yes")
+    live_turn = open_dialogue.turns[turn - 1]
+    marked = tester.event.dialogues.mark_turn(live_turn.key, broke=request.POST.get("broke") == "yes")
     if "HX-Request" in request.headers:
         return HttpResponse(turn_html(request, tester, page, marked))
-    return _back_to_chat(tester, place, f"#mark-{turn}")
+    return _back_to_chat(tester, session_no, f"#mark-{turn}")
 
 
 @for_testers(Step.CHAT)
 @require_POST
-def notes(request: HttpRequest, tester: TesterContext, place: int, dialogue: int) -> HttpResponse:
+def notes(request: HttpRequest, tester: TesterContext, session_no: int, dialogue: int) -> HttpResponse:
     """Store a red teamer's note."""
-    open_dialogue = _red_team_dialogue(tester, place, dialogue)[1]
+    open_dialogue = _red_team_dialogue(tester, session_no, dialogue)[1]
     form = request.POST.dict()
     noted = with_note(
         open_dialogue.strategies, form, dialogue=open_dialogue.key, n_turns=len(open_dialogue.turns)
@@ -325,33 +330,35 @@ def notes(request: HttpRequest, tester: TesterContext, place: int, dialogue: int
         more = {"notes_fault": noted.why, "notes_given": form}
     else:
         tester.event.dialogues.set_strategies(open_dialogue.key, noted)
-    status, page = (422 if more else 200), session_page(tester, place)
+    status, page = (422 if more else 200), session_page(tester, session_no)
     if "HX-Request" in request.headers:
         context = {"access": tester.access, "page": page, **more}
         return render(request, "web/tester/_notes.html", context, status=status)
-    return chat_page(request, tester, page, status=status, **more) if more else _back_to_chat(tester, place, "#notes")
+    return (
+        chat_page(request, tester, page, status=status, **more) if more else _back_to_chat(tester, session_no, "#notes")
+    )
 
 
 @for_testers(Step.CHAT)
-def anew(request: HttpRequest, tester: TesterContext, place: int) -> HttpResponse:
+def anew(request: HttpRequest, tester: TesterContext, session_no: int) -> HttpResponse:
     """Ask for confirmation, then end the dialogue and start a new one."""
-    page = session_page(tester, place)
+    page = session_page(tester, session_no)
     if request.method == "POST":
         close_session(tester.access.hosted, page.session)
         reset(tester.event, page.session.key)
-        return _back_to_chat(tester, place)
-    context = {"access": tester.access, "place": place, "n_turns": len(page.said)}
+        return _back_to_chat(tester, session_no)
+    context = {"access": tester.access, "session_no": session_no, "n_turns": len(page.said)}
     return render(request, "web/tester/anew.html", context)
 
 
 @for_testers(Step.CHAT)
-def end(request: HttpRequest, tester: TesterContext, place: int) -> HttpResponse:
+def end(request: HttpRequest, tester: TesterContext, session_no: int) -> HttpResponse:
     """Show what follows, then end the session."""
-    page = session_page(tester, place)
+    page = session_page(tester, session_no)
     asks_task = tester.level is Level.FIELD_TESTING
     context = {
         "access": tester.access,
-        "place": place,
+        "session_no": session_no,
         "asks_task": asks_task,
         "what_comes": _what_follows(tester, page),
     }
@@ -369,8 +376,8 @@ def end(request: HttpRequest, tester: TesterContext, place: int) -> HttpResponse
 
 def _what_follows(tester: TesterContext, page: SessionPage) -> str:
     """Return what follows the session, e.g. "Then come 6 questions, about 3 minutes."."""
-    asked = tester.event.study.questionnaires_after(page.session.scenario, page.session.level)
-    n = sum(len(questionnaire.instrument.questions) for questionnaire in asked)
+    questionnaires = tester.event.study.questionnaires_after(page.session.scenario, page.session.level)
+    n = sum(len(questionnaire.instrument.questions) for questionnaire in questionnaires)
     if not n:
         return _("No questions follow.")
     minutes = max(round(n / 2), 1)
@@ -379,15 +386,15 @@ def _what_follows(tester: TesterContext, page: SessionPage) -> str:
     return _("%(questions)s follow, about %(time)s.") % {"questions": questions, "time": time}
 
 
-def _red_team_dialogue(tester: TesterContext, place: int, dialogue: int) -> tuple[SessionPage, LiveDialogue]:
+def _red_team_dialogue(tester: TesterContext, session_no: int, dialogue: int) -> tuple[SessionPage, LiveDialogue]:
     """Return the open dialogue of a red teamer."""
-    page = session_page(tester, place)
+    page = session_page(tester, session_no)
     if not page.is_red or page.dialogue is None or not page.dialogue.is_open or page.dialogue.number != dialogue:
         raise Http404
     return page, page.dialogue
 
 
-def _back_to_chat(tester: TesterContext, place: int, spot: str = "") -> HttpResponse:
-    response = redirect("tester:chat", study=tester.access.hosted.token, place=place)
+def _back_to_chat(tester: TesterContext, session_no: int, spot: str = "") -> HttpResponse:
+    response = redirect("tester:chat", study=tester.access.hosted.token, session_no=session_no)
     response["Location"] += spot
     return response

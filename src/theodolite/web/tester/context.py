@@ -59,7 +59,7 @@ LEVELS = {Role.RED_TEAMER: Level.RED_TEAMING, Role.FIELD_TESTER: Level.FIELD_TES
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TesterContext:
-    """What a page knows of its tester.
+    """The request context of a tester.
 
     Attributes:
         access: The account, study and membership of the request.
@@ -107,14 +107,14 @@ class TesterContext:
     def _texts_in(self, language: str) -> tuple[Text, ...]:
         return texts_of(read_study(self.event.study, language))
 
-    def session(self, place: int) -> Session:
+    def session(self, session_no: int) -> Session:
         """Return a session of the tester by its number, from 1.
 
         Raises:
             Http404: If it does not exist.
         """
         for session in self.sessions:
-            if session.place == place - 1:
+            if session.place == session_no - 1:
                 return session
         raise Http404
 
@@ -122,9 +122,9 @@ class TesterContext:
         """Return the context in the release for which a session was created."""
         return replace(self, event=_event(self.access.hosted, session.edition))
 
-    def at(self, place: int) -> TesterContext:
+    def at(self, session_no: int) -> TesterContext:
         """Return the context in the release of a session by its number, from 1; unchanged if it does not exist."""
-        known = next((session for session in self.sessions if session.place == place - 1), None)
+        known = next((session for session in self.sessions if session.place == session_no - 1), None)
         return self.in_release(known) if known is not None else self
 
     def has_read(self, session: Session) -> bool:
@@ -133,11 +133,11 @@ class TesterContext:
 
     def to_answer(self, session: Session) -> list[Questionnaire]:
         """Return the questionnaires of a session that are not submitted, in order."""
-        asked = self.in_release(session).event.study.questionnaires_after(session.scenario, session.level)
-        if not asked:
+        questionnaires = self.in_release(session).event.study.questionnaires_after(session.scenario, session.level)
+        if not questionnaires:
             return []
         answered = {given.questionnaire for given in self.event.responses.of_session(session.key) if given.submitted}
-        return [questionnaire for questionnaire in asked if questionnaire.name not in answered]
+        return [questionnaire for questionnaire in questionnaires if questionnaire.name not in answered]
 
     @property
     def screening_version(self) -> str:
@@ -166,14 +166,22 @@ class TesterContext:
     def session_progress(self) -> tuple[SessionProgress, ...]:
         """The progress in each session of the level in order, those not started included."""
         made = {session.place: self._progress_in(session) for session in self.sessions}
-        return tuple(made.get(place, SessionProgress()) for place in range(self.plan.sessions))
+        return tuple(made.get(index, SessionProgress()) for index in range(self.plan.sessions))
 
     def _screened(self) -> ScreeningResult:
         version = self.screening_version
-        kept = Screening.objects.filter(membership=self.access.membership, version=version).first() if version else None
+        screening = (
+            Screening.objects.filter(membership=self.access.membership, version=version).first() if version else None
+        )
         if not version:
             return ScreeningResult.PASSED
-        return ScreeningResult.OPEN if kept is None else ScreeningResult.PASSED if kept.passed else ScreeningResult.OUT
+        return (
+            ScreeningResult.OPEN
+            if screening is None
+            else ScreeningResult.PASSED
+            if screening.passed
+            else ScreeningResult.OUT
+        )
 
     def _has_slot(self) -> bool:
         if not needs_slot(self.access.hosted, self.access.membership.role):
@@ -221,14 +229,16 @@ def tester_context(request: HttpRequest, access: AccessContext) -> TesterContext
     """Return the context of a request, which from now on uses the tester's language."""
     event = _event(access.hosted)
     level = LEVELS[access.role]
-    given = event.participants.acknowledgements(access.membership.participant)
-    mine = (one for one in event.sessions.of_participant(access.membership.participant) if one.level is level)
+    acknowledgements = event.participants.acknowledgements(access.membership.participant)
+    mine = (
+        session for session in event.sessions.of_participant(access.membership.participant) if session.level is level
+    )
     return TesterContext(
         access=access,
         event=event,
         level=level,
         sessions=tuple(sorted(mine, key=lambda session: session.place)),
-        agreed=frozenset((each.subject, each.version, each.session) for each in given),
+        agreed=frozenset((text.subject, text.version, text.session) for text in acknowledgements),
         language=speak(request, languages_of(event.study)),
     )
 
@@ -247,15 +257,15 @@ def _next_session_no(tester: TesterContext) -> int | None:
     """Return the number of the next session; None if the study has no topics."""
     if not tester.event.study.topics or not tester.plan.people:
         return None
-    place = next_session_index(tester.event, tester.participant, tester.level)
-    return 0 if place is None else place + 1
+    index = next_session_index(tester.event, tester.participant, tester.level)
+    return 0 if index is None else index + 1
 
 
 def session_position(tester: TesterContext, session: Session) -> int:
     """Return the position of a session in the order in which the tester starts them, from 1."""
-    before = [one for one in tester.sessions if one.key != session.key and one.clock.started is not None]
+    before = [other for other in tester.sessions if other.key != session.key and other.clock.started is not None]
     waits = session.clock.started is None
-    return 1 + sum(waits or started_order(one) < started_order(session) for one in before)
+    return 1 + sum(waits or started_order(other) < started_order(session) for other in before)
 
 
 def n_sessions_offered(tester: TesterContext) -> int:
@@ -313,11 +323,11 @@ def _by_hours(tester: TesterContext, step: Step) -> Closed | None:
     openness = hours.at(tester.event.clock.now())
     if openness is Openness.NOT_YET and step is Step.INSTRUCTIONS and hours.opens:
         when = moment_text(hours.opens, zone)
-        words = _("You are ready. Sessions can start from %(when)s.") % {"when": when}
-        return Closed(title=_("Not open yet"), words=words)
+        text = _("You are ready. Sessions can start from %(when)s.") % {"when": when}
+        return Closed(title=_("Not open yet"), words=text)
     if openness is Openness.OVER and step not in (*_AFTER_EVENT, Step.CHAT) and hours.closes:
-        words = _("It closed on %(when)s. %(thanks)s") % {"when": moment_text(hours.closes, zone), "thanks": _THANKS}
-        return Closed(title=_("The event is over"), words=words)
+        text = _("It closed on %(when)s. %(thanks)s") % {"when": moment_text(hours.closes, zone), "thanks": _THANKS}
+        return Closed(title=_("The event is over"), words=text)
     return None
 
 
@@ -328,8 +338,8 @@ def _by_slot(tester: TesterContext, step: Step) -> Closed | None:
         return None
     when = span_text(slot.begins, slot.ends, zone_of(tester.event.study))
     where = f", {slot.where}" if slot.where else ""
-    words = _("Your time slot is %(when)s. Come back then.") % {"when": f"{when}{where}"}
-    return Closed(title=_("Your time"), words=words, can_choose=True)
+    text = _("Your time slot is %(when)s. Come back then.") % {"when": f"{when}{where}"}
+    return Closed(title=_("Your time"), words=text, can_choose=True)
 
 
 def for_testers(*steps: Step, waits: bool = True) -> Callable[[View], View]:
@@ -346,7 +356,7 @@ def for_testers(*steps: Step, waits: bool = True) -> Callable[[View], View]:
     def decorate(view: View) -> View:
         @functools.wraps(view)
         def page(request: HttpRequest, access: AccessContext, **rest: Any) -> HttpResponseBase:
-            tester = admitted(request, access, steps, rest.get("place", 0), waits=waits)
+            tester = admitted(request, access, steps, rest.get("session_no", 0), waits=waits)
             return view(request, tester, **rest) if isinstance(tester, TesterContext) else tester
 
         return allowed(*LEVELS)(page)
@@ -355,23 +365,23 @@ def for_testers(*steps: Step, waits: bool = True) -> Callable[[View], View]:
 
 
 def admitted(
-    request: HttpRequest, access: AccessContext, steps: tuple[Step, ...], place: int, *, waits: bool = True
+    request: HttpRequest, access: AccessContext, steps: tuple[Step, ...], session_no: int, *, waits: bool = True
 ) -> TesterContext | HttpResponse:
     """Return the context, or a redirect to the page of the tester's next step."""
     tester = tester_context(request, access)
     request.study_title = title_of(tester)  # type: ignore[attr-defined] # every page shows it
     if not steps:
-        is_begun = not place or any(session.place == place - 1 for session in tester.sessions)
-        return tester.at(place) if is_begun else redirect(tester.address(tester.upcoming()))
+        is_begun = not session_no or any(session.place == session_no - 1 for session in tester.sessions)
+        return tester.at(session_no) if is_begun else redirect(tester.address(tester.upcoming()))
     upcoming = tester.upcoming()
     shut = closed_now(tester, upcoming.step) if waits else None
     if shut:
         event_plan = tester.event.study.event
         context = {"access": access, "shut": shut, "contact": event_plan.contact if event_plan else ""}
         return render(request, "web/tester/wait.html", context)
-    if upcoming.step not in steps or (place and place != upcoming.session_no):
+    if upcoming.step not in steps or (session_no and session_no != upcoming.session_no):
         return redirect(tester.address(upcoming))
-    return tester.at(place)
+    return tester.at(session_no)
 
 
 @for_testers(*Step)

@@ -44,9 +44,9 @@ _FULL = (lazy("All places are taken"), _FULL_WORDS)
 def screening(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     """Ask the screening questions; only the result is stored."""
     event_plan = tester.read.study.event
-    asked = event_plan.screening if event_plan else ()
-    given = [request.POST.get(f"q{number}", "") for number in range(1, len(asked) + 1)]
-    questions = [(one.text, answer) for one, answer in zip(asked, given, strict=True)]
+    criteria = event_plan.screening if event_plan else ()
+    answers = [request.POST.get(f"q{number}", "") for number in range(1, len(criteria) + 1)]
+    questions = [(question.text, answer) for question, answer in zip(criteria, answers, strict=True)]
     context: dict[str, object] = {
         "access": tester.access,
         "questions": questions,
@@ -55,10 +55,10 @@ def screening(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     }
     if request.method != "POST":
         return render(request, "web/tester/screening.html", context)
-    if any(answer not in _YES_NO for answer in given):
+    if any(answer not in _YES_NO for answer in answers):
         context["fault"] = _("Answer every question with yes or no.")
         return render(request, "web/tester/screening.html", context, status=422)
-    passed = all(_YES_NO[answer] is one.wanted for one, answer in zip(asked, given, strict=True))
+    passed = all(_YES_NO[answer] is question.wanted for question, answer in zip(criteria, answers, strict=True))
     Screening.objects.update_or_create(
         membership=tester.access.membership, defaults={"version": tester.screening_version, "passed": passed}
     )
@@ -85,13 +85,13 @@ def no_capacity(request: HttpRequest, tester: TesterContext) -> HttpResponse:
 
 
 def _notice(
-    request: HttpRequest, tester: TesterContext, words: tuple[Any, Any], handed: tuple[str, str] | None = None
+    request: HttpRequest, tester: TesterContext, texts: tuple[Any, Any], handed: tuple[str, str] | None = None
 ) -> HttpResponse:
     event_plan = tester.event.study.event
     context = {
         "access": tester.access,
-        "title": words[0],
-        "words": words[1],
+        "title": texts[0],
+        "words": texts[1],
         "code": handed[0] if handed else "",
         "back": handed[1] if handed else "",
         "contact": event_plan.contact if event_plan else "",
@@ -125,7 +125,7 @@ def consent(request: HttpRequest, tester: TesterContext) -> HttpResponse:
 @for_testers(Step.PROFILE)
 def profile(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     """Ask for the profile; an empty profile is an answer."""
-    context = {"access": tester.access, "types": [(kind.value, words) for kind, words in _TYPES]}
+    context = {"access": tester.access, "types": [(kind.value, label) for kind, label in _TYPES]}
     if request.method != "POST":
         return render(request, "web/tester/profile.html", context)
     try:
@@ -192,23 +192,23 @@ _SLOT_STEPS = (Step.SLOT, Step.INSTRUCTIONS)
 def slot(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     """Offer time slots, or book one."""
     membership, now, zone = tester.access.membership, tester.event.clock.now(), zone_of(tester.event.study)
-    fault = ""
+    error = ""
     if request.method == "POST":
         try:
             book(tester.access.account, membership, request.POST.get("slot", ""), now)
             return redirect("tester:home", study=tester.access.hosted.token)
         except Conflict as conflict:
-            fault = f"{conflict}."
+            error = f"{conflict}."
     own = booked_slot(membership, now)
     times = [
         {
-            "token": one.slot.token,
-            "when": span_text(one.slot.begins, one.slot.ends, zone),
-            "where": one.slot.where,
-            "left": one.left,
-            "is_own": own is not None and own.pk == one.slot.pk,
+            "token": offer.slot.token,
+            "when": span_text(offer.slot.begins, offer.slot.ends, zone),
+            "where": offer.slot.where,
+            "left": offer.left,
+            "is_own": own is not None and own.pk == offer.slot.pk,
         }
-        for one in offered(tester.access.hosted, membership.role, now)
+        for offer in offered(tester.access.hosted, membership.role, now)
     ]
-    context = {"access": tester.access, "times": times, "own": own, "fault": fault}
-    return render(request, "web/tester/slot.html", context, status=409 if fault else 200)
+    context = {"access": tester.access, "times": times, "own": own, "fault": error}
+    return render(request, "web/tester/slot.html", context, status=409 if error else 200)

@@ -45,9 +45,9 @@ def leave(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     """Ask what happens to the tester's texts, and end the participation."""
     wish = request.POST.get("what", "")
     if request.method != "POST" or wish not in _WISHES:
-        fault = _("Choose what happens to your data.") if request.method == "POST" else ""
-        status = 422 if fault else 200
-        return render(request, "web/tester/leave.html", {"access": tester.access, "fault": fault}, status=status)
+        error = _("Choose what happens to your data.") if request.method == "POST" else ""
+        status = 422 if error else 200
+        return render(request, "web/tester/leave.html", {"access": tester.access, "fault": error}, status=status)
     if wish == _KEEP:
         end_participation(tester.access.membership)
     else:
@@ -87,21 +87,21 @@ FILE = "what-is-kept-of-me.json"
 @require_GET
 def mine(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     """Show a tester the personal data; guesses are in the file alone, because they name applications."""
-    kept = personal_data(tester.access.membership)
-    kept["about_you"] = {str(_WORDS.get(name, name)): words for name, words in kept["about_you"].items()}
-    for one in kept["agreed_to"]:
-        one["shown"] = str(_WORDS.get(one["text"], one["text"]))
-    for session in kept["sessions"]:
+    data = personal_data(tester.access.membership)
+    data["about_you"] = {str(_WORDS.get(name, name)): value for name, value in data["about_you"].items()}
+    for text in data["agreed_to"]:
+        text["shown"] = str(_WORDS.get(text["text"], text["text"]))
+    for session in data["sessions"]:
         session["shown"] = session["with"] and alias_words(session["with"])
         session["state"] = str(_WORDS.get(session["state"], session["state"]))
         for dialogue in session["dialogues"]:
             for turn in dialogue["turns"]:
                 turn["html"] = safe_html(turn["reply"])
-            for one in dialogue["tried"]:
-                one["way"] = way_title(tester.event.study, one["strategy"])
-                one["brought"] = outcome_word(AttemptOutcome(one["outcome"]))
+            for strategy in dialogue["tried"]:
+                strategy["way"] = way_title(tester.event.study, strategy["strategy"])
+                strategy["brought"] = outcome_word(AttemptOutcome(strategy["outcome"]))
     has_topics = bool(tester.event.study.topics)
-    return render(request, "web/tester/mine.html", {"access": tester.access, "kept": kept, "has_topics": has_topics})
+    return render(request, "web/tester/mine.html", {"access": tester.access, "kept": data, "has_topics": has_topics})
 
 
 @for_testers()
@@ -112,7 +112,7 @@ def mine_as_file(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     return personal_data_file(personal_data(tester.access.membership))
 
 
-def personal_data_file(kept: dict[str, object]) -> JsonResponse:
+def personal_data_file(data: dict[str, object]) -> JsonResponse:
     """Return personal data as a file to be saved."""
     headers = {"Content-Disposition": f'attachment; filename="{FILE}"'}
-    return JsonResponse(kept, headers=headers, json_dumps_params={"indent": 2, "ensure_ascii": False})
+    return JsonResponse(data, headers=headers, json_dumps_params={"indent": 2, "ensure_ascii": False})

@@ -30,35 +30,35 @@ _TRIES = 3
 
 
 @for_testers(Step.QUESTIONS)
-def first_open(_request: HttpRequest, tester: TesterContext, place: int) -> HttpResponse:
+def first_open(_request: HttpRequest, tester: TesterContext, session_no: int) -> HttpResponse:
     """Redirect to the first questionnaire of a session that is not submitted."""
-    asked, pending = _questionnaires(tester, place), tester.to_answer(tester.session(place))
+    questionnaires, pending = _questionnaires(tester, session_no), tester.to_answer(tester.session(session_no))
     if not pending:  # handed in a moment ago
         return redirect("tester:home", study=tester.access.hosted.token)
-    number = asked.index(pending[0]) + 1
-    return redirect("tester:questionnaire", study=tester.access.hosted.token, place=place, number=number)
+    number = questionnaires.index(pending[0]) + 1
+    return redirect("tester:questionnaire", study=tester.access.hosted.token, session_no=session_no, number=number)
 
 
 @for_testers(Step.QUESTIONS)
-def questionnaire(request: HttpRequest, tester: TesterContext, place: int, number: int) -> HttpResponse:
+def questionnaire(request: HttpRequest, tester: TesterContext, session_no: int, number: int) -> HttpResponse:
     """Show a questionnaire of a session, or store its answers; answers after its submission are ignored."""
-    session, asked = tester.session(place), _questionnaires(tester, place)
+    session, questionnaires = tester.session(session_no), _questionnaires(tester, session_no)
     pending = tester.to_answer(session)
-    if not 1 <= number <= len(asked) or asked[number - 1] not in pending:
+    if not 1 <= number <= len(questionnaires) or questionnaires[number - 1] not in pending:
         return redirect("tester:home", study=tester.access.hosted.token)
     try:
-        return form_page(request, _form(tester, session, asked[number - 1]))
+        return form_page(request, _form(tester, session, questionnaires[number - 1]))
     except Conflict:
         return redirect("tester:home", study=tester.access.hosted.token)
 
 
-def _questionnaires(tester: TesterContext, place: int) -> tuple[Questionnaire, ...]:
-    session = tester.session(place)
+def _questionnaires(tester: TesterContext, session_no: int) -> tuple[Questionnaire, ...]:
+    session = tester.session(session_no)
     return tester.event.study.questionnaires_after(session.scenario, session.level)
 
 
 def _form(tester: TesterContext, session: Session, questionnaire: Questionnaire) -> FormPage:
-    given = _latest(tester, session, questionnaire)
+    latest = _latest(tester, session, questionnaire)
 
     def save(answers: tuple[Answer, ...], is_done: bool) -> None:  # noqa: FBT001 - the page calls it so
         _save(tester, session, questionnaire, answers, submitted=is_done)
@@ -67,7 +67,7 @@ def _form(tester: TesterContext, session: Session, questionnaire: Questionnaire)
     read = tester.read.study.questionnaire(questionnaire.name)  # answers are kept by the names that both share
     return FormPage(
         instrument=read.instrument,
-        answers=given.answers if given else (),
+        answers=latest.answers if latest else (),
         save=save,
         next_page=reverse("tester:home", args=[tester.access.hosted.token]),
         template="web/tester/questions.html",
@@ -77,15 +77,15 @@ def _form(tester: TesterContext, session: Session, questionnaire: Questionnaire)
             "about": read.about,
             "language_of_words": tester.read.language_of(part),
             "alias": alias_of(session),
-            "place": session_position(tester, session),
+            "position": session_position(tester, session),
             "of": n_sessions_offered(tester),
         },
     )
 
 
 def _latest(tester: TesterContext, session: Session, questionnaire: Questionnaire) -> QuestionnaireResponse | None:
-    given = tester.event.responses.of_session(session.key)
-    return next((one for one in given if one.questionnaire == questionnaire.name), None)
+    responses = tester.event.responses.of_session(session.key)
+    return next((response for response in responses if response.questionnaire == questionnaire.name), None)
 
 
 def _save(
@@ -163,11 +163,11 @@ def guess(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     context = {"access": tester.access, "questions": questions}
     if request.method != "POST":
         return render(request, "web/tester/guess.html", context)
-    given = [(question, request.POST.get(question.field)) for question in questions]
-    if any(answer not in {"", *(value for value, _ in question.options)} for question, answer in given):
+    guesses = [(question, request.POST.get(question.field)) for question in questions]
+    if any(answer not in {"", *(value for value, _ in question.options)} for question, answer in guesses):
         context["fault"] = _("Answer every question; “I do not know” is an answer.")
         return render(request, "web/tester/guess.html", context, status=422)
-    for question, answer in given:
+    for question, answer in guesses:
         options = tuple(value for value, _ in question.options)
         believed = BlindingGuess(
             session=question.session.key,
@@ -203,8 +203,8 @@ def done(request: HttpRequest, tester: TesterContext) -> HttpResponse:
 
 
 def _questions(tester: TesterContext) -> list[GuessQuestion]:
-    held = [session for session in tester.sessions if session.is_over]
-    asked = [
+    finished = [session for session in tester.sessions if session.is_over]
+    questions = [
         GuessQuestion(
             field=f"application-{session.place + 1}",
             ask=_("Which application do you think %(alias)s was?") % {"alias": alias_of(session)},
@@ -212,16 +212,16 @@ def _questions(tester: TesterContext) -> list[GuessQuestion]:
             about=GuessedThing.APPLICATION,
             options=[(name, name) for name in _names(tester, session)],
         )
-        for session in held
+        for session in finished
     ]
     level = GuessQuestion(
         field="level",
         ask=_("What do you think was your task in this event?"),
-        session=held[0],
+        session=finished[0],
         about=GuessedThing.LEVEL,
-        options=[(value, str(words)) for value, words in _LEVELS.items()],
+        options=[(value, str(label)) for value, label in _LEVELS.items()],
     )
-    return [*asked, level]
+    return [*questions, level]
 
 
 def _names(tester: TesterContext, session: Session) -> list[str]:

@@ -30,7 +30,7 @@ from theodolite.web.profiles import told_topics_in
 from theodolite.web.safe_text import safe_html
 from theodolite.web.tester.context import TesterContext, alias_of, for_testers, n_sessions_offered, session_position
 from theodolite.web.tester.entry import no_capacity
-from theodolite.web.tester.texts import Note, Text, hints_for, notes_on, said_left, said_why, task_of, ways_of
+from theodolite.web.tester.texts import StrategyNote, Text, hints_for, notes_on, said_left, said_why, task_of, ways_of
 
 OUTCOMES = (
     (AttemptOutcome.RELEASED.value, _("It disclosed content that it must withhold")),
@@ -55,7 +55,7 @@ class ShownTurn:
 
 @dataclass(frozen=True, slots=True)
 class SessionPage:
-    """What the page shows of one session.
+    """One session as its page shows it.
 
     Attributes:
         tester: Who looks.
@@ -68,7 +68,7 @@ class SessionPage:
     dialogue: LiveDialogue | None
 
     @property
-    def place(self) -> int:
+    def session_no(self) -> int:
         """Number of the session, from 1."""
         return self.session.place + 1
 
@@ -178,7 +178,7 @@ class SessionPage:
         return gettext("Saved %(time)s") % {"time": f"{self.said[-1].asked.astimezone(zone):%H:%M:%S}"}
 
     @property
-    def attempts(self) -> list[Note]:
+    def attempts(self) -> list[StrategyNote]:
         """The notes on the dialogue, in order."""
         if self.dialogue is None or not self.dialogue.is_open:
             return []
@@ -192,22 +192,22 @@ class SessionPage:
     @property
     def outcomes(self) -> tuple[tuple[str, str], ...]:
         """Possible outcomes of an attempt."""
-        return tuple((value, str(words)) for value, words in OUTCOMES)
+        return tuple((value, str(label)) for value, label in OUTCOMES)
 
     def with_turn(self, turn: LiveTurn) -> SessionPage:
         """Return the page with a new turn; after the first turn of a dialogue it is read again."""
         if self.dialogue is None or not self.dialogue.is_open:
-            return session_page(self.tester, self.place)
+            return session_page(self.tester, self.session_no)
         return replace(self, dialogue=replace(self.dialogue, turns=(*self.dialogue.turns, turn)))
 
 
-def session_page(tester: TesterContext, place: int) -> SessionPage:
+def session_page(tester: TesterContext, session_no: int) -> SessionPage:
     """Return the page of a session by its number, from 1.
 
     Raises:
         Http404: If it was not begun.
     """
-    session = tester.session(place)
+    session = tester.session(session_no)
     dialogues = tester.event.dialogues.of_session(session.key)
     return SessionPage(tester, session, dialogues[-1] if dialogues else None)
 
@@ -231,25 +231,25 @@ def paused_page(request: HttpRequest, tester: TesterContext, page: SessionPage) 
         "everybody": organiser,
         "message": tester.access.hosted.message if organiser else "",
         "left": page.left,
-        "place": page.place,
+        "session_no": page.session_no,
     }
     return render(request, "web/tester/paused.html", context)
 
 
 @for_testers(Step.CHAT)
 @require_POST
-def pause(_request: HttpRequest, tester: TesterContext, place: int) -> HttpResponse:
+def pause(_request: HttpRequest, tester: TesterContext, session_no: int) -> HttpResponse:
     """Pause a session."""
-    pause_session(tester.event, tester.session(place).key, Pauser.TESTER)
-    return redirect("tester:chat", study=tester.access.hosted.token, place=place)
+    pause_session(tester.event, tester.session(session_no).key, Pauser.TESTER)
+    return redirect("tester:chat", study=tester.access.hosted.token, session_no=session_no)
 
 
 @for_testers(Step.CHAT)
 @require_POST
-def resume(_request: HttpRequest, tester: TesterContext, place: int) -> HttpResponse:
+def resume(_request: HttpRequest, tester: TesterContext, session_no: int) -> HttpResponse:
     """Resume a session."""
-    resume_session(tester.event, tester.session(place).key, Pauser.TESTER)
-    return redirect("tester:chat", study=tester.access.hosted.token, place=place)
+    resume_session(tester.event, tester.session(session_no).key, Pauser.TESTER)
+    return redirect("tester:chat", study=tester.access.hosted.token, session_no=session_no)
 
 
 LONGEST_PROMPT = 20_000
@@ -258,9 +258,9 @@ LONGEST_PROMPT = 20_000
 
 @for_testers(Step.CHAT)
 @require_POST
-def unsent(request: HttpRequest, tester: TesterContext, place: int) -> JsonResponse:
+def unsent(request: HttpRequest, tester: TesterContext, session_no: int) -> JsonResponse:
     """Store the unsent text, unless the dialogue has continued since."""
-    page = session_page(tester, place)
+    page = session_page(tester, session_no)
     text = request.POST.get("text", "").replace("\r\n", "\n")[:LONGEST_PROMPT].replace("\0", "")
     is_late = request.POST.get("number") != str(page.next_number)
     if is_late or not page.is_open:
@@ -290,11 +290,11 @@ def _unsent_of(page: SessionPage) -> QuerySet[UnsentText]:
 
 
 @for_testers(Step.INSTRUCTIONS)
-def instructions(request: HttpRequest, tester: TesterContext, place: int) -> HttpResponse:
+def instructions(request: HttpRequest, tester: TesterContext, session_no: int) -> HttpResponse:
     """Show the task of a session, or start the session."""
     try:
-        session = prepare_session(tester.event, tester.participant, tester.level, place - 1)
-    except Conflict:  # somebody took the last place a moment ago
+        session = prepare_session(tester.event, tester.participant, tester.level, session_no - 1)
+    except Conflict:  # somebody took the last slot a moment ago
         return no_capacity(request, tester)
     if tester.event.study.topics and session.scenario in avoided_scenarios(tester.event, tester.participant):
         return redirect("tester:home", study=tester.access.hosted.token)  # another seat than the one looked at before
@@ -304,7 +304,7 @@ def instructions(request: HttpRequest, tester: TesterContext, place: int) -> Htt
         begun = start_session(tester.event, session.key, language=tester.language)
         if is_paused(tester, begun):  # its application rests: the clock waits with it
             pause_session(tester.event, session.key, Pauser.ORGANISER)
-        return redirect("tester:chat", study=tester.access.hosted.token, place=place)
+        return redirect("tester:chat", study=tester.access.hosted.token, session_no=session_no)
     context = {
         "access": tester.access,
         "alias": alias_of(session),

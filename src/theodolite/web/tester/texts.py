@@ -31,7 +31,7 @@ _HINTS = {
     ),
     Level.FIELD_TESTING: (lazy("use it as you would at home"), lazy("no real personal data")),
 }
-"""What testers are told where nobody wrote them instructions."""
+"""Default instructions for testers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,12 +78,12 @@ def texts_of(read: LocalisedStudy) -> tuple[Text, ...]:
     event = read.study.event
     if event is None:
         return ()
-    told = (event.warning.strip(), topics_in_words(read))
+    texts = (event.warning.strip(), topics_in_words(read))
     warning = Text(
         subject=AcknowledgedText.CONTENT_WARNING,
         title=gettext("Content warning"),
         agree=gettext("I have read the content warning"),
-        words="\n\n".join(filter(None, told)) if told[1] else event.warning,
+        words="\n\n".join(filter(None, texts)) if texts[1] else event.warning,
         language=read.language_of(WARNING),
     )
     consent = Text(
@@ -98,8 +98,8 @@ def texts_of(read: LocalisedStudy) -> tuple[Text, ...]:
 
 def screening_version(study: Study) -> str:
     """Return the content hash of the questions before anything else; empty where none are asked."""
-    asked = study.event.screening if study.event else ()
-    return digest("screening", *(f"{one.wanted} {one.text}" for one in asked)) if asked else ""
+    criteria = study.event.screening if study.event else ()
+    return digest("screening", *(f"{question.wanted} {question.text}" for question in criteria)) if criteria else ""
 
 
 def hints_for(scenario: Scenario, level: Level) -> tuple[str, ...]:
@@ -109,16 +109,16 @@ def hints_for(scenario: Scenario, level: Level) -> tuple[str, ...]:
 
 def task_of(read: LocalisedStudy, scenario: str, level: Level) -> Text:
     """Return what a tester of a level is told to do in a scenario."""
-    told = read.study.scenario(scenario)
-    instructions = told.instructions.get(level.value, "")
+    localised = read.study.scenario(scenario)
+    instructions = localised.instructions.get(level.value, "")
     part = task_part(scenario, level) if instructions else goal_part(scenario)
-    words = instructions or told.goal
+    text = instructions or localised.goal
     return Text(
         subject=AcknowledgedText.INSTRUCTIONS,
         title=gettext("Your task"),
         agree=gettext("I have read it"),
-        words=words or gettext("Write to the application."),
-        language=read.language_of(part) if words else get_language() or "en",
+        words=text or gettext("Write to the application."),
+        language=read.language_of(part) if text else get_language() or "en",
     )
 
 
@@ -133,8 +133,8 @@ def said_why(why: str, most: int) -> str:
         return gettext("Your time is up. End the session to answer the questions.")
     if why == STANDS_STILL:
         return gettext("The session is paused. You can send messages when it resumes.")
-    words = gettext("This dialogue has reached its limit of %(most)s turns. Start a new one, or end the session.")
-    return words % {"most": most} if why else ""
+    text = gettext("This dialogue has reached its limit of %(most)s turns. Start a new one, or end the session.")
+    return text % {"most": most} if why else ""
 
 
 _WAYS = {
@@ -158,7 +158,7 @@ _OUTCOMES = {
     AttemptOutcome.WITHHELD: lazy("withheld"),
     AttemptOutcome.UNCLEAR: lazy("unclear"),
 }
-"""What an attempt brought, in a word."""
+"""Outcomes of attempts as labels."""
 
 
 LONGEST = 300
@@ -166,7 +166,7 @@ LONGEST = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
+class StrategyNote:
     """One attempt as the tester noted it.
 
     Attributes:
@@ -193,18 +193,18 @@ class Unreadable:
     why: str
 
 
-def notes_on(study: Study, strategies: Sequence[Strategy]) -> list[Note]:
+def notes_on(study: Study, strategies: Sequence[Strategy]) -> list[StrategyNote]:
     """Return the attempts of a dialogue, strategy by strategy."""
     return [
-        Note(
-            label=_label(place, number),
+        StrategyNote(
+            label=_label(index, number),
             way=way_title(study, strategy.name),
             words=attempt.description,
             outcome=outcome_word(attempt.outcome),
             turn=attempt.turn,
-            refines=_label(place, attempt.refines) if attempt.refines else "",
+            refines=_label(index, attempt.refines) if attempt.refines else "",
         )
-        for place, strategy in enumerate(strategies, start=1)
+        for index, strategy in enumerate(strategies, start=1)
         for number, attempt in enumerate(strategy.attempts, start=1)
     ]
 
@@ -223,22 +223,22 @@ def with_note(
         dialogue: Key of the dialogue.
         n_turns: Turns that it has; count.
     """
-    words = " ".join(form.get("words", "").split())
-    if not words or len(words) > LONGEST:
+    text = " ".join(form.get("words", "").split())
+    if not text or len(text) > LONGEST:
         return Unreadable(_("Describe your attempt in at most %(most)s characters.") % {"most": LONGEST})
     if form.get("outcome") not in {outcome.value for outcome in AttemptOutcome}:
         return Unreadable(_("Select the result."))
     number = form.get("turn", "")
     turn = int(number) if number.isdecimal() and 1 <= int(number) <= n_turns else None
-    attempt = Attempt(description=words, outcome=AttemptOutcome(form["outcome"]), turn=turn)
+    attempt = Attempt(description=text, outcome=AttemptOutcome(form["outcome"]), turn=turn)
     earlier = _find(strategies, form.get("refines", ""))
     if earlier is not None:
-        place, refined = earlier
-        return _added(strategies, place, replace(attempt, refines=refined))
+        index, refined = earlier
+        return _added(strategies, index, replace(attempt, refines=refined))
     name = form.get("strategy") or OWN_WAY
-    for place, strategy in enumerate(strategies):
+    for index, strategy in enumerate(strategies):
         if strategy.name == name:
-            return _added(strategies, place, attempt)
+            return _added(strategies, index, attempt)
     return (*strategies, Strategy(name=name, dialogue=dialogue, attempts=(attempt,)))
 
 
@@ -258,19 +258,19 @@ def outcome_word(outcome: AttemptOutcome) -> str:
     return str(_OUTCOMES[outcome])
 
 
-def _label(place: int, number: int) -> str:
-    return str(place) if number == 1 else f"{place}.{number}"
+def _label(index: int, number: int) -> str:
+    return str(index) if number == 1 else f"{index}.{number}"
 
 
 def _find(strategies: Sequence[Strategy], label: str) -> tuple[int, int] | None:
-    """Return place of the strategy, from 0, and number of the attempt, from 1, that a label names."""
-    for place, strategy in enumerate(strategies):
+    """Return the index of the strategy, from 0, and number of the attempt, from 1, that a label names."""
+    for index, strategy in enumerate(strategies):
         for number in range(1, len(strategy.attempts) + 1):
-            if label == _label(place + 1, number):
-                return place, number
+            if label == _label(index + 1, number):
+                return index, number
     return None
 
 
-def _added(strategies: Sequence[Strategy], place: int, attempt: Attempt) -> tuple[Strategy, ...]:
-    grown = replace(strategies[place], attempts=(*strategies[place].attempts, attempt))
-    return (*strategies[:place], grown, *strategies[place + 1 :])
+def _added(strategies: Sequence[Strategy], index: int, attempt: Attempt) -> tuple[Strategy, ...]:
+    grown = replace(strategies[index], attempts=(*strategies[index].attempts, attempt))
+    return (*strategies[:index], grown, *strategies[index + 1 :])

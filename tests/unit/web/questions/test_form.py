@@ -64,7 +64,7 @@ def test_what_was_answered_is_chosen_again():
 def test_open_questions_are_problems_once_somebody_checks():
     form = instrument_form(ALL, (said("seen", "yes"),), is_checked=True)
 
-    assert [field.place.question for field in form.problems] == ["far", "kinds"]
+    assert [field.ref.question for field in form.problems] == ["far", "kinds"]
     assert form.focus == form.problems[0].tag
 
 
@@ -126,7 +126,7 @@ def test_questions_with_the_same_answers_in_a_row_stand_in_one_matrix_in_their_o
     found = blocks(AGREE, AGREE, OFTEN, OFTEN, AGREE, AGREE, AGREE)
 
     assert [len(block.fields) for block in found] == [2, 2, 3]
-    assert [field.place.question for block in found for field in block.fields] == [f"q{n}" for n in range(7)]
+    assert [field.ref.question for block in found for field in block.fields] == [f"q{n}" for n in range(7)]
     assert found[0].heads == ("disagree", "neither", "agree")
 
 
