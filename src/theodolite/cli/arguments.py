@@ -17,7 +17,7 @@ def study_argument(command: Command) -> Command:
 
 def json_option(command: Command) -> Command:
     """Add `--json`: one JSON object on standard output, everything else on standard error."""
-    words = "Print one JSON object in place of the screens."
+    words = "Print one JSON object instead of text."
     return click.option("--json", "as_json", is_flag=True, help=words)(command)
 
 

@@ -23,8 +23,13 @@ from theodolite.config.user_code_check import named_code
 
 @click.command()
 @study_argument
-@click.option("--all", "show_all", is_flag=True, help="Show every fault; 20 at most are shown otherwise.")
-@click.option("--expanded", "show_expanded", is_flag=True, help="Print what the short forms became, defaults included.")
+@click.option("--all", "show_all", is_flag=True, help="Show all errors instead of the first 20.")
+@click.option(
+    "--expanded",
+    "show_expanded",
+    is_flag=True,
+    help="Print the study with short forms expanded and defaults filled in.",
+)
 @path_option
 @json_option
 def check(study: str, *, show_all: bool, show_expanded: bool, as_json: bool) -> int:

@@ -29,14 +29,14 @@ PERCENT = 100.0
 
 @click.command()
 @click.argument("places", nargs=-1)
-@click.option("--study", default=".", show_default=True, help="Where names of applications are looked up.")
-@click.option("--by", type=click.Choice(["mitigation"]), help="Compare what differs by one mitigation.")
+@click.option("--study", default=".", show_default=True, help="Study in which to look up names of applications.")
+@click.option("--by", type=click.Choice(["mitigation"]), help="Compare applications that differ by one mitigation.")
 @click.option(
-    "--margin", type=float, metavar="POINTS", help="End with 1 where a rise of so many points is not ruled out."
+    "--margin", type=float, metavar="POINTS", help="Exit with 1 if an increase of this many points cannot be excluded."
 )
-@click.option("--browser", "open_it", is_flag=True, help="Open the flips in a browser.")
+@click.option("--browser", "open_it", is_flag=True, help="Open the changed dialogues in a browser.")
 @click.option("--out", type=click.Path(file_okay=False), help="Folder for compare.html and compare.json.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object in place of the screen.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def compare(
     places: tuple[str, ...],
     *,
@@ -95,7 +95,7 @@ def _show(seen: Compared, places: tuple[str, ...], study: str, by: str | None, w
 
 
 def _not_ruled_out(comparisons: tuple[Comparison, ...], points: float) -> list[str]:
-    """Return the rates of the screen of which a rise by the margin is not ruled out, in words."""
+    """Return descriptions of the rates whose interval does not exclude an increase by the margin."""
     from theodolite.measurement.comparison.paired import non_inferiority
 
     found = []
@@ -105,9 +105,11 @@ def _not_ruled_out(comparisons: tuple[Comparison, ...], points: float) -> list[s
             difference = rate.difference
             ruled_out = isinstance(difference, Estimate) and non_inferiority(difference, points / PERCENT)
             if not ruled_out and rate not in empty:
-                found.append(f"{heading(one)}, {rate_name(rate, one)}: a rise by {points:g} points is not ruled out")
+                found.append(
+                    f"{heading(one)}, {rate_name(rate, one)}: an increase of {points:g} points cannot be excluded"
+                )
         if empty:
-            found.append(f"{heading(one)}, {unpaired_text(one)}: a rise by {points:g} points is not ruled out")
+            found.append(f"{heading(one)}, {unpaired_text(one)}: an increase of {points:g} points cannot be excluded")
         if not one.rates:
-            found.append(f"{heading(one)}: {NO_COMMON_RATE}, so no rise is ruled out")
+            found.append(f"{heading(one)}: {NO_COMMON_RATE}, so an increase cannot be excluded")
     return found

@@ -45,7 +45,7 @@ Answers = dict[str, str]
 @click.option("--guideline", metavar="NAME", help="What would be wrong in a reply: a known name, or a sentence.")
 @click.option("--from", "from_file", type=click.Path(), help=_FROM)
 @click.option("--pack", metavar="NAME", help="An event on a scenario pack, e.g. aria/tv-spoilers.")
-@click.option("--example", metavar="NAME", help=f"A study that is whole and runs: {', '.join(EXAMPLES)}.")
+@click.option("--example", metavar="NAME", help=f"A complete example study: {', '.join(EXAMPLES)}.")
 @click.option("--empty", is_flag=True, help="An empty study with comments.")
 def init(
     folder: str,
@@ -100,12 +100,12 @@ _OPTIONS = {
 def _by_options(given: Answers, guideline: str | None) -> tuple[StarterKind | None, Answers]:
     """Return what the options ask for; None where they leave it open."""
     if len(given) > 1:
-        message = f"{' and '.join(f'--{name}' for name in given)} begin different kinds of study; give one of them"
+        message = f"{' and '.join(f'--{name}' for name in given)} create different kinds of study; use only one"
         raise click.UsageError(message)
     if "app" in given:
         return StarterKind.APPLICATION, {**given, "guideline": guideline or "groundedness"}
     if guideline:
-        message = "--guideline needs --app, the application that it is about"
+        message = "--guideline requires --app"
         raise click.UsageError(message)
     return next(((_OPTIONS[name], given) for name in given), (None, {}))
 

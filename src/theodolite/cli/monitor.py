@@ -27,32 +27,32 @@ _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 @click.command()
 @click.argument("history", type=click.Path())
-@click.option("--query", default="", metavar="SQL", help="What to ask a database; one row for each score.")
-@click.option("--columns", default="", metavar="ROLE=NAME,...", help="Which column is what, e.g. score=stars,at=day.")
-@click.option("--scale", default="", metavar="LOW..HIGH", help="Ends of the scale; told from the scores if left out.")
-@click.option("--defect", default="", metavar="RULE", help='When a score is a defect, e.g. "<= 3".')
-@click.option(
-    "--worse", type=click.Choice([end.value for end in ScaleDirection]), help="Which end of the scale is the bad one."
-)
+@click.option("--query", default="", metavar="SQL", help="SQL query; one row per score.")
+@click.option("--columns", default="", metavar="ROLE=NAME,...", help="Roles of columns, e.g. score=stars,at=day.")
+@click.option("--scale", default="", metavar="LOW..HIGH", help="Ends of the scale; default: from the scores.")
+@click.option("--defect", default="", metavar="RULE", help='Rule for defects, e.g. "<= 3".')
+@click.option("--worse", type=click.Choice([end.value for end in ScaleDirection]), help="Bad end of the scale.")
 @click.option("--changed", multiple=True, metavar="PART=VERSION@TIME", help="A change of judge, data or schema.")
-@click.option("--published", is_flag=True, help="Equal scores in a row are one measurement, published again.")
-@click.option("--guideline", default="", help="Of a study: the guideline whose scores are watched.")
-@click.option("--annotator", default="", help="Of a study: whose scores are watched.")
+@click.option("--published", is_flag=True, help="Count consecutive equal scores as one measurement.")
+@click.option("--guideline", default="", help="Guideline of the study to monitor.")
+@click.option("--annotator", default="", help="Annotator of the study to monitor.")
 @click.option(
-    "--anchors", default="", metavar="APPLICATION", help="Of a study: whose dialogues are the frozen anchors."
+    "--anchors", default="", metavar="APPLICATION", help="Application of the study with the frozen anchor dialogues."
 )
 @click.option("--window", default=8, show_default=True, help="Scores in a rolling window.")
 @click.option("--order", default=3, show_default=True, help="Scores in a pattern of permutation entropy (PEN), 2 to 7.")
 @click.option("--delay", default=1, show_default=True, help="Step between the scores of a pattern.")
-@click.option("--reference", default=100, show_default=True, help="First scores of a stretch: the good times.")
-@click.option("--baseline", type=float, help="Defect rate of the good times; learned if left out.")
-@click.option("--limit", type=float, help="Defect rate that must not be passed.")
-@click.option("--arl", default=10_000, show_default=True, help="Scores between two false alarms, at least.")
-@click.option("--recalibrate", default=90, show_default=True, metavar="DAYS", help="People look again after; 0: never.")
-@click.option("--since", default="", metavar="TIME", help="Alerts that ended before it do not count for the exit code.")
+@click.option("--reference", default=100, show_default=True, help="Number of first scores that define the baseline.")
+@click.option("--baseline", type=float, help="Defect rate of the baseline; default: estimated.")
+@click.option("--limit", type=float, help="Maximum acceptable defect rate.")
+@click.option("--arl", default=10_000, show_default=True, help="Minimum number of scores between two false alarms.")
+@click.option(
+    "--recalibrate", default=90, show_default=True, metavar="DAYS", help="Interval between reviews by people; 0: never."
+)
+@click.option("--since", default="", metavar="TIME", help="Ignore alerts that ended before this time in the exit code.")
 @click.option("--browser", "open_it", is_flag=True, help="Open the charts in a browser.")
 @click.option("--out", type=click.Path(file_okay=False), help="Folder for monitor.html and monitor.json.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object in place of the screen.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def monitor(history: str, *, open_it: bool, as_json: bool, **options: Any) -> int:
     """Watch scores over time; ends with 1 where there is an alert.
 
@@ -114,7 +114,7 @@ def _request(history: str, options: dict[str, Any]) -> Request:
 
 def _columns(text: str, problems: list[str]) -> dict[str, str]:
     pairs = [part.partition("=") for part in text.split(",") if part.strip()]
-    problems += [f"--columns: `{role}` names no column; expected ROLE=NAME" for role, _, name in pairs if not name]
+    problems += [f"--columns: `{role}` has no column name; expected ROLE=NAME" for role, _, name in pairs if not name]
     return {role.strip(): name.strip() for role, _, name in pairs}
 
 
@@ -127,7 +127,7 @@ def _scale(text: str, problems: list[str]) -> tuple[float, float] | None:
     except ValueError:
         ends = None
     if ends is None or ends[0] >= ends[1]:
-        problems.append(f"--scale: `{text}` is no scale; expected LOW..HIGH, e.g. 1..5")
+        problems.append(f"--scale: `{text}` is not a scale; expected LOW..HIGH, e.g. 1..5")
         return None
     return ends
 
@@ -140,7 +140,7 @@ def _defect(text: str, problems: list[str]) -> Condition | None:
         problems.append(f"--defect: `{text}` {condition}")
         return None
     strange = [value for value in condition.values if not _NUMBER.fullmatch(value)]
-    problems += [f"--defect: `{value}` is no number, and scores are" for value in strange]
+    problems += [f"--defect: `{value}` is not a number, but the scores are" for value in strange]
     return None if strange else condition
 
 
@@ -157,5 +157,7 @@ def _time(text: str, option: str, problems: list[str]) -> datetime | None:
     try:
         return aware(text)
     except ValueError:
-        problems.append(f"{option}: `{text}` is no time; expected one like 2026-03-01 or 2026-03-01T14:02:11+01:00")
+        problems.append(
+            f"{option}: `{text}` is not a time; expected a form like 2026-03-01 or 2026-03-01T14:02:11+01:00"
+        )
         return None

@@ -86,7 +86,7 @@ class Counts:
         if self.annotations.total:
             parts.append(f"{self.annotations.done:,} of {self.annotations.total:,} annotations")
         rest = self.sessions.total + self.annotations.total - self.done_before
-        return f"Done before: {', '.join(parts)}; {'only the rest' if rest else 'nothing'} is asked."
+        return f"Already complete: {', '.join(parts)}; {'running the rest' if rest else 'nothing to run'}."
 
     @property
     def calls_per_s(self) -> float:

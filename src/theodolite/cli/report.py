@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @study_argument
-@click.option("--partial", is_flag=True, help="Report an incomplete run; the report says so at its top.")
+@click.option("--partial", is_flag=True, help="Report an incomplete run, with a warning at the top.")
 @click.option("--browser", is_flag=True, help="Open the report in a browser.")
 @out_option
 @json_option

@@ -32,7 +32,7 @@ STAGES = {
 @click.option(
     "--stage",
     type=click.Choice([*STAGES]),
-    help="Run one stage: hold dialogues, annotate them, or write results.json.",
+    help="Run one stage: create dialogues, score them, or write results.json.",
 )
 @click.option("--new-run", is_flag=True, help="Start a new run of the same plan; every call is made again.")
 @click.option("--retry-failed", is_flag=True, help="Retry failed dialogues and annotations.")

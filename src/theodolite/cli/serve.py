@@ -18,17 +18,15 @@ _DEMO = Path("theodolite-event")
 
 @click.command()
 @click.argument("study", required=False, default="")
-@click.option(
-    "--listen", default="", metavar="HOST:PORT", help="Where to listen; 127.0.0.1:8000 where nothing is said."
-)
+@click.option("--listen", default="", metavar="HOST:PORT", help="Address to listen on; default: 127.0.0.1:8000.")
 @click.option(
     "--settings",
     "file",
     default="",
     metavar="FILE",
-    help="Settings to use in place of serve.yaml beside the study, which needs permission.",
+    help="Settings file to use instead of the study's serve.yaml, which needs permission.",
 )
-@click.option("--check", "only_check", is_flag=True, help="Say what is wrong or unsafe, and serve nothing.")
+@click.option("--check", "only_check", is_flag=True, help="Report errors and unsafe settings without serving.")
 @permission_options
 @click.option("--demo", "as_demo", is_flag=True, help="Serve a demo event; this machine only.")
 def serve(study: str, *, listen: str, file: str, only_check: bool, as_demo: bool) -> int:
@@ -81,6 +79,6 @@ def _permit(study: str) -> None:
 def _folder(study: str) -> Path:
     folder = Path(study or ".")
     if not folder.exists():
-        message = f"a study's folder or file was expected; there is no `{study}`"
+        message = f"expected the folder or file of a study; `{study}` does not exist"
         raise InputError(message)
     return folder if folder.is_dir() else folder.parent

@@ -13,7 +13,7 @@ from theodolite.cli.terminal import width
 @click.command()
 @study_argument
 @click.argument("dialogue")
-@click.option("--raw", is_flag=True, help="Also judges' prompts and raw replies, and what all calls cost.")
+@click.option("--raw", is_flag=True, help="Also print prompts and raw replies of judges, and the cost of all calls.")
 def show(study: str, dialogue: str, *, raw: bool) -> int:
     """Print one dialogue of the latest run, with its annotations.
 

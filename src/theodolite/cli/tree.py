@@ -12,11 +12,17 @@ from theodolite.cli.arguments import json_option
 from theodolite.cli.terminal import width
 
 _FILE = click.argument("file")
-_application = click.option("--application", default="", help="One application of the file; all where left out.")
-_depth = click.option("--depth", default=14, show_default=True, type=click.IntRange(1), help="Storeys that are shown.")
-_seed = click.option("--seed", default=1, show_default=True, help="Of the replicates.")
+_application = click.option("--application", default="", help="Application to show; default: all.")
+_depth = click.option(
+    "--depth", default=14, show_default=True, type=click.IntRange(1), help="Number of levels to show."
+)
+_seed = click.option("--seed", default=1, show_default=True, help="Seed of the replicates.")
 _replicates = click.option(
-    "--replicates", default=1_000, show_default=True, type=click.IntRange(1), help="Replicates behind the intervals."
+    "--replicates",
+    default=1_000,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Number of replicates for the intervals.",
 )
 
 
@@ -81,7 +87,9 @@ def show(file: str, *, depth: int) -> int:
 @tree.command()
 @click.argument("first")
 @click.argument("second")
-@click.option("--application", "named", multiple=True, help="Application of the first file; twice: of each file.")
+@click.option(
+    "--application", "named", multiple=True, help="Application in the first file; repeat for the second file."
+)
 @_seed
 @_replicates
 @json_option

@@ -163,8 +163,8 @@ def test_an_alert_that_is_over_does_not_count_for_ever(kept, tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--columns", "score"), "`score` names no column"),
-        (("--scale", "5..1"), "`5..1` is no scale"),
+        (("--columns", "score"), "`score` has no column name"),
+        (("--scale", "5..1"), "`5..1` is not a scale"),
         (("--defect", "bad"), "names no operator"),
         (("--defect", "== bad"), "`bad` is no number"),
         (("--changed", "judge"), "expected PART=VERSION@TIME"),

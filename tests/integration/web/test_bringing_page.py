@@ -64,11 +64,11 @@ def test_a_table_is_looked_at_and_brought_into_evidence_and_queue(event, client_
     assert "needs a column that is the prompt" in send(client, at).content.decode()
 
     shown = client.post(at, means | {"look": "1"}).content.decode()
-    assert "2 dialogues with 3 turns, no fault" in shown
+    assert "2 dialogues with 3 turns, no errors" in shown
     assert not DialogueRow.objects.filter(unit__label="p001", held_by="recorded").exists()
     told = client.post(at, means | {"bring": "1"}, follow=True).content.decode()
 
-    assert "2 dialogues brought in" in told
+    assert "2 dialogues imported" in told
     assert TurnRow.objects.filter(response="The boatman.", dialogue__level="red teaming").exists()
     assert WorkItemRow.objects.count() == before + 2
     assert AuditEntry.objects.filter(verb="imported dialogues").exists()
@@ -100,7 +100,7 @@ def test_a_corpus_comes_in_as_one_says_who_speaks_and_what_becomes_of_branches(e
     columns = {"prompt": "prompt", "response": "response", "id": "id", "turn": "turn", "tester": "tester"}
     voices = {"told_by": "speaker.kind", "replies": "helper", "ways": "longest path", "silent": ""}
     shown = client.post(at, means | columns | voices | {"look": "1"}).content.decode()
-    assert "1 dialogue with 2 turns, no fault" in shown
+    assert "1 dialogue with 2 turns, no errors" in shown
     assert "Remarks on shorter ways, which stay out: 1." in shown
     client.post(at, means | columns | voices | {"ways": "every path", "bring": "1"})
 
@@ -113,7 +113,7 @@ def test_tasks_of_label_studio_come_in_with_who_speaks_guessed(event, client_as,
     client = client_as(Role.ORGANISER)
     chat = [{"role": "user", "content": "Who dies?"}, {"role": "assistant", "content": "Nobody knows."}]
     shown = send(client, at, json.dumps([{"data": {"item": "t1", "chat": chat}}]), "tasks.json").content.decode()
-    assert "1 dialogue with 1 turn, no fault" in shown
+    assert "1 dialogue with 1 turn, no errors" in shown
 
     columns = {"prompt": "prompt", "response": "response", "id": "id", "turn": "turn"}
     client.post(at, means | columns | {"told_by": "role", "replies": "assistant", "bring": "1"})

@@ -282,7 +282,7 @@ def test_what_a_text_touches_is_told_with_the_sample_that_shows_what_it_moves(se
     assert "because only 1 pair of answers exists" in page
     assert "after this text is published" in page
     assert at in senior.get(address(draft)).content.decode()
-    assert "Not done: the queue does not ask" in told(senior.post(at, {"size": "0.2"}, follow=True))
+    assert "Not done: the queue does not contain" in told(senior.post(at, {"size": "0.2"}, follow=True))
     assert "size and power are numbers" in told(senior.get(at, {"size": "much"}))
 
 

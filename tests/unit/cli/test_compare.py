@@ -25,8 +25,8 @@ def test_a_gate_is_shut_where_nothing_could_be_compared():
     nothing_in_common = compare_sides(side("a", by(empty, "x")), side("b", by(empty, "y")))
 
     assert _not_ruled_out((compare_sides(side("a", empty), side("b", empty)),), 5.0) == [
-        "a -> b, g: none of 3 pairs has a label on both sides: a rise by 5 points is not ruled out"
+        "a -> b, g: none of 3 pairs has a label on both sides: an increase of 5 points cannot be excluded"
     ]
     assert _not_ruled_out((nothing_in_common,), 5.0) == [
-        "a -> b: no rule and annotator is on both sides, so no rise is ruled out"
+        "a -> b: no rule and annotator is on both sides, so an increase cannot be excluded"
     ]

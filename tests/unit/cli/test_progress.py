@@ -89,8 +89,8 @@ def test_a_log_gets_its_line_while_no_session_ends(clock, capsys):
     ("done", "annotated", "words"),
     [
         (0, 0, ""),
-        (47, 33, "Done before: 47 of 60 dialogues, 33 of 60 annotations; only the rest is asked.\n"),
-        (60, 60, "Done before: 60 of 60 dialogues, 60 of 60 annotations; nothing is asked.\n"),
+        (47, 33, "Already complete: 47 of 60 dialogues, 33 of 60 annotations; running the rest.\n"),
+        (60, 60, "Already complete: 60 of 60 dialogues, 60 of 60 annotations; nothing to run.\n"),
     ],
 )
 def test_who_goes_on_hears_what_is_not_asked_again(clock, capsys, done, annotated, words):
