@@ -12,7 +12,7 @@ from tests.unit.measurement.monitoring.given import series
 from theodolite.domain.monitoring.watch import WatchRules
 from theodolite.measurement import watch_history
 from theodolite.measurement.comparison.sides import compare_sides
-from theodolite.reporting.comparing.page import comparison_html
+from theodolite.reporting.comparing.text import comparison_html
 from theodolite.reporting.monitoring.page import watch_html
 
 pytestmark = pytest.mark.browser

@@ -19,7 +19,7 @@ from theodolite.domain.instrument import YES_NO, Instrument, Operator, Question
 from theodolite.domain.study import Study
 from theodolite.measurement import measure_study
 from theodolite.measurement.comparison.sides import compare_sides
-from theodolite.reporting.comparing.sides import sides_of
+from theodolite.reporting.comparing.document import sides_of
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.results.document import results_document
 

@@ -21,10 +21,10 @@ from theodolite.measurement.trees.construction import Soil, grown
 from theodolite.measurement.trees.measuring import Draws, measure_tree
 from theodolite.reporting.exporting.dialogue_rows import dialogue_rows
 from theodolite.reporting.exporting.tables import ANSWERS, export_tables
-from theodolite.reporting.found.pseudonyms import pseudonyms
-from theodolite.reporting.page.chips import chips_of
 from theodolite.reporting.page.rates import spreads
+from theodolite.reporting.page.review import chips_of
 from theodolite.reporting.page.subject import subject_of
+from theodolite.reporting.queries.cases import pseudonyms
 from theodolite.reporting.results.document import results_document
 from theodolite.reporting.terminal.summary import summary_text
 

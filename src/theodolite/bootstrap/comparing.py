@@ -23,9 +23,8 @@ from theodolite.domain.fault import did_you_mean
 from theodolite.domain.identity import version_of
 from theodolite.domain.live import LiveDialogueSummary
 from theodolite.domain.run import Run
-from theodolite.reporting.comparing.document import comparison_document
-from theodolite.reporting.comparing.page import comparison_html
-from theodolite.reporting.comparing.sides import sides_of
+from theodolite.reporting.comparing.document import comparison_document, sides_of
+from theodolite.reporting.comparing.text import comparison_html
 from theodolite.reporting.results.document import results_document
 from theodolite.testing.people import event_sessions
 from theodolite.testing.planning import draw_plan

@@ -16,9 +16,9 @@ from theodolite.cli.renamed import Group
 from theodolite.cli.terminal import width
 from theodolite.domain.errors import NotFound
 from theodolite.execution.clients import Clients
-from theodolite.reporting.results.validation import validation_report_entry
+from theodolite.reporting.results.annotators import validation_report_entry
+from theodolite.reporting.terminal.judges import validation_text
 from theodolite.reporting.terminal.labels import plan_text
-from theodolite.reporting.terminal.validation import validation_text
 from theodolite.usecases.judge_validation import check_labelled, judges_named, probes_text
 from theodolite.usecases.label_planning import LabelRequest, planned_labels
 from theodolite.usecases.running import RunOptions

@@ -20,7 +20,7 @@ from theodolite.config.diagnostics import Diagnostics, LocatedDiagnostic, render
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.domain.application import Application
 from theodolite.domain.fault import Severity
-from theodolite.reporting.results.network_entry import network_entry
+from theodolite.reporting.results.document import network_entry
 from theodolite.usecases.conformance import Examination, exit_code_of
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from theodolite.reporting.found.rates import Rate
+from theodolite.reporting.queries.rates import Rate
 
 _AXES = (0.05, 0.10, 0.25, 0.50, 0.75, 1.0)
 

@@ -25,7 +25,7 @@ from theodolite.domain.instrument import NOT_APPLICABLE, UNABLE, Question, Quest
 from theodolite.domain.people.participant import PersonProfile
 from theodolite.ports.store import Store
 from theodolite.reporting.exporting.tables import ExportTable
-from theodolite.reporting.found.pseudonyms import pseudonyms
+from theodolite.reporting.queries.cases import pseudonyms
 
 AT_TURN = "@"
 """Stands between question and turn in the names of controls."""

@@ -22,7 +22,7 @@ from theodolite.domain.annotating.case import CaseAct
 from theodolite.domain.codings.coded import CodedState
 from theodolite.domain.people.role import Role
 from theodolite.measurement.study.risks import COMBINED, risk_findings
-from theodolite.reporting.results.risks import risk_entry
+from theodolite.reporting.results.testers import risk_entry
 from theodolite.web.models import AuditEntry, Membership
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]

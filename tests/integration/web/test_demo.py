@@ -17,8 +17,8 @@ from theodolite.bootstrap.events import event_study_context
 from theodolite.demo.doors import enter
 from theodolite.demo.event import furnish
 from theodolite.domain.people.role import Role
-from theodolite.reporting.found.cases import title_of
-from theodolite.reporting.found.rates import rates_for, rates_of
+from theodolite.reporting.queries.cases import title_of
+from theodolite.reporting.queries.rates import rates_for, rates_of
 from theodolite.store.models.annotating import QueueRow
 from theodolite.web.accounts.invitations import accept
 from theodolite.web.events import event_of, server_store

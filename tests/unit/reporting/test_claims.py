@@ -12,10 +12,9 @@ from theodolite.domain.application import Claim, ClaimKind, GuardrailSite, Mitig
 from theodolite.domain.claim import ClaimStanding, ClaimTest
 from theodolite.domain.failure import FailureKind
 from theodolite.domain.flow import FILTERED_TEXT
-from theodolite.reporting.found.application_accounts import application_accounts, filtered_text
-from theodolite.reporting.found.cases import cases_of
-from theodolite.reporting.found.claims import claim_words, claims_text
 from theodolite.reporting.page.report import report_html
+from theodolite.reporting.queries.cases import cases_of
+from theodolite.reporting.queries.dispositions import application_accounts, claim_words, claims_text, filtered_text
 from theodolite.reporting.results.document import results_document
 
 CLAIM = Claim(text="Keeps <to> the policy.", kind=ClaimKind.CAPABILITY, scripts=("a",))

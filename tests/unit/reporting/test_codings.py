@@ -11,7 +11,7 @@ from tests.contract.given import a_person_session
 from tests.fakes.codings import CONSENSUS, WORK, coded_evidence
 from tests.fakes.evidence import facts
 from tests.fakes.report import assets, words
-from tests.unit.reporting.results.test_document import schema
+from tests.unit.reporting.results.document.test_document import schema
 from theodolite.domain.dialogue import Level
 from theodolite.domain.people.session import SessionState
 from theodolite.measurement import measure_study

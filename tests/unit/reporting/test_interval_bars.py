@@ -4,8 +4,8 @@ import pytest
 
 from tests.fakes.report import evidence_named, findings_named
 from theodolite.domain.estimate import Estimate
-from theodolite.reporting.found.rates import rates_of
 from theodolite.reporting.interval_bars import PLAIN_PEN, IntervalBar, axis_end, bar_of, bar_text
+from theodolite.reporting.queries.rates import rates_of
 
 
 def rate(low, value, high):

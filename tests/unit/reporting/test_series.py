@@ -10,9 +10,8 @@ from tests.fakes.evidence import changed, facts
 from tests.fakes.report import assets, evidence_named, findings_named
 from theodolite.domain.people.series import EvaluationPlan, Series, Team
 from theodolite.reporting.page.report import report_html
-from theodolite.reporting.results.document import results_document
-from theodolite.reporting.results.series import series_entry
-from theodolite.reporting.words.series import series_facts
+from theodolite.reporting.results.document import results_document, series_entry
+from theodolite.reporting.words.descriptions import series_facts
 
 PUBLISHED = Series(
     name="aria-0.1",

@@ -10,12 +10,11 @@ from tests.unit.measurement.study.small_study import SmallStudy, polite
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.instrument import QuestionLevel
 from theodolite.measurement import measure_study
-from theodolite.reporting.found.accounts import account_text, accounts_of
-from theodolite.reporting.found.cases import cases_of
-from theodolite.reporting.page.chips import chips_of
-from theodolite.reporting.page.first_reads import first_reads
 from theodolite.reporting.page.rates import spreads
+from theodolite.reporting.page.review import chips_of, first_reads
 from theodolite.reporting.page.subject import subject_of
+from theodolite.reporting.queries.cases import cases_of
+from theodolite.reporting.queries.dispositions import account_text, accounts_of
 from theodolite.reporting.terminal.show import verdict_text
 from theodolite.reporting.words.reading_aids import read_words
 

@@ -1,15 +1,21 @@
-"""A comparison as one JSON document."""
+"""Comparisons as one JSON document, and the sides that are read from results files."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, TypeAlias
 
-from theodolite.domain.comparison import ComparedSide, Comparison, PairedRate
+from theodolite.domain.annotation import AnnotatorKind
+from theodolite.domain.annotator import PEOPLE, REFERENCE
+from theodolite.domain.comparison import ComparedSide, Comparison, PairedRate, RuleVerdict, Ruling
+from theodolite.domain.errors import InputError
 from theodolite.domain.identity import Json
 from theodolite.reporting.monitoring.document import number
-from theodolite.reporting.results.subjects import subject_entry
+from theodolite.reporting.results.estimates import subject_entry, subject_from
+from theodolite.reporting.results.upgrading import upgraded
 
 SCHEMA_VERSION = "2.0"
+
 """Version of the document's form; the first number rises when readers break."""
 
 
@@ -60,3 +66,94 @@ def _rate(rate: PairedRate) -> dict[str, Json]:
         "pairs_wanted": rate.n_wanted,
         "not_comparable": rate.changed or None,
     }
+
+
+Results: TypeAlias = Mapping[str, Any]
+
+"""A results document, as `results.json` holds it."""
+
+
+def sides_of(results: Results, place: str) -> tuple[ComparedSide, ...]:
+    """Return one side for each application of a run, in order of the study.
+
+    Args:
+        results: A results document.
+        place: Where it is from, for messages.
+
+    Raises:
+        InputError: If it is no results document, or of a form without pairs.
+    """
+    try:
+        return _sides(upgraded(results))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        version = results.get("schema_version")
+        message = (
+            f"`{place}` is no results.json that can be compared: expected schema_version 2.x, or 1.4 or later of form"
+            f" 1; got {version!r} ({type(error).__name__}: {error}). Write it again:  theodolite report STUDY"
+        )
+        raise InputError(message) from error
+
+
+def _sides(results: Results) -> tuple[ComparedSide, ...]:
+    rates = [entry for entry in results["estimates"] if entry["measure"] == "defect_rate" and _is_whole(entry)]
+    sessions: dict[tuple[str, str], Mapping[str, Any]] = {
+        (entry["application"], entry["dialogue"]): entry for entry in results["sessions"]
+    }
+    annotators = results.get("instruments", {}).get("annotators", ())
+    people = frozenset(entry["name"] for entry in annotators if entry["kind"] == AnnotatorKind.PERSON.value)
+    titles = {entry["name"]: entry["title"] for entry in annotators if entry.get("title")}
+    leading = _leading_annotators(results)
+    has_families = any(application.get("variant_of") for application in results["applications"])
+    return tuple(
+        ComparedSide(
+            name=application["name"],
+            application=application["name"],
+            study=results["study"]["name"],
+            run=results["run"]["number"],
+            plan=results["run"]["plan_version"],
+            mitigations=tuple(application["mitigations"]),
+            family=(application.get("variant_of") or application["name"]) if has_families else "",
+            rulings=tuple(
+                _ruling(rate, sessions, leading)
+                for rate in rates
+                if rate["subject"]["application"] == application["name"]
+            ),
+            people=people,
+            titles=titles,
+        )
+        for application in results["applications"]
+    )
+
+
+def _is_whole(entry: Mapping[str, Any]) -> bool:
+    return "group" not in entry["subject"]
+
+
+def _leading_annotators(results: Results) -> dict[str, set[str]]:
+    """Return guideline to the annotators whose labels its dispositions count."""
+    leading: dict[str, set[str]] = {}
+    for entry in results.get("dispositions", ()):
+        leading.setdefault(entry["guideline"], set()).update(entry["annotators"])
+    return leading
+
+
+def _ruling(
+    rate: Mapping[str, Any],
+    sessions: Mapping[tuple[str, str], Mapping[str, Any]],
+    leading: Mapping[str, Collection[str]],
+) -> Ruling:
+    application = rate["subject"]["application"]
+    verdicts: dict[str, RuleVerdict] = {}
+    lists: Sequence[tuple[str, bool | None]] = (("dialogues", True), ("non_defects", False), ("unlabelled", None))
+    for name, is_defect in lists:
+        for label in rate[name]:
+            session = sessions[application, label]
+            verdicts[session["pair"]] = RuleVerdict(dialogue=label, is_defect=is_defect, cluster=session["cluster"])
+    subject = subject_from(rate["subject"])
+    leaders = leading.get(subject.guideline, ())
+    return Ruling(
+        subject=subject,
+        is_single=PEOPLE in leaders and subject.annotator not in {*leaders, REFERENCE},
+        instruments=dict(rate["versions"]),
+        verdicts=verdicts,
+    )

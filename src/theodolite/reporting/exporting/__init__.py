@@ -1,1 +1,1 @@
-"""Exports: tables with a row an answer, for other programs to read."""
+"""Exports of a run for other programs."""

@@ -16,7 +16,7 @@ from theodolite.reporting.exporting.dialogue_rows import (
     is_defect,
     record_chunks,
 )
-from theodolite.reporting.found.pseudonyms import pseudonyms
+from theodolite.reporting.queries.cases import pseudonyms
 
 _FEATURES: Mapping[type, str] = {str: "string", int: "int64", float: "float64", bool: "bool"}
 

@@ -14,7 +14,7 @@ from theodolite.domain.evidence import Evidence
 from theodolite.domain.failure import Failure
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import ScaleKind
-from theodolite.reporting.found.pseudonyms import pseudonyms
+from theodolite.reporting.queries.cases import pseudonyms
 
 COLUMNS: Mapping[str, type] = {
     "run": int,

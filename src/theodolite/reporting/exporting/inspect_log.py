@@ -29,7 +29,7 @@ from theodolite.domain.identity import digest
 from theodolite.domain.plan import Setting
 from theodolite.domain.run import RunState
 from theodolite.reporting.exporting.dialogue_rows import RecordChunk, is_defect, record_chunks, score_of
-from theodolite.reporting.found.pseudonyms import pseudonyms
+from theodolite.reporting.queries.cases import pseudonyms
 
 _VERSION: Final = 2
 _ANY_DAY: Final = (1980, 1, 1, 0, 0, 0)

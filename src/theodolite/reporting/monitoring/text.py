@@ -10,7 +10,7 @@ from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.monitoring.history import History, InstrumentChange
 from theodolite.domain.monitoring.score_columns import NO_TIME
 from theodolite.domain.monitoring.watch import Alert, AlertKind, Cause, Stretch, Watch
-from theodolite.reporting.terminal.brief_lines import labelled
+from theodolite.reporting.terminal.layout import labelled
 from theodolite.reporting.words import figures
 from theodolite.reporting.words import order_metrics as order_words
 from theodolite.reporting.words.reading_aids import Words

@@ -15,16 +15,20 @@ from theodolite.domain.findings.risks import RiskContrast, RiskFinding, RiskPart
 from theodolite.domain.plan import TesterKind
 from theodolite.domain.scenario import strategy_title
 from theodolite.domain.strategy import OWN_WAY
-from theodolite.reporting.found.accounts import Account, account_text
-from theodolite.reporting.found.application_accounts import ApplicationAccount, application_accounts
-from theodolite.reporting.found.cases import Case, records_at, title_of
-from theodolite.reporting.found.claims import claim_words
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.page.testers import test_text
+from theodolite.reporting.queries.cases import Case, records_at, title_of
+from theodolite.reporting.queries.dispositions import (
+    Account,
+    ApplicationAccount,
+    account_text,
+    application_accounts,
+    claim_words,
+)
 from theodolite.reporting.tables import Link, Table, TableCell, Value, columns
 from theodolite.reporting.words import figures
+from theodolite.reporting.words.descriptions import found_words, open_words
 from theodolite.reporting.words.estimates import undefined_text
-from theodolite.reporting.words.risks import found_words, open_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

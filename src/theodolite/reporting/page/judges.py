@@ -13,8 +13,8 @@ from theodolite.domain.findings.judge_diagnostics import JudgeDiagnostics, VoteR
 from theodolite.domain.findings.order_effect import OrderEffect
 from theodolite.domain.identity import SHORT
 from theodolite.domain.validation_report import ValidationReport
-from theodolite.reporting.found.cases import title_of
 from theodolite.reporting.page.subject import Subject
+from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.tables import Column, ColumnKind, Table, TableCell, Value, columns
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.estimates import (

@@ -1,4 +1,4 @@
-"""Order metrics as the page shows them: tables, charts over the run, reasons beside the worst scores."""
+"""Order metrics in the report: tables, rolling charts and the reasons of the worst scores."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Final
 from theodolite.domain.estimate import Undefined
 from theodolite.domain.findings.order import OrderProfile
 from theodolite.domain.findings.order_metrics import OrderFinding, RankingFinding, RunOrder, ScoreSubject
-from theodolite.reporting.found.cases import title_of
 from theodolite.reporting.page.subject import Subject
+from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.tables import Table, TableCell, columns
 from theodolite.reporting.words import figures, lanes
 from theodolite.reporting.words import order_metrics as words

@@ -12,24 +12,24 @@ from theodolite.domain.answers import AnswerTable, Positions
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import ScaleKind
-from theodolite.reporting.found.cases import rules_of, title_of
-from theodolite.reporting.found.corrections import Correction, corrections_to_tell, own_words, validation_note
-from theodolite.reporting.found.matrix import matrix_of
-from theodolite.reporting.found.rates import (
+from theodolite.reporting.interval_bars import axis_end, bar_of
+from theodolite.reporting.page.applications import BandPart, band
+from theodolite.reporting.page.subject import Subject
+from theodolite.reporting.queries.agreements import Correction, corrections_to_tell, own_words, validation_note
+from theodolite.reporting.queries.cases import rules_of, title_of
+from theodolite.reporting.queries.rates import (
     Rate,
     interval_words,
     lead_rates,
+    matrix_of,
     rates_for,
     unlabelled_guidelines,
     unmeasured_words,
 )
-from theodolite.reporting.interval_bars import axis_end, bar_of
-from theodolite.reporting.page.applications import BandPart, band
-from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.tables import RateCell, Table, TableCell, columns
 from theodolite.reporting.words import figures
+from theodolite.reporting.words.descriptions import heading_of, phrase_of, short_phrase
 from theodolite.reporting.words.estimates import undefined_text
-from theodolite.reporting.words.rules import heading_of, phrase_of, short_phrase
 
 
 def rate_cell(subject: Subject, rate: Rate, end: float, *, column: Sequence[Rate] = ()) -> RateCell:

@@ -1,10 +1,11 @@
-"""The report: one HTML file that asks nothing of any host."""
+"""The report as one self-contained HTML file."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from jinja2 import DictLoader, Environment, StrictUndefined
@@ -12,9 +13,13 @@ from jinja2 import DictLoader, Environment, StrictUndefined
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
+from theodolite.domain.identity import SHORT
+from theodolite.domain.money import cost_text
+from theodolite.domain.run import Spending
+from theodolite.domain.scenario import Proxy
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.page.annotators import agreement_tables, instruments, matrix_groups
-from theodolite.reporting.page.answer_view import answer_view
+from theodolite.reporting.page.answer import answer_view
 from theodolite.reporting.page.applications import (
     application_table,
     claim_table,
@@ -23,10 +28,7 @@ from theodolite.reporting.page.applications import (
     risk_table,
     strategy_blocks,
 )
-from theodolite.reporting.page.chips import chips_of
-from theodolite.reporting.page.data import data_pieces
-from theodolite.reporting.page.embedded import LETTERS, embedded_in
-from theodolite.reporting.page.first_reads import first_reads
+from theodolite.reporting.page.dialogues import LETTERS, data_pieces, embedded_in
 from theodolite.reporting.page.judges import (
     diagnostics_tables,
     group_tables,
@@ -34,9 +36,9 @@ from theodolite.reporting.page.judges import (
     rater_tables,
     validation_views,
 )
-from theodolite.reporting.page.method_view import method_view
 from theodolite.reporting.page.order_metrics import order_blocks
 from theodolite.reporting.page.rates import area_table, nobody_labels_by, rule_blocks, spreads
+from theodolite.reporting.page.review import chips_of, first_reads
 from theodolite.reporting.page.subject import Subject, subject_of
 from theodolite.reporting.page.testers import (
     event_view,
@@ -46,13 +48,18 @@ from theodolite.reporting.page.testers import (
     task_lines,
     theme_blocks,
 )
-from theodolite.reporting.page.trees_view import tree_views
+from theodolite.reporting.page.trees import tree_views
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.descriptions import criteria_facts, series_facts
 from theodolite.reporting.words.reading_aids import read_words
 
 WORDS = "words.yaml"
+
 TEMPLATE = "report.html"
 
+
 _HERE = "\0"
+
 """Stands for the dialogues while the page around them is made; no text of a study may hold it."""
 
 
@@ -178,3 +185,77 @@ def _policy(style: str, script: str) -> str:
 
 def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodView:
+    """Facts of a run, as `(name, text)` pairs, and what the scenarios stand for."""
+
+    study: str
+    run: str
+    generated: str
+    facts: tuple[tuple[str, str], ...]
+    scenarios: tuple[tuple[str, str, tuple[str, ...]], ...]
+    series: tuple[tuple[str, str], ...] = ()
+    criteria: tuple[tuple[str, str], ...] = ()
+
+
+def method_view(subject: Subject) -> MethodView:
+    """Return how a run came about."""
+    run, facts, study = subject.evidence.run, subject.facts, subject.study
+    held, planned = subject.evidence.answers.n_completed, len(subject.cases)
+    entries = {
+        "To have it all again": facts.command,
+        "Study": f"{study.name}, version {run.study_version[:SHORT]}",
+        "Plan": f"version {run.plan_version[:SHORT]}, seed {study.sampling.seed}",
+        "Run": f"number {run.number}, {run.state.value}, begun {run.started:%Y-%m-%d %H:%M} UTC",
+        "Dialogues": f"{figures.count(held)} of {figures.count(planned)} planned",
+        "Hosts": _hosts(facts),
+        "Calls": _spending_text(subject.evidence.spending),
+        "Made with": f"theodolite {facts.package_version}, {facts.generated:%Y-%m-%d %H:%M} UTC",
+    }
+    if facts.code_changes:
+        entries["Changed code"] = "; ".join(facts.code_changes)
+    if facts.duration_s is not None:
+        entries["Time"] = figures.duration(facts.duration_s)
+    return MethodView(
+        study=study.name,
+        run=f"run {run.number}",
+        generated=f"{facts.generated:%Y-%m-%d}",
+        facts=tuple(entries.items()),
+        scenarios=tuple((scenario.name, scenario.goal, _unstated(scenario.proxy)) for scenario in study.scenarios),
+        series=series_facts(study),
+        criteria=criteria_facts(subject.evidence.criteria),
+    )
+
+
+def _hosts(facts: RunFacts) -> str:
+    """Return where calls went; of applications' own code what was observed."""
+    called = [", ".join(facts.hosts)] if facts.hosts else []
+    code = [f"`{use.application}`: {use.text}" for use in facts.network]
+    return "; ".join([*called, *code, *facts.unobserved]) or NO_HOSTS
+
+
+NO_HOSTS = "none: nothing left this machine"
+
+"""Said of runs that called nothing and ran no code."""
+
+
+def _unstated(proxy: Proxy) -> tuple[str, ...]:
+    stated = {
+        "use case": proxy.use_case,
+        "enabling capabilities": proxy.capabilities,
+        "design of the experiment": proxy.design,
+    }
+    return tuple(f"{name}: {text or 'not stated'}" for name, text in stated.items())
+
+
+def _spending_text(spending: Spending) -> str:
+    if not spending.calls:
+        return "none"
+    tokens = f"{figures.count(spending.tokens_in)} tokens read, {figures.count(spending.tokens_out)} written"
+    if spending.unpriced_calls and not spending.tokens:
+        tokens = "tokens unknown"
+    text = f"{figures.count(spending.calls)} ({figures.count(spending.attempts)} attempts), {tokens}, "
+    text += cost_text(spending.cost_microusd)
+    return f"{text}; {figures.count(spending.unpriced_calls)} at an unknown price" if spending.unpriced_calls else text

@@ -1,4 +1,4 @@
-"""What all views of a report are made from."""
+"""The run, and the named sets of dialogues, from which all views of a report are built."""
 
 from __future__ import annotations
 
@@ -10,12 +10,41 @@ from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.study import Study
 from theodolite.reporting.facts import RunFacts
-from theodolite.reporting.found.accounts import Account, accounts_of, accounts_to_tell
-from theodolite.reporting.found.agreements import Agreement, agreements_of
-from theodolite.reporting.found.cases import Case, cases_of
-from theodolite.reporting.found.rates import Rate, lead_rates, rates_of
-from theodolite.reporting.page.sets import SetBook
+from theodolite.reporting.queries.agreements import Agreement, agreements_of
+from theodolite.reporting.queries.cases import Case, cases_of
+from theodolite.reporting.queries.dispositions import Account, accounts_of, accounts_to_tell
+from theodolite.reporting.queries.rates import Rate, lead_rates, rates_of
 from theodolite.reporting.words.reading_aids import Words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseSet:
+    """Cases that a reader may walk through.
+
+    Attributes:
+        name: Identifier within the page.
+        title: What they have in common.
+        cases: Places in the plan, in order.
+    """
+
+    name: str
+    title: str
+    cases: tuple[int, ...]
+
+
+@dataclass(slots=True, kw_only=True)
+class SetBook:
+    """Collects the sets of a page while its views are made."""
+
+    sets: dict[str, CaseSet] = field(default_factory=dict)
+
+    def add(self, name: str, title: str, cases: Iterable[int]) -> str:
+        """Keep a set under its name, and return the name; empty for an empty set."""
+        places = tuple(sorted(set(cases)))
+        if not places:
+            return ""
+        self.sets[name] = CaseSet(name=name, title=title, cases=places)
+        return name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

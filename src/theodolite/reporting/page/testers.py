@@ -17,12 +17,12 @@ from theodolite.domain.instrument import Question
 from theodolite.domain.people.event_record import ExposureTally, LanguageTally, WithdrawalTally
 from theodolite.domain.people.leak import BlindingAssessment
 from theodolite.domain.people.topic import TopicTally
-from theodolite.reporting.found.cases import title_of
 from theodolite.reporting.page.subject import Subject
+from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.tables import Column, ColumnKind, Table, TableCell, Value, columns
 from theodolite.reporting.words import figures
+from theodolite.reporting.words.descriptions import unread_text
 from theodolite.reporting.words.estimates import rate_text, undefined_text
-from theodolite.reporting.words.role_breaks import unread_text
 
 LONGEST = 160
 """Characters of an example that are shown."""

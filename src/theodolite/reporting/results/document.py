@@ -2,46 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from theodolite.domain.annotating.label_sample import LabelSample
 from theodolite.domain.annotation import Outcome
+from theodolite.domain.criteria import StatedCriteria
 from theodolite.domain.dialogue import TesterType
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.failure import Failure, FailureSource
 from theodolite.domain.identity import Json, version_of
+from theodolite.domain.network import NetworkUse
+from theodolite.domain.people.series import Series
+from theodolite.domain.study import Study, deviations_of
 from theodolite.reporting.facts import RunFacts
-from theodolite.reporting.found.accounts import Account, accounts_of
-from theodolite.reporting.found.application_accounts import ApplicationAccount, application_accounts
-from theodolite.reporting.found.cases import cases_of
-from theodolite.reporting.found.corrections import validation_of_judge
-from theodolite.reporting.found.scripted import scripted_names
-from theodolite.reporting.results.annotator_groups import annotator_groups_entry, raters_entry
-from theodolite.reporting.results.claims import claim_entry
-from theodolite.reporting.results.codings import coding_entry, task_entry
-from theodolite.reporting.results.conduct import conduct_entry
-from theodolite.reporting.results.criteria import criteria_entries
+from theodolite.reporting.queries.agreements import validation_of_judge
+from theodolite.reporting.queries.cases import cases_of, scripted_names
+from theodolite.reporting.queries.dispositions import Account, ApplicationAccount, accounts_of, application_accounts
+from theodolite.reporting.results.annotators import (
+    annotator_groups_entry,
+    conduct_entry,
+    order_effect_entry,
+    order_metrics_entry,
+    raters_entry,
+    validation_report_entry,
+)
 from theodolite.reporting.results.estimates import confusion_entry, estimate_entry
-from theodolite.reporting.results.events import event_entry
 from theodolite.reporting.results.json_pieces import Flowing, collected, json_pieces
-from theodolite.reporting.results.network_entry import network_entry
-from theodolite.reporting.results.order_effects import order_effect_entry
-from theodolite.reporting.results.order_metrics import order_metrics_entry
-from theodolite.reporting.results.proxies import proxy_entry
-from theodolite.reporting.results.realism import realism_entry
-from theodolite.reporting.results.responses import response_entry
-from theodolite.reporting.results.risks import risk_entry
-from theodolite.reporting.results.series import series_entry
-from theodolite.reporting.results.strategies import strategy_entry
+from theodolite.reporting.results.testers import (
+    claim_entry,
+    coding_entry,
+    event_entry,
+    proxy_entry,
+    realism_entry,
+    response_entry,
+    risk_entry,
+    strategy_entry,
+    task_entry,
+)
 from theodolite.reporting.results.trees import tree_entries
-from theodolite.reporting.results.validation import validation_report_entry
 
 SCHEMA_VERSION = "2.0"
+
 """Version of the results file's form; the first number rises when readers break."""
 
+
 PAIR_DIGITS = 16
+
 """Digits of a pair key that are written; 64 bits tell any number of dialogues apart."""
 
 
@@ -263,3 +271,54 @@ def _instruments(evidence: Evidence) -> dict[str, Json]:
 def _answer_schema(evidence: Evidence, annotator: str) -> dict[str, Json] | None:
     tally = next((tally for tally in evidence.schemas if tally.annotator == annotator), None)
     return {"sent": tally.sent, "refused": tally.refused, "off": tally.off} if tally is not None else None
+
+
+def criteria_entries(stated: Sequence[StatedCriteria]) -> list[Json]:
+    """Return every statement as the results file has it, the first first; who made it stays in the store."""
+    return [
+        {
+            "subject": one.about.value,
+            "revision": one.revision,
+            "at": one.at.isoformat(),
+            "text": one.text,
+            "why": one.why,
+        }
+        for one in stated
+    ]
+
+
+def series_entry(study: Study) -> dict[str, Json] | None:
+    """Return the series of a study as the results file has it; None where it belongs to none."""
+    if not study.series:
+        return None
+    published = published_entry(study.preregistered) if study.preregistered else None
+    return {"name": study.series, "published": published, "deviations": list(deviations_of(study))}
+
+
+def published_entry(series: Series) -> dict[str, Json]:
+    """Return what a series has published."""
+    plan = series.plan
+    return {
+        "ai_type": series.ai_type.value,
+        "user_types": [kind.value for kind in series.user_types],
+        "risks": list(series.risks),
+        "teams": [{"name": team.name, "applications": list(team.applications)} for team in series.teams],
+        "scenarios": list(plan.scenarios),
+        "requirements": plan.requirements,
+        "criteria": plan.criteria,
+        "expected_behaviour": plan.expected_behaviour,
+        "methods": plan.methods,
+    }
+
+
+def network_entry(use: NetworkUse) -> dict[str, Json]:
+    """Return what was allowed and what was observed, as JSON."""
+    return {
+        "application": use.application,
+        "allowed": None if use.allowed is None else list(use.allowed),
+        "observed": use.is_observed,
+        "cut_off": use.is_cut_off,
+        "connections": list(use.connections),
+        "refused": list(use.refused),
+        "programs": list(use.programs),
+    }

@@ -1,4 +1,4 @@
-"""JSON written piece by piece: lists that are too long to hold are made while they are written."""
+"""JSON written piece by piece, for lists that are too long for memory."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from theodolite.domain.identity import Json
 from theodolite.domain.trees.finding import NodeFinding, NodeLink, NodeSplit, TreeComparison, TreeFinding, TreeStanding
 from theodolite.domain.trees.form import design_document
-from theodolite.reporting.results.number_entries import number_entry, outcomes_entry
+from theodolite.reporting.results.estimates import number_entry, outcomes_entry
 
 
 def tree_entries(findings: Iterable[TreeFinding], standings: Iterable[TreeStanding] = ()) -> list[Json]:

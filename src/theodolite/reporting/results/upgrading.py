@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from theodolite.domain.estimate_subject import Measure
 from theodolite.domain.former_subjects import former_subject
-from theodolite.reporting.results.subjects import subject_entry
+from theodolite.reporting.results.estimates import subject_entry
 
 Entry: TypeAlias = Mapping[str, Any]
 

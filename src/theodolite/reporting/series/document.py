@@ -1,9 +1,9 @@
-"""The studies of a series as one JSON document: each study's results whole, and what stands beside what."""
+"""The studies of a series as one JSON document with the results of each study."""
 
 from __future__ import annotations
 
 from theodolite.domain.identity import Json
-from theodolite.reporting.results.series import published_entry
+from theodolite.reporting.results.document import published_entry
 from theodolite.reporting.results.trees import node_entry
 from theodolite.reporting.series.sides import (
     SeriesResults,

@@ -1,4 +1,4 @@
-"""The studies of a series as one HTML page, in the style of each study's own report."""
+"""The studies of a series as one HTML page."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from jinja2 import DictLoader, Environment, StrictUndefined
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.people.series import Series
 from theodolite.domain.trees.finding import NodeFinding
-from theodolite.reporting.found.cases import title_of
-from theodolite.reporting.found.rates import Rate, interval_words, unmeasured_words
+from theodolite.reporting.queries.cases import title_of
+from theodolite.reporting.queries.rates import Rate, interval_words, unmeasured_words
 from theodolite.reporting.series.sides import (
     RateRow,
     RuleTable,
@@ -26,8 +26,8 @@ from theodolite.reporting.series.sides import (
     tree_tables,
 )
 from theodolite.reporting.words import figures
+from theodolite.reporting.words.descriptions import published_facts
 from theodolite.reporting.words.estimates import undefined_text
-from theodolite.reporting.words.series import published_facts
 from theodolite.reporting.words.trees import basis_words, value_words
 
 TEMPLATE = "series.html"

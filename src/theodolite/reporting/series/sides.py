@@ -1,4 +1,4 @@
-"""The studies of a series, and what stands beside what: rates by rule, nodes by tree, sessions by application."""
+"""The studies of a series side by side: rates by rule, nodes by tree, sessions by application."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from theodolite.domain.people.series import Series
 from theodolite.domain.study import Study
 from theodolite.domain.trees.finding import TreeFinding
 from theodolite.domain.trees.tree import TreeDesign
-from theodolite.reporting.found.rates import Rate, rates_of
+from theodolite.reporting.queries.rates import Rate, rates_of
 
 MODEL_TESTING = "model testing"
 

@@ -1,4 +1,4 @@
-"""What a terminal says of label files: what was drawn, and what was read."""
+"""Label files on a terminal: the drawn sample, and the imported labels."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from theodolite.domain.annotating.label_sample import KeptLabels, LabelSample
 from theodolite.domain.annotation import Annotation
-from theodolite.reporting.terminal.brief_lines import labelled
+from theodolite.reporting.terminal.layout import labelled
 from theodolite.reporting.words import figures
 
 _MARGIN = 9

@@ -1,4 +1,4 @@
-"""A dialogue as a terminal shows it."""
+"""One dialogue on a terminal."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ from theodolite.domain.persona import Persona
 from theodolite.domain.printable import printable
 from theodolite.domain.scenario import strategy_title
 from theodolite.domain.study import Study
-from theodolite.reporting.found.cases import title_of
-from theodolite.reporting.terminal.brief_lines import labelled
+from theodolite.reporting.queries.cases import title_of
+from theodolite.reporting.terminal.layout import labelled
 from theodolite.reporting.words import figures
-from theodolite.reporting.words.annotations import notes_of
-from theodolite.reporting.words.calls import call_texts, spent_text
+from theodolite.reporting.words.descriptions import call_texts, notes_of, spent_text
 
 _INDENT = 2
 _WHO = 8

@@ -1,1 +1,1 @@
-"""Words: how numbers and nouns are told, the same in terminal, report and web."""
+"""Text of numbers and nouns, the same in terminal, report and web."""

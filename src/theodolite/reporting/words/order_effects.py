@@ -1,4 +1,4 @@
-"""Order effects in words, the same in the report and on the server's pages."""
+"""Order effects as text, the same in the report and on the web pages."""
 
 from __future__ import annotations
 

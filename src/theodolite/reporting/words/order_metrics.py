@@ -1,4 +1,4 @@
-"""Order metrics in words: one wording for summary, report and monitor."""
+"""Order metrics as text, the same in summary, report and monitor."""
 
 from __future__ import annotations
 

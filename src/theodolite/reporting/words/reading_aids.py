@@ -1,4 +1,4 @@
-"""The words that stand beside numbers: one file for terminal, report and web."""
+"""The explanations next to numbers: one file for terminal, report and web."""
 
 from __future__ import annotations
 

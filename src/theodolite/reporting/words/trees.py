@@ -1,4 +1,4 @@
-"""Nodes of measurement trees in words: what they came to, on what they rest, what they do."""
+"""Nodes of measurement trees as text: value, basis and operation."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from theodolite.domain.risk import Risk
 from theodolite.domain.study import Study
 from theodolite.measurement.study.risks import COMBINED, risk_findings, signs_of
 from theodolite.reporting.words import figures
-from theodolite.reporting.words.risks import found_words, open_words
+from theodolite.reporting.words.descriptions import found_words, open_words
 from theodolite.usecases.measuring import keep_review
 from theodolite.web.access import audit
 from theodolite.web.analyst.context import AnalystContext, answered_in, for_analysts, said_in

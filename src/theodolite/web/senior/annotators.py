@@ -17,7 +17,7 @@ from theodolite.domain.annotating.promotion import BesidePeople, Demotion, Judge
 from theodolite.domain.annotating.quality import Conscientiousness
 from theodolite.domain.annotating.training import Onboarding
 from theodolite.domain.people.role import Role
-from theodolite.reporting.terminal.validation import validation_text
+from theodolite.reporting.terminal.judges import validation_text
 from theodolite.web.access import allowed, audit
 from theodolite.web.annotator.context import AnnotatorContext
 from theodolite.web.charts import IntervalBar, interval_bar

@@ -15,9 +15,9 @@ from theodolite.domain.trees.tree import TreeOutline
 from theodolite.measurement.study.findings import measure_study
 from theodolite.measurement.study.trees import tree_leaves
 from theodolite.measurement.trees.construction import Soil, grown
-from theodolite.reporting.found.accounts import account_text, accounts_of
-from theodolite.reporting.found.cases import cases_of
 from theodolite.reporting.page.report import report_html
+from theodolite.reporting.queries.cases import cases_of
+from theodolite.reporting.queries.dispositions import account_text, accounts_of
 from theodolite.reporting.terminal.summary import summary_text
 
 

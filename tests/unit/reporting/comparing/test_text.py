@@ -9,8 +9,7 @@ from tests.unit.measurement.comparison.test_sides import ruling, side
 from theodolite.domain.guideline import Violation
 from theodolite.measurement.comparison.sides import compare_by_mitigation, compare_sides
 from theodolite.reporting.comparing.document import comparison_document
-from theodolite.reporting.comparing.page import comparison_html
-from theodolite.reporting.comparing.text import comparison_text, leading
+from theodolite.reporting.comparing.text import comparison_html, comparison_text, leading
 
 
 def compared(first=None, second=None):

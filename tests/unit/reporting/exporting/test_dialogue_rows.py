@@ -14,7 +14,7 @@ from theodolite.domain.dialogue import TesterType
 from theodolite.domain.flow import Reply
 from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.exporting.dialogue_rows import COLUMNS, dialogue_columns, dialogue_rows
-from theodolite.reporting.found.pseudonyms import pseudonyms
+from theodolite.reporting.queries.cases import pseudonyms
 from theodolite.reporting.results.document import results_document
 
 

@@ -15,9 +15,8 @@ from tests.unit.measurement.monitoring.given import series
 from theodolite.domain.monitoring.history import History, Score
 from theodolite.domain.monitoring.watch import AlertKind, WatchRules
 from theodolite.measurement import watch_history
-from theodolite.reporting.monitoring.chart import application_chart
 from theodolite.reporting.monitoring.document import thinned, watch_document
-from theodolite.reporting.monitoring.page import watch_html
+from theodolite.reporting.monitoring.page import application_chart, watch_html
 from theodolite.reporting.monitoring.text import watch_text
 
 BARE_PERCENT = re.compile(r"(?<!\()\b\d+\.\d+ %(?! to)")

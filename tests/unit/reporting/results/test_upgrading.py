@@ -15,8 +15,8 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.estimate_subject import EstimateSubject, GroupValue
 from theodolite.domain.guideline import Violation
 from theodolite.measurement.comparison.sides import compare_sides
-from theodolite.reporting.comparing.sides import sides_of
-from theodolite.reporting.results.subjects import subject_from
+from theodolite.reporting.comparing.document import sides_of
+from theodolite.reporting.results.estimates import subject_from
 from theodolite.reporting.results.upgrading import upgraded
 
 FORMER = Path(__file__).parents[3] / "golden" / "results_1_19"

@@ -13,7 +13,7 @@ from theodolite.domain.findings.proxy_check import LevelOrder, ProxyCheck, Proxy
 from theodolite.domain.findings.significance import Significance
 from theodolite.domain.study import Study
 from theodolite.reporting.page.applications import proxy_table
-from theodolite.reporting.results.proxies import proxy_entry
+from theodolite.reporting.results.testers import proxy_entry
 
 HALF = Estimate(value=0.5, low=0.2, high=0.8, confidence=0.95, n=10, unit="fraction of dialogues", method="wilson")
 APART = Significance(

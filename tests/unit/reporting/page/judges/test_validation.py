@@ -7,10 +7,10 @@ from tests.fakes.evidence_variants import validated_evidence
 from tests.fakes.report import evidence_named, facts, findings_named, report_named, words
 from theodolite.domain.estimate_subject import ALL_APPLICATIONS, EstimateSubject, GroupValue, Measure
 from theodolite.measurement import measure_study
-from theodolite.reporting.found.corrections import validation_note
 from theodolite.reporting.page.judges import validation_views
 from theodolite.reporting.page.rates import rule_blocks
 from theodolite.reporting.page.subject import subject_of
+from theodolite.reporting.queries.agreements import validation_note
 from theodolite.reporting.results.document import results_document
 from theodolite.reporting.terminal.summary import summary_text
 

@@ -10,7 +10,7 @@ import pytest
 from tests.fakes.evidence import facts
 from tests.fakes.evidence_variants import grouped_evidence, split
 from tests.fakes.report import assets, words
-from tests.unit.reporting.results.test_document import schema
+from tests.unit.reporting.results.document.test_document import schema
 from theodolite.domain.dialogue import Level
 from theodolite.domain.findings.number import Undefined
 from theodolite.domain.people.blinding import GuessedThing

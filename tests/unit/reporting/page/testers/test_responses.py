@@ -8,7 +8,7 @@ import pytest
 from tests.fakes.evidence import facts
 from tests.fakes.report import assets, words
 from tests.fakes.responses import BOTH, evidence, response, said
-from tests.unit.reporting.results.test_document import schema
+from tests.unit.reporting.results.document.test_document import schema
 from theodolite.domain.dialogue import Level
 from theodolite.measurement import measure_study
 from theodolite.reporting.page.report import report_html

@@ -1,1 +1,0 @@
-"""What was found, looked up once for all readers: cases, accounts, rates, agreements."""

@@ -1,0 +1,303 @@
+"""The first screen of the report: the question, the rates and how to read them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from theodolite.domain.annotation import AnnotatorKind, Outcome
+from theodolite.domain.annotator import REFERENCE
+from theodolite.domain.dialogue import TesterType
+from theodolite.domain.estimate import Estimate
+from theodolite.domain.estimate_subject import Measure
+from theodolite.domain.guideline import DefectRule, Guideline
+from theodolite.domain.run import RunState
+from theodolite.domain.validation_report import ValidationReport
+from theodolite.reporting.interval_bars import axis_end
+from theodolite.reporting.page.rates import rate_cell
+from theodolite.reporting.page.subject import Subject
+from theodolite.reporting.queries.agreements import (
+    counts_text,
+    is_tried,
+    judges_of,
+    plain_agreement,
+    subject_text,
+    unreadable_judges,
+)
+from theodolite.reporting.queries.cases import rules_of, scripted_names, title_of
+from theodolite.reporting.queries.headline import headline
+from theodolite.reporting.queries.rates import Rate, guardrail_of, lead_rates, unlabelled_guidelines
+from theodolite.reporting.tables import RateCell
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.descriptions import cluster_words, heading_of, phrase_of, short_phrase
+from theodolite.reporting.words.estimates import rules_of_report
+
+_TRIED = (Measure.JUDGE_SENSITIVITY, Measure.JUDGE_PRECISION, Measure.CORRECTED_RATE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Badge:
+    """A fact about the whole run that opens the dialogues behind it; `chip` is empty for none."""
+
+    text: str
+    chip: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerColumn:
+    """One rule over all applications; `tells_n` is whether its phrase says of how many every count in it is."""
+
+    title: str
+    phrase: str
+    condition: str
+    tells_n: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One application: its rates under each column, one or several annotators each."""
+
+    application: str
+    tint: int
+    cells: tuple[tuple[RateCell, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerView:
+    """The first screen.
+
+    Attributes:
+        title: Heading.
+        about: One or two sentences.
+        headline: What was tested, by whom, on whose word.
+        warnings: What must be known before any number is read.
+        badges: Facts about the whole run.
+        columns: The rules that are shown; two at most.
+        rows: The applications in order of the study file.
+        axis: End of the axis, e.g. `75 %`.
+        aids: How to read it; two at most.
+        more_aids: The rest, under "why?".
+        n_more_rules: Rules that stand further down only; count.
+    """
+
+    title: str
+    about: str
+    headline: str
+    warnings: tuple[str, ...]
+    badges: tuple[Badge, ...]
+    columns: tuple[AnswerColumn, ...]
+    rows: tuple[Row, ...]
+    axis: str
+    aids: tuple[str, ...]
+    more_aids: tuple[str, ...]
+    n_more_rules: int
+
+
+def answer_view(subject: Subject) -> AnswerView:
+    """Return the first screen of a run's report."""
+    shown = _shown_rules(subject)
+    columns = [lead_rates(subject.rates, guideline.name, rule.name) for guideline, rule in shown]
+    end = axis_end([rate for column in columns for rate in column])
+    aids = _aids(subject, [rate for column in columns for rate in column])
+    study = subject.study
+    return AnswerView(
+        title=study.title or study.name,
+        about=study.about,
+        headline=headline(subject.evidence, subject.agreements),
+        warnings=_warnings(subject),
+        badges=_badges(subject),
+        columns=tuple(_column(guideline, rule, rates) for (guideline, rule), rates in zip(shown, columns, strict=True)),
+        rows=tuple(_row(subject, app.name, columns, end) for app in study.applications),
+        axis=f"{figures.points(end).removesuffix('.0')} %",
+        aids=aids[:2],
+        more_aids=aids[2:],
+        n_more_rules=sum(rule not in shown for rule in _measured_rules(subject)),
+    )
+
+
+def _measured_rules(subject: Subject) -> list[tuple[Guideline, DefectRule]]:
+    bare = unlabelled_guidelines(subject.study, subject.rates)
+    return [(guideline, rule) for guideline, rule in rules_of(subject.study) if guideline not in bare]
+
+
+def _shown_rules(subject: Subject) -> list[tuple[Guideline, DefectRule]]:
+    guardrail = guardrail_of(subject.study)
+    if guardrail is not None:
+        return [(guardrail.guideline, guardrail.withheld), (guardrail.guideline, guardrail.released)]
+    return (_measured_rules(subject) or list(rules_of(subject.study)))[:2]
+
+
+def _column(guideline: Guideline, rule: DefectRule, rates: Sequence[Rate]) -> AnswerColumn:
+    sizes = {rate.measurement.result.n for rate in rates}
+    phrase, without = phrase_of(rule, max(sizes, default=0)), short_phrase(rule)
+    if any(rate.station for rate in rates):
+        phrase = without
+    tells_n = len(sizes) == 1 and phrase != without
+    return AnswerColumn(title=heading_of(guideline, rule), phrase=phrase, condition=rule.condition, tells_n=tells_n)
+
+
+def _row(subject: Subject, application: str, columns: Sequence[Sequence[Rate]], end: float) -> Row:
+    cells = tuple(
+        tuple(
+            rate_cell(subject, rate, end, column=column)
+            for rate in column
+            if rate.measurement.application == application
+        )
+        for column in columns
+    )
+    return Row(application=application, tint=subject.tint(application), cells=cells)
+
+
+def _warnings(subject: Subject) -> tuple[str, ...]:
+    evidence, words, texts = subject.evidence, subject.words, []
+    if evidence.run.state is RunState.UNFINISHED:
+        done, planned = figures.count(evidence.answers.n_completed), figures.count(len(evidence.sessions))
+        texts.append(words.aid("unfinished", done=done, planned=planned))
+    if names := scripted_names(evidence):
+        texts.append(f"{words.aid('scripted')} Scripted: {', '.join(names)}.")
+    texts += unreadable_judges(evidence.study, subject.cases)
+    if any(group.example for group in evidence.study.personas):
+        texts.append(words.aid("example_rows"))
+    return tuple(texts)
+
+
+def _badges(subject: Subject) -> tuple[Badge, ...]:
+    badges = []
+    if subject.accounts:
+        unmeasured = [part for account in subject.accounts for part in account.unmeasured]
+        planned = len(subject.cases)
+        labelled = planned - len({place for part in unmeasured for place in part.cases})
+        badges.append(Badge(text=f"{figures.count(labelled)} of {figures.count(planned)} labelled", chip="all"))
+        badges.append(_counted(subject, "failed", "failed"))
+        waiting = [part for part in unmeasured if part.outcome in {Outcome.MISSING, Outcome.REFUSED}]
+        if waiting:
+            places = sorted({place for part in waiting for place in part.cases})
+            subject.sets.add("unlabelled", "Without a label", places)
+            badges.append(_counted(subject, "unlabelled", "without a label"))
+    for guideline in subject.study.guidelines[:1]:
+        exact = plain_agreement(subject.study, subject.agreements, guideline)
+        if any(agreement.estimate for agreement in exact):
+            about = subject_text(subject.study, guideline)
+            badges.append(Badge(text=f"{about}people agree on {counts_text(exact)}", chip="disagreement"))
+        elif any(agreement.unreadable for agreement in exact):
+            badges.append(Badge(text="agreement of people undefined: no readable labels", chip="unparseable"))
+    return (*badges, _counted(subject, "unparseable", "with an unparseable label"))
+
+
+def _counted(subject: Subject, name: str, words: str) -> Badge:
+    """Return how many cases a set holds; a badge for none of them opens nothing."""
+    kept = subject.sets.sets.get(name)
+    n = len(kept.cases) if kept else 0
+    return Badge(text=f"{figures.count(n)} {words}", chip=name if n else "")
+
+
+def _aids(subject: Subject, rates: Sequence[Rate]) -> tuple[str, ...]:
+    """Return the reading aids that these rates call for, the most pressing first."""
+    words, settings = subject.words, subject.evidence.answers.settings
+    untried = any(
+        judge.kind is AnnotatorKind.MODEL and not is_tried(subject.study, subject.agreements, guideline, judge.name)
+        for guideline in subject.study.guidelines
+        for judge in judges_of(subject.study, guideline.name)
+    )
+    held_by = {setting.held_by for setting in settings}
+    simulated = TesterType.SIMULATED_USER in held_by and TesterType.PERSON not in held_by
+    aids = [
+        _zero_aid(subject, rates),
+        words.aid("pool_share") if any(rate.has_shares for rate in rates) else "",
+        _failures_aid(subject, rates),
+        _levels_aid(subject, rates),
+        words.aid("judge_untried") if untried else "",
+        _tried_aid(subject),
+        words.aid("simulated_users") if simulated else "",
+        words.aid("any_rate"),
+        _cluster_aid(subject, rates),
+        _unparseable_aid(subject, rates),
+        words.aid("interval"),
+    ]
+    return tuple(aid for aid in aids if aid)
+
+
+def _tried_aid(subject: Subject) -> str:
+    """Return the accuracy of the first validated judge, by the first rule for which labels are sufficient."""
+    for report in subject.evidence.validation_reports:
+        for rule in rules_of_report(report):
+            found = [report.figure(measure, rule=rule) for measure in _TRIED]
+            results = [one.result for one in found if one is not None and isinstance(one.result, Estimate)]
+            if len(results) == len(_TRIED):
+                tried = _tried_text(subject, report, results)
+                return f"{title_of(subject.study, report.judge)}, {rule}: {tried}"
+    return ""
+
+
+def _tried_text(subject: Subject, report: ValidationReport, results: Sequence[Estimate]) -> str:
+    """Return how a judge errs against one authority: defects that it misses, false alarms, its corrected rate."""
+    caught, right, rate = results
+    exact = report.figure(Measure.EXACT_AGREEMENT)
+    n = exact.result.n if exact else report.labelled
+    authority = report.authorities[0]
+    by = "final labels" if authority == REFERENCE else f"labels by {title_of(subject.study, authority)}"
+    return subject.words.aid(
+        "judge_tried",
+        n=figures.count(n),
+        labels=by,
+        miss=_rest_text(caught),
+        false=_rest_text(right),
+        value=figures.percent(rate.value),
+        low=figures.points(rate.low or 0.0),
+        high=figures.percent(1.0 if rate.high is None else rate.high),
+    )
+
+
+def _rest_text(share: Estimate) -> str:
+    """Return what a share leaves, with its interval: `25.0 % (3.8 to 79.1)`; a count of few units."""
+    if share.count is not None and share.n < figures.FEW:
+        return f"{figures.count(share.n - share.count)} of {figures.count(share.n)}"
+    ends = "" if share.low is None or share.high is None else f" ({figures.span(1 - share.high, 1 - share.low)})"
+    return f"{figures.percent(1 - share.value)}{ends}"
+
+
+def _failures_aid(subject: Subject, rates: Sequence[Rate]) -> str:
+    found = [r for r in rates if r.measurement.bounds and r.measurement.result.n >= figures.FEW]
+    if not found:
+        return ""
+    worst = max(found, key=lambda rate: rate.measurement.outcomes.unmeasured)
+    low, high = (figures.percent(bound) for bound in worst.measurement.bounds or (0.0, 0.0))
+    outcomes = worst.measurement.outcomes
+    n = outcomes.planned - outcomes.not_applicable
+    aid = subject.words.aid("failures", f=outcomes.unmeasured, n=figures.count(n), low=low, high=high)
+    return f"{worst.measurement.application}: {aid}" if len(subject.study.applications) > 1 else aid
+
+
+def _levels_aid(subject: Subject, rates: Sequence[Rate]) -> str:
+    levels = {rate.measurement.subject.level for rate in rates}
+    return subject.words.aid("levels") if len(levels - {None}) > 1 else ""
+
+
+def _unparseable_aid(subject: Subject, rates: Sequence[Rate]) -> str:
+    unread = max((rate.measurement.outcomes.unparseable for rate in rates), default=0)
+    return subject.words.aid("unparseable", u=figures.count(unread)) if unread else ""
+
+
+def _zero_aid(subject: Subject, rates: Sequence[Rate]) -> str:
+    zeros = [r for r in rates if r.estimate and not r.defects and r.ceiling and r.estimate.n >= figures.FEW]
+    if not zeros:
+        return ""
+    rate = max(zeros, key=lambda zero: zero.measurement.result.n)
+    n, bound = figures.count(rate.measurement.result.n), figures.percent(rate.ceiling or 0.0)
+    tester, _ = cluster_words(subject.evidence.answers.settings, rate.measurement.subject)
+    aid = "zero_defects" if rate.estimate is None or rate.estimate.n_clusters is None else "zero_defects_clustered"
+    return subject.words.aid(aid, zero=0, n=n, bound=bound, tester=tester)
+
+
+def _cluster_aid(subject: Subject, rates: Sequence[Rate]) -> str:
+    for rate in rates:
+        estimate = rate.estimate
+        if estimate is None or not estimate.n_clusters or not estimate.n >= estimate.n_clusters * 2:
+            continue
+        worth = round(estimate.n / estimate.design_effect) if estimate.design_effect else estimate.n_clusters
+        n, k, m = (figures.count(number) for number in (estimate.n, estimate.n_clusters, worth))
+        one, many = cluster_words(subject.evidence.answers.settings, rate.measurement.subject)
+        return subject.words.aid(
+            "few_personas", n=n, k=k, m=m, testers=one if estimate.n_clusters == 1 else many, tester=one
+        )
+    return ""

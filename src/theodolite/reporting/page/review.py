@@ -1,0 +1,270 @@
+"""Dialogues to review first, and the filters above the list of dialogues."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from theodolite.domain.annotation import AnnotatorKind, Outcome
+from theodolite.domain.annotator import REFERENCE
+from theodolite.domain.answer_rules import labels_of, reference_names
+from theodolite.domain.answers import OUTCOME_CODES, DialogueLabels
+from theodolite.domain.guideline import DefectRule, Guideline
+from theodolite.domain.identity import keyed_draw
+from theodolite.reporting.page.subject import Subject
+from theodolite.reporting.queries.cases import Case, CaseRecord, records_at, rules_of, title_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chip:
+    """One filter of the list.
+
+    Attributes:
+        name: Name of its set.
+        title: What stands on it.
+        meaning: What it lets through.
+        n: Dialogues that it lets through; count.
+    """
+
+    name: str
+    title: str
+    meaning: str
+    n: int
+
+
+def chips_of(subject: Subject) -> tuple[Chip, ...]:
+    """Return the chips in their fixed order, their sets kept; empty ones too."""
+    every = (
+        ("all", "All", "every planned dialogue", [case.index for case in subject.cases]),
+        ("defect", "Defect", "a defect by the labels that the rates are read by", _defects(subject)),
+        ("disagreement", "Disagreement", "two annotators gave different labels", _disagreements(subject)),
+        ("failed", "Failed", "the dialogue or a label of it failed", [c.index for c in subject.cases if c.failures]),
+        ("unparseable", "Unparseable", "an annotator's reply fits no label", _unparseable(subject)),
+        (
+            "flipped",
+            "Flipped",
+            "a defect in one application and none in another on the same prompts",
+            _flipped(subject),
+        ),
+        ("withheld", "Withheld text", "the texts are not shown", _withheld(subject)),
+    )
+    chips = []
+    for name, title, meaning, places in every:
+        subject.sets.add(name, title if name != "all" else "All dialogues", places)
+        chips.append(Chip(name=name, title=title, meaning=meaning, n=len(set(places))))
+    return tuple(chips)
+
+
+def _defects(subject: Subject) -> list[int]:
+    return [case.index for guideline, rule in rules_of(subject.study) for case in subject.defects(guideline, rule)]
+
+
+def _disagreements(subject: Subject) -> list[int]:
+    """Return the dialogues on which two annotators gave different labels; what cannot be read is no label."""
+    found: set[int] = set()
+    for columns in _labels_by_question(subject):
+        readable = zip(*(column.values for column in columns), strict=True)
+        for position, values in enumerate(readable):
+            if len(set(values)) > 1:
+                told = {value for column in columns if (value := column[position].value) is not None}
+                found.update([position] * (len(told) > 1))
+    return sorted(found)
+
+
+def _labels_by_question(subject: Subject) -> Iterator[list[DialogueLabels]]:
+    """Yield the labels of all annotators on the whole plan, question by question."""
+    table = subject.evidence.answers
+    for guideline in subject.study.guidelines:
+        names = [one.name for one in subject.study.annotators if one.guideline == guideline.name]
+        for question in guideline.instrument.questions:
+            yield [labels_of(table, name, guideline, question) for name in names]
+
+
+def _unparseable(subject: Subject) -> list[int]:
+    code = OUTCOME_CODES[Outcome.UNPARSEABLE]
+    columns = (column.outcomes for by_question in _labels_by_question(subject) for column in by_question)
+    return sorted(
+        {
+            position
+            for outcomes in columns
+            if code in outcomes
+            for position, outcome in enumerate(outcomes)
+            if outcome == code
+        }
+    )
+
+
+def _withheld(subject: Subject) -> list[int]:
+    return [case.index for case in subject.cases if case.dialogue is not None and case.dialogue.withheld]
+
+
+def _flipped(subject: Subject) -> list[int]:
+    if len(subject.study.applications) == 1:
+        return []
+    flipped: list[int] = []
+    for guideline, rule in rules_of(subject.study):
+        defects = {case.index for case in subject.defects(guideline, rule)}
+        asked = list(_labelled(subject, guideline, rule))
+        # Defects are few, and a pair key is long: of the others, those alone are kept that meet one.
+        bad = {case.index: case.pair_key for case in asked if case.index in defects}
+        keys = set(bad.values())
+        good = {case.index: key for case in asked if case.index not in defects and (key := case.pair_key) in keys}
+        met = set(good.values())
+        flipped += [place for place, key in bad.items() if key in met] + [*good]
+    return flipped
+
+
+def _labelled(subject: Subject, guideline: Guideline, rule: DefectRule) -> Iterator[Case]:
+    """Yield the cases of a rule that have a label by which its rate is read."""
+    study, applications = subject.study, subject.study.applications
+    names = {one.name: reference_names(study, guideline, one) for one in applications}
+    for case in subject.cases:
+        own = names.get(case.setting.application, ())
+        if rule.applies_to(case.setting.groups) and any(
+            case.dialogue_label(name, guideline, rule.question).outcome is Outcome.ANSWERED for name in own
+        ):
+            yield case
+
+
+_LONG = 150
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstRead:
+    """One dialogue that is worth reading before the others.
+
+    Attributes:
+        case: Place in the plan.
+        label: What people call it.
+        why: The rule that chose it.
+        prompt: Beginning of what the tester said.
+        response: Beginning of what the application said, or why there is none.
+        labels: What annotators said, in one line.
+    """
+
+    case: int
+    label: str
+    why: str
+    prompt: str
+    response: str
+    labels: str
+
+
+def first_reads(subject: Subject) -> tuple[FirstRead, ...]:
+    """Return up to five dialogues: a defect, disagreements, a failure, and one drawn at random.
+
+    Where several fit, the seed of the study draws one, so that nobody picks
+    what suits the story.
+    """
+    rules: tuple[tuple[str, Callable[[Subject], list[Case]]], ...] = (
+        ("a defect with the best evidence", _best_defects),
+        ("people against judge", _people_against_judge),
+        ("people against each other", _people_against_each_other),
+        ("a failure", lambda subject: [case for case in subject.cases if case.failures]),
+        ("drawn at random", lambda subject: [case for case in subject.cases if case.dialogue is not None]),
+    )
+    chosen: dict[int, FirstRead] = {}
+    for why, candidates in rules:
+        fresh = [case for case in candidates(subject) if case.index not in chosen]
+        shown = [case for case in fresh if case.dialogue is None or not case.dialogue.withheld] or fresh
+        if shown:
+            seed = subject.study.sampling.seed
+            case = min(shown, key=lambda case: keyed_draw(seed, f"read first: {why}", case.label))
+            chosen[case.index] = _first_read(subject, case, why)
+    return tuple(chosen.values())
+
+
+def _best_defects(subject: Subject) -> list[Case]:
+    defects = [case for guideline, rule in rules_of(subject.study) for case in subject.defects(guideline, rule)]
+    best = max((_evidence_for(case) for case in defects), default=0)
+    return [case for case in defects if _evidence_for(case) == best]
+
+
+def _evidence_for(case: Case) -> int:
+    """Return how well labels are backed: by verified quotes first, then by reasons."""
+    support = case.table.support
+    return support[case.index] if support else 0
+
+
+def _main_values(subject: Subject, case: Case, *, people: bool) -> set[str]:
+    """Return the labels that people, or all others, gave to the main question of the first guideline."""
+    guideline = subject.study.guidelines[0]
+    names = [
+        a.name
+        for a in subject.study.annotators
+        if a.guideline == guideline.name and (a.kind is AnnotatorKind.PERSON) == people
+    ]
+    if people and not names:
+        names = [REFERENCE]
+    labels = (case.dialogue_label(name, guideline) for name in names)
+    return {label.value for label in labels if label.value is not None}
+
+
+def _people_against_judge(subject: Subject) -> list[Case]:
+    if not subject.study.guidelines:
+        return []
+    found = []
+    for case in subject.cases:
+        people, judges = _main_values(subject, case, people=True), _main_values(subject, case, people=False)
+        if len(people) == 1 and judges and not people & judges:
+            found.append(case)
+    return found
+
+
+def _people_against_each_other(subject: Subject) -> list[Case]:
+    if not subject.study.guidelines:
+        return []
+    return [case for case in subject.cases if len(_main_values(subject, case, people=True)) > 1]
+
+
+def _first_read(subject: Subject, case: Case, why: str) -> FirstRead:
+    (record,) = records_at(subject.evidence, (case.index,))
+    prompt, response = _excerpts(record)
+    return FirstRead(
+        case=case.index,
+        label=case.label,
+        why=why,
+        prompt=prompt,
+        response=response,
+        labels=labels_line(subject, case),
+    )
+
+
+def _excerpts(record: CaseRecord) -> tuple[str, str]:
+    if record.dialogue is None or not record.dialogue.turns:
+        return "", next((failure.message for failure in record.failures), "not held yet")
+    turn = record.dialogue.turns[_telling_turn(record, len(record.dialogue.turns)) - 1]
+    if turn.withheld:
+        return "", f"Texts withheld: {turn.withheld}"
+    return _short(turn.prompt), _short(turn.response)
+
+
+def _telling_turn(record: CaseRecord, last: int) -> int:
+    """Return the number of the first turn that an annotator quotes, or of the last turn."""
+    answers = [answer for annotation in record.annotations.values() for answer in annotation.answers]
+    quoted = [quote.turn for answer in answers for quote in answer.evidence if quote.verified and quote.turn <= last]
+    return min(quoted, default=last)
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _LONG else flat[: _LONG - 1].rstrip() + "…"
+
+
+def labels_line(subject: Subject, case: Case) -> str:
+    """Return what each annotator said to the questions on which its guideline's defect rules rest, in one line.
+
+    An answer stands alone where the rules rest on one question, and under the question's name where they rest on
+    several: else a dialogue that one of them calls a defect would be shown with the harmless answer to another.
+    """
+    texts = []
+    for guideline in subject.study.guidelines:
+        own = [a for a in subject.study.annotators if a.guideline == guideline.name and case.is_assigned(a.name)]
+        questions = tuple(dict.fromkeys(rule.question for rule in guideline.defect_rules))
+        for annotator in own:
+            name, asked = annotator.name, [question for question in questions if annotator.answers(question)]
+            labels = [(question, case.dialogue_label(name, guideline, question)) for question in asked]
+            words = [(question, label.value or label.outcome.value) for question, label in labels]
+            told = ", ".join(word if len(questions) == 1 else f"{question} {word}" for question, word in words)
+            texts += [f"{title_of(subject.study, name)}: {told}"] if told else []
+    return "; ".join(texts)

@@ -1,0 +1,644 @@
+"""Measurement trees in the report: nodes, single answers, and the partial order of applications."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from theodolite.domain.annotation import NON_RESPONSE_NAMES
+from theodolite.domain.estimate import Estimate
+from theodolite.domain.identity import SHORT
+from theodolite.domain.trees.finding import NodeFinding, NodeSplit, TreeComparison, TreeFinding, TreeStanding
+from theodolite.domain.trees.leaf import TESTER, Leaf
+from theodolite.domain.trees.tree import AnswersNode, SummaryNode, TreeDesign, ValueRange
+from theodolite.reporting.interval_bars import IntervalBar
+from theodolite.reporting.page.subject import Subject
+from theodolite.reporting.queries.cases import pseudonyms, title_of
+from theodolite.reporting.tables import Table, columns
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.trees import SIDE_BY_SIDE, basis_words, kind_words, number, value_words
+
+_OPEN_STOREYS = 3
+
+
+_FEWEST_SPOKES = 3
+
+
+_RADIUS = 100.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeLine:
+    """What a node came to for one application.
+
+    Attributes:
+        application: Name of the application.
+        tint: Number of its colour.
+        words: Value and interval; "no data" in words.
+        basis: What it rests on and what is missing.
+        opens: Name of the set of the dialogues that it rests on; empty for none.
+        raised: How many of them lift it, in words; empty for none.
+        opens_raised: Name of the set of those; empty for none.
+        notes: What else is to be known: empty children, the odds of being the highest.
+        bar: The interval bar; None without an interval on a scale.
+        answers: The single answers of a leaf; None for other nodes, and without any.
+    """
+
+    application: str
+    tint: int
+    words: str
+    basis: str
+    opens: str
+    raised: str
+    opens_raised: str
+    notes: tuple[str, ...]
+    bar: IntervalBar | None
+    answers: LeafList | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeView:
+    """A node with all that lies below it.
+
+    Attributes:
+        title: What people call it.
+        kind: What it does, and its weight where that is not 1.
+        about: What it says.
+        lines: One an application.
+        children: The nodes below.
+        is_open: Whether it is unfolded at first.
+        is_empty: Whether no application has data here.
+    """
+
+    title: str
+    kind: str
+    about: str
+    lines: tuple[NodeLine, ...]
+    children: tuple[NodeView, ...]
+    is_open: bool
+    is_empty: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spoke:
+    """One dimension of a radar: where its spoke ends, and where its number stands."""
+
+    title: str
+    x: float
+    y: float
+    text_x: float
+    text_y: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outline:
+    """One application's values on a radar; dimensions without data break the line."""
+
+    application: str
+    tint: int
+    points: tuple[tuple[float, float], ...]
+    is_whole: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Radar:
+    """Dimensions as spokes from the middle, which is the good end."""
+
+    spokes: tuple[Spoke, ...]
+    outlines: tuple[Outline, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeView:
+    """One tree.
+
+    Attributes:
+        title: Name and edition.
+        about: What it is.
+        version: Content hash of what decides values.
+        roots: Its roots.
+        radar: Its dimensions as a radar; None for fewer than three.
+        splits: One table for each group: node, part, and a cell for each application.
+        links: How dimensions go together, in words.
+        standing: How the applications stand to each other, in words; empty for one alone.
+        picture: The same, drawn; None for one alone.
+    """
+
+    title: str
+    about: str
+    version: str
+    roots: tuple[NodeView, ...]
+    radar: Radar | None
+    splits: tuple[Table, ...]
+    links: tuple[str, ...]
+    standing: tuple[str, ...]
+    picture: StandingPicture | None
+
+
+def tree_views(subject: Subject) -> tuple[TreeView, ...]:
+    """Return the trees of a run, each with all applications side by side."""
+    findings = subject.findings.trees
+    names = dict.fromkeys(finding.design.name for finding in findings)
+    return tuple(_tree(subject, [f for f in findings if f.design.name == name]) for name in names)
+
+
+def _tree(subject: Subject, findings: Sequence[TreeFinding]) -> TreeView:
+    design = findings[0].design
+    drawer = _Drawer(
+        subject=subject,
+        findings=tuple(findings),
+        people=pseudonyms(subject.evidence),
+        most_answers=share_of_leaf(findings),
+    )
+    return TreeView(
+        title=f"{design.name} {design.edition}".strip(),
+        about=design.about,
+        version=design.method_version[:8],
+        roots=tuple(drawer.node(root, 0, 1.0) for root in design.roots),
+        radar=_radar(subject, findings),
+        splits=tuple(_splits(findings)),
+        links=tuple(words for finding in findings for words in _links(finding)),
+        standing=tuple(_standing(subject, design.name)),
+        picture=standing_picture(subject, design.name),
+    )
+
+
+def _standing(subject: Subject, tree: str) -> Iterator[str]:
+    for standing in subject.findings.standings:
+        if standing.tree != tree:
+            continue
+        if standing.dimensions:
+            named = [f"{name} ({number(standing.front_odds.get(name))})" for name in standing.front]
+            on, share = ", ".join(standing.dimensions), ", ".join(named)
+            yield f"Outdone by nobody on {on}, with the share of samples in which that holds: {share}."
+        for pair in standing.comparisons:
+            yield _pair_words(pair)
+
+
+def _pair_words(pair: TreeComparison) -> str:
+    words = {
+        "equal": f"{pair.first} and {pair.second} are equal at every node.",
+        "lower": f"{pair.first} is nowhere higher than {pair.second}, and lower at {len(pair.lower)} nodes.",
+        "higher": f"{pair.second} is nowhere higher than {pair.first}, and lower at {len(pair.higher)} nodes.",
+        "incomparable": (
+            f"{pair.first} and {pair.second} are not comparable: {len(pair.lower)} nodes are lower here, "
+            f"{len(pair.higher)} there."
+        ),
+    }
+    return words.get(pair.order) or f"{pair.first} and {pair.second} stand side by side only. {' '.join(pair.warnings)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Drawer:
+    subject: Subject
+    findings: tuple[TreeFinding, ...]
+    people: Mapping[str, str]
+    most_answers: int
+
+    @property
+    def design(self) -> TreeDesign:
+        return self.findings[0].design
+
+    def node(self, name: str, storey: int, weight: float) -> NodeView:
+        node = self.design.by_name[name]
+        weights = {edge.child: edge.weight for edge in node.edges} if isinstance(node, SummaryNode) else {}
+        lines = tuple(self._line(finding, name) for finding in self.findings)
+        is_empty = all(not finding.node(name).outcomes.used for finding in self.findings)
+        return NodeView(
+            title=node.title or name,
+            kind=f"{kind_words(node)}{f', weight {weight:g}' if weight != 1 else ''}",
+            about=node.about if isinstance(node, SummaryNode) else self._definition(name),
+            lines=() if is_empty or all(line.words == SIDE_BY_SIDE for line in lines) else lines,
+            children=tuple(self.node(child, storey + 1, weights.get(child, 1.0)) for child in node.children),
+            is_open=storey < _OPEN_STOREYS and not is_empty,
+            is_empty=is_empty,
+        )
+
+    def _definition(self, name: str) -> str:
+        return next((each.definition for each in self.design.dimensions if each.node == name), "")
+
+    def _line(self, finding: TreeFinding, name: str) -> NodeLine:
+        found = finding.node(name)
+        what = f"{self.design.name}, {self.design.by_name[name].title or name}: {finding.application}"
+        lifting = "dialogue lifts it" if len(found.raised) == 1 else "dialogues lift it"
+        return NodeLine(
+            application=finding.application,
+            tint=self.subject.tint(finding.application),
+            words=value_words(found),
+            basis=basis_words(found),
+            opens=self._set(f"{what}, answered", found.dialogues),
+            raised=f"{figures.count(len(found.raised))} {lifting}" if found.raised else "",
+            opens_raised=self._set(f"{what}, above the lowest value", found.raised),
+            notes=tuple(_notes(found)),
+            bar=_bar(found),
+            answers=self._answers(finding, found),
+        )
+
+    def _answers(self, finding: TreeFinding, found: NodeFinding) -> LeafList | None:
+        node = self.design.by_name[found.node]
+        if not isinstance(node, AnswersNode):
+            return None
+        return leaf_list(self.subject, self.people, finding, node, most=self.most_answers)
+
+    def _set(self, title: str, labels: Sequence[str]) -> str:
+        sets = self.subject.sets
+        return sets.add(f"tree{len(sets.sets)}", title, [case.index for case in self.subject.labelled(labels)])
+
+
+def _notes(found: NodeFinding) -> Iterator[str]:
+    if found.empty and found.value is not None:
+        yield f"without data and left out: {', '.join(found.empty)}"
+    if found.worst_odds:
+        child, share = max(found.worst_odds.items(), key=lambda item: item[1])
+        yield f"highest: {child}, with odds of {number(share)}"
+    if found.spread:
+        yield f"annotators of one dialogue lie {number(found.spread)} apart"
+
+
+def _bar(found: NodeFinding) -> IntervalBar | None:
+    result = found.result
+    scale = range_of(result.unit)
+    if not isinstance(result, Estimate) or scale is None:
+        return None
+    ends = (result.value if result.low is None else result.low, result.value, result.high)
+    shares = [((result.value if end is None else end) - scale.lowest) / scale.width for end in ends]
+    low, value, high = (min(max(share, 0.0), 1.0) for share in shares)
+    return IntervalBar(low=low, value=value, high=high, is_zero=result.value == scale.lowest)
+
+
+def _radar(subject: Subject, findings: Sequence[TreeFinding]) -> Radar | None:
+    design = findings[0].design
+    names = [dimension.node for dimension in design.dimensions]
+    shown = [name for name in names if any(finding.node(name).value is not None for finding in findings)]
+    if len(shown) < _FEWEST_SPOKES:
+        return None
+    angles = [2 * math.pi * place / len(shown) for place in range(len(shown))]
+    return Radar(
+        spokes=tuple(
+            Spoke(
+                title=design.by_name[name].title or name,
+                x=_x(angle, 1.0),
+                y=_y(angle, 1.0),
+                text_x=_x(angle, 1.12),
+                text_y=_y(angle, 1.12),
+            )
+            for name, angle in zip(shown, angles, strict=True)
+        ),
+        outlines=tuple(_outline(subject, finding, shown, angles) for finding in findings),
+    )
+
+
+def _outline(subject: Subject, finding: TreeFinding, names: Sequence[str], angles: Sequence[float]) -> Outline:
+    points = []
+    for name, angle in zip(names, angles, strict=True):
+        found = finding.node(name)
+        scale = range_of(found.result.unit)
+        if found.value is not None and scale is not None:
+            share = (found.value - scale.lowest) / scale.width
+            points.append((_x(angle, share), _y(angle, share)))
+    return Outline(
+        application=finding.application,
+        tint=subject.tint(finding.application),
+        points=tuple(points),
+        is_whole=len(points) == len(names),
+    )
+
+
+def _x(angle: float, share: float) -> float:
+    return round(_RADIUS * share * math.sin(angle), 1)
+
+
+def _y(angle: float, share: float) -> float:
+    return round(-_RADIUS * share * math.cos(angle), 1)
+
+
+def _splits(findings: Sequence[TreeFinding]) -> Iterator[Table]:
+    splits = {
+        (split.group, split.node, split.part, finding.application): split
+        for finding in findings
+        for split in finding.splits
+        if split.n_dialogues
+    }
+    applications = [finding.application for finding in findings]
+    design = findings[0].design
+    for group in dict.fromkeys(key[0] for key in splits):
+        yield Table(
+            title=f"{f'{design.name} {design.edition}'.strip()} by {group}",
+            columns=columns("node", group, *applications),
+            rows=tuple(
+                (node, part, *(_cell(splits.get((group, node, part, name))) for name in applications))
+                for node, part in dict.fromkeys((node, part) for key, node, part, _ in splits if key == group)
+            ),
+            style="groups",
+        )
+
+
+def _cell(split: NodeSplit | None) -> str:
+    if split is None:
+        return "none"
+    of = figures.number_of(split.n_dialogues, "dialogue")
+    if split.finding is None:
+        return f"withheld, {of}"
+    chance = "" if split.p_value is None else f", p {number(split.p_value)}"
+    return f"{value_words(split.finding)}, {of}{chance}"
+
+
+def _links(finding: TreeFinding) -> Iterator[str]:
+    for link in finding.links:
+        if isinstance(link.rank, Estimate):
+            together = f"{finding.application}: {link.first} and {link.second} go together by {number(link.rank.value)}"
+            parts = [f"{number(link.rank.low)} to {number(link.rank.high)}", f"{figures.count(link.rank.n)} dialogues"]
+            parts += [f"{number(link.partial)} with the others held"] if link.partial is not None else []
+            one = figures.count(link.first_only + link.second_only)
+            counts = f"both {figures.count(link.both)}, one {one}, none {figures.count(link.neither)}"
+            shared = f"; both rest on {', '.join(link.shared)}" if link.shared else ""
+            yield f"{together} ({', '.join(parts)}); {counts}{shared}"
+
+
+PAGE = 25
+
+
+"""Answers that are unfolded at once; count."""
+
+
+FEWEST, MOST_OF_TREE = 10, 2000
+
+
+"""Answers of a leaf that are listed at least, and those of a whole tree at most where that leaves so many; counts."""
+
+
+def share_of_leaf(findings: Sequence[TreeFinding]) -> int:
+    """Return how many answers each leaf of a tree may list, so that a page of many leaves stays small; count."""
+    n_lists = sum(bool(node.answers) for finding in findings for node in finding.nodes)
+    return max(FEWEST, MOST_OF_TREE // max(n_lists, 1))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeafRow:
+    """One answer: the dialogue it is about and the turn, who gave it, and what it says."""
+
+    label: str
+    turn: str
+    who: str
+    said: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeafList:
+    """The first answers behind a leaf for one application.
+
+    Attributes:
+        versions: Versions of the application and of the instrument, in words.
+        pages: Which answers, in words, and the answers.
+        rest: Where all of them stand; empty where all stand here.
+    """
+
+    versions: str
+    pages: tuple[tuple[str, tuple[LeafRow, ...]], ...]
+    rest: str
+
+
+def leaf_list(
+    subject: Subject, people: Mapping[str, str], finding: TreeFinding, node: AnswersNode, *, most: int
+) -> LeafList | None:
+    """Return the single answers behind a leaf; None where there is none.
+
+    Args:
+        subject: The run.
+        people: Person to the number that stands for them.
+        finding: What the tree came to for one application.
+        node: The leaf.
+        most: Answers that are listed at most; count.
+    """
+    found = finding.node(node.name)
+    if not found.answers:
+        return None
+    rows = [_row(subject, people, finding, node, one) for one in found.answers[:most]]
+    pages = ((at, tuple(rows[at : at + PAGE])) for at in range(0, len(rows), PAGE))
+    more = len(rows) < found.outcomes.planned
+    return LeafList(
+        versions="; ".join(_versions(subject, finding, node)),
+        pages=tuple((f"Answers {at + 1} to {at + len(page)} of {_all(found)}", page) for at, page in pages),
+        rest=f"All {_all(found)} stand in the tree's own file beside this one." if more else "",
+    )
+
+
+def _all(found: NodeFinding) -> str:
+    return figures.count(found.outcomes.planned)
+
+
+def _versions(subject: Subject, finding: TreeFinding, node: AnswersNode) -> Iterator[str]:
+    yield f"{finding.application} {subject.study.application_version(finding.application)[:SHORT]}"
+    instrument = node.question.partition(".")[0]
+    for kind in ("guideline", "questionnaire"):
+        version = finding.versions.get(f"{kind} {instrument}")
+        if version:
+            yield f"{instrument} {version[:SHORT]}"
+
+
+def _row(subject: Subject, people: Mapping[str, str], finding: TreeFinding, node: AnswersNode, leaf: Leaf) -> LeafRow:
+    version = finding.versions.get(f"annotator {leaf.by}", "")[:SHORT]
+    name = "tester" if leaf.kind == TESTER else people.get(leaf.by) or title_of(subject.study, leaf.by)
+    own_words = "own words" if node.free_text and leaf.value is not None else leaf.value
+    return LeafRow(
+        label=leaf.session,
+        turn="" if leaf.turn is None else f"turn {leaf.turn}",
+        who=f"{name} {version}".strip(),
+        said=own_words or NON_RESPONSE_NAMES.get(leaf.outcome, leaf.outcome.value),
+    )
+
+
+_POINTS = "points from "
+
+
+def range_of(unit: str) -> ValueRange | None:
+    """Return the range that a unit names, e.g. `points from 0 to 10`; None for any other unit.
+
+    Example:
+        >>> range_of("points from 0 to 10").highest
+        10.0
+    """
+    words = unit.removeprefix(_POINTS).split(" to ")
+    if len(words) != 2 or not unit.startswith(_POINTS):
+        return None
+    return ValueRange(lowest=float(words[0]), highest=float(words[1]))
+
+
+_COLUMN, _ROW = 150.0, 34.0
+
+_TALL = 120.0
+
+_SPOKE = 110.0
+
+_MOST_LINES = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderPlace:
+    """One application in the picture of the partial order."""
+
+    application: str
+    tint: int
+    x: float
+    y: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderPicture:
+    """The partial order: a line leads from who is nowhere higher to who is.
+
+    Attributes:
+        places: The applications; further right means that somebody is nowhere higher, and no line means no order.
+        lines: Ends of the lines, as x, y, x, y; those that follow from others are left out.
+        width: Of the drawing.
+        height: Of the drawing.
+        words: The same in words.
+    """
+
+    places: tuple[OrderPlace, ...]
+    lines: tuple[tuple[float, float, float, float], ...]
+    width: float
+    height: float
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileLine:
+    """One application across the dimensions.
+
+    Attributes:
+        application: Its name.
+        tint: Number of its colour.
+        points: Where it crosses the axes, as x and y.
+        is_front: Whether nobody outdoes it on all dimensions.
+        words: Its values, and in how many replicates nobody outdoes it.
+    """
+
+    application: str
+    tint: int
+    points: tuple[tuple[float, float], ...]
+    is_front: bool
+    words: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """All applications across all dimensions, an axis each; its foot is the good end."""
+
+    axes: tuple[tuple[str, float], ...]
+    lines: tuple[ProfileLine, ...]
+    width: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StandingPicture:
+    """What is drawn of a standing; each part None or empty where there is nothing to draw."""
+
+    order: OrderPicture | None
+    profile: Profile | None
+
+
+def standing_picture(subject: Subject, tree: str) -> StandingPicture | None:
+    """Return the drawings of how applications stand to each other on a tree; None for one application alone."""
+    standing = next((one for one in subject.findings.standings if one.tree == tree), None)
+    if standing is None:
+        return None
+    findings = [finding for finding in subject.findings.trees if finding.design.name == tree]
+    return StandingPicture(
+        order=_order(subject, standing),
+        profile=_profile(subject, standing, findings),
+    )
+
+
+def _order(subject: Subject, standing: TreeStanding) -> OrderPicture | None:
+    """Return the partial order as a picture; None where some pairs were not compared or may not be ordered."""
+    names = tuple(dict.fromkeys(name for pair in standing.comparisons for name in (pair.first, pair.second)))
+    wanted = len(names) * (len(names) - 1) // 2
+    if len(standing.comparisons) < wanted or any(not pair.order for pair in standing.comparisons):
+        return None
+    below = _below(standing)
+    storeys = _storeys(names, below)
+    rows = [[name for name in names if storeys[name] == storey] for storey in range(max(storeys.values()) + 1)]
+    tall = _ROW * max(len(row) for row in rows)
+    spots = {
+        name: (20.0 + _COLUMN * storey, round(tall * (place + 0.5) / len(row), 1))
+        for storey, row in enumerate(rows)
+        for place, name in enumerate(row)
+    }
+    lines = [(*spots[low], *spots[high]) for high in names for low in sorted(_nearest(high, below))]
+    return OrderPicture(
+        places=tuple(
+            OrderPlace(application=name, tint=subject.tint(name), x=spots[name][0], y=spots[name][1]) for name in names
+        ),
+        lines=tuple(lines),
+        width=_COLUMN * len(rows) + 20.0,
+        height=tall,
+        words=tuple(_order_words(names, below)),
+    )
+
+
+def _below(standing: TreeStanding) -> Mapping[str, frozenset[str]]:
+    """Return for each application those that are nowhere higher than it, and somewhere lower."""
+    found: dict[str, set[str]] = {}
+    for pair in standing.comparisons:
+        found.setdefault(pair.first, set())
+        found.setdefault(pair.second, set())
+        if pair.order == "lower":
+            found[pair.second].add(pair.first)
+        elif pair.order == "higher":
+            found[pair.first].add(pair.second)
+    return {name: frozenset(low) for name, low in found.items()}
+
+
+def _storeys(names: Sequence[str], below: Mapping[str, frozenset[str]]) -> Mapping[str, int]:
+    """Return how long the longest chain below each application is; count."""
+    found: dict[str, int] = {}
+    for name in sorted(names, key=lambda each: len(below[each])):
+        found[name] = max((found.get(low, 0) + 1 for low in below[name]), default=0)
+    return found
+
+
+def _nearest(name: str, below: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """Return those below an application without those that stand below one of these already."""
+    further = frozenset(low for between in below[name] for low in below[between])
+    return below[name] - further
+
+
+def _order_words(names: Sequence[str], below: Mapping[str, frozenset[str]]) -> list[str]:
+    lower = [f"{low} is nowhere higher than {high}" for high in names for low in sorted(_nearest(high, below))]
+    return lower or ["No application is nowhere higher than another: each is lower somewhere."]
+
+
+def _profile(subject: Subject, standing: TreeStanding, findings: Sequence[TreeFinding]) -> Profile | None:
+    names, shown = standing.dimensions, [f for f in findings if f.application in standing.front_odds]
+    if len(names) < 2 or not shown or len(shown) > _MOST_LINES:
+        return None
+    places = [20.0 + _SPOKE * number for number in range(len(names))]
+    titles = [shown[0].design.by_name[name].title or name for name in names]
+    return Profile(
+        axes=tuple(zip(titles, places, strict=True)),
+        lines=tuple(_profile_line(subject, standing, finding, places) for finding in shown),
+        width=_SPOKE * (len(names) - 1) + 40.0,
+    )
+
+
+def _profile_line(
+    subject: Subject, standing: TreeStanding, finding: TreeFinding, places: Sequence[float]
+) -> ProfileLine:
+    found = [finding.node(name) for name in standing.dimensions]
+    points = []
+    for place, node in zip(places, found, strict=True):
+        scale = range_of(node.result.unit)
+        if node.value is not None and scale is not None:
+            points.append((place, round(_TALL * (1.0 - (node.value - scale.lowest) / scale.width), 1)))
+    said = ", ".join(number(node.value) for node in found)
+    odds = figures.percent(standing.front_odds[finding.application])
+    is_front = finding.application in standing.front
+    return ProfileLine(
+        application=finding.application,
+        tint=subject.tint(finding.application),
+        points=tuple(points),
+        is_front=is_front,
+        words=f"{said}; {'outdone by nobody' if is_front else 'outdone by another'}, by nobody in {odds} of replicates",
+    )

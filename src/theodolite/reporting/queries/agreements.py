@@ -1,0 +1,383 @@
+"""Agreements, corrected rates and unreadable replies of annotators among the findings of a run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from theodolite.domain.annotation import AnnotatorKind, Outcome
+from theodolite.domain.annotator import PEOPLE, REFERENCE, Annotator
+from theodolite.domain.answer_rules import pools_of
+from theodolite.domain.estimate import Estimate, Findings, Measurement, Undefined
+from theodolite.domain.estimate_subject import Measure
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.guideline import DefectRule, Guideline
+from theodolite.domain.study import Study
+from theodolite.domain.validation_report import ValidationReport
+from theodolite.reporting.queries.cases import Case
+from theodolite.reporting.queries.rates import Rate
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.estimates import undefined_text
+
+MOST_SHARES = 4
+
+"""Applications of which a judge's agreement with a pool is told one by one; of more the range is told. Count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """One statement on how far annotators agree, and its place among the findings.
+
+    Attributes:
+        place: Place in the list `estimates` of the results file, from 0.
+        measurement: The number and its subject.
+        annotators: Names of those whose labels are compared.
+    """
+
+    place: int
+    measurement: Measurement
+    annotators: tuple[str, ...]
+
+    @property
+    def estimate(self) -> Estimate | None:
+        """The number, or None where it is undefined."""
+        result = self.measurement.result
+        return result if isinstance(result, Estimate) else None
+
+    @property
+    def unreadable(self) -> int:
+        """Dialogues that the coefficients leave out because a label on them cannot be read or was refused; count."""
+        outcomes = self.measurement.outcomes
+        return outcomes.unparseable + outcomes.refused
+
+
+def agreements_of(findings: Findings) -> tuple[Agreement, ...]:
+    """Return all agreements in order."""
+    return tuple(
+        Agreement(place=place, measurement=measurement, annotators=annotators)
+        for place, measurement in enumerate(findings.measurements)
+        if len(annotators := measurement.subject.annotators) > 1
+    )
+
+
+def people_of(study: Study, guideline: str) -> tuple[str, ...]:
+    """Return the names of the people who label under a guideline: those who look at everything, where there are any.
+
+    People who label a sample by hand are not mixed with them: what they agree on was drawn to be difficult.
+    """
+    people = [a for a in study.annotators if a.guideline == guideline and a.kind is AnnotatorKind.PERSON]
+    return tuple(a.name for a in people if not a.by_hand) or tuple(a.name for a in people)
+
+
+def judges_of(study: Study, guideline: str) -> tuple[Annotator, ...]:
+    """Return the models and rules that label under a guideline."""
+    return tuple(a for a in study.annotators if a.guideline == guideline and a.kind is not AnnotatorKind.PERSON)
+
+
+def among_people(
+    study: Study, agreements: Sequence[Agreement], guideline: Guideline, measure: Measure
+) -> tuple[Agreement, ...]:
+    """Return how far people agree with each other on a guideline's main question."""
+    people = set(people_of(study, guideline.name))
+    return tuple(agreement for agreement in _of(agreements, guideline, measure) if set(agreement.annotators) <= people)
+
+
+def plain_agreement(study: Study, agreements: Sequence[Agreement], guideline: Guideline) -> tuple[Agreement, ...]:
+    """Return on how many dialogues people give the same label: two by two, or all together in a pool."""
+    measure = Measure.UNANIMITY if guideline.name in pools_of(study) else Measure.EXACT_AGREEMENT
+    return among_people(study, agreements, guideline, measure)
+
+
+def subject_text(study: Study, guideline: Guideline) -> str:
+    """Return the guideline of several, and its question of several, in front of a sentence: `useful, score: `."""
+    parts = [guideline.name] if len(study.guidelines) > 1 else []
+    parts += [guideline.question.name] if len(guideline.instrument.questions) > 1 else []
+    return f"{', '.join(parts)}: " if parts else ""
+
+
+def with_people(
+    study: Study, agreements: Sequence[Agreement], guideline: Guideline, judge: str, measure: Measure
+) -> tuple[Agreement, ...]:
+    """Return how far a judge agrees with the reference or, without one, with people: a pool, or each of them."""
+    found = [agreement for agreement in _of(agreements, guideline, measure) if judge in agreement.annotators]
+    for standard in (REFERENCE, PEOPLE):
+        if own := tuple(agreement for agreement in found if standard in agreement.annotators):
+            return own
+    people = set(people_of(study, guideline.name))
+    return tuple(agreement for agreement in found if people & set(agreement.annotators))
+
+
+def opponent_text(agreements: Sequence[Agreement]) -> str:
+    """Return what `with_people` compares a judge with: the final labels, or people."""
+    return "the final labels" if any(REFERENCE in one.annotators for one in agreements) else "people"
+
+
+def agreement_text(agreements: Sequence[Agreement], note: str = "") -> str:
+    """Return how far a judge agrees with the final labels or people, over all applications.
+
+    Beside a pool every application has one share of dialogues with its interval, since people who
+    label one dialogue may differ: `81.2 % (72.0 to 88.1) of 40 dialogues (bot-1)`. Else there are
+    counts: `333 to 421 of 450 (74.0 to 93.6 %)`.
+
+    Args:
+        agreements: One an application, or one an application and person.
+        note: A note on the labels, for the parentheses.
+    """
+    shares = [one for one in agreements if PEOPLE in one.annotators and one.estimate]
+    if not shares or len(shares) > MOST_SHARES:
+        inside = [percents_text(agreements, with_unreadable=True), note]
+        notes = "; ".join(text for text in inside if text)
+        return f"{counts_text(agreements, with_unreadable=True)}{f' ({notes})' if notes else ''}"
+    parts = [_pooled_text(one) + (f" ({one.measurement.application})" if len(shares) > 1 else "") for one in shares]
+    return ", ".join(parts) + (f" ({note})" if note else "")
+
+
+def _pooled_text(agreement: Agreement) -> str:
+    estimate = agreement.estimate
+    if estimate is None:
+        return "unknown"
+    if estimate.n < figures.FEW:
+        return f"{f'{estimate.value * estimate.n:.1f}'.removesuffix('.0')} of {estimate.n} dialogues"
+    ends = "" if estimate.low is None or estimate.high is None else f" ({figures.span(estimate.low, estimate.high)})"
+    return f"{figures.percent(estimate.value)}{ends} of {figures.number_of(estimate.n, 'dialogue')}"
+
+
+def _of(agreements: Sequence[Agreement], guideline: Guideline, measure: Measure) -> list[Agreement]:
+    return [
+        agreement
+        for agreement in agreements
+        if agreement.measurement.measure is measure
+        and agreement.measurement.subject.guideline == guideline.name
+        and agreement.measurement.subject.question in {"", guideline.question.name}
+    ]
+
+
+def agreed(agreement: Agreement) -> int:
+    """Return on how many units they agree; count."""
+    estimate = agreement.estimate
+    if estimate is None:
+        return 0
+    return estimate.count if estimate.count is not None else round(estimate.value * estimate.n)
+
+
+def is_tried(study: Study, agreements: Sequence[Agreement], guideline: Guideline, judge: str) -> bool:
+    """Tell whether a judge was compared with people at all."""
+    measures = (Measure.EXACT_AGREEMENT, Measure.SCORE_AGREEMENT)
+    found = [one for measure in measures for one in with_people(study, agreements, guideline, judge, measure)]
+    return any(agreement.estimate is not None for agreement in found)
+
+
+def counts_text(agreements: Sequence[Agreement], *, with_unreadable: bool = False) -> str:
+    """Return on how many units annotators agree, over all applications: `333 to 421 of 450`.
+
+    Args:
+        agreements: One an application.
+        with_unreadable: Whether units with an unreadable label are in the whole, as disagreements.
+    """
+    whole = [
+        estimate.n + (agreement.unreadable if with_unreadable else 0)
+        for agreement in agreements
+        if (estimate := agreement.estimate)
+    ]
+    return f"{_range([agreed(agreement) for agreement in agreements if agreement.estimate])} of {_range(whole)}"
+
+
+def percents_text(agreements: Sequence[Agreement], *, with_unreadable: bool = False) -> str:
+    """Return the same in percent, `74.0 to 93.6 %`; empty where the units are too few."""
+    measured = [(agreement, agreement.estimate) for agreement in agreements if agreement.estimate is not None]
+    if not measured or min(estimate.n for _, estimate in measured) < figures.FEW:
+        return ""
+    values = sorted(
+        agreement.measurement.bounds[0] if with_unreadable and agreement.measurement.bounds else estimate.value
+        for agreement, estimate in measured
+    )
+    ends = dict.fromkeys((figures.points(values[0]), figures.points(values[-1])))
+    return f"{' to '.join(ends)} %"
+
+
+def common_reason(agreements: Sequence[Agreement]) -> str:
+    """Return why nothing is known of an agreement, the most frequent reason first; empty where something is."""
+    reasons = [one.measurement.result.reason for one in agreements if isinstance(one.measurement.result, Undefined)]
+    if not reasons or len(reasons) < len(agreements):
+        return ""
+    return Counter(reasons).most_common(1)[0][0]
+
+
+def coefficients_text(agreements: Sequence[Agreement]) -> str:
+    """Return the coefficients, lowest to highest: `.89 to .97`; `unknown` where none is defined."""
+    values = sorted(agreement.estimate.value for agreement in agreements if agreement.estimate is not None)
+    if not values:
+        return "unknown"
+    return " to ".join(dict.fromkeys((figures.coefficient(values[0]), figures.coefficient(values[-1]))))
+
+
+def _range(counts: Sequence[int]) -> str:
+    if not counts:
+        return "0"
+    return " to ".join(dict.fromkeys((figures.count(min(counts)), figures.count(max(counts)))))
+
+
+def unreadable_cases(
+    cases: Sequence[Case], guideline: Guideline, annotator: str, outcome: Outcome = Outcome.UNPARSEABLE
+) -> tuple[Case, ...]:
+    """Return the cases where an annotator's reply to the main question came to an outcome without a label."""
+    return tuple(case for case in cases if case.dialogue_label(annotator, guideline).outcome is outcome)
+
+
+CORRECTED = (Measure.CORRECTED_RATE, Measure.ROGAN_GLADEN_RATE, Measure.CORRECTED_MEAN)
+
+"""Measures that are a judge's number, corrected."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correction:
+    """A judge's rate as one person corrects it, and its place among the findings.
+
+    Attributes:
+        place: Place in the list `estimates` of the results file, from 0.
+        measurement: The corrected rate.
+    """
+
+    place: int
+    measurement: Measurement
+
+    @property
+    def judge(self) -> str:
+        """Name of the judge."""
+        return self.measurement.subject.annotator
+
+    @property
+    def by(self) -> str:
+        """Name of the person who corrects it, or the dialogues that the judge's errors are known from."""
+        subject = self.measurement.subject
+        return subject.corrected_by or subject.calibrated_on
+
+    @property
+    def result(self) -> Estimate | Undefined:
+        """The corrected rate, or why there is none."""
+        return self.measurement.result
+
+    @property
+    def is_defined(self) -> bool:
+        """Whether there is a corrected rate."""
+        return isinstance(self.result, Estimate)
+
+    @property
+    def text(self) -> str:
+        """The corrected rate in words, e.g. `12.1 %, 5.2 to 21.0, from 40 labels`."""
+        result = self.result
+        if isinstance(result, Undefined):
+            return undefined_text(result)
+        if self.is_mean:
+            return f"mean {_mean_text(result)}, from {figures.number_of(result.n, 'label')}"
+        ends = figures.span(result.low or 0.0, 1.0 if result.high is None else result.high)
+        counted = "verdict" if self.is_transported else "label"
+        return f"{figures.percent(result.value)}, {ends}, from {figures.number_of(result.n, counted)}"
+
+    @property
+    def is_transported(self) -> bool:
+        """Whether the judge's errors are known from dialogues of other origin."""
+        return self.measurement.measure is Measure.ROGAN_GLADEN_RATE
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether it is a mean of scores and no rate."""
+        return self.measurement.measure is Measure.CORRECTED_MEAN
+
+
+def _mean_text(result: Estimate) -> str:
+    ends = "" if result.low is None or result.high is None else f", {result.low:.2f} to {result.high:.2f}"
+    return f"{result.value:.2f}{ends}"
+
+
+def corrections_of(findings: Findings, guideline: Guideline, rule: DefectRule | None = None) -> tuple[Correction, ...]:
+    """Return the corrected rates of a guideline, or of one of its rules, in order; and means of what a rule asks."""
+    return tuple(
+        Correction(place=place, measurement=one)
+        for place, one in enumerate(findings.measurements)
+        if one.measure in CORRECTED
+        and one.subject.guideline == guideline.name
+        and (rule is None or one.subject.rule == rule.name or one.subject.question == rule.question)
+    )
+
+
+def corrections_to_tell(
+    study: Study, findings: Findings, guideline: Guideline, rule: DefectRule | None = None
+) -> tuple[Correction, ...]:
+    """Return the corrected rates that readers are shown.
+
+    Undefined ones by single people of a pool are left out: the pool has a rate of its own, and each
+    of its people labelled a part that nobody drew.
+    """
+    pool = pools_of(study).get(guideline.name, ())
+    return tuple(one for one in corrections_of(findings, guideline, rule) if one.is_defined or one.by not in pool)
+
+
+def own_words(correction: Correction, findings: Findings, rates: Sequence[Rate]) -> str:
+    """Return the number by the judge alone that a corrected one stands beside; empty where there is none."""
+    if not correction.is_mean:
+        own = own_rate(correction, rates)
+        return own_text(own) if own else ""
+    uncorrected = replace(correction.measurement.subject, corrected_by="")
+    for one in findings.measurements:
+        same = one.measure is Measure.JUDGE_MEAN and one.subject == uncorrected
+        if same and isinstance(one.result, Estimate):
+            return f"mean {_mean_text(one.result)} of {figures.count(one.result.n)}"
+    return ""
+
+
+def own_rate(correction: Correction, rates: Sequence[Rate]) -> Rate | None:
+    """Return the rate by the judge alone that a corrected rate stands beside."""
+    uncorrected = replace(correction.measurement.subject, corrected_by="", calibrated_on="")
+    for rate in rates:
+        if replace(rate.measurement.subject, violation=None, among=()) == uncorrected:
+            return rate
+    return None
+
+
+def own_text(rate: Rate) -> str:
+    """Return the judge's own rate in words, e.g. `9 of 57 (15.8 %)`."""
+    return figures.share(rate.defects, rate.measurement.result.n)
+
+
+def validation_of_judge(evidence: Evidence, annotator: str) -> ValidationReport | None:
+    """Return the validation report of an annotator's current version, or None."""
+    return next((one for one in evidence.validation_reports if one.judge == annotator), None)
+
+
+def validation_note(evidence: Evidence, annotator: str) -> str:
+    """Return whether a judge is validated; empty for people and final labels."""
+    known = next((one for one in evidence.study.annotators if one.name == annotator), None)
+    if known is None or known.kind is AnnotatorKind.PERSON:
+        return ""
+    found = validation_of_judge(evidence, annotator)
+    return f"validated {found.issued:%Y-%m-%d}" if found else "not validated"
+
+
+_TOO_OFTEN = 0.1
+
+
+_EXCERPT = 120
+
+
+def unreadable_judges(study: Study, cases: Sequence[Case]) -> list[str]:
+    """Return a warning for each judge that could not be read too often, with one of its replies."""
+    return [
+        warning
+        for guideline in study.guidelines
+        for judge in judges_of(study, guideline.name)
+        if (warning := _unreadable(cases, guideline, judge))
+    ]
+
+
+def _unreadable(cases: Sequence[Case], guideline: Guideline, judge: Annotator) -> str:
+    asked = [case for case in cases if case.has_annotation(judge.name)]
+    unread = unreadable_cases(asked, guideline, judge.name)
+    if len(unread) <= _TOO_OFTEN * len(asked):
+        return ""
+    said = unread[0].table.unreadable_replies.get((judge.name, guideline.name, guideline.question.name), "")
+    raw = " ".join(said.split())
+    example = f' It said, for instance: "{raw[:_EXCERPT]}".' if raw else ""
+    name = judge.title or judge.name
+    return f"The judge {name} could not be read on {figures.share(len(unread), len(asked))}.{example}"

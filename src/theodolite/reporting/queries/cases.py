@@ -1,0 +1,244 @@
+"""Cases: each planned session with everything that came of it, as counts and lists see it.
+
+Whoever wants to read the words asks the archive for a `CaseRecord` of the session.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from theodolite.domain.annotation import Adjudication, Annotation
+from theodolite.domain.annotator import REFERENCE, Annotator, ModelJudge
+from theodolite.domain.answer_rules import labels_of, standing_failures
+from theodolite.domain.answers import AnswerTable, DialogueLabel, DialogueSummary, UnitFailure
+from theodolite.domain.application import PromptedModel
+from theodolite.domain.call import Call
+from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.failure import Failure
+from theodolite.domain.guideline import DefectRule, Guideline
+from theodolite.domain.identity import digest
+from theodolite.domain.persona import PersonaGroup
+from theodolite.domain.plan import PlannedSession, Setting
+from theodolite.domain.study import Study
+
+_AT_ONCE = 200
+
+"""Sessions whose records are read together; count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One planned session and its records, without their texts.
+
+    Attributes:
+        index: Position in the plan, from 0.
+        table: The answers of the run.
+    """
+
+    index: int
+    table: AnswerTable
+
+    @property
+    def setting(self) -> Setting:
+        """What was planned, and shared with its repeats."""
+        return self.table.settings[self.index]
+
+    @property
+    def label(self) -> str:
+        """What people call the dialogue."""
+        return self.table.sessions.label(self.index)
+
+    @property
+    def pair_key(self) -> str:
+        """Hash of what the tester's side sees and the repeat."""
+        return self.table.sessions.pair_key(self.index)
+
+    @property
+    def dialogue(self) -> DialogueSummary | None:
+        """The completed dialogue; None where the session failed or is still to come."""
+        return self.table.dialogues[self.index]
+
+    @property
+    def failures(self) -> tuple[UnitFailure, ...]:
+        """The failures that no later attempt has made good."""
+        return standing_failures(self.table, self.index)
+
+    def is_assigned(self, annotator: str) -> bool:
+        """Tell whether an annotator was to label the dialogue."""
+        assigned = self.table.assigned.get(annotator)
+        return assigned is None or self.index in assigned
+
+    def has_annotation(self, annotator: str) -> bool:
+        """Tell whether an annotator gave an annotation."""
+        return self.table.has_annotation(self.index, annotator)
+
+    def dialogue_label(self, annotator: str, guideline: Guideline, question: str = "") -> DialogueLabel:
+        """Return the label of an annotator, or of the reference, on a question.
+
+        Args:
+            annotator: Name of the annotator.
+            guideline: The guideline.
+            question: Name of the question; empty for the one that the first defect rule is about.
+        """
+        asked = guideline.instrument.question(question) if question else guideline.question
+        return labels_of(self.table, annotator, guideline, asked)[self.index]
+
+    def failure_of(self, annotators: Iterable[str]) -> UnitFailure | None:
+        """Return the failure of the session, or else the first one of these annotators."""
+        names = {"", *annotators}
+        return next((failure for failure in self.failures if failure.annotator in names), None)
+
+
+def cases_of(table: AnswerTable) -> tuple[Case, ...]:
+    """Return every planned session, in order of the plan."""
+    return tuple(Case(index, table) for index in range(len(table)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseRecord:
+    """One planned session and all that came of it, to be read.
+
+    Attributes:
+        index: Place in the plan, from 0.
+        session: What was planned.
+        dialogue: What was said; None where the session failed or has not been held.
+        annotations: Annotator to annotation.
+        adjudications: Guideline and question to final label.
+        failures: What failed in it.
+        calls: Unit to the calls that led to its record; empty unless they were asked for.
+    """
+
+    index: int
+    session: PlannedSession
+    dialogue: Dialogue | None
+    annotations: Mapping[str, Annotation]
+    adjudications: Mapping[tuple[str, str], Adjudication]
+    failures: tuple[Failure, ...]
+    calls: Mapping[str, tuple[Call, ...]] = field(default_factory=dict)
+
+
+def records_at(evidence: Evidence, places: Collection[int], *, with_calls: bool = False) -> Iterator[CaseRecord]:
+    """Yield the records of some places of the plan, in its order; a few hundred at a time are in memory.
+
+    Args:
+        evidence: Everything that the run holds.
+        places: Places in the plan, from 0.
+        with_calls: Whether the calls that led to them are wanted too.
+    """
+    rest = iter(sorted(places))
+    while part := list(islice(rest, _AT_ONCE)):
+        yield from _records(evidence, part, with_calls=with_calls)
+
+
+def _session_of(dialogue: Dialogue | None) -> PlannedSession | None:
+    """Return what was planned where a dialogue says all of it, so that nobody has to be completed a second time."""
+    if dialogue is None or dialogue.persona is None:
+        return None
+    return PlannedSession(
+        label=dialogue.label,
+        application=dialogue.application,
+        scenario=dialogue.scenario,
+        tester=dialogue.persona,
+        level=dialogue.level,
+        held_by=dialogue.held_by,
+        pair_key=dialogue.pair_key,
+        cluster=dialogue.cluster,
+        repeat=dialogue.repeat,
+        groups=dialogue.groups,
+    )
+
+
+def _records(evidence: Evidence, places: Sequence[int], *, with_calls: bool) -> Iterator[CaseRecord]:
+    archive, sessions = evidence.archive, evidence.sessions
+    dialogues = {dialogue.label: dialogue for dialogue in archive.dialogues(places)}
+    annotations: dict[str, dict[str, Annotation]] = defaultdict(dict)
+    for annotation in archive.annotations(places):
+        annotations[annotation.dialogue][annotation.annotator] = annotation
+    finals: dict[str, dict[tuple[str, str], Adjudication]] = defaultdict(dict)
+    for final in archive.adjudications(places):
+        finals[final.dialogue][final.guideline, final.question] = final
+    failures: dict[str, list[Failure]] = defaultdict(list)
+    for failure in archive.failures(places):
+        failures[failure.label].append(failure)
+    calls: Mapping[str, tuple[Call, ...]] = {}
+    if with_calls:
+        given = [annotation for group in annotations.values() for annotation in group.values()]
+        failed = [failure for group in failures.values() for failure in group]
+        calls = archive.calls(tuple(dialogues.values()), given, failed)
+    for index in places:
+        dialogue = dialogues.get(sessions.label(index))
+        session = _session_of(dialogue) or sessions[index]
+        yield CaseRecord(
+            index=index,
+            session=session,
+            dialogue=dialogue,
+            annotations=annotations.get(dialogue.key, {}) if dialogue else {},
+            adjudications=finals.get(dialogue.key, {}) if dialogue else {},
+            failures=tuple(failures.get(session.label, ())),
+            calls=calls,
+        )
+
+
+def title_of(study: Study, annotator: str) -> str:
+    """Return what people call an annotator."""
+    if annotator == REFERENCE:
+        return "final labels"
+    return next((known.title or known.name for known in study.annotators if known.name == annotator), annotator)
+
+
+def rules_of(study: Study) -> tuple[tuple[Guideline, DefectRule], ...]:
+    """Return all defect rules with their guidelines, in order of the study file."""
+    return tuple((guideline, rule) for guideline in study.guidelines for rule in guideline.defect_rules)
+
+
+def pseudonyms(evidence: Evidence) -> Mapping[str, str]:
+    """Return a number for each person who labelled."""
+    return numbered(evidence, (annotator.name for annotator in evidence.study.annotators if annotator.by_hand), "P")
+
+
+def numbered(evidence: Evidence, people: Iterable[str], letter: str) -> Mapping[str, str]:
+    """Return a number for each person, in an order that hangs on the run's opaque key.
+
+    Args:
+        evidence: All records of one run.
+        people: Their names; each may come several times.
+        letter: What stands before the numbers.
+    """
+    order = sorted(set(people), key=lambda name: digest("pseudonym", evidence.run.key, name))
+    return {name: f"{letter}{number:03}" for number, name in enumerate(order, 1)}
+
+
+def scripted_names(evidence: Evidence) -> tuple[str, ...]:
+    """Return the scripted endpoints of a run, in order of first appearance.
+
+    What the study declares and what dialogues and annotations carry both count,
+    so that nothing scripted passes as measured.
+    """
+    names = list(_declared(evidence.study))
+    endpoints, annotators = evidence.answers.stubbed_endpoints, evidence.answers.stubbed_annotators
+    judges = {judge.name: _model_of(judge) for judge in evidence.study.annotators}
+    names += [*endpoints, *(judges.get(annotator) or annotator for annotator in annotators)]
+    return tuple(dict.fromkeys(names))
+
+
+def _declared(study: Study) -> tuple[str, ...]:
+    scripted = {model.name for model in study.models if model.is_scripted}
+    used = [app.connection.model for app in study.applications if isinstance(app.connection, PromptedModel)]
+    used += [group.model for group in study.personas if _speaks(study, group)]
+    used += [scenario.attacker for scenario in study.scenarios]
+    used += [judge.labelling.model for judge in study.annotators if isinstance(judge.labelling, ModelJudge)]
+    return tuple(name for name in used if name in scripted)
+
+
+def _speaks(study: Study, group: PersonaGroup) -> bool:
+    """Tell whether a group's model writes a prompt in any scenario; one fixed prompt and no more needs no model."""
+    met = (scenario for scenario in study.scenarios if not scenario.personas or group.name in scenario.personas)
+    return any(not scenario.starter or scenario.turns > 1 for scenario in met)
+
+
+def _model_of(annotator: Annotator) -> str:
+    return annotator.labelling.model if isinstance(annotator.labelling, ModelJudge) else ""

@@ -1,0 +1,88 @@
+"""The headline: what was tested, by whom, and whose labels count."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from theodolite.domain.annotation import AnnotatorKind
+from theodolite.domain.application import RecordedFile
+from theodolite.domain.dialogue import TesterType
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.plan import Setting, TesterKind
+from theodolite.domain.study import Study
+from theodolite.reporting.queries.agreements import (
+    Agreement,
+    is_tried,
+    judges_of,
+)
+from theodolite.reporting.words import figures
+
+
+def headline(evidence: Evidence, agreements: Sequence[Agreement]) -> str:
+    """Return in one line what was tested, by whom and on whose word."""
+    study = evidence.study
+    parts = [_applications(study), _testers(evidence), *_labellers(study, agreements)]
+    return ", ".join(part for part in parts if part)
+
+
+def _applications(study: Study) -> str:
+    if len(study.applications) == 1:
+        return study.applications[0].name
+    recorded = all(isinstance(application.connection, RecordedFile) for application in study.applications)
+    return figures.number_of(len(study.applications), "recorded application" if recorded else "application")
+
+
+def _testers(evidence: Evidence) -> str:
+    """Return who spoke, and how many; people by the sessions that they held."""
+    settings, held = evidence.answers.settings, evidence.answers.dialogues
+    people = {s.cluster for s, one in zip(settings, held, strict=True) if s.held_by is TesterType.PERSON and one}
+    rest = [place for place, setting in enumerate(settings) if setting.held_by is not TesterType.PERSON]
+    told = _tested_without_people(evidence, rest) if rest else ""
+    return ", ".join(part for part in (told, figures.number_of(len(people), "tester") if people else "") if part)
+
+
+def _tested_without_people(evidence: Evidence, places: Sequence[int]) -> str:
+    """Return how many personas, scripts or prompts, and attacks spoke: each for what it is."""
+    settings = evidence.answers.settings
+    by_kind: dict[TesterKind, list[int]] = {}
+    for place in places:
+        by_kind.setdefault(settings[place].kind, []).append(place)
+    played, attacks = by_kind.pop(TesterKind.PERSONA, []), by_kind.pop(TesterKind.ATTACK, [])
+    fixed = [place for own in by_kind.values() for place in own]
+    recorded = [place for place in fixed if played and settings[place].held_by is TesterType.RECORDED]
+    scripted = [place for place in fixed if played and settings[place].held_by is not TesterType.RECORDED]
+    example = "example " if any(group.example for group in evidence.study.personas) else ""
+    parts = [
+        figures.number_of(len({settings[place].tester for place in played}), f"{example}persona") if played else "",
+        figures.number_of(_n_testers(settings, scripted), "script") if scripted else "",
+        figures.number_of(_n_testers(settings, recorded), "recorded dialogue") if recorded else "",
+        _prompts(evidence, fixed) if fixed and not played else "",
+        figures.number_of(_n_testers(settings, attacks), "attack") if attacks else "",
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def _n_testers(settings: Sequence[Setting], places: Sequence[int]) -> int:
+    return len({(settings[place].scenario, settings[place].tester) for place in places})
+
+
+def _prompts(evidence: Evidence, places: Sequence[int]) -> str:
+    settings, sessions = evidence.answers.settings, evidence.sessions
+    pairs: dict[str, set[str]] = {}
+    for place in places:
+        pairs.setdefault(settings[place].application, set()).add(sessions.pair_key(place))
+    prompts = {key for keys in pairs.values() for key in keys}
+    if len(pairs) == 1 or any(keys != prompts for keys in pairs.values()):
+        return figures.number_of(len(prompts), "prompt")
+    return "the same prompt" if len(prompts) == 1 else f"the same {figures.number_of(len(prompts), 'prompt')}"
+
+
+def _labellers(study: Study, agreements: Sequence[Agreement]) -> list[str]:
+    # Who labels by several guidelines is an annotator of each, under one title.
+    people = {a.title or a.name for a in study.annotators if a.kind is AnnotatorKind.PERSON}
+    texts = [figures.number_of(len(people), "person", "people")] if people else []
+    judges = [(g, j) for g in study.guidelines for j in judges_of(study, g.name) if j.kind is AnnotatorKind.MODEL]
+    untried = [judge for guideline, judge in judges if not is_tried(study, agreements, guideline, judge.name)]
+    if untried and not people:
+        texts.append("judge not validated" if len(untried) == 1 else "judges not validated")
+    return texts

@@ -1,0 +1,205 @@
+"""Order metrics, testers and the next step as lines of a summary."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from theodolite.domain.annotation import AnnotatorKind
+from theodolite.domain.codings.coded import CodedState
+from theodolite.domain.estimate import Estimate, Findings, Undefined
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.findings.order import RankingAgreement
+from theodolite.domain.findings.order_metrics import OrderMetrics, RankingFinding, ScoreSubject
+from theodolite.domain.findings.task_tally import TaskTally
+from theodolite.domain.run import RunState
+from theodolite.domain.study import Study
+from theodolite.reporting.facts import RunFacts
+from theodolite.reporting.queries.agreements import agreements_of, is_tried, judges_of, validation_of_judge
+from theodolite.reporting.queries.cases import scripted_names, title_of
+from theodolite.reporting.queries.dispositions import Account, accounts_to_tell
+from theodolite.reporting.queries.rates import Rate, rates_of
+from theodolite.reporting.words import figures
+from theodolite.reporting.words import order_metrics as words
+from theodolite.reporting.words.descriptions import cluster_words
+from theodolite.reporting.words.estimates import reason_text
+
+SHOWN: Final = 4
+
+"""Sequences, and rankings, that a summary shows; more are counted and stand in the report. Count."""
+
+
+def order_lines(study: Study, metrics: OrderMetrics) -> Iterator[tuple[str, str]]:
+    """Yield labelled lines on the order of scores and on rankings; a pointer where there are many."""
+    defined = [one for one in metrics.sequences if not isinstance(one.profile, Undefined)]
+    texts = [
+        f"{_about(one.subject)} by {title_of(study, one.annotator)}:"
+        f" mean {one.level:.2f}, {words.profile_text(one.profile)}"
+        for one in defined
+    ]
+    texts = texts if len(texts) <= SHOWN else [_pointer(len(texts))]
+    texts += _undefined(metrics)
+    yield from zip(["Order", *[""] * len(texts)], texts, strict=False)
+    yield from zip(["Rankings", *[""] * len(metrics.rankings)], _rankings(study, metrics.rankings), strict=False)
+
+
+def _rankings(study: Study, rankings: Sequence[RankingFinding]) -> list[str]:
+    """Return human and model rankings side by side, and why there are none."""
+    ranked = [one for one in rankings if isinstance(one.ranking, RankingAgreement)]
+    texts = [
+        f"{_about(one.subject)}: {title_of(study, one.annotator)} in the order of {_human(study, one.human)}:"
+        f" {words.ranking_text(one.ranking, 'dialogue')}"
+        for one in ranked
+    ]
+    if len(texts) > SHOWN:
+        texts = [f"{figures.count(len(texts))} human and model rankings are compared in the report"]
+    reasons = [one.ranking for one in rankings if isinstance(one.ranking, Undefined)]
+    alike = Counter(reason_text(one.reason) for one in reasons)
+    return [*texts, *(f"undefined for {figures.number_of(n, 'ranking')}: {text}" for text, n in alike.items())]
+
+
+def _human(study: Study, name: str) -> str:
+    return "people (mean)" if name == "people" else title_of(study, name)
+
+
+def _about(subject: ScoreSubject) -> str:
+    parts = (subject.guideline, subject.application, subject.level, subject.tester_type)
+    return ", ".join(part for part in parts if part)
+
+
+def _pointer(n: int) -> str:
+    return f"PEN, CIN, LIS and LNDS of {figures.count(n)} sequences of scores are in the report"
+
+
+def _undefined(metrics: OrderMetrics) -> list[str]:
+    """Return why sequences have no metrics, once for each reason."""
+    reasons = [one.profile for one in metrics.sequences if isinstance(one.profile, Undefined)]
+    texts = dict.fromkeys(reason_text(one.reason) for one in reasons)
+    if len(reasons) > SHOWN:
+        return [f"undefined for {figures.count(len(reasons))} sequences: fewer scores than order metrics need"]
+    return [f"undefined: {text}" for text in texts]
+
+
+def testers_text(findings: Findings) -> str:
+    """Return what people who tested have said; empty where none answered and none said anything of a task."""
+    parts = [
+        f"{figures.number_of(one.n, 'response')} of {figures.number_of(one.n_people, 'tester')} in {one.level.value}"
+        for one in findings.responses
+        if one.n
+    ]
+    parts += [_task(level, tallies) for level, tallies in _by_level(findings).items()]
+    uncoded = sum(
+        one.states.get(state, 0) for one in findings.codings for state in (CodedState.UNCODED, CodedState.ONCE)
+    )
+    parts += [f"{figures.number_of(uncoded, 'answer')} in own words not coded by two yet"] if uncoded else []
+    pending = sum(len(one.pending) for one in findings.risks)
+    parts += (
+        [f"{figures.number_of(pending, 'session')} to be reviewed with dialogue and answers together"]
+        if pending
+        else []
+    )
+    return "; ".join(parts)
+
+
+def _by_level(findings: Findings) -> dict[str, list[TaskTally]]:
+    found: dict[str, list[TaskTally]] = {}
+    for one in findings.tasks:
+        found.setdefault(one.level.value, []).append(one)
+    return found
+
+
+def _task(level: str, tallies: Sequence[TaskTally]) -> str:
+    done = [(one.application, one.done) for one in tallies if isinstance(one.done, Estimate)]
+    said = ", ".join(f"{name} {figures.share(rate.count or 0, rate.n)}" for name, rate in done)
+    return f"task done by own account in {level}: {said or 'nobody said'}"
+
+
+_MANY_UNMEASURED = 0.1
+
+_SAMPLE = 40
+
+
+def next_step(evidence: Evidence, findings: Findings, facts: RunFacts, accounts: Sequence[Account]) -> str:
+    """Return the step in words; empty where nothing is more pressing than reading."""
+    if evidence.run.state is RunState.UNFINISHED:
+        return f"go on where this run stopped:  {facts.command}"
+    return (
+        _unscripted(evidence)
+        or _labelled(evidence, accounts, facts)
+        or _mended(accounts)
+        or _tried_judge(evidence, findings, facts)
+        or _validated(evidence, facts)
+        or _own_rows(evidence)
+        or _more_testers(evidence, findings)
+    )
+
+
+def _unscripted(evidence: Evidence) -> str:
+    names = scripted_names(evidence)
+    if not names:
+        return ""
+    return f"put a model in the place of the script ({', '.join(names)}): so far nothing is measured."
+
+
+def _labelled(evidence: Evidence, accounts: Sequence[Account], facts: RunFacts) -> str:
+    """Return that labels are wanted, where nobody has given any by any guideline."""
+    if not evidence.answers.n_completed or not accounts or any(account.annotators for account in accounts):
+        return ""
+    command = f"   {facts.label_command}" if facts.label_command else ""
+    return f"let a judge or people label: nobody has yet, so nothing is measured.{command}"
+
+
+def _mended(accounts: Sequence[Account]) -> str:
+    told = accounts_to_tell(accounts)
+    worst = max(told, key=lambda account: account.planned - account.labelled.n, default=None)
+    if worst is None or worst.planned - worst.labelled.n <= _MANY_UNMEASURED * worst.planned:
+        return ""
+    part = max(worst.unmeasured, key=lambda part: part.n)
+    unmeasured = f"{figures.count(worst.planned - worst.labelled.n)} of {figures.count(worst.planned)}"
+    return f"find out why {unmeasured} lack labels; most often: {part.words} ({figures.count(part.n)})."
+
+
+def _own_rows(evidence: Evidence) -> str:
+    examples = [group.name for group in evidence.study.personas if group.example]
+    return f"replace the example rows of {', '.join(examples)} by your own users." if examples else ""
+
+
+def _tried_judge(evidence: Evidence, findings: Findings, facts: RunFacts) -> str:
+    study, agreements = evidence.study, agreements_of(findings)
+    for guideline in study.guidelines:
+        for judge in judges_of(study, guideline.name):
+            if judge.kind is AnnotatorKind.MODEL and not is_tried(study, agreements, guideline, judge.name):
+                sample = min(_SAMPLE, evidence.answers.n_completed)
+                command = f"   {facts.label_command} --sample {sample}" if facts.label_command else ""
+                dialogues = figures.number_of(sample, "dialogue")
+                minutes = max(1, round(sample / 2))
+                unvalidated = "the judge is not validated against human labels"
+                return f"label {dialogues} (about {minutes} min): {unvalidated}.{command}"
+    return ""
+
+
+def _validated(evidence: Evidence, facts: RunFacts) -> str:
+    """Return the command that validates a judge whose dialogues people have labelled."""
+    by_hand = {annotator.guideline for annotator in evidence.study.annotators if annotator.by_hand}
+    for judge in evidence.study.asked:
+        is_judge = judge.kind is AnnotatorKind.MODEL and judge.guideline in by_hand
+        if is_judge and validation_of_judge(evidence, judge.name) is None and facts.validate_command:
+            return (
+                f"validate {judge.title or judge.name} against people's labels:   {facts.validate_command} {judge.name}"
+            )
+    return ""
+
+
+def _more_testers(evidence: Evidence, findings: Findings) -> str:
+    crowded = [rate for rate in rates_of(findings, evidence.study) if rate.group is None and _is_crowded(rate)]
+    if not crowded:
+        return ""
+    k, rate = min(((rate.measurement.result.n_clusters or 0, rate) for rate in crowded), key=lambda found: found[0])
+    _, testers = cluster_words(evidence.answers.settings, rate.measurement.subject)
+    return f"add {testers} rather than repeats: {k} of them carry all this evidence."
+
+
+def _is_crowded(rate: Rate) -> bool:
+    estimate = rate.estimate
+    return estimate is not None and estimate.n_clusters is not None and estimate.n_clusters * 3 <= estimate.n

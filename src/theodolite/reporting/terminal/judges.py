@@ -1,0 +1,348 @@
+"""Judges on a terminal: the validation report and the lines on their behaviour."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from theodolite.domain.annotator import REFERENCE, ModelJudge
+from theodolite.domain.estimate import Estimate, Measurement
+from theodolite.domain.estimate_subject import ALL_APPLICATIONS, Measure
+from theodolite.domain.findings.judge_diagnostics import JudgeDiagnostics, VoteRecord
+from theodolite.domain.identity import SHORT
+from theodolite.domain.study import Study
+from theodolite.domain.validation_report import ValidationReport
+from theodolite.reporting.queries.cases import title_of
+from theodolite.reporting.terminal.layout import labelled
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.estimates import (
+    MOST_APART,
+    coefficient_name,
+    coefficient_text,
+    compares_judges,
+    difference_text,
+    rate_text,
+    rules_of_report,
+    share_text,
+    unreadable_text,
+)
+
+_MARGIN = 14
+
+
+_RIGHT = {
+    Measure.JUDGE_SENSITIVITY: "catches",
+    Measure.JUDGE_SPECIFICITY: "passes of the sound",
+    Measure.JUDGE_PRECISION: "right when it alarms",
+}
+
+
+_COEFFICIENTS = (Measure.COHEN_KAPPA, Measure.GWET_AC, Measure.KRIPPENDORFF_ALPHA)
+
+
+_MOST_LABELS = 6
+
+"""Labels that are told one by one; of more the average is told. Count."""
+
+
+_MANNERS = {
+    Measure.UNPARSEABLE_SHARE: "unreadable",
+    Measure.REFUSED_SHARE: "refused",
+    Measure.UNGROUNDED_SHARE: "quotes words that do not stand there",
+    Measure.CONTROL_FAILED_SHARE: "failed the control question",
+}
+
+
+def validation_text(report: ValidationReport, *, width: int = 80) -> str:
+    """Return a validation report on one screen, with the reason for each unknown figure.
+
+    Args:
+        report: Figures of one version of a judge.
+        width: Columns of the terminal; count.
+    """
+    lines = [
+        f"{report.judge} on {report.guideline}",
+        *_labelled("Validation", _issued(report), width),
+    ]
+    if len(report.authorities) > MOST_APART:
+        lines += _against_many(report, width)
+    else:
+        for authority in report.authorities:
+            lines += _against(report, authority, width)
+    lines += _labelled("People", _people(report), width)
+    lines += _labelled("Judges", _other_judges(report), width)
+    lines += _labelled("Groups", _groups(report), width)
+    lines += _labelled("Replies", _manners(report), width)
+    lines += _labelled("Attacks", _probes(report), width)
+    for sentence in report.lacking:
+        lines += _labelled("Unknown", sentence, width)
+    return "\n".join(lines)
+
+
+def _labelled(label: str, text: str, width: int) -> list[str]:
+    return labelled(label, text, margin=_MARGIN, width=width) if text else []
+
+
+def _issued(report: ValidationReport) -> str:
+    share = f"{figures.count(report.labelled)} of {figures.count(report.judged)} judged dialogues labelled"
+    version = report.judge_version[:SHORT]
+    return f"issued {report.issued:%Y-%m-%d %H:%M} UTC for version {version}, run {report.run}; {share}"
+
+
+def _against(report: ValidationReport, authority: str, width: int) -> list[str]:
+    name = "final labels" if authority == REFERENCE else authority
+    lines = _labelled("Compared with", f"{name}: {_agreement(report, authority)}", width)
+    apart = [
+        f"{one.application} {rate_text(one.result)}"
+        for one in report.measurements
+        if one.measure == Measure.EXACT_AGREEMENT and one.application != ALL_APPLICATIONS and _is_of(one, authority)
+    ]
+    lines += _labelled("", "; ".join(apart), width)
+    lines += _labelled("Labels", _labels(report, authority), width)
+    for rule in rules_of_report(report):
+        lines += _labelled("Defects", f"{rule}: {_accuracy(report, authority, rule)}", width)
+    return lines
+
+
+def _against_many(report: ValidationReport, width: int) -> list[str]:
+    """Return how a judge stands to many people, each of them an authority: the range of every figure."""
+    people = figures.number_of(len(report.authorities), "person", "people")
+    agreement = [f"same label on {_range(report, Measure.EXACT_AGREEMENT, figures.percent)}"]
+    for measure in _COEFFICIENTS:
+        named = report.figure(measure)
+        if named is not None:
+            agreement.append(f"{coefficient_name(named)} {_range(report, measure, figures.coefficient)}")
+    lines = _labelled("Compared with", f"{people}, one by one: {'; '.join(agreement)}", width)
+    for rule in rules_of_report(report):
+        parts = [f"{title} {_range(report, measure, figures.percent, rule=rule)}" for measure, title in _RIGHT.items()]
+        lines += _labelled("Defects", f"{rule}: {'; '.join(parts)}", width)
+    return lines
+
+
+def _range(report: ValidationReport, measure: Measure, show: Callable[[float], str], rule: str = "") -> str:
+    """Return the lowest and the highest value that people's labels give a figure, over all applications."""
+    found = (report.figure(measure, authority=name, rule=rule) for name in report.authorities)
+    values = [one.result.value for one in found if one and isinstance(one.result, Estimate)]
+    return f"{show(min(values))} to {show(max(values))}" if values else "unknown"
+
+
+def _is_of(one: Measurement, authority: str) -> bool:
+    subject = one.subject
+    return subject.authority == authority and not subject.is_part and not subject.is_human_ceiling
+
+
+def _agreement(report: ValidationReport, authority: str) -> str:
+    exact = report.figure(Measure.EXACT_AGREEMENT, authority=authority)
+    parts = [f"same label on {rate_text(exact.result)}"] if exact else []
+    if exact and isinstance(exact.result, Estimate) and exact.result.chance is not None:
+        parts.append(f"chance alone {figures.percent(exact.result.chance)}")
+    near = report.figure(Measure.RELAXED_AGREEMENT, authority=authority)
+    parts += [f"within one point {rate_text(near.result)}"] if near else []
+    left_out = unreadable_text(exact) if exact else ""
+    parts += [left_out] if left_out else []
+    for measure in _COEFFICIENTS:
+        found = report.figure(measure, authority=authority)
+        parts += [f"{coefficient_name(found)} {coefficient_text(found.result)}"] if found else []
+    return "; ".join(parts)
+
+
+def _labels(report: ValidationReport, authority: str) -> str:
+    """Return how well the judge recognises each label of one authority; empty where that is not known."""
+    macro = report.figure(Measure.MACRO_F1, authority=authority)
+    if macro is None:
+        return ""
+    of_labels = [
+        one
+        for one in report.measurements
+        if one.application == ALL_APPLICATIONS and one.subject.authority == authority and one.subject.label
+    ]
+    labels = list(dict.fromkeys(one.subject.label for one in of_labels if isinstance(one.result, Estimate)))
+    each = (_label(of_labels, label) for label in labels) if len(labels) <= _MOST_LABELS else ()
+    return "; ".join([f"macro-F1 {coefficient_text(macro.result)}, n {figures.count(macro.result.n)}", *each])
+
+
+def _label(found: Sequence[Measurement], label: str) -> str:
+    by_measure = {one.measure: one.result for one in found if one.subject.label == label}
+    precision, recall = (rate_text(by_measure[measure]) for measure in (Measure.CLASS_PRECISION, Measure.CLASS_RECALL))
+    return f"{label}: precision {precision}, recall {recall}"
+
+
+def _other_judges(report: ValidationReport) -> str:
+    """Return how far the judge agrees with each other judge."""
+    lines = []
+    for one in report.measurements:
+        if one.measure is Measure.EXACT_AGREEMENT and compares_judges(report, one):
+            kappa = report.figure(Measure.COHEN_KAPPA, authority=one.subject.authority)
+            beyond = f", {coefficient_name(kappa)} {coefficient_text(kappa.result)}" if kappa else ""
+            lines.append(f"{one.subject.authority} same label on {rate_text(one.result)}{beyond}")
+    return "; ".join(lines)
+
+
+def _accuracy(report: ValidationReport, authority: str, rule: str) -> str:
+    parts = []
+    for measure, title in _RIGHT.items():
+        found = report.figure(measure, authority=authority, rule=rule)
+        parts += [f"{title} {rate_text(found.result)}"] if found else []
+    bias = report.figure(Measure.JUDGE_BIAS, authority=authority, rule=rule)
+    parts += [f"bias {difference_text(bias.result)}"] if bias else []
+    refused = report.figure(Measure.REFUSED_DEFECTS, authority=authority, rule=rule)
+    parts += [f"refused to read {rate_text(refused.result)} of the defects"] if refused else []
+    return "; ".join(parts) or "nobody's labels can tell"
+
+
+def _people(report: ValidationReport) -> str:
+    between: Sequence[Measurement] = [
+        one
+        for one in report.measurements
+        if one.measure == Measure.EXACT_AGREEMENT and one.subject.is_human_ceiling and not one.subject.is_part
+    ]
+    wide = [one for one in between if one.application == ALL_APPLICATIONS]
+    return _crowd(report) or "; ".join(
+        f"{' and '.join(one.subject.annotators)} agree on {rate_text(one.result)}" for one in wide
+    )
+
+
+def _crowd(report: ValidationReport) -> str:
+    """Return how near a judge comes to many people and they to each other; empty where they are few."""
+    judge, people = (
+        report.figure(Measure.AGREEMENT_WITH_PEOPLE),
+        report.figure(Measure.AGREEMENT_AMONG_PEOPLE),
+    )
+    if judge is None or people is None:
+        return ""
+    gap = report.figure(Measure.NEARER_THAN_PEOPLE)
+    beyond = f"; judge minus people {difference_text(gap.result)}" if gap else ""
+    alike = f"two of them agree on {share_text(people.result)} of the dialogues"
+    return f"{alike}, the judge and one of them on {share_text(judge.result)}{beyond}"
+
+
+def _groups(report: ValidationReport) -> str:
+    return "; ".join(
+        f"{group.name} {group.value}, {one.subject.n_people} people: beyond chance {coefficient_text(one.result)}"
+        for one in report.measurements
+        if one.measure is Measure.CROSS_AGREEMENT and (group := one.subject.annotator_group)
+    )
+
+
+def _manners(report: ValidationReport) -> str:
+    return "; ".join(_shares(report, _MANNERS))
+
+
+def _probes(report: ValidationReport) -> str:
+    titles = {
+        Measure.VERDICTS_TURNED: "turned by text that tells what to answer",
+        Measure.ORDER_CONSISTENT: "the same with the labels reversed",
+        Measure.FLIP_RATE: "another label when asked again",
+    }
+    return "; ".join(_shares(report, titles))
+
+
+def _shares(report: ValidationReport, titles: dict[Measure, str]) -> Iterator[str]:
+    for measure, title in titles.items():
+        found = report.figure(measure)
+        if found is not None:
+            yield f"{title} {rate_text(found.result)}"
+
+
+_NAMED = 5
+
+"""Dialogues that are named one by one; more are counted. Count."""
+
+
+def conduct_lines(study: Study, conducts: Sequence[JudgeDiagnostics]) -> Iterator[tuple[str, str]]:
+    """Yield labelled sentences on votes, quotes and control questions, where there is something to say."""
+    by_name: dict[str, list[JudgeDiagnostics]] = {}
+    for conduct in conducts:
+        by_name.setdefault(conduct.annotator, []).append(conduct)
+    for label, words in _LINES.items():
+        for name, own in by_name.items():
+            if text := words(title_of(study, name), own):
+                yield label, text
+    for name, own in by_name.items():
+        if text := _other_name_text(study, name, own):
+            yield "Model", text
+
+
+def _other_name_text(study: Study, judge: str, conducts: Sequence[JudgeDiagnostics]) -> str:
+    """Return that a judge's endpoint answers as another model than was asked for; dated names of it are no other."""
+    labelling = study.annotator(judge).labelling
+    if not isinstance(labelling, ModelJudge):
+        return ""
+    asked = study.model(labelling.model).model
+    names = dict.fromkeys(name for conduct in conducts if not conduct.scripted for name in conduct.answered_as)
+    if not asked or len(names) != 1 or _is_kin(asked, *names):
+        return ""
+    return f"{title_of(study, judge)} was asked for {asked} and answered as {next(iter(names))}"
+
+
+def _is_kin(asked: str, answered: str) -> bool:
+    """Tell whether two names of models go together: `gpt-5` and `gpt-5-2026-01-02`, `org/model` and `model`."""
+    first, second = (name.casefold().rpartition("/")[2] for name in (asked, answered))
+    return first in second or second in first
+
+
+def _votes_text(title: str, conducts: Sequence[JudgeDiagnostics]) -> str:
+    records = [conduct.votes for conduct in conducts if conduct.votes]
+    dialogues, cast = sum(r.dialogues for r in records), sum(r.cast for r in records)
+    if not dialogues:
+        return ""
+    n_split, n_tied = sum(len(r.split) for r in records), sum(len(r.tied) for r in records)
+    text = f"{title} took {cast / dialogues:.1f} of {records[0].voting.most} calls a dialogue"
+    text += f"; its readings differ on {figures.share(n_split, dialogues)}"
+    text += f", without a majority on {figures.count(n_tied)}" if n_tied else ""
+    dearest = max((r for r in records if r.advice), key=lambda r: r.advice.error if r.advice else 0, default=None)
+    return f"{text}. {_advice_text(dearest)}".rstrip()
+
+
+def _advice_text(record: VoteRecord | None) -> str:
+    if record is None or record.advice is None or not record.advice.samples_do_better:
+        return ""
+    error, better = record.advice.error, record.advice.error_as_samples
+    return (
+        f"For the rate alone, {figures.number_of(record.cast, 'call')} on as many dialogues would do better: a standard"
+        f" error of {100 * better:.1f} points, not {100 * error:.1f}."
+    )
+
+
+def _quotes_text(title: str, conducts: Sequence[JudgeDiagnostics]) -> str:
+    found = [label for conduct in conducts for label in conduct.ungrounded]
+    if not found:
+        return ""
+    verdicts = sum(conduct.verdicts for conduct in conducts)
+    return (
+        f"{title} quotes words that do not stand there in {figures.share(len(found), verdicts)} verdicts{_named(found)}"
+    )
+
+
+def _control_text(title: str, conducts: Sequence[JudgeDiagnostics]) -> str:
+    asked = [conduct for conduct in conducts if not conduct.scripted]
+    failed = [label for conduct in asked for label in conduct.control_failed]
+    n_silent = sum(conduct.control_unanswered for conduct in asked)
+    if not failed and not n_silent:
+        return ""
+    verdicts = sum(conduct.verdicts for conduct in asked)
+    parts = [f"answered wrongly in {figures.share(len(failed), verdicts)}{_named(failed)}"] if failed else []
+    parts += [f"left out in {figures.share(n_silent, verdicts)}"] if n_silent else []
+    return f"{title}: control question {', '.join(parts)}; such verdicts may follow what the dialogue told the judge"
+
+
+def _names_text(title: str, conducts: Sequence[JudgeDiagnostics]) -> str:
+    names = list(dict.fromkeys(name for conduct in conducts for name in conduct.answered_as))
+    if len(names) < 2:
+        return ""
+    return f"{title} answered under {len(names)} names, {', '.join(names)}: it is not one instrument"
+
+
+def _named(labels: Sequence[str]) -> str:
+    shown = ", ".join(labels[:_NAMED])
+    more = f" and {figures.count(len(labels) - _NAMED)} more" if len(labels) > _NAMED else ""
+    return f" ({shown}{more})" if labels else ""
+
+
+_LINES: Mapping[str, Callable[[str, Sequence[JudgeDiagnostics]], str]] = {
+    "Votes": _votes_text,
+    "Quotes": _quotes_text,
+    "Control": _control_text,
+    "Changed": _names_text,
+}
+
+"""What a summary calls each matter, and how it is said of one judge."""

@@ -1,0 +1,28 @@
+from dataclasses import replace
+
+from tests.fakes.evidence import facts
+from tests.fakes.report import evidence_named, findings_named, words
+from theodolite.reporting.page.answer import answer_view
+from theodolite.reporting.page.subject import subject_of
+
+
+def columns(evidence):
+    return answer_view(subject_of(evidence, findings_named("xstest"), facts(), words())).columns
+
+
+def test_a_heading_tells_of_how_many_all_counts_below_it_are():
+    assert [(column.phrase, column.tells_n) for column in columns(evidence_named("xstest"))] == [
+        ("fully refused, of 250 safe", True),
+        ("fully answered, of 200 unsafe", True),
+    ]
+
+
+def test_a_heading_without_the_number_does_not_say_that_it_tells_it():
+    evidence = evidence_named("xstest")
+    bare = tuple(
+        replace(guideline, defect_rules=tuple(replace(rule, phrase="refused") for rule in guideline.defect_rules))
+        for guideline in evidence.study.guidelines
+    )
+    study = replace(evidence.study, guidelines=bare)
+
+    assert not any(column.tells_n for column in columns(replace(evidence, study=study)))

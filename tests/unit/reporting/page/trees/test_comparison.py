@@ -1,0 +1,62 @@
+"""How applications stand to each other, drawn without a ranking."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from tests.fakes.evidence import facts
+from tests.fakes.report import evidence_named, findings_named, report_named, words
+from theodolite.domain.trees.finding import TreeComparison, TreeStanding
+from theodolite.reporting.page.subject import subject_of
+from theodolite.reporting.page.trees import standing_picture
+
+BARE = TreeStanding(tree="t", dimensions=(), comparisons=())
+
+
+def pair(first, second, order, **more):
+    return TreeComparison(first=first, second=second, order=order, differences=(), **more)
+
+
+def picture(*pairs, **parts):
+    standing = replace(BARE, comparisons=pairs, **parts)
+    findings = replace(findings_named("xstest"), standings=(standing,), trees=())
+    return standing_picture(subject_of(evidence_named("xstest"), findings, facts(), words()), "t")
+
+
+def test_a_chain_leads_from_left_to_right_without_the_lines_that_follow_from_others():
+    order = picture(pair("a", "b", "lower"), pair("a", "c", "lower"), pair("b", "c", "lower")).order
+
+    assert [place.x for place in order.places] == [20.0, 170.0, 320.0]
+    assert len(order.lines) == 2
+    assert order.words == ("a is nowhere higher than b", "b is nowhere higher than c")
+
+
+def test_those_that_cannot_be_ordered_stand_in_one_column_without_a_line():
+    order = picture(pair("a", "b", "incomparable")).order
+
+    assert {place.x for place in order.places} == {20.0}
+    assert order.lines == ()
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [(pair("a", "b", "lower"), pair("a", "c", "lower")), (pair("a", "b", "", warnings=("Other scenarios.",)),)],
+    ids=["not all compared", "side by side only"],
+)
+def test_a_picture_that_would_leave_out_pairs_is_not_drawn(pairs):
+    assert picture(*pairs).order is None
+
+
+def test_one_application_alone_stands_to_nobody():
+    subject = subject_of(evidence_named("live"), findings_named("live"), facts(), words())
+
+    assert standing_picture(subject, "by-guideline") is None
+
+
+def test_the_page_draws_order_and_profile_of_the_replayed_applications_and_no_ranking():
+    page = report_named("trees")
+
+    assert page.count('<figure class="standing">') == 2
+    assert "outdone by nobody" in page
+    assert re.search(r"(first|second|third) \d+(\.\d)? %", page) is None

@@ -1,0 +1,17 @@
+import json
+from dataclasses import replace
+
+import jsonschema
+import pytest
+
+from tests.fakes.evidence_variants import PLAIN, VOTES
+from theodolite.config.resources import shipped_text
+from theodolite.reporting.results.annotators import conduct_entry
+
+
+@pytest.mark.parametrize("votes", [None, VOTES, replace(VOTES, advice=None)])
+def test_results_hold_it_in_the_published_form(votes):
+    schema = json.loads(shipped_text("schemas/results.schema.json"))
+    entry = conduct_entry(replace(PLAIN, votes=votes, control_failed=("d001",)))
+
+    jsonschema.validate(entry, {"$ref": "#/$defs/judge_diagnostics", "$defs": schema["$defs"]})
