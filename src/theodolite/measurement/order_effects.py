@@ -45,13 +45,13 @@ class _Ways:
 
     Attributes:
         factor: What stood elsewhere.
-        words: What the first and the second way are called.
+        names: What the first and the second way are called.
         way: 0 or 1 for each answer; -1 for neither.
         beside: What is taken off each answer's number before ways are compared; None for nothing.
     """
 
     factor: OrderFactor
-    words: tuple[str, str]
+    names: tuple[str, str]
     way: Whole
     beside: Floats | None = None
 
@@ -96,8 +96,8 @@ def order_effects(
     scored = _scored(guideline, question, columns)
     if scored is None or not len(columns):
         return []
-    ways = [*_told_by_orders(guideline.instrument, question, columns), *_told_by_sequence(columns, scored)]
-    return [_effect(guideline, question, columns, scored, one, annotator) for one in ways]
+    ways = [*_ways_by_order(guideline.instrument, question, columns), *_ways_by_sequence(columns, scored)]
+    return [_effect(guideline, question, columns, scored, way, annotator) for way in ways]
 
 
 def _scored(guideline: Guideline, question: Question, columns: AnswerArrays) -> _Scored | None:
@@ -108,14 +108,16 @@ def _scored(guideline: Guideline, question: Question, columns: AnswerArrays) -> 
         numbers = [decimal_of(label) for label in columns.labels]
         ranked = np.array([np.nan if number is None else number for number in numbers] + [np.nan])
         return _ranks(ranked[columns.value])
-    places = {label: place for place, label in enumerate(scale.categories)}
+    position_of = {label: place for place, label in enumerate(scale.categories)}
     if scale.is_numeric or scale.ordered:
-        ranked = np.array([float(places.get(label, np.nan)) for label in columns.labels] + [np.nan])
+        ranked = np.array([float(position_of.get(label, np.nan)) for label in columns.labels] + [np.nan])
         return _ranks(ranked[columns.value])
     counted = _counted(guideline, question)
-    flags = np.array([float(label in counted) if label in places else np.nan for label in columns.labels] + [np.nan])
-    words = " or ".join(f'"{label}"' for label in counted)
-    return _Scored(measured=f"share of {words}", unit=SHARE, high=words, numbers=flags[columns.value])
+    flags = np.array(
+        [float(label in counted) if label in position_of else np.nan for label in columns.labels] + [np.nan]
+    )
+    names = " or ".join(f'"{label}"' for label in counted)
+    return _Scored(measured=f"share of {names}", unit=SHARE, high=names, numbers=flags[columns.value])
 
 
 def _counted(guideline: Guideline, question: Question) -> tuple[str, ...]:
@@ -128,49 +130,51 @@ def _counted(guideline: Guideline, question: Question) -> tuple[str, ...]:
 
 def _ranks(values: Floats) -> _Scored:
     """Return values as the share of all that lie below, equal ones counted half."""
-    held = np.flatnonzero(~np.isnan(values))
+    has_value = np.flatnonzero(~np.isnan(values))
     numbers = np.full(len(values), np.nan)
-    _, place, counts = np.unique(values[held], return_inverse=True, return_counts=True)
+    _, rank, counts = np.unique(values[has_value], return_inverse=True, return_counts=True)
     below = np.cumsum(counts) - counts
-    numbers[held] = (below + counts / 2.0)[place] / max(len(held), 1)
+    numbers[has_value] = (below + counts / 2.0)[rank] / max(len(has_value), 1)
     return _Scored(measured="ordinal shift", unit=RANK, high="a high answer", numbers=numbers)
 
 
-def _told_by_orders(instrument: Instrument, question: Question, columns: AnswerArrays) -> Iterator[_Ways]:
+def _ways_by_order(instrument: Instrument, question: Question, columns: AnswerArrays) -> Iterator[_Ways]:
     orders = [shown_order_of(text) for text in columns.orders]
 
-    def ways(factor: OrderFactor, words: tuple[str, str], of: list[bool | None]) -> Iterator[_Ways]:
+    def ways(factor: OrderFactor, names: tuple[str, str], of: list[bool | None]) -> Iterator[_Ways]:
         if any(way is not None for way in of):
             codes = np.array([NEITHER if way is None else int(way) for way in of], dtype=np.int64)
-            yield _Ways(factor=factor, words=words, way=codes[columns.shown])
+            yield _Ways(factor=factor, names=names, way=codes[columns.shown])
 
     yield from ways(
         OrderFactor.QUESTIONS,
         ("asked earlier", "asked later"),
-        [_is_later(instrument, question, one) for one in orders],
+        [_is_later(instrument, question, order) for order in orders],
     )
     if question.scale.kind is ScaleKind.CATEGORIES:
         named = (f"answers {WRITTEN}", f"answers {REVERSED}")
-        yield from ways(OrderFactor.OPTIONS, named, [one.options for one in orders])
+        yield from ways(OrderFactor.OPTIONS, named, [order.options for order in orders])
     if question.level is QuestionLevel.TURN:
-        yield from ways(OrderFactor.TURNS, ("first turn first", "last turn first"), [one.turns for one in orders])
-    if any(one.dialogues is not None for one in orders):
+        yield from ways(OrderFactor.TURNS, ("first turn first", "last turn first"), [order.turns for order in orders])
+    if any(order.dialogues is not None for order in orders):
         half = ("in the first half of one's dialogues", "in the second half")
-        yield _Ways(factor=OrderFactor.QUEUE, words=half, way=_second_half(columns))
+        yield _Ways(factor=OrderFactor.QUEUE, names=half, way=_second_half(columns))
 
 
 def _is_later(instrument: Instrument, question: Question, order: ShownOrder) -> bool | None:
     """Tell whether an order asks a question later than average; None in the middle."""
     if not order.rows:
         return None
-    places = [_place(instrument, question, ShownOrder(row=row, rows=order.rows)) for row in range(1, order.rows + 1)]
-    here, middle = places[order.row - 1], (min(places) + max(places)) / 2
-    return None if here == middle else here > middle
+    positions = [
+        _group_position(instrument, question, ShownOrder(row=row, rows=order.rows)) for row in range(1, order.rows + 1)
+    ]
+    own, middle = positions[order.row - 1], (min(positions) + max(positions)) / 2
+    return None if own == middle else own > middle
 
 
-def _place(instrument: Instrument, question: Question, order: ShownOrder) -> int:
-    cards = groups_in_order(instrument, order)
-    return next(place for place, card in enumerate(cards) if question in card.questions)
+def _group_position(instrument: Instrument, question: Question, order: ShownOrder) -> int:
+    groups = groups_in_order(instrument, order)
+    return next(position for position, group in enumerate(groups) if question in group.questions)
 
 
 def _second_half(columns: AnswerArrays) -> Whole:
@@ -180,35 +184,35 @@ def _second_half(columns: AnswerArrays) -> Whole:
     return np.where(columns.annotation_no > 0, half, NEITHER)
 
 
-def _told_by_sequence(columns: AnswerArrays, scored: _Scored) -> Iterator[_Ways]:
+def _ways_by_sequence(columns: AnswerArrays, scored: _Scored) -> Iterator[_Ways]:
     """Yield the answers that follow a dialogue to which the same annotator gave a high answer."""
     sat = np.flatnonzero((columns.annotation_no > 0) & ~np.isnan(scored.numbers))
     if not len(sat):
         return
     span = int(columns.annotation_no.max()) + 2
-    sittings, place, counts = np.unique(
+    annotations, owner_of, counts = np.unique(
         columns.annotator[sat] * span + columns.annotation_no[sat], return_inverse=True, return_counts=True
     )
-    sums = np.bincount(place, weights=scored.numbers[sat])
+    sums = np.bincount(owner_of, weights=scored.numbers[sat])
     levels, limit = sums / counts, 0.0 if scored.unit == SHARE else 0.5
-    before = np.minimum(np.searchsorted(sittings, sittings - 1), len(sittings) - 1)
-    owner = sittings // span
-    met = (sittings[before] == sittings - 1) & (np.bincount(owner)[owner] >= FEWEST_SITTINGS)
+    before = np.minimum(np.searchsorted(annotations, annotations - 1), len(annotations) - 1)
+    owner = annotations // span
+    met = (annotations[before] == annotations - 1) & (np.bincount(owner)[owner] >= FEWEST_SITTINGS)
     rest_sum = np.bincount(owner, weights=sums)[owner] - sums - sums[before]
     rest_n = np.bincount(owner, weights=counts)[owner] - counts - counts[before]
     beside = np.zeros(len(columns))
-    beside[sat] = np.divide(rest_sum, rest_n, out=np.zeros(len(sums)), where=met)[place]
+    beside[sat] = np.divide(rest_sum, rest_n, out=np.zeros(len(sums)), where=met)[owner_of]
     way = np.full(len(columns), NEITHER, dtype=np.int64)
-    way[sat] = np.where(met, (levels[before] > limit).astype(np.int64), NEITHER)[place]
-    words = (f"after a dialogue without {scored.high}", f"after one with {scored.high}")
-    yield _Ways(factor=OrderFactor.PREVIOUS, words=words, way=way, beside=beside)
+    way[sat] = np.where(met, (levels[before] > limit).astype(np.int64), NEITHER)[owner_of]
+    names = (f"after a dialogue without {scored.high}", f"after one with {scored.high}")
+    yield _Ways(factor=OrderFactor.PREVIOUS, names=names, way=way, beside=beside)
 
 
 def _effect(
     guideline: Guideline, question: Question, columns: AnswerArrays, scored: _Scored, ways: _Ways, annotator: str
 ) -> OrderEffect:
-    told = ways.way != NEITHER
-    used = np.flatnonzero(told & ~np.isnan(scored.numbers))
+    is_known = ways.way != NEITHER
+    used = np.flatnonzero(is_known & ~np.isnan(scored.numbers))
     numbers = scored.numbers if ways.beside is None else scored.numbers - ways.beside
     sides = [_side(question, columns, ways, side, ~np.isnan(scored.numbers)) for side in (FIRST, SECOND)]
     return OrderEffect(
@@ -228,17 +232,17 @@ def _effect(
         ),
         n_annotators=len(np.unique(columns.annotator[used])),
         n_dialogues=len(np.unique(columns.dialogue[used])),
-        n_between=int(np.count_nonzero(~told)),
+        n_between=int(np.count_nonzero(~is_known)),
     )
 
 
-def _side(question: Question, columns: AnswerArrays, ways: _Ways, side: int, held: Flags) -> OrderSide:
+def _side(question: Question, columns: AnswerArrays, ways: _Ways, side: int, has_value: Flags) -> OrderSide:
     mine = ways.way == side
     return OrderSide(
-        shown=ways.words[side],
-        n=int(np.count_nonzero(mine & held)),
-        n_without_value=int(np.count_nonzero(mine & ~held)),
-        given=prevalence(question, columns.of(mine & held)),
+        shown=ways.names[side],
+        n=int(np.count_nonzero(mine & has_value)),
+        n_without_value=int(np.count_nonzero(mine & ~has_value)),
+        given=prevalence(question, columns.of(mine & has_value)),
     )
 
 

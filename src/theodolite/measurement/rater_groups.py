@@ -82,17 +82,19 @@ def group_agreement(
         7053-7065; within: Krippendorff (2011),
         https://repository.upenn.edu/asc_papers/43.
     """
-    given = label_indicators(ratings, categories)
-    if len(groups) != len(given):
-        message = f"`groups` must name the group of each rater; got {len(groups)} for {len(given)}"
+    indicators = label_indicators(ratings, categories)
+    if len(groups) != len(indicators):
+        message = f"`groups` must name the group of each rater; got {len(groups)} for {len(indicators)}"
         raise InputError(message)
     if whole_count(fewest, "fewest") < 2:
         message = f"`fewest` must be 2 raters or more; got {fewest}"
         raise InputError(message)
     names = list(dict.fromkeys(groups))
-    found = [_one_group(given, np.array([g == name for g in groups]), fewest, confidence, clusters) for name in names]
+    found = [
+        _one_group(indicators, np.array([g == name for g in groups]), fewest, confidence, clusters) for name in names
+    ]
     p_values = [
-        _permutation_p(given, sum(g == name for g in groups), ratio, draws, seed) if ratio is not None else None
+        _permutation_p(indicators, sum(g == name for g in groups), ratio, draws, seed) if ratio is not None else None
         for name, (_, _, ratio) in zip(names, found, strict=True)
     ]
     adjusted = iter(adjust_p_values([p for p in p_values if p is not None], method="bh"))
@@ -144,8 +146,8 @@ def cross_agreement(
         Wong, Paritosh, Aroyo (2021), Cross-replication Reliability: An Empirical
         Approach to Interpreting Inter-rater Reliability, ACL, pages 7053-7065.
     """
-    given = label_indicators([*ours, *theirs], categories)
-    return _across(given[: len(ours)].sum(axis=0), given[len(ours) :].sum(axis=0), clusters, confidence)
+    indicators = label_indicators([*ours, *theirs], categories)
+    return _across(indicators[: len(ours)].sum(axis=0), indicators[len(ours) :].sum(axis=0), clusters, confidence)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,16 +247,16 @@ def _gap(totals: Floats, members: NDArray[np.bool_], draws: int, seed: int) -> t
 
 
 def _one_group(
-    given: Floats, members: NDArray[np.bool_], fewest: int, confidence: float, clusters: ClusterIds | None
+    indicators: Floats, members: NDArray[np.bool_], fewest: int, confidence: float, clusters: ClusterIds | None
 ) -> tuple[Estimate | Undefined, Estimate | Undefined, float | None]:
     """Return agreement within a group, across, and their ratio."""
     if members.sum() < fewest:
         small = Undefined(reason=TOO_SMALL, unit=CORRECTED)
         return small, small, None
-    place = given[members] @ np.arange(given.shape[2])
-    table = np.where(given[members].sum(axis=2) > 0, place, math.nan)
+    place = indicators[members] @ np.arange(indicators.shape[2])
+    table = np.where(indicators[members].sum(axis=2) > 0, place, math.nan)
     within = krippendorff_alpha(table, confidence=confidence, clusters=clusters)
-    across = _across(given[members].sum(axis=0), given[~members].sum(axis=0), clusters, confidence)
+    across = _across(indicators[members].sum(axis=0), indicators[~members].sum(axis=0), clusters, confidence)
     if isinstance(within, Undefined) or isinstance(across, Undefined) or across.value <= 0.0:
         return within, across, None
     return within, across, within.value / across.value
@@ -300,11 +302,11 @@ def _cross_statistic(q: int) -> Callable[[Floats], Floats]:
     return statistic
 
 
-def _permutation_p(given: Floats, size: int, found: float, draws: int, seed: int) -> float:
+def _permutation_p(indicators: Floats, size: int, observed: float, draws: int, seed: int) -> float:
     """Return how often as many raters at random give a ratio as far from the middle of such ratios."""
     rng = np.random.default_rng(seed)
-    n_raters, n_units, q = given.shape
-    flat, everybody = given.reshape(n_raters, -1), given.sum(axis=0)
+    n_raters, n_units, q = indicators.shape
+    flat, everybody = indicators.reshape(n_raters, -1), indicators.sum(axis=0)
     at_once = max(AT_ONCE // (n_units * q), 1)
     ratios: list[float] = []
     for start in range(0, draws, at_once):
@@ -314,7 +316,7 @@ def _permutation_p(given: Floats, size: int, found: float, draws: int, seed: int
     valid = np.array([ratio for ratio in ratios if math.isfinite(ratio)])
     if not valid.size:
         return 1.0
-    low, high = int(np.sum(valid <= found + 1e-12)), int(np.sum(valid >= found - 1e-12))
+    low, high = int(np.sum(valid <= observed + 1e-12)), int(np.sum(valid >= observed - 1e-12))
     return min(2.0 * (1.0 + min(low, high)) / (1.0 + valid.size), 1.0)
 
 

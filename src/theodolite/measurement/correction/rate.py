@@ -80,14 +80,14 @@ def corrected_rate(
     return between(value, chances, sorted_out, confidence)
 
 
-def _widened(chances: Floats, found: Strata, confidence: float) -> Floats:
+def _widened(chances: Floats, strata_data: Strata, confidence: float) -> Floats:
     """Return equally likely rates that are spread as far as the clusters' own differences ask for.
 
     Shares of verdicts and of defects are drawn apart, though clusters move them
     together; where the error over clusters says so, the logits are stretched.
     """
-    degrees = max(len(found.verdicts_by_cluster) - 1, 1)
-    wanted = found.robust_error() * student_quantile(confidence, degrees) / normal_quantile(confidence)
+    degrees = max(len(strata_data.verdicts_by_cluster) - 1, 1)
+    wanted = strata_data.robust_error() * student_quantile(confidence, degrees) / normal_quantile(confidence)
     stretch = wanted / max(float(chances.std()), TINY)
     if stretch <= 1.0:
         return chances
@@ -97,19 +97,19 @@ def _widened(chances: Floats, found: Strata, confidence: float) -> Floats:
     return widened
 
 
-def between(value: float, chances: Floats, found: Strata, confidence: float) -> Estimate:
+def between(value: float, chances: Floats, strata_data: Strata, confidence: float) -> Estimate:
     """Return the estimate of a share whose interval is the middle of equally likely ones.
 
     Args:
         value: The share; fraction.
         chances: Equally likely shares.
-        found: What they rest on.
+        strata_data: What they rest on.
         confidence: Coverage of the interval; fraction.
     """
     low, high = middle(chances, confidence)
     # No defect found is compatible with none there is, which the prior alone denies; and it leaves room for
     # more than the prior says.
-    bound = found.zero_defect_bound((1.0 - confidence) / 2.0) if value <= 0.0 or value >= 1.0 else 0.0
+    bound = strata_data.zero_defect_bound((1.0 - confidence) / 2.0) if value <= 0.0 or value >= 1.0 else 0.0
     low = 0.0 if value <= 0.0 else min(low, 1.0 - bound, value)
     high = 1.0 if value >= 1.0 else max(high, bound, value)
     return Estimate(
@@ -117,10 +117,10 @@ def between(value: float, chances: Floats, found: Strata, confidence: float) -> 
         low=low,
         high=high,
         confidence=confidence,
-        n=found.labelled,
+        n=strata_data.labelled,
         unit=DIALOGUES,
-        method=STRATIFIED if found.alone else STRATIFIED_CLUSTERS,
-        n_clusters=found.n_clusters,
+        method=STRATIFIED if strata_data.alone else STRATIFIED_CLUSTERS,
+        n_clusters=strata_data.n_clusters,
     )
 
 
@@ -202,12 +202,12 @@ def judge_accuracy(
         (labels for some verdicts only). Its coverage: benchmarks/COVERAGE.md.
     """
     check_confidence(confidence)
-    kept = [place for place, verdict in enumerate(verdicts) if verdict is not None]
-    given = [_heap(verdicts, drawn_from, place) for place in kept]
-    found = [labels[place] for place in kept] if len(labels) == len(verdicts) else labels
-    ids = None if clusters is None else [clusters[place] for place in kept]
-    heaps = strata(given, found, ids)
-    rate = corrected_rate(given, found, clusters=ids, confidence=confidence)
+    kept = [index for index, verdict in enumerate(verdicts) if verdict is not None]
+    given = [_heap(verdicts, drawn_from, index) for index in kept]
+    own_labels = [labels[index] for index in kept] if len(labels) == len(verdicts) else labels
+    ids = None if clusters is None else [clusters[index] for index in kept]
+    heaps = strata(given, own_labels, ids)
+    rate = corrected_rate(given, own_labels, clusters=ids, confidence=confidence)
     bias, sensitivity, specificity = _joint(heaps, rate, confidence)
     alarms = heaps.verdicts_by_cluster[:, _flagged(heaps) > 0].sum(axis=1)
     sizes = list(zip(alarms.tolist(), heaps.verdicts_by_cluster.sum(axis=1).tolist(), strict=True))

@@ -360,14 +360,14 @@ class Null:
     exact: bool
     seed: int
 
-    def of(self, metric: Metric, found: float) -> Chance:
+    def of(self, metric: Metric, observed: float) -> Chance:
         """Return where a value stands among the values of all orders.
 
         Exact where all orders were enumerated. Otherwise the order that was
         found counts as one of the sample, so that no share is ever 0.
         """
         values = metric(self.rows)
-        low, high = int((values <= found + _SAME).sum()), int((values >= found - _SAME).sum())
+        low, high = int((values <= observed + _SAME).sum()), int((values >= observed - _SAME).sum())
         n, extra = len(values), 0 if self.exact else 1
         how = "all orders enumerated" if self.exact else f"{n:,} random orders, seed {self.seed}"
         return Chance(

@@ -101,15 +101,15 @@ def ordinal_model(
     rows = _Rows.of(answers, factors, categories, people)
     if rows.n_points < 2:
         return Undefined(reason="One point of the scale only was given.", n=len(rows.answers), unit=LOG_ODDS)
-    found, arrived = _climbed(rows)
+    parameters, arrived = _climbed(rows)
     size = len(rows.factors[0]) if rows.factors.size else len(factors)
-    slopes = found[rows.n_points - 1 : rows.n_points - 1 + size]
+    slopes = parameters[rows.n_points - 1 : rows.n_points - 1 + size]
     if not arrived or np.any(np.abs(slopes * rows.spread) > STEEPEST):
         return Undefined(
             reason="A factor settles the answer, or the search found no end.", n=len(rows.answers), unit=LOG_ODDS
         )
-    log_likelihood, _ = rows.log_likelihood(found)
-    errors = _errors(rows, found)[rows.n_points - 1 :]
+    log_likelihood, _ = rows.log_likelihood(parameters)
+    errors = _errors(rows, parameters)[rows.n_points - 1 :]
     z = normal_quantile(confidence)
     coefficients = {
         name: Estimate(
@@ -126,8 +126,8 @@ def ordinal_model(
     }
     return OrdinalFit(
         coefficients=coefficients,
-        thresholds=tuple(float(value) for value in found[: rows.n_points - 1]),
-        person_variance=float(found[-1] ** 2) if rows.n_people is not None else 0.0,
+        thresholds=tuple(float(value) for value in parameters[: rows.n_points - 1]),
+        person_variance=float(parameters[-1] ** 2) if rows.n_people is not None else 0.0,
         log_likelihood=log_likelihood,
         n=len(rows.answers),
         n_people=rows.n_people,
@@ -167,7 +167,7 @@ def odds_by_threshold(
         Brant (1990), Biometrics 46:1171-1178.
     """
     points = scale_points(categories)
-    place = {point: number for number, point in enumerate(points)}
+    index = {point: number for number, point in enumerate(points)}
     texts = [label_text(answer) for answer in answers]
     strange = sorted({text for text in texts if text is not None} - set(points))
     if strange:
@@ -175,7 +175,7 @@ def odds_by_threshold(
         raise InputError(message)
     return {
         point: ordinal_model(
-            [None if text is None else float(place[text] > place[point]) for text in texts],
+            [None if text is None else float(index[text] > index[point]) for text in texts],
             factors,
             categories=[0, 1],
             confidence=confidence,
@@ -226,10 +226,10 @@ class _Rows:
             .T
         )
         used = [point for point in points if point in texts]
-        place = np.array([used.index(text) for text in texts if text is not None], dtype=np.int64)
+        index = np.array([used.index(text) for text in texts if text is not None], dtype=np.int64)
         _, starts = np.unique(codes[kept][order], return_index=True)
         return cls(
-            answers=place[order],
+            answers=index[order],
             factors=table[kept][order],
             starts=starts,
             n_points=len(used),
@@ -313,15 +313,15 @@ def _natural(values: Floats, k: int, *, people: bool) -> Floats:
     return natural
 
 
-def _errors(rows: _Rows, found: Floats) -> Floats:
+def _errors(rows: _Rows, parameters: Floats) -> Floats:
     """Return standard errors from the curvature of the likelihood; NaN where it has none."""
-    size, step = len(found), 1e-4
+    size, step = len(parameters), 1e-4
     curvature = np.empty((size, size))
-    for place in range(size):
+    for index in range(size):
         moved = np.zeros(size)
-        moved[place] = step * max(abs(float(found[place])), 1.0)
-        change = rows.log_likelihood(found + moved)[1] - rows.log_likelihood(found - moved)[1]
-        curvature[place] = change / (2.0 * moved[place])
+        moved[index] = step * max(abs(float(parameters[index])), 1.0)
+        change = rows.log_likelihood(parameters + moved)[1] - rows.log_likelihood(parameters - moved)[1]
+        curvature[index] = change / (2.0 * moved[index])
     # A tendency without variance lies on the edge, where there is no curvature to read.
     used = np.abs(np.diag(curvature)) > 1e-8
     errors = np.full(size, np.nan)

@@ -62,7 +62,7 @@ def rank_sum_test(a: Answers, b: Answers) -> Significance | Undefined:
         Lehmann (1975), Nonparametrics, section 1.4; Cliff (1993), Psychological
         Bulletin 114:494-509.
     """
-    first, second = given(a), given(b)
+    first, second = present_answers(a), present_answers(b)
     together = np.concatenate((first, second))
     n, m = len(first), len(second)
     reason = why_not((first, second), together)
@@ -162,7 +162,7 @@ def superiority(a: Answers, b: Answers, *, confidence: float = 0.95) -> Estimate
         Medicine 25:559-573, method 5.
     """
     check_confidence(confidence)
-    first, second = given(a, "a"), given(b, "b")
+    first, second = present_answers(a, "a"), present_answers(b, "b")
     n, m = len(first), len(second)
     if min(n, m) < 2:
         return Undefined(reason=NO_ANSWERS, n=n + m, unit=SUPERIORITY, method="Brunner-Munzel")
@@ -227,7 +227,7 @@ def brunner_munzel_test(a: Answers, b: Answers) -> Significance | Undefined:
     Source:
         Brunner, Munzel (2000), Biometrical Journal 42:17-25.
     """
-    first, second = given(a), given(b)
+    first, second = present_answers(a), present_answers(b)
     if min(len(first), len(second)) < 2:
         return Undefined(reason=NO_ANSWERS, n=len(first) + len(second), method="Brunner-Munzel")
     value, error, degrees = _brunner_munzel(first, second)
@@ -249,7 +249,7 @@ def brunner_munzel_test(a: Answers, b: Answers) -> Significance | Undefined:
     )
 
 
-def given(answers: Answers, name: str = "answers") -> Floats:
+def present_answers(answers: Answers, name: str = "answers") -> Floats:
     """Return the answers that were given.
 
     Raises:
@@ -335,7 +335,7 @@ def kruskal_wallis(groups: Mapping[str, Answers]) -> Significance | Undefined:
         47:583-621; effect: Kelley (1935), Proceedings of the National Academy of
         Sciences 21:554-559.
     """
-    columns = [given(answers) for answers in groups.values()]
+    columns = [present_answers(answers) for answers in groups.values()]
     together = np.concatenate(columns) if columns else np.empty(0)
     reason = why_not(columns, together)
     n = len(together)
@@ -395,7 +395,7 @@ def dunn(groups: Mapping[str, Answers], *, adjustment: Adjustment = "holm") -> t
     Source:
         Dunn (1964), Technometrics 6:241-252.
     """
-    columns = {name: given(answers) for name, answers in groups.items()}
+    columns = {name: present_answers(answers) for name, answers in groups.items()}
     together = np.concatenate(list(columns.values())) if columns else np.empty(0)
     if why_not(list(columns.values()), together):
         return ()
@@ -451,7 +451,7 @@ def friedman(rows: Sequence[Answers]) -> Significance | Undefined:
     if len(lengths) > 1:
         message = f"`rows` must hold the same things for everybody; got rows of {sorted(lengths)}"
         raise InputError(message)
-    full = [given(row) for row in rows]
+    full = [present_answers(row) for row in rows]
     ranks = np.array([average_ranks(row) for row in full if len(row) == max(lengths, default=0)])
     n = len(ranks)
     k = ranks.shape[1] if n else 0

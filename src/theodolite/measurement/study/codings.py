@@ -222,12 +222,15 @@ class TwiceCoded:
 
     def on(self, code: str) -> CodeAgreement:
         """Return the agreement on one code."""
-        said = [(code in one, code in other) for one, other in zip(self.first, self.second, strict=True)]
-        rows = [[float(one[place]) for one in said] for place in range(2)]
+        coded = [
+            (code in first_has, code in second_has)
+            for first_has, second_has in zip(self.first, self.second, strict=True)
+        ]
+        rows = [[float(first_has[place]) for first_has in coded] for place in range(2)]
         return CodeAgreement(
             code=code,
-            n_given=sum(sum(one) for one in said),
-            alike=self._same([one == other for one, other in said]),
+            n_given=sum(sum(first_has) for first_has in coded),
+            alike=self._same([first_has == second_has for first_has, second_has in coded]),
             alpha=krippendorff_alpha(rows, scale="nominal", clusters=shared_clusters(self.people)),
         )
 

@@ -46,10 +46,10 @@ def _diagnostics_of(
     table: AnswerTable, annotator: Annotator, guideline: Guideline, application: str
 ) -> JudgeDiagnostics:
     marks = table.marks.get(annotator.name, ())
-    places = [place for place in table.positions(application) if marks and marks[place]]
+    places = [index for index in table.positions(application) if marks and marks[index]]
 
     def marked(mark: AnnotationMark) -> tuple[str, ...]:
-        return tuple(table.sessions.label(place) for place in places if marks[place] & mark)
+        return tuple(table.sessions.label(index) for index in places if marks[index] & mark)
 
     votes = _JudgeVotes.of(table, annotator, guideline, places)
     return JudgeDiagnostics(
@@ -107,8 +107,8 @@ class _JudgeVotes:
         labels = [self.table.sessions.label(position) for position in self.positions]
         clusters = [cluster_of(self.table, position) for position in self.positions]
         groups = [self.table.settings[position].groups for position in self.positions]
-        applies = [place for place, own in enumerate(groups) if self.rule.applies_to(own)]
-        sides = [tuple(self._side(value) for value in values[place]) for place in applies]
+        applies = [index for index, own in enumerate(groups) if self.rule.applies_to(own)]
+        sides = [tuple(self._side(value) for value in values[index]) for index in applies]
         labelling = self.annotator.labelling
         return VoteRecord(
             voting=labelling.voting if isinstance(labelling, ModelJudge) else Voting(),
@@ -122,14 +122,14 @@ class _JudgeVotes:
             ),
             flip_rate=flip_rate(values, clusters=clusters),
             retest_alpha=self._alpha(values, clusters),
-            by_single_votes=vote_share(sides, DEFECT, clusters=[clusters[place] for place in applies]),
-            by_majorities=self._decided_rate([self.positions[place] for place in applies]),
+            by_single_votes=vote_share(sides, DEFECT, clusters=[clusters[index] for index in applies]),
+            by_majorities=self._decided_rate([self.positions[index] for index in applies]),
             advice=_advice(sides),
         )
 
     def _decided_rate(self, positions: Sequence[int]) -> Estimate | Undefined:
         """Return the rate of the labels that the votes came to: the same labels as the judge's headline."""
-        sheet = QuestionLabels(
+        labels = QuestionLabels(
             table=self.table,
             guideline=self.guideline,
             question=self.guideline.question,
@@ -137,7 +137,7 @@ class _JudgeVotes:
             rule=self.rule,
         )
         source = AnswerSource(name=self.annotator.name, kind=self.annotator.kind, version="")
-        return rate_of(defects_of(sheet, self.rule, sheet.labels(source)))
+        return rate_of(defects_of(labels, self.rule, labels.labels(source)))
 
     def _values(self, rows: Sequence[AnswerRecord]) -> Values:
         """Return the value of each reading: about the dialogue, or that of the turn that makes a defect of it."""

@@ -377,9 +377,9 @@ def _by_judge(table: AnswerTable, judge: str, guideline: Guideline, question: Qu
     )
 
 
-def _row(annotator: str, position: int, record: AnswerRecord, shown: str, sitting: int = 0) -> tuple[object, ...]:
+def _row(annotator: str, position: int, record: AnswerRecord, shown: str, annotation_no: int = 0) -> tuple[object, ...]:
     unit = (position, record.turn, record.replicate)
-    return annotator, unit, position, record.value, 0.0, shown, sitting, record.turn or 0
+    return annotator, unit, position, record.value, 0.0, shown, annotation_no, record.turn or 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

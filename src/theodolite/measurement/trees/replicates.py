@@ -112,7 +112,11 @@ class Compiled:
     def values_alone(self) -> dict[str, Floats]:
         """Return the value of each node for single dialogues; name to shape (dialogues,)."""
         # Weights that pick one dialogue leave its own histogram as it is.
-        own = {(name, each.edge.child): each.content for name, several in self.elements.items() for each in several}
+        own = {
+            (name, element.edge.child): element.content
+            for name, several in self.elements.items()
+            for element in several
+        }
         return self._evaluated(own, self.n_sessions)
 
     def _evaluated(self, products: Mapping[tuple[str, str], Floats], rows: int) -> dict[str, Floats]:
@@ -129,13 +133,13 @@ class Compiled:
         """Return the histograms of all replicates, by node and child."""
         found: dict[tuple[str, str], Floats] = {}
         for batch in self._batches():
-            content = np.concatenate([each.content for _, each in batch], axis=1)
+            content = np.concatenate([element.content for _, element in batch], axis=1)
             used = np.flatnonzero(content.any(axis=1))
             product = weights @ content if len(used) == len(content) else weights[:, used] @ content[used]
             at = 0
-            for name, each in batch:
-                width = each.content.shape[1]
-                found[name, each.edge.child] = product[:, at : at + width]
+            for name, element in batch:
+                width = element.content.shape[1]
+                found[name, element.edge.child] = product[:, at : at + width]
                 at += width
         return found
 
@@ -143,12 +147,12 @@ class Compiled:
         batch: list[tuple[str, Elements]] = []
         width = 0
         for name, several in self.elements.items():
-            for each in several:
-                if batch and width + each.content.shape[1] > MOST_COLUMNS:
+            for element in several:
+                if batch and width + element.content.shape[1] > MOST_COLUMNS:
                     yield batch
                     batch, width = [], 0
-                batch.append((name, each))
-                width += each.content.shape[1]
+                batch.append((name, element))
+                width += element.content.shape[1]
         if batch:
             yield batch
 
@@ -158,20 +162,20 @@ class Compiled:
         method = self.methods[node.summary]
         highest = next((r.highest for edge in node.edges if (r := self.range(edge.child)) is not None), None)
         columns, weights = [np.empty((rows, 0))], [np.empty((rows, 0))]
-        for each in self.elements.get(node.name, ()):
-            product = products[node.name, each.edge.child]
-            if each.levels is None:
+        for element in self.elements.get(node.name, ()):
+            product = products[node.name, element.edge.child]
+            if element.levels is None:
                 total = product[:, 1]
                 columns.append(np.divide(product[:, 0], total, out=np.full(rows, np.nan), where=total > 0)[:, None])
-                weights.append(total[:, None] * each.edge.weight)
+                weights.append(total[:, None] * element.edge.weight)
             else:
-                columns.append(np.broadcast_to(each.levels, product.shape))
-                weights.append(product * each.edge.weight)
+                columns.append(np.broadcast_to(element.levels, product.shape))
+                weights.append(product * element.edge.weight)
         single = [edge for edge in node.edges if edge.child in values]
         columns += [values[edge.child][:, None] for edge in single]
         weights += [np.full((rows, 1), edge.weight) for edge in single]
         stacked, shares = np.concatenate(columns, axis=1), np.concatenate(weights, axis=1)
-        only_levels = not single and all(each.levels is not None for each in self.elements.get(node.name, ()))
+        only_levels = not single and all(element.levels is not None for element in self.elements.get(node.name, ()))
         return summarise(method, stacked[:1] if only_levels else stacked, shares, highest=highest)
 
 
@@ -257,9 +261,9 @@ def _drawn(rng: np.random.Generator, groups: Sequence[Ints], n_clusters: int, ro
         step = max(1, MOST_DRAWN // len(members))
         for start in range(0, rows, step):
             n = min(step, rows - start)
-            drawn = rng.integers(len(members), size=(n, len(members)))
-            drawn += np.arange(n)[:, None] * len(members)
-            cells = np.bincount(drawn.ravel(), minlength=n * len(members))
+            picks = rng.integers(len(members), size=(n, len(members)))
+            picks += np.arange(n)[:, None] * len(members)
+            cells = np.bincount(picks.ravel(), minlength=n * len(members))
             counts[start : start + n, members] = cells.reshape(n, len(members))
     return counts
 
