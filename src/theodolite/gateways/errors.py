@@ -103,13 +103,13 @@ def read_api_error(body: bytes) -> ApiError:
     return api_error_in(result) or ApiError(words="")
 
 
-def api_error_in(found: Any) -> ApiError | None:
+def api_error_in(payload: Any) -> ApiError | None:
     """Return the error that a parsed answer holds, or None where it holds none."""
-    if isinstance(found, list) and len(found) == 1:  # some servers put their one object into a list
-        found = found[0]
-    if not isinstance(found, Mapping):
+    if isinstance(payload, list) and len(payload) == 1:  # some servers put their one object into a list
+        payload = payload[0]
+    if not isinstance(payload, Mapping):
         return None
-    error = found.get("error", found)
+    error = payload.get("error", payload)
     words = _words(error)
     if not isinstance(error, Mapping):
         return ApiError(words=words) if words else None

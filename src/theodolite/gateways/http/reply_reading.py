@@ -299,27 +299,27 @@ def _compiled(pattern: str) -> re.Pattern[str]:
         raise InputError(message) from error
 
 
-def _walk(found: Any, path: Path) -> Any:
+def _walk(payload: Any, path: Path) -> Any:
     """Follow the path; a step that leads nowhere becomes a failed attempt."""
-    root = found
+    root = payload
     for position, step in enumerate(path):
         try:
-            found = _member(found, step)
+            payload = _member(payload, step)
         except LookupError:
             return _api_error(root) or malformed(
-                f"the answer has no `{_written(path[: position + 1])}`{_alternatives(found)}"
+                f"the answer has no `{_written(path[: position + 1])}`{_alternatives(payload)}"
             )
-    return found
+    return payload
 
 
-def _failure(found: Any, reply: Any) -> AttemptError | None:
+def _failure(payload: Any, reply: Any) -> AttemptError | None:
     """Return the failure that an application reports beside its reply; an error beside a text may be a mere remark."""
     is_blank = reply is None or (isinstance(reply, str) and not reply.strip())
-    if is_blank and (api_error := _api_error(found)) is not None:
+    if is_blank and (api_error := _api_error(payload)) is not None:
         return api_error
-    if not isinstance(found, Mapping) or found.get("success") is not False:
+    if not isinstance(payload, Mapping) or payload.get("success") is not False:
         return None
-    said = api_error_in(found)
+    said = api_error_in(payload)
     words = reply if isinstance(reply, str) and not is_blank else said.words if said is not None else ""
     return AttemptError(kind=ServerFault, words=f"it says that it failed: {words}".removesuffix(": "))
 
@@ -330,9 +330,9 @@ def _unread(why: str, text: str) -> AttemptError:
     return malformed(f"the answer {why}; it begins with `{begins}`")
 
 
-def _api_error(found: Any) -> AttemptError | None:
+def _api_error(payload: Any) -> AttemptError | None:
     """Return the error that an application reports in place of a reply, although its status is 200."""
-    api_error = api_error_in(found) if isinstance(found, Mapping) and found.get("error") else None
+    api_error = api_error_in(payload) if isinstance(payload, Mapping) and payload.get("error") else None
     if api_error is None:
         return None
     words = api_error.words or api_error.code
@@ -343,11 +343,11 @@ def _error(words: str) -> AttemptError:
     return AttemptError(kind=ServerFault, words=f"it says: {words}" if words else "it does not say which")
 
 
-def _member(found: Any, step: str | int) -> Any:
-    if isinstance(step, str) and isinstance(found, Mapping):
-        return found[step]
-    if isinstance(step, int) and isinstance(found, list):
-        return found[step]
+def _member(payload: Any, step: str | int) -> Any:
+    if isinstance(step, str) and isinstance(payload, Mapping):
+        return payload[step]
+    if isinstance(step, int) and isinstance(payload, list):
+        return payload[step]
     raise LookupError(step)
 
 
@@ -355,19 +355,19 @@ def _written(path: Path) -> str:
     return "$" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
 
 
-def _alternatives(found: Any) -> str:
-    if not isinstance(found, Mapping):
+def _alternatives(payload: Any) -> str:
+    if not isinstance(payload, Mapping):
         return ""
-    return f"; there are {', '.join(sorted(map(str, found))[:6])}" if found else "; the object there is empty"
+    return f"; there are {', '.join(sorted(map(str, payload))[:6])}" if payload else "; the object there is empty"
 
 
-def _checked(found: Any) -> str | AttemptError:
-    if isinstance(found, AttemptError):
-        return found
-    if found is None or (isinstance(found, str) and not found.strip()):
+def _checked(payload: Any) -> str | AttemptError:
+    if isinstance(payload, AttemptError):
+        return payload
+    if payload is None or (isinstance(payload, str) and not payload.strip()):
         return empty()
-    return found if isinstance(found, str) else _no_text(found)
+    return payload if isinstance(payload, str) else _no_text(payload)
 
 
-def _no_text(found: Any) -> AttemptError:
-    return malformed(f"the reply is a JSON {type(found).__name__}; expected text")
+def _no_text(payload: Any) -> AttemptError:
+    return malformed(f"the reply is a JSON {type(payload).__name__}; expected text")

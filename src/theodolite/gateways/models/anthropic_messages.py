@@ -14,7 +14,7 @@ from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.models.chat_format import CHAT_FIELD, NOTHING, Dialect, body_bytes
 from theodolite.gateways.models.model_answer import (
     EventBody,
-    SaidByModel,
+    ModelOutput,
     StreamForm,
     latest_usage,
     member,
@@ -109,22 +109,22 @@ def sets_form(params: Mapping[str, Param]) -> bool:
 
 def read_reply(answer: HttpResponse, *, price: Price | None, secret: Secret) -> Reply | AttemptError:
     """Return the reply that an answer holds, or what is wrong with it."""
-    found = parsed_object(answer, expected="an object with `content`")
-    if isinstance(found, AttemptError):
-        return found
-    if found.get("type") == "error":
-        api_error = api_error_in(found)
+    payload = parsed_object(answer, expected="an object with `content`")
+    if isinstance(payload, AttemptError):
+        return payload
+    if payload.get("type") == "error":
+        api_error = api_error_in(payload)
         return AttemptError(
             kind=ServerFault, words=f"200 with an error: {secret.scrub(api_error.words if api_error else '')}"
         )
-    said = SaidByModel(
-        text=_text(found),
-        model=found.get("model"),
-        finish=found.get("stop_reason"),
-        tokens_in=sum(token_count(found, key) for key in _TOKENS_READ),
-        tokens_out=token_count(found, "output_tokens"),
+    output = ModelOutput(
+        text=_text(payload),
+        model=payload.get("model"),
+        finish=payload.get("stop_reason"),
+        tokens_in=sum(token_count(payload, key) for key in _TOKENS_READ),
+        tokens_out=token_count(payload, "output_tokens"),
     )
-    return reply_of(said, answer, price)
+    return reply_of(output, answer, price)
 
 
 MESSAGES = Dialect(
@@ -145,11 +145,11 @@ def _schema_form(schema: Mapping[str, object]) -> dict[str, object]:
     return {"type": "json_schema", "schema": schema}
 
 
-def _text(found: Mapping[str, Any]) -> str | AttemptError:
+def _text(payload: Mapping[str, Any]) -> str | AttemptError:
     """Return the words; thinking blocks are none, and a tool call is no answer."""
-    if found.get("stop_reason") == REFUSAL:
+    if payload.get("stop_reason") == REFUSAL:
         return withheld("the endpoint's classifier withheld the reply")
-    blocks = found.get("content")
+    blocks = payload.get("content")
     if not isinstance(blocks, list) or not all(isinstance(block, Mapping) for block in blocks):
         return malformed("the answer holds no `content` with blocks")
     texts = [block.get("text") for block in blocks if block.get("type") == "text"]
@@ -157,4 +157,4 @@ def _text(found: Mapping[str, Any]) -> str | AttemptError:
         return malformed("a text block of the reply holds no text")
     joined = "".join(str(text) for text in texts)
     asks = any(block.get("type") == "tool_use" for block in blocks)
-    return words_in(joined, is_cut=found.get("stop_reason") == "max_tokens", asks_for_tool=asks)
+    return words_in(joined, is_cut=payload.get("stop_reason") == "max_tokens", asks_for_tool=asks)

@@ -80,7 +80,7 @@ class StreamOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChatLine:
+class ChatClient:
     """What calls and endpoint checks have in common.
 
     Attributes:
@@ -201,7 +201,7 @@ class ChatLine:
         return read_model_names(answer) if isinstance(answer, HttpResponse) else ()
 
 
-def open_line(
+def open_chat_client(
     endpoint: ModelEndpoint,
     dialect: Dialect,
     *,
@@ -209,7 +209,7 @@ def open_line(
     clock: Clock,
     rate_limiter: RateLimiter | None,
     route: CallRoute | None = None,
-) -> ChatLine:
+) -> ChatClient:
     """Return the line to an endpoint; nothing is opened before the first call.
 
     Raises:
@@ -229,4 +229,4 @@ def open_line(
         check_in_band=lambda body: passing_error(body, secret),
         route=route,
     )
-    return ChatLine(endpoint=endpoint, dialect=dialect, url=url, client=client, wishes=wishes)
+    return ChatClient(endpoint=endpoint, dialect=dialect, url=url, client=client, wishes=wishes)

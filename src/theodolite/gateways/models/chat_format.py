@@ -17,7 +17,7 @@ from theodolite.gateways.errors import FILTER_CODES, AttemptError, api_error_in,
 from theodolite.gateways.http.client import HttpRequest, HttpResponse
 from theodolite.gateways.models.model_answer import (
     EventBody,
-    SaidByModel,
+    ModelOutput,
     StreamForm,
     member,
     parsed_object,
@@ -148,8 +148,8 @@ def _choices(event: EventBody) -> list[Any]:
     return choices[:1] if isinstance(choices, list) else []
 
 
-def _last(found: Sequence[Any], name: str) -> Any:
-    values = [value for one in found if (value := member(one, name)) is not None]
+def _last(payload: Sequence[Any], name: str) -> Any:
+    values = [value for one in payload if (value := member(one, name)) is not None]
     return values[-1] if values else None
 
 
@@ -217,35 +217,35 @@ def _member(key: str, value: Any) -> str:
     """Return one field of a body; messages, which are most of it, are written without a tree of objects in between."""
     if key != CHAT_FIELD or not isinstance(value, tuple):
         return f"{_TEXT(key)}:{value if isinstance(value, _Written) else _WRITE(value)}"
-    said = (f'{{"role":{_ROLES[message.speaker]},"content":{_TEXT(message.text)}}}' for message in value)
-    return f"{_TEXT(key)}:[{','.join(said)}]"
+    output = (f'{{"role":{_ROLES[message.speaker]},"content":{_TEXT(message.text)}}}' for message in value)
+    return f"{_TEXT(key)}:[{','.join(output)}]"
 
 
 def read_reply(answer: HttpResponse, *, price: Price | None, secret: Secret) -> Reply | AttemptError:
     """Return the reply that an answer holds, or what is wrong with it."""
-    found = parsed_object(answer, expected="an object with `choices`")
-    if isinstance(found, AttemptError):
-        return found
-    choice = _first_choice(found)
+    payload = parsed_object(answer, expected="an object with `choices`")
+    if isinstance(payload, AttemptError):
+        return payload
+    choice = _first_choice(payload)
     if choice is None:
-        return _no_choice(found, secret)
-    said = SaidByModel(
+        return _no_choice(payload, secret)
+    output = ModelOutput(
         text=_text(choice, secret),
-        model=found.get("model"),
+        model=payload.get("model"),
         finish=choice.get("finish_reason"),
-        tokens_in=token_count(found, "prompt_tokens"),
-        tokens_out=token_count(found, "completion_tokens"),
+        tokens_in=token_count(payload, "prompt_tokens"),
+        tokens_out=token_count(payload, "completion_tokens"),
     )
-    return reply_of(said, answer, price)
+    return reply_of(output, answer, price)
 
 
 def read_model_names(answer: HttpResponse) -> tuple[str, ...]:
     """Return the names of the models that an endpoint offers; empty where it does not say."""
     try:
-        found = json.loads(answer.body)
+        payload = json.loads(answer.body)
     except (ValueError, RecursionError):
         return ()
-    rows = found.get("data") if isinstance(found, Mapping) else None
+    rows = payload.get("data") if isinstance(payload, Mapping) else None
     names = [row.get("id") for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
     return tuple(word(name) for name in names if isinstance(name, str))
 
@@ -267,14 +267,14 @@ CHAT_COMPLETIONS = Dialect(
 """OpenAI's Chat Completions, which most other servers speak too."""
 
 
-def _first_choice(found: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    choices = found.get("choices")
+def _first_choice(payload: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    choices = payload.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else None
     return first if isinstance(first, Mapping) and isinstance(first.get("message"), Mapping) else None
 
 
-def _no_choice(found: Mapping[str, Any], secret: Secret) -> AttemptError:
-    api_error = api_error_in(found) if "error" in found else None
+def _no_choice(payload: Mapping[str, Any], secret: Secret) -> AttemptError:
+    api_error = api_error_in(payload) if "error" in payload else None
     if api_error is None:
         return malformed("the answer holds no `choices` with a `message`")
     words = f"200 with an error: {secret.scrub(api_error.words)}"

@@ -20,7 +20,7 @@ from theodolite.gateways.http.client import HttpResponse, host_of
 from theodolite.gateways.http.proxies import CallRoute
 from theodolite.gateways.limits.rate_limiter import RateLimiter
 from theodolite.gateways.limits.retry import RetriesExhausted, RetryPolicy
-from theodolite.gateways.models.chat_client import ChatLine, open_line
+from theodolite.gateways.models.chat_client import ChatClient, open_chat_client
 from theodolite.gateways.models.chat_format import CHAT_COMPLETIONS, Dialect
 from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock
@@ -122,16 +122,16 @@ _SHOWN_NAMES = 8
 class ChatEndpointCheck:
     """One question and what its answer, or the lack of it, tells people to do."""
 
-    def __init__(self, line: ChatLine, *, endpoint_check_s: float = ENDPOINT_CHECK_S) -> None:
-        """Keep the line.
+    def __init__(self, chat_client: ChatClient, *, endpoint_check_s: float = ENDPOINT_CHECK_S) -> None:
+        """Check through a client.
 
         Args:
-            line: To the endpoint.
+            chat_client: Client of the endpoint.
             endpoint_check_s: Deadline of an endpoint check; seconds.
         """
-        self._line = line
+        self._client = chat_client
         self._endpoint_check_s = endpoint_check_s
-        self._curl = line.dialect.curl(line.url, line.client.secret)
+        self._curl = chat_client.dialect.curl(chat_client.url, chat_client.client.secret)
 
     async def ask(self) -> EndpointCheck:
         """Ask once, within the deadline; never raises a `GatewayError`.
@@ -139,22 +139,22 @@ class ChatEndpointCheck:
         Nothing is asked where the endpoint's limits a minute are used up, as after a run that was stopped just now.
         """
         greeting = Message(speaker=Speaker.USER, text=KNOCK_WORDS)
-        ask = AskModel(model=self._line.endpoint.name, messages=(greeting,), party=FailureSource.MACHINERY)
+        ask = AskModel(model=self._client.endpoint.name, messages=(greeting,), party=FailureSource.MACHINERY)
         if (
-            wait_s := self._line.client.wait_s(self._line.http_request(ask))
-        ) > 0 and not self._line.client.secret.is_missing:
+            wait_s := self._client.client.wait_s(self._client.http_request(ask))
+        ) > 0 and not self._client.client.secret.is_missing:
             return self._endpoint_check(used_up(wait_s), attempts=0)
         try:
             async with asyncio.timeout(_CHAT_SHARE * self._endpoint_check_s):
-                outcome = await self._line.send(ask, ENDPOINT_CHECK_POLICY, in_pieces=self._line.endpoint.stream)
+                outcome = await self._client.send(ask, ENDPOINT_CHECK_POLICY, in_pieces=self._client.endpoint.stream)
         except TimeoutError:
             return await self._check_without_answer()
         return await self._failed_check(outcome) if isinstance(outcome, RetriesExhausted) else self._answered(outcome)
 
     def _answered(self, answer: HttpResponse) -> EndpointCheck:
-        reply = self._line.read(answer, in_pieces=self._line.endpoint.stream)
+        reply = self._client.read(answer, in_pieces=self._client.endpoint.stream)
         took = f"ok, {answer.latency_s:.1f} s" + (
-            ", tells no tokens of streams" if self._line.wishes.are_refused else ""
+            ", tells no tokens of streams" if self._client.wishes.are_refused else ""
         )
         if isinstance(reply, Reply):
             name = f", answers as {reply.answered_as}" if reply.answered_as else ""
@@ -171,7 +171,7 @@ class ChatEndpointCheck:
         retry_policy = RetryPolicy(connect_s=_LIST_S, timeout_s=_LIST_S, attempts=1)
         try:
             async with asyncio.timeout(_BESIDE_S):
-                listed = await self._line.models(retry_policy)
+                listed = await self._client.models(retry_policy)
         except TimeoutError:  # the limits a minute bear no second question
             return self._endpoint_check(f"no answer within {self._endpoint_check_s:g} s yet", attempts=1)
         if isinstance(listed, HttpResponse) or listed.attempt_error.status:
@@ -181,15 +181,15 @@ class ChatEndpointCheck:
 
     async def _failed_check(self, outcome: RetriesExhausted) -> EndpointCheck:
         attempt_error, tries = outcome.attempt_error, outcome.tries
-        words = str(outcome.error(endpoint=self._line.endpoint.name))
+        words = str(outcome.error(endpoint=self._client.endpoint.name))
         if attempt_error.kind is RateLimited:
             return self._endpoint_check(f"there, but busy: {words}", attempts=tries)
         if attempt_error.kind is not Rejected:
             reached = attempt_error.kind not in {Unreachable, TimedOut}
             return self._endpoint_check(words, alive=False, reached=reached, hint=self._curl, attempts=tries)
         if attempt_error.status in {401, 403} or not tries:
-            return self._endpoint_check(words, alive=False, hint=_key_hint(self._line.endpoint), attempts=tries)
-        if hint := _fields_hint(words, self._line):
+            return self._endpoint_check(words, alive=False, hint=_key_hint(self._client.endpoint), attempts=tries)
+        if hint := _fields_hint(words, self._client):
             return self._endpoint_check(words, alive=False, hint=hint, attempts=tries)
         words += await self._offered(attempt_error.status)
         return self._endpoint_check(words, alive=False, hint=self._curl, attempts=tries)
@@ -198,16 +198,18 @@ class ChatEndpointCheck:
         """Return the names that the endpoint offers, where ours is not among them."""
         try:
             async with asyncio.timeout(_BESIDE_S):
-                names = sorted(await self._line.model_names())
+                names = sorted(await self._client.model_names())
         except TimeoutError:  # as above
             names = []
-        if not names and status == 404 and not self._line.url.endswith("/v1") and "?" not in self._line.url:
+        if not names and status == 404 and not self._client.url.endswith("/v1") and "?" not in self._client.url:
             return "; such addresses mostly end in `/v1`"
-        if not names or self._line.endpoint.model in names:
+        if not names or self._client.endpoint.model in names:
             return ""
         more = f" and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else ""
-        known = self._line.client.secret.scrub(", ".join(names[:_SHOWN_NAMES])) + more
-        return f"; `{self._line.endpoint.model}` is not among {known}{did_you_mean(self._line.endpoint.model, names)}"
+        known = self._client.client.secret.scrub(", ".join(names[:_SHOWN_NAMES])) + more
+        return (
+            f"; `{self._client.endpoint.model}` is not among {known}{did_you_mean(self._client.endpoint.model, names)}"
+        )
 
     def _endpoint_check(
         self,
@@ -220,8 +222,8 @@ class ChatEndpointCheck:
         reply: Reply | None = None,
     ) -> EndpointCheck:
         return EndpointCheck(
-            name=self._line.endpoint.name,
-            host=host_of(self._line.url),
+            name=self._client.endpoint.name,
+            host=host_of(self._client.url),
             alive=alive,
             answer=answer,
             hint=hint,
@@ -258,13 +260,13 @@ def _key_hint(endpoint: ModelEndpoint) -> str:
     return f"put the right key into the environment variable {endpoint.key}"
 
 
-def _fields_hint(words: str, line: ChatLine) -> str:
+def _fields_hint(words: str, chat_client: ChatClient) -> str:
     """Return what to do where an endpoint speaks of a field that the study can change; empty where it does not."""
-    own, where = line.endpoint.params, f"under `params` of model `{line.endpoint.name}`"
+    own, where = chat_client.endpoint.params, f"under `params` of model `{chat_client.endpoint.name}`"
     named = [name for name in own if _speaks_of(words, name)]
     if named:
         return f"change {' and '.join(f'`{name}`' for name in named)} {where}, or leave it out"
-    streamed = [name for name in line.dialect.streaming.fields if name not in own and _speaks_of(words, name)]
+    streamed = [name for name in chat_client.dialect.streaming.fields if name not in own and _speaks_of(words, name)]
     return f"write `{streamed[-1]}: null` {where}, so that it is not sent" if streamed else ""
 
 
@@ -300,12 +302,14 @@ class ChatModel:
         Raises:
             InputError: If the address or the key cannot be used.
         """
-        self._line = open_line(endpoint, dialect, key=key or "", clock=clock, rate_limiter=rate_limiter, route=route)
+        self._client = open_chat_client(
+            endpoint, dialect, key=key or "", clock=clock, rate_limiter=rate_limiter, route=route
+        )
         self._schemas = StructuredOutput(endpoint, is_set=dialect.sets_form(endpoint.params))
-        self._checking_endpoints = ChatEndpointCheck(self._line, endpoint_check_s=endpoint_check_s)
+        self._checking_endpoints = ChatEndpointCheck(self._client, endpoint_check_s=endpoint_check_s)
 
     def __repr__(self) -> str:
-        return f"ChatModel({self._line.endpoint.name!r}, host={host_of(self._line.url)!r})"
+        return f"ChatModel({self._client.endpoint.name!r}, host={host_of(self._client.url)!r})"
 
     def sent(self, request: AskModel) -> str:
         """Return the call that a request becomes as one text, without the key.
@@ -313,7 +317,7 @@ class ChatModel:
         It does not depend on the order of `params`, nor on what the endpoint
         turned out to refuse, so that equal requests have equal texts at all times.
         """
-        http_request = self._line.http_request(self._schemas.intended(request))
+        http_request = self._client.http_request(self._schemas.intended(request))
         call = {
             "body": json.loads(http_request.body or b"null"),
             "headers": dict(http_request.headers),
@@ -330,12 +334,12 @@ class ChatModel:
             GatewayError: If no reply came; the subclass says why.
         """
         if request.answer_schema is None:
-            return await self._line.ask(request, on_chunk=on_chunk)
-        return await self._schemas.reply(request, lambda asked: self._line.ask(asked, on_chunk=on_chunk))
+            return await self._client.ask(request, on_chunk=on_chunk)
+        return await self._schemas.reply(request, lambda asked: self._client.ask(asked, on_chunk=on_chunk))
 
     async def close(self) -> None:
         """Let go of connections."""
-        await self._line.client.close()
+        await self._client.client.close()
 
     async def check_endpoint(self) -> EndpointCheck:
         """Ask once, within 4 seconds; never raises a `GatewayError`."""
@@ -343,4 +347,4 @@ class ChatModel:
 
     async def model_names(self) -> tuple[str, ...]:
         """Return the names of the models that the endpoint offers; empty where it does not say."""
-        return await self._line.model_names()
+        return await self._client.model_names()

@@ -26,7 +26,7 @@ from theodolite.gateways.http.client import HttpResponse, host_of
 from theodolite.gateways.limits.rate_limiter import RateLimiter
 from theodolite.gateways.limits.retry import RetriesExhausted, RetryPolicy, retry, retry_policy_of
 from theodolite.gateways.models.chat_model import StructuredOutput, used_up
-from theodolite.gateways.models.model_answer import SaidByModel, reply_of, words_in
+from theodolite.gateways.models.model_answer import ModelOutput, reply_of, words_in
 from theodolite.gateways.secret_redaction import Secret
 from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock
@@ -70,14 +70,14 @@ def read_output(output: Any, *, latency_s: float, price: Price | None, secret: S
     finish = output.stop_reason if output.choices else "unknown"
     usage = output.usage
     read = (usage.input_tokens, usage.input_tokens_cache_read, usage.input_tokens_cache_write) if usage else ()
-    said = SaidByModel(
+    model_output = ModelOutput(
         text=_text(output, finish, secret),
         model=output.model,
         finish=finish,
         tokens_in=sum(n or 0 for n in read),
         tokens_out=usage.output_tokens if usage else 0,
     )
-    outcome = reply_of(said, HttpResponse(body=b"", latency_s=latency_s), price)
+    outcome = reply_of(model_output, HttpResponse(body=b"", latency_s=latency_s), price)
     return outcome if price is not None else _priced(outcome, getattr(usage, "total_cost", None))
 
 
@@ -143,7 +143,7 @@ class _Listener:
             self.on_chunk(text)
 
 
-class InspectLine:
+class InspectClient:
     """Makes one attempt at a time; limits, the retry policy and further attempts are not its business."""
 
     def __init__(self, endpoint: ModelEndpoint, *, key: str, clock: Clock) -> None:
@@ -166,7 +166,7 @@ class InspectLine:
         self._opened: _Opened | None = None
 
     def __repr__(self) -> str:
-        return f"InspectLine({self._endpoint.name!r}, {self._endpoint.model!r})"
+        return f"InspectClient({self._endpoint.name!r}, {self._endpoint.model!r})"
 
     async def attempt(self, request: AskModel, *, on_chunk: OnChunk | None, timeout_s: float) -> Reply | AttemptError:
         """Ask once and return what came.
@@ -301,7 +301,7 @@ class InspectModel:
         Raises:
             InputError: If the extra is missing, or the parameters are none of Inspect's.
         """
-        self._line = InspectLine(endpoint, key=key or "", clock=clock)
+        self._client = InspectClient(endpoint, key=key or "", clock=clock)
         self._endpoint = endpoint
         self._clock = clock
         self._rate_limiter = rate_limiter
@@ -334,7 +334,7 @@ class InspectModel:
         """Ask once, within 4 seconds; never raises a `GatewayError`."""
         greeting = Message(speaker=Speaker.USER, text="Reply with the word ok.")
         ask = AskModel(model=self._endpoint.name, messages=(greeting,), party=FailureSource.MACHINERY)
-        if (wait_s := self._rate_limiter.wait_s(_foreseen(ask))) > 0 and not self._line.secret.is_missing:
+        if (wait_s := self._rate_limiter.wait_s(_foreseen(ask))) > 0 and not self._client.secret.is_missing:
             return self._endpoint_check(used_up(wait_s), asked=False)
         outcome = await self._retry(
             ask, None, RetryPolicy(timeout_s=ENDPOINT_CHECK_S, deadline_s=ENDPOINT_CHECK_S, attempts=1)
@@ -351,7 +351,7 @@ class InspectModel:
 
     async def close(self) -> None:
         """Let go of connections."""
-        await self._line.close()
+        await self._client.close()
 
     async def _ask(self, request: AskModel, on_chunk: OnChunk | None) -> Reply:
         endpoint = self._endpoint
@@ -367,8 +367,8 @@ class InspectModel:
     async def _retry(
         self, request: AskModel, on_chunk: OnChunk | None, retry_policy: RetryPolicy
     ) -> tuple[Reply, int] | RetriesExhausted:
-        if self._line.secret.is_missing:
-            words = f"the environment variable `{self._line.secret.variable}` is not set"
+        if self._client.secret.is_missing:
+            words = f"the environment variable `{self._client.secret.variable}` is not set"
             return RetriesExhausted(attempt_error=AttemptError(kind=Rejected, words=words), tries=0, elapsed_s=0.0)
         return await retry(
             lambda spent_s: self._in_turn(request, on_chunk, retry_policy.attempt_s(spent_s)),
@@ -384,7 +384,7 @@ class InspectModel:
         begun = self._clock.monotonic_s()
         outcome: Reply | AttemptError | None = None
         try:
-            outcome = await self._line.attempt(request, on_chunk=on_chunk, timeout_s=timeout_s)
+            outcome = await self._client.attempt(request, on_chunk=on_chunk, timeout_s=timeout_s)
             return outcome, self._clock.monotonic_s() - begun
         finally:
             reply = outcome if isinstance(outcome, Reply) else None

@@ -20,7 +20,7 @@ from theodolite.ports.application import OnChunk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SaidByModel:
+class ModelOutput:
     """What an answer holds.
 
     Attributes:
@@ -56,22 +56,22 @@ def words_in(text: str, *, is_cut: bool, asks_for_tool: bool) -> str | AttemptEr
     return empty("it asked for a tool instead of answering") if asks_for_tool else empty()
 
 
-def reply_of(said: SaidByModel, answer: HttpResponse, price: Price | None) -> Reply | AttemptError:
+def reply_of(output: ModelOutput, answer: HttpResponse, price: Price | None) -> Reply | AttemptError:
     """Return what an answer holds as a reply; without tokens there is no cost, not even 0.
 
     An answer without words is a failed attempt that says what it has cost.
     """
-    n_tokens = said.tokens_in + said.tokens_out
-    cost = price.cost_microusd(said.tokens_in, said.tokens_out) if price is not None and n_tokens else None
-    if isinstance(said.text, AttemptError):
-        return replace(said.text, spent=_spent(said, cost))
-    kept, n_repaired = repaired(said.text)
+    n_tokens = output.tokens_in + output.tokens_out
+    cost = price.cost_microusd(output.tokens_in, output.tokens_out) if price is not None and n_tokens else None
+    if isinstance(output.text, AttemptError):
+        return replace(output.text, spent=_spent(output, cost))
+    kept, n_repaired = repaired(output.text)
     return Reply(
         text=kept,
-        answered_as=word(said.model),
-        finish=word(said.finish),
-        tokens_in=said.tokens_in,
-        tokens_out=said.tokens_out,
+        answered_as=word(output.model),
+        finish=word(output.finish),
+        tokens_in=output.tokens_in,
+        tokens_out=output.tokens_out,
         cost_microusd=cost,
         latency_s=answer.latency_s,
         attempts=answer.attempts,
@@ -79,11 +79,11 @@ def reply_of(said: SaidByModel, answer: HttpResponse, price: Price | None) -> Re
     )
 
 
-def _spent(said: SaidByModel, cost: int | None) -> Spending:
-    is_unpriced = cost is None and said.tokens_in + said.tokens_out > 0
+def _spent(output: ModelOutput, cost: int | None) -> Spending:
+    is_unpriced = cost is None and output.tokens_in + output.tokens_out > 0
     return Spending(
-        tokens_in=said.tokens_in,
-        tokens_out=said.tokens_out,
+        tokens_in=output.tokens_in,
+        tokens_out=output.tokens_out,
         cost_microusd=cost or 0,
         unpriced_calls=int(is_unpriced),
     )
@@ -92,14 +92,14 @@ def _spent(said: SaidByModel, cost: int | None) -> Spending:
 def parsed_object(answer: HttpResponse, *, expected: str) -> Mapping[str, Any] | AttemptError:
     """Return the JSON object that an answer holds, or what it holds instead."""
     try:
-        found = _parsed(answer.body)
+        payload = _parsed(answer.body)
     except (ValueError, RecursionError):
         return unreadable(
             "the answer is not JSON" + _page(answer.body) if answer.body.strip() else "the answer is empty"
         )
-    if not isinstance(found, Mapping):
-        return malformed(f"the answer is a JSON {type(found).__name__}; expected {expected}")
-    return found
+    if not isinstance(payload, Mapping):
+        return malformed(f"the answer is a JSON {type(payload).__name__}; expected {expected}")
+    return payload
 
 
 def _parsed(body: bytes) -> Any:
@@ -119,9 +119,9 @@ def word(value: Any) -> str:
     return repaired(value)[0][:200] if isinstance(value, str) else ""
 
 
-def token_count(found: Mapping[str, Any], key: str) -> int:
+def token_count(payload: Mapping[str, Any], key: str) -> int:
     """Return a number of an answer's `usage`; 0 where it is not there or cannot be true."""
-    usage = found.get("usage")
+    usage = payload.get("usage")
     count = usage.get(key) if isinstance(usage, Mapping) else None
     plausible = isinstance(count, int) and not isinstance(count, bool) and 0 <= count < 2**31
     return count if plausible and isinstance(count, int) else 0
@@ -282,22 +282,22 @@ def in_one_piece(answer: HttpResponse, form: StreamForm) -> HttpResponse | Attem
 
 def _event(text: str) -> EventBody | None:
     try:
-        found = json.loads(text)
+        payload = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, Mapping) else None
+    return payload if isinstance(payload, Mapping) else None
 
 
-def member(found: Any, *names: str) -> Any:
+def member(payload: Any, *names: str) -> Any:
     """Return what stands at a path of names; None where it leads nowhere."""
     for name in names:
-        found = found.get(name) if isinstance(found, Mapping) else None
-    return found
+        payload = payload.get(name) if isinstance(payload, Mapping) else None
+    return payload
 
 
-def text_at(found: Any, *names: str) -> str:
+def text_at(payload: Any, *names: str) -> str:
     """Return the text at a path of names; empty where there is none."""
-    text = member(found, *names)
+    text = member(payload, *names)
     return text if isinstance(text, str) else ""
 
 
@@ -305,8 +305,8 @@ def latest_usage(events: Iterable[EventBody]) -> dict[str, Any]:
     """Return the latest word on each kind of tokens, whichever event and whichever dialect it stands in."""
     usage: dict[str, Any] = {}
     for event in events:
-        for said in (member(event, "message", "usage"), event.get("usage")):
-            usage |= {name: n for name, n in said.items() if n is not None} if isinstance(said, Mapping) else {}
+        for output in (member(event, "message", "usage"), event.get("usage")):
+            usage |= {name: n for name, n in output.items() if n is not None} if isinstance(output, Mapping) else {}
     return usage
 
 
@@ -330,10 +330,10 @@ def tokens_taken(body: bytes) -> int | None:
 
     Whichever dialect the answer is in: the names differ, and an answer uses one set of them.
     """
-    found = _loaded(body)
-    if not isinstance(found, Mapping):
-        found = {"usage": _streamed_usage(body)}
-    return max(sum(token_count(found, name) for name in names) for names in _TAKEN) or None
+    payload = _loaded(body)
+    if not isinstance(payload, Mapping):
+        payload = {"usage": _streamed_usage(body)}
+    return max(sum(token_count(payload, name) for name in names) for names in _TAKEN) or None
 
 
 def _streamed_usage(body: bytes) -> dict[str, Any]:
@@ -359,8 +359,8 @@ def passing_error(body: bytes, secret: Secret) -> AttemptError | None:
     """
     if b'"error"' not in body:  # no key of JSON and no value of it, since quotes inside of texts are escaped
         return None
-    for found in _objects(body):
-        api_error = api_error_in(found) if found.get("error") else None
+    for payload in _objects(body):
+        api_error = api_error_in(payload) if payload.get("error") else None
         if api_error is None or not api_error.status or api_error.is_filter or api_error.is_quota:
             continue
         attempt_error = of_status(api_error.status, "")
@@ -373,7 +373,7 @@ def late_words(body: bytes) -> str:
     """Return what a good answer complains about, whatever it is; empty where it does not complain."""
     if b'"error"' not in body:
         return ""
-    complaints = (api_error_in(found) for found in _objects(body) if found.get("error"))
+    complaints = (api_error_in(payload) for payload in _objects(body) if payload.get("error"))
     return "; ".join(api_error.words for api_error in complaints if api_error is not None)
 
 
@@ -391,7 +391,7 @@ def _objects(body: bytes) -> Iterator[Mapping[str, Any]]:
 
 def _object(text: str | bytes) -> Mapping[str, Any] | None:
     try:
-        found = json.loads(text)
+        payload = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, Mapping) else None
+    return payload if isinstance(payload, Mapping) else None
