@@ -135,7 +135,7 @@ def hosts_only(view: View) -> View:
 
 
 def open_to_all(view: View) -> View:
-    """Open a view to strangers; written down so that nobody forgets to decide."""
+    """Mark a view as public; every view needs an explicit decision."""
     return _marked(view, ANYBODY)
 
 
@@ -218,7 +218,7 @@ def clash_of(account: Account, hosted: HostedStudy, role: Role) -> str:
 
 
 def clash_of_address(email: str, hosted: HostedStudy, role: Role) -> str:
-    """Return the same of whoever signs in with an address; empty for an address that nobody here has."""
+    """Same check by e-mail address; empty for an unknown address."""
     account = Account.objects.filter(email=email.strip().lower()).first() if email else None
     return clash_of(account, hosted, role) if account else ""
 

@@ -79,7 +79,7 @@ class OneTrip(ASGIHandler):
                 await self.send_response(response, send)
 
     async def read_body(self, receive: Receive) -> Any:
-        """Read what the request carries, up to the bound: nobody fills this server's disk, signed in or not."""
+        """Read the request body up to the size limit, which protects the server's disk."""
         n_bytes = 0
 
         async def bounded() -> Message:
@@ -106,7 +106,7 @@ class OneTrip(ASGIHandler):
         return response
 
     async def _stream(self, response: Any, receive: Receive, send: Send) -> None:
-        """Send what comes until it is over or nobody listens any more."""
+        """Send the response until it ends or the client disconnects."""
         sending = asyncio.create_task(self.send_response(response, send))
         leaving = asyncio.create_task(self.listen_for_disconnect(receive))
         try:

@@ -289,7 +289,7 @@ class SpreadBar:
 
 
 def bar_of(counts: Sequence[tuple[str, int]]) -> SpreadBar:
-    """Return how labels are spread as a bar; labels that nobody gave stand in neither.
+    """Return the label distribution as a bar; unused labels are left out.
 
     Args:
         counts: Label to how often it was given, in the order of the scale; counts.

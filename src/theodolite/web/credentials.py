@@ -1,4 +1,4 @@
-"""The vault: teams' credentials, written once and read by nobody but the call that needs them.
+"""Encrypted store of the teams' credentials; only calls to their applications read them.
 
 They lie in the database under the operator's key, which does not.
 """

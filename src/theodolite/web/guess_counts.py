@@ -1,4 +1,4 @@
-"""Counts against guessing: kept in the database, so that a restart or a second process forgives nobody.
+"""Counters against password guessing; stored in the database, so they survive a restart.
 
 The sign-in library counts in Django's cache. This one is Django's own cache in a table,
 with three differences. Addresses and accounts are kept as keyed hashes only. Whatever
@@ -23,7 +23,7 @@ _LOCK = ":lock"
 
 
 def hidden_key(key: str, _prefix: str, version: int) -> str:
-    """Return the name under which something is counted; it tells nobody what."""
+    """Return the keyed hash under which attempts are counted."""
     return salted_hmac("theodolite.guess", f"{version}:{key}", algorithm="sha256").hexdigest()
 
 

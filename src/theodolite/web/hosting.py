@@ -42,7 +42,7 @@ def host_study(path: str, by: Account | None = None) -> HostedStudy:
 
 
 def host_all(account: Account) -> None:
-    """Make somebody organiser of the studies that the operator has put on this server and nobody organises.
+    """Make a person organiser of the studies on this server that have no organiser.
 
     Those that they annotate stay as they are: an annotator must not know what an organiser does.
     """

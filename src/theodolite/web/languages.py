@@ -37,7 +37,7 @@ def page_languages() -> tuple[str, ...]:
 
 
 def language_name(code: str) -> str:
-    """Return what a language calls itself, e.g. `Deutsch`; the tag where nobody knows."""
+    """Return a language's own name, e.g. `Deutsch`; the tag if unknown."""
     with suppress(KeyError):
         return str(translation.get_language_info(code)["name_local"])
     return code

@@ -88,7 +88,7 @@ class PlainErrors(MiddlewareMixin):
     """Turns errors of ours into pages: not found, in conflict, or no database."""
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        """Return a page in words; None for errors that are nobody's business but the operator's.
+        """Return an error page; None for internal errors.
 
         Raises:
             Http404: If something is not there.

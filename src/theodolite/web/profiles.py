@@ -58,7 +58,7 @@ _WEIGHTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToldTopic:
-    """One topic as it is told.
+    """One topic as people see it.
 
     Attributes:
         name: Identifier.
@@ -84,12 +84,12 @@ class ToldTopic:
 
 
 def told_topics(read: LocalisedStudy, avoided: Collection[str] = ()) -> tuple[ToldTopic, ...]:
-    """Return all topics of a study as they are told, the heaviest first."""
+    """Return all topics of a study as people see them, heaviest first."""
     return tuple(_told(topic, read, is_avoided=topic.name in avoided) for topic in _heaviest_first(read.study.topics))
 
 
 def told_topics_in(read: LocalisedStudy, scenario: str) -> tuple[ToldTopic, ...]:
-    """Return the topics that a scenario touches as they are told, the heaviest first."""
+    """Return the topics of a scenario as people see them, heaviest first."""
     return tuple(_told(topic, read) for topic in topics_in(read.study.topics, scenario))
 
 

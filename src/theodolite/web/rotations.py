@@ -128,5 +128,5 @@ def _annotators(hosted: HostedStudy) -> Mapping[str, str]:
 
 
 def name_of(participant: str, people: Mapping[str, tuple[str, str]]) -> str:
-    """Return the name of a person by key, or the beginning of the key if nobody holds it any more."""
+    """Return the name of a person by key, or the start of the key if the person is unknown."""
     return people.get(participant, ("", ""))[0] or f"person {participant[:4]}"

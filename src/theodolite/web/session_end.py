@@ -1,4 +1,4 @@
-"""The end of sessions: applications are told, abandoned sessions are ended, participants leave or withdraw."""
+"""End of sessions: notifies applications, ends abandoned sessions, handles leaving and withdrawal."""
 
 from __future__ import annotations
 

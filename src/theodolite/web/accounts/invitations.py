@@ -180,7 +180,7 @@ def accept(invitation: Invitation, account: Account) -> Membership | None:
 
 
 def join(account: Account, hosted: HostedStudy, role: Role) -> Membership:
-    """Return a person's membership in a role; made, or taken up again, where it is not held."""
+    """Return a person's membership in a role; creates or reactivates it if necessary."""
     membership, _ = Membership.objects.get_or_create(account=account, hosted=hosted, role=role.value)
     if membership.left_at:
         membership.left_at, membership.withdrew = None, False
@@ -192,7 +192,7 @@ _PURPOSE = "theodolite.web.words."
 
 
 def words_for(purpose: str, seed: str) -> str:
-    """Return three words and a number of four digits, joined by hyphens: 37 bits that nobody can guess.
+    """Return three words and a four-digit number, joined by hyphens: 37 random bits.
 
     Args:
         purpose: What the words are for; the same seed has others for another purpose.
@@ -398,7 +398,7 @@ def take_in_anybody(link: RecruitLink, name: str) -> Membership:
 
 
 def why_shut(link: RecruitLink) -> str:
-    """Return why a link lets nobody new in, in words for the person; empty where it does."""
+    """Return why a link is closed to new participants; empty if it is open."""
     is_over = link.closed_at is not None or (link.closes_at is not None and link.closes_at <= timezone.now())
     if is_over or link.recruits.count() >= link.most:
         at_service = link.kind == RecruitLink.Kind.PROLIFIC

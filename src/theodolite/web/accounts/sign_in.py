@@ -64,7 +64,7 @@ def join(request: HttpRequest, signed: str) -> HttpResponse:
 
 @open_to_all
 def start(request: HttpRequest, words: str) -> HttpResponse:
-    """Make the first organiser of this server; the link stands in the terminal of whoever started it."""
+    """Create the first organiser of this server; the link is printed in the server's terminal."""
     invitation = invitation_of_words(words)
     if invitation is None:
         raise Http404
@@ -233,7 +233,7 @@ class AccountForm(forms.Form):
     )
 
     def clean_email(self) -> str:
-        """Return an address that nobody has yet.
+        """Return an unused e-mail address.
 
         Raises:
             ValidationError: If somebody has it.

@@ -167,7 +167,7 @@ class ShownExample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownExemplars:
-    """The examples that stand beside one question."""
+    """The examples next to one question."""
 
     question: str
     text: str
@@ -176,7 +176,7 @@ class ShownExemplars:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotationPage:
-    """Everything that the annotation page shows of one sitting, and nothing else; `instrument` is what is asked."""
+    """Complete content of the annotation page for one annotation; `instrument` contains the questions."""
 
     guideline: Guideline
     instrument: Instrument
@@ -241,7 +241,7 @@ class AnnotationPage:
         return next((item for item in self.items if item.key == key), None)
 
     def without_evidence(self) -> AnnotationPage:
-        """Return the sheet without places for quotes and notes, where nobody keeps them."""
+        """Return the sheet without fields for quotes and notes."""
         cards = tuple(
             replace(card, items=tuple(replace(item, takes_evidence=False) for item in card.items))
             for card in self.cards
@@ -401,7 +401,7 @@ _USERS = {"user", "you"}
 
 
 def turns_of(text: str) -> tuple[BlindTurn, ...]:
-    r"""Return the turns of an example that is written as `User: ...` and `Reply: ...`; what names nobody is a reply.
+    r"""Return the turns of an example in the form `User: ...` and `Reply: ...`; lines without a speaker are replies.
 
     Example:
         >>> [(turn.prompt, turn.response) for turn in turns_of("User: Who?\nReply: Ann.\nUser: Thanks")]

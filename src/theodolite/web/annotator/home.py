@@ -158,7 +158,7 @@ _TURNS = {
 
 
 def own_topics(request: HttpRequest, annotator: AnnotatorContext, n_left: int) -> OwnTopics:
-    """Return what an annotator is told of topics on their first page.
+    """Return the topics for the first page of an annotator.
 
     Args:
         request: Who asks, and in which language.
@@ -259,7 +259,7 @@ def about(request: HttpRequest, access: AccessContext) -> HttpResponse:
 
 
 def _as_sent(person_profile: PersonProfile | None) -> dict[str, str]:
-    """Return what was said before as the form holds it."""
+    """Return the earlier answers as initial values of the form."""
     if person_profile is None:
         return {}
     groups = "\n".join(f"{name}: {value}" for name, value in person_profile.groups.items())
@@ -317,7 +317,7 @@ def _rest_after(annotator: AnnotatorContext) -> int:
 
 
 def _in_words(minutes: float | None) -> str:
-    """Return how long something takes, roughly; empty where nobody knows.
+    """Return an approximate duration; empty if unknown.
 
     Example:
         >>> _in_words(38.0), _in_words(200.0), _in_words(None)

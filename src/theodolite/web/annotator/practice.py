@@ -88,7 +88,7 @@ class SessionAnnotationPage:
         return not self.problems
 
     def told(self, feedback: Mapping[Key, str] | None = None) -> JsonResponse:
-        """Return what the page's script is told."""
+        """Return the response for the page's script."""
         page, problem = self.sheet, next(iter(self.problems.values()), "")
         state = {"saved": "", "asked": page.asked, "open": page.open, "feedback": dict(feedback or {})}
         return JsonResponse({**state, "problem": problem}, status=UNPROCESSABLE if problem else 200)
@@ -102,7 +102,7 @@ class SessionAnnotationPage:
         notice: str = "",
         feedback: Mapping[Key, str] | None = None,
     ) -> HttpResponse:
-        """Return the page, with what is wrong or to be told."""
+        """Return the page with a problem or a message."""
         problem = problem or ("Not everything could be read." if self.problems else "")
         page = self.sheet.remarked(problems=self.problems, feedback=feedback or {})
         context = {
@@ -276,7 +276,7 @@ def _around(annotator: AnnotatorContext, title: str) -> ExampleFrame:
 @require_GET
 @annotator_view
 def room(request: HttpRequest, annotator: AnnotatorContext, room: str) -> HttpResponse:
-    """Show a room: how many have voted, and after the reveal all votes and what was said."""
+    """Show a calibration session: the number of votes, and after the reveal all votes and posts."""
     seen = _seen(annotator, room)
     context = {
         "access": annotator.access,

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 def new_token() -> str:
-    """Return 12 characters that nobody can guess and that tell nothing."""
+    """Return a random token of 12 characters."""
     return secrets.token_urlsafe(9)
 
 

@@ -54,7 +54,7 @@ class HostedStudy(models.Model):
         db_table = "web_hosted_study"
 
     def __str__(self) -> str:
-        """Return what people are told that it is called."""
+        """Return the title that people see."""
         return self.title or self.name
 
 
@@ -221,7 +221,7 @@ class EthicsApproval(models.Model):
 
 
 class Measurement(models.Model):
-    """A measurement of what a study held at one moment.
+    """A measurement of a study at one time.
 
     Attributes:
         token: Names it in addresses, and its folder in the workspace.
@@ -255,7 +255,7 @@ class Measurement(models.Model):
 
 
 class PausedApplication(models.Model):
-    """An application that nobody is led to at present.
+    """A paused application.
 
     Attributes:
         name: As the study calls it.

@@ -87,7 +87,7 @@ class PersonalCode(models.Model):
 
 
 class RecruitLink(models.Model):
-    """A link for people whom nobody knows by name: Prolific sends them and fills in who they are, or anybody comes.
+    """A recruiting link for participants without an invitation: from Prolific, with its parameters, or open to everybody.
 
     Attributes:
         kind: Whether the service names each person, or the link is open to whoever has it.
@@ -259,5 +259,5 @@ class UnsentText(models.Model):
         constraints: ClassVar = [models.UniqueConstraint(name="web_unsent_once", fields=["membership", "session"])]
 
     def __str__(self) -> str:
-        """Return how long it is; the words are nobody's business."""
+        """Return the length only; the text is confidential."""
         return f"{len(self.text)} letters"

@@ -115,7 +115,7 @@ class Submission(models.Model):
         return self.state in OPEN_STATES
 
     def held(self, *states: str) -> Submission:
-        """Return it as it stands now, so that nobody else changes it before the transaction ends.
+        """Return the current row, locked until the transaction ends.
 
         Args:
             states: Those in which it must be; its team and the organisers may press at the same moment.

@@ -381,7 +381,7 @@ def exchange(request: HttpRequest, access: AccessContext) -> HttpResponse:
 @allowed(Role.ORGANISER, Role.ANALYST)
 @require_GET
 def archive(request: HttpRequest, access: AccessContext) -> HttpResponse:
-    """Return every answer as one row, with codebook and schema; nobody is named."""
+    """Return every answer as one row, with codebook and schema and without names."""
     form = next(
         (archive for archive in ARCHIVES if archive.value == request.GET.get("form", ExportForm.ANSWERS.value)),
         None,

@@ -85,7 +85,7 @@ class ApplicationStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecentError:
-    """A failed reply as organisers see it; the tester is not told its cause."""
+    """A failed reply with its cause, for organisers; testers do not see the cause."""
 
     asked: datetime
     application: str

@@ -81,7 +81,7 @@ class DecisionForm(forms.Form):
         return tests
 
     def clean(self) -> dict[str, object]:
-        """Return the decision; whoever does not accept says why, and whoever accepts says how claims are tested."""
+        """Return the decision; a rejection needs a reason, an acceptance needs a test for each claim."""
         filled = super().clean() or {}
         if filled.get("decision") == "accept":
             for number, test in enumerate(self.claim_tests().values(), start=1):
@@ -176,7 +176,7 @@ class Trial:
 
 @allowed(Role.ORGANISER)
 def try_submission(request: HttpRequest, access: AccessContext, submission: str) -> HttpResponse:
-    """Show the conversation so far, with the reply to what was said now."""
+    """Show the conversation with the new reply."""
     conversation, study = _opened(access, submission)
     page = _TrialPage(
         request=request, access=access, submission=conversation, study=study, trial=_trial_from(request, study)
@@ -193,7 +193,7 @@ def try_submission(request: HttpRequest, access: AccessContext, submission: str)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _TrialPage:
-    """The page of one conversation, for whoever asked for it."""
+    """The page of one trial conversation."""
 
     request: HttpRequest
     access: AccessContext

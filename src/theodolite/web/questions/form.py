@@ -281,7 +281,7 @@ def question_key(question: str, turn: int | None) -> str:
 
 
 def key_parts(key: str) -> tuple[str, int | None]:
-    """Return the question and the turn of a key; text after `@` that is no number belongs to the question."""
+    """Return the question and the turn of a key; text after `@` that is not a number belongs to the question."""
     question, at, turn = key.rpartition("@")
     return (question, int(turn)) if at and turn.isdecimal() else (key, None)
 

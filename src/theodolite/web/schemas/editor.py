@@ -87,7 +87,7 @@ def begin(request: HttpRequest, access: AccessContext) -> HttpResponse:
 @allowed(Role.ORGANISER, Role.SENIOR)
 @require_http_methods(["GET", "POST"])
 def schema(request: HttpRequest, access: AccessContext, draft: str) -> HttpResponse:
-    """Show the editor of a draft, and save what stands in it; a script is told in JSON."""
+    """Show the editor of a draft and save its text; scripts get JSON."""
     schema_draft = _draft(access, draft)
     if request.method != "POST":
         return _page(request, access, schema_draft)
@@ -107,7 +107,7 @@ def schema(request: HttpRequest, access: AccessContext, draft: str) -> HttpRespo
 
 
 def _saved(draft: SchemaDraft, text: str, act: str, access: AccessContext, *, seen: int) -> SchemaRevision:
-    """Save the text, rearranged or added to as a button says; a revision that is brought back is saved anew."""
+    """Save the text after the action of a button; restoring a revision saves it as a new one."""
     kind, _, rest = act.partition(":")
     if kind == "back":
         old = draft.revisions.filter(number=int(rest)).first()
@@ -201,7 +201,7 @@ def _page(
 
 
 def _told(request: HttpRequest, access: AccessContext, seen: WrittenDraft) -> dict[str, object]:
-    """Return what the editor's script is told: what it shows anew, and from which revision the preview is drawn."""
+    """Return the response for the editor's script: updated parts and the revision of the preview."""
     context = _context(request, access, seen)
     return {
         "revision": seen.revision.number,

@@ -105,7 +105,7 @@ async def warming() -> AsyncIterator[None]:
 
 
 def warm(over: Event) -> None:
-    """Read the answers of the queues in use; what goes wrong with one is told to whoever opens its page.
+    """Read the answers of the active queues; errors appear when somebody opens the page of a queue.
 
     Args:
         over: Says when nobody will ask any more.

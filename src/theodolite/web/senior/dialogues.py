@@ -111,12 +111,12 @@ class ListFilters:
 
 
 def knows_level(access: AccessContext) -> bool:
-    """Tell whether somebody may know at which level dialogues were held: seniors review blindly, organisers do not."""
+    """Return whether a role may see the level of testing: organisers may, senior annotators may not."""
     return access.role is Role.ORGANISER
 
 
 def filters_of(query: QueryDict, access: AccessContext) -> ListFilters:
-    """Return what an address asks for, as far as whoever asks may know it.
+    """Return the filters of an address that the role may use.
 
     Raises:
         InputError: If it names something that there is not.

@@ -35,7 +35,7 @@ def fill(request: HttpRequest, access: AccessContext) -> HttpResponse:
 
 
 def fill_queue(hosted: HostedStudy, *, by: str) -> int:
-    """Bring what was held under the study's name into its queue; dialogues whose texts are withheld stay out.
+    """Add the study's completed dialogues to its queue, except those with withheld texts.
 
     The queue asks what the edition published last asks. Programs look through
     what is new before annotators see it; what they suspect becomes cases.

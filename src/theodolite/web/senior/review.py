@@ -152,7 +152,7 @@ def _sent(request: HttpRequest, annotator: AnnotatorContext, item: str) -> Resol
 
 
 def _others(request: HttpRequest, item: str) -> tuple[str, ...]:
-    """Return who else took part: letters stand for annotators of this item; other names are kept as written."""
+    """Return the other participants: letters denote annotators of this item; other names stay as entered."""
     letters = review.people_at(item)
     names = (name.strip()[:80] for name in request.POST.get("others", "").split(",") if name.strip())
     return tuple(letters.get(name.upper(), name) for name in names)

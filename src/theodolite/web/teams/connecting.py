@@ -56,7 +56,7 @@ def application_of(submission: Submission) -> Application:
 
 
 def claims_of(submission: Submission) -> tuple[Claim, ...]:
-    """Return what a team claims, a claim a line."""
+    """Return the claims of a team, one per line."""
     texts = ((ClaimKind.CAPABILITY, submission.capabilities), (ClaimKind.LIMITATION, submission.limitations))
     lines = [(kind, line.strip()) for kind, text in texts for line in text.splitlines() if line.strip()]
     return tuple(

@@ -133,7 +133,7 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
         return body
 
     def clean_prompt(self) -> str:
-        """Return the form in which a class is told prompts.
+        """Return the prompt template for a class.
 
         Raises:
             ValidationError: If it is no template, or the prompt itself does not stand in it.

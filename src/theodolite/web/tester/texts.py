@@ -103,12 +103,12 @@ def screening_version(study: Study) -> str:
 
 
 def hints_for(scenario: Scenario, level: Level) -> tuple[str, ...]:
-    """Return what testers are told beside the task, where the scenario has no instructions of its own."""
+    """Return the hints next to the task if the scenario has no instructions."""
     return () if scenario.instructions.get(level.value) else tuple(map(str, _HINTS[level]))
 
 
 def task_of(read: LocalisedStudy, scenario: str, level: Level) -> Text:
-    """Return what a tester of a level is told to do in a scenario."""
+    """Return the task of a tester of a level in a scenario."""
     localised = read.study.scenario(scenario)
     instructions = localised.instructions.get(level.value, "")
     part = task_part(scenario, level) if instructions else goal_part(scenario)
