@@ -151,7 +151,7 @@ def _entries(file: Path) -> dict[str, dict[str, Any]]:
 
 
 def _plain(permissions: Permissions) -> dict[str, object]:
-    """Return the entry of a file; later kinds of permission are left out where there are none, as in older files."""
+    """Return the entry of a file, without empty kinds of permission, as in older files."""
     later = {"keys": list(permissions.keys), "settings": list(permissions.settings), "is_own": permissions.is_own}
     return {
         "paths": [str(path) for path in permissions.paths],

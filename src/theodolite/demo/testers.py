@@ -77,7 +77,7 @@ _COLUMNS = ImportColumns(dialogue="dialogue", annotator="annotator")
 
 
 def load_testers(hosted: HostedStudy) -> None:
-    """Keep the sessions, answers and codings, where there are none; must not run in a transaction."""
+    """Store sessions, answers and codings if there are none; must not run in a transaction."""
     workspace = settings.WORKSPACE or Path(WORKSPACE_NAME)
     store = open_store(workspace, settings.DATABASE_URL)
     try:

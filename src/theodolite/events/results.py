@@ -127,7 +127,7 @@ class CellCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActivityCounts:
-    """What participants of a study have done, where no session is looked at.
+    """Activity of the participants of a study, without content of sessions.
 
     Attributes:
         guesses: Guesses about the blinding; count.

@@ -28,7 +28,7 @@ class SampleStratum:
 
     @property
     def inclusion(self) -> float:
-        """Probability of each of its dialogues to be drawn; fraction."""
+        """Sampling probability of each of its dialogues; fraction."""
         return self.n_drawn / self.n_dialogues if self.n_dialogues else 0.0
 
 

@@ -77,7 +77,7 @@ class QualificationResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CategoryStanding:
-    """Where one annotator stands with one category of a queue.
+    """Training status of one annotator in one category of a queue.
 
     Attributes:
         category: Name of the category.

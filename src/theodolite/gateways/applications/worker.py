@@ -473,7 +473,7 @@ def describe_error(error: BaseException, folder: str) -> dict[str, Any]:
 
 
 def _place(error: BaseException, folder: str) -> str:
-    """Return the last line of the application's own code on the way to an error."""
+    """Return the last traceback frame in the application's own code."""
     frames = [(Path(frame.f_code.co_filename), line) for frame, line in traceback.walk_tb(error.__traceback__)]
     own = [(file, line) for file, line in frames if _is_within(file, folder)]
     if not own:

@@ -222,7 +222,7 @@ def _why_nothing(outcomes: Outcomes) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _RateRow:
-    """What is counted together: equal scenario, strategy, application, level and kind of tester."""
+    """Key of dialogues counted together: scenario, strategy, application, level and tester type."""
 
     scenario: str
     strategy: str

@@ -1,4 +1,4 @@
-"""Checks of a design: what it may not do, each with its place."""
+"""Validation of a tree design; each error has its location."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ def _standing(subject: Subject, annotator: Annotator) -> str:
 
 
 def _schema_words(subject: Subject, annotator: str) -> str:
-    """Return that an endpoint took no answer schema; empty where it took all, or was sent none."""
+    """Return a note if an endpoint rejected the answer schema; empty otherwise."""
     tally = next((tally for tally in subject.evidence.schemas if tally.annotator == annotator), None)
     if tally is None or not tally.refused:
         return ""

@@ -327,7 +327,7 @@ class ResolutionRow(models.Model):
     created = MomentField()
 
     class Meta:
-        """Table, one current result a question and turn, consensus or cause."""
+        """Table of current results: one per question and turn, a consensus or the cause of dissent."""
 
         db_table = "store_resolution"
         constraints: ClassVar = [

@@ -125,7 +125,7 @@ class AvoidedTopicRow(models.Model):
 
 
 class ProfileRow(models.Model):
-    """One revision of what a person says of themselves; the type of user is empty where it was not said."""
+    """One revision of a person's profile; the user type is empty if not stated."""
 
     participant = models.ForeignKey(ParticipantRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     revision = models.IntegerField()

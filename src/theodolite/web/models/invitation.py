@@ -87,7 +87,7 @@ class PersonalCode(models.Model):
 
 
 class RecruitLink(models.Model):
-    """A recruiting link for participants without an invitation: from Prolific, with its parameters, or open to everybody.
+    """A recruiting link for participants without an invitation: for Prolific, or open to everybody.
 
     Attributes:
         kind: Whether the service names each person, or the link is open to whoever has it.
