@@ -87,7 +87,7 @@ def test_a_draft_begins_with_the_text_of_the_study_and_keeps_every_saved_one(sen
 
     assert "risk-assessment" in draft.revisions.last().text
     assert [one.number for one in draft.revisions.all()] == [3, 2, 1]
-    assert "1 fault" in senior.get(address(draft)).content.decode()
+    assert "1 error" in senior.get(address(draft)).content.decode()
 
 
 def test_a_script_is_told_the_faults_and_shown_the_last_readable_revision(senior, draft):
