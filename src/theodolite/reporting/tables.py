@@ -33,10 +33,15 @@ class ColumnKind(StrEnum):
     DIFFERENCE = "difference"
 
 
+def _coefficient_with_n(result: Estimate | Undefined) -> str:
+    text = coefficient_text(result)
+    return f"{text}, n {figures.count(result.n)}" if isinstance(result, Estimate) else text
+
+
 _WRITERS: Mapping[ColumnKind, Callable[[Estimate | Undefined], str]] = {
     ColumnKind.RATE: rate_text,
     ColumnKind.SHARE: share_text,
-    ColumnKind.COEFFICIENT: coefficient_text,
+    ColumnKind.COEFFICIENT: _coefficient_with_n,
     ColumnKind.DIFFERENCE: difference_text,
 }
 

@@ -222,7 +222,8 @@ def task_lines(subject: Subject) -> tuple[str, ...]:
 
 def _task(tally: TaskTally) -> str:
     unsaid = f"; {figures.number_of(tally.n_unsaid, 'session')} without a word about it" if tally.n_unsaid else ""
-    return f"{tally.application}, {tally.level.value}: {rate_text(tally.done)}{unsaid}"
+    done = rate_text(tally.done) if isinstance(tally.done, Estimate) else "undefined: nobody said"
+    return f"{tally.application}, {tally.level.value}: {done}{unsaid}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,5 +39,5 @@ def test_votes_stand_in_a_table_of_their_own():
 
     assert list(found) == ["Votes"]
     assert texts["Calls a dialogue"] == "2.3 of 5"
-    assert texts["Contradicts itself"] == ".10 (.05 to .20)"
+    assert texts["Contradicts itself"] == ".10 (.05 to .20), n 60"
     assert texts["Retest alpha"].startswith("undefined: ")
