@@ -57,7 +57,7 @@ def test_the_first_help_names_every_command_the_exit_codes_and_how_to_begin():
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["chek", "support"], "there is no command `chek`; meant `check`?"),
+        (["chek", "support"], "there is no command `chek`. Did you mean `check`?"),
         (["frobnicate"], "there is no command `frobnicate`"),
         (["run", "support", "--limt", "3"], "--limit"),
         (["run", "support", "--first", "3"], "option `--first` is now `--limit`"),

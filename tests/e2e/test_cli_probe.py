@@ -102,7 +102,7 @@ def test_a_class_that_cannot_be_loaded_is_a_fault_of_its_line(event: str) -> Non
     assert (code, "has no `Bad`" in " ".join(result.output.split())) == (2, True)
 
 
-@pytest.mark.parametrize(("name", "words"), [("baad", "meant `bad`?"), ("x", "there is `good`, `bad`, `gone`")])
+@pytest.mark.parametrize(("name", "words"), [("baad", "mean `bad`?"), ("x", "there is `good`, `bad`, `gone`")])
 def test_an_unknown_name_is_said(event: str, name: str, words: str) -> None:
     result = CliRunner().invoke(cli, ["probe", event, name], standalone_mode=False)
 

@@ -56,7 +56,7 @@ def test_a_failure_is_shown_with_whose_fault_it_is(study):
     ("label", "words"),
     [
         ("d004", "dialogue `d004` is planned but not held yet. The 4 planned ones run from `d001` to `d004`."),
-        ("d0001", "dialogue `d0001` is not in the plan; meant `d001`? The 4 planned ones"),
+        ("d0001", "dialogue `d0001` is not in the plan. Did you mean `d001`? The 4 planned ones"),
         ("Ana", "dialogue `Ana` is not in the plan. The 4 planned ones"),
     ],
 )
@@ -75,7 +75,7 @@ def test_a_label_without_its_application_is_guessed(tmp_path):
     ended = theodolite("show", tmp_path / "b", "2")
 
     assert ended.code == 2
-    assert "meant `plain/2` or `guarded/2`?" in ended.err
+    assert "mean `plain/2` or `guarded/2`?" in ended.err
 
 
 def test_commands_to_type_are_quoted_where_a_folder_needs_it(study):

@@ -73,7 +73,7 @@ async def test_parameters_are_those_of_inspect_and_reach_the_server() -> None:
 @pytest.mark.parametrize(
     ("params", "words"),
     [
-        ({"temprature": 0}, "meant `temperature`"),
+        ({"temprature": 0}, "mean `temperature`"),
         ({"max_retries": 3}, "none that Inspect takes here"),
         ({"temperature": "hot"}, "do not fit"),
     ],

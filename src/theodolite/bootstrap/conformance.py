@@ -34,7 +34,7 @@ def chosen_applications(loaded: LoadedStudy, name: str) -> tuple[Application, ..
     if not live:
         message = f"study `{loaded.study.name}` has recorded applications only; there is nothing to call"
     elif name:
-        message = f"no application `{name}` can be called{did_you_mean(name, live)}; there is {names}"
+        message = f"no application `{name}` can be called; there is {names}{did_you_mean(name, live)}"
     else:
         return tuple(live.values())
     raise InputError(message)

@@ -157,7 +157,7 @@ def _meant(label: str, sessions: Sessions) -> str:
     """Return a guess at the label that was meant; one without its application may be several."""
     planned = [sessions.label(place) for place in range(len(sessions))]
     ends = [f"`{known}`" for known in planned if known.endswith(f"/{label}")]
-    return f"; meant {' or '.join(ends)}?" if 0 < len(ends) <= _FEW else did_you_mean(label, planned)
+    return f". Did you mean {' or '.join(ends)}?" if 0 < len(ends) <= _FEW else did_you_mean(label, planned)
 
 
 def first_screen(context: StudyContext, first: int, *, width: int) -> str:

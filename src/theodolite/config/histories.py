@@ -167,11 +167,11 @@ def _columns(table: ScoreTable, form: HistoryForm) -> tuple[dict[str, str], list
     faults = []
     for role, column in form.columns.items():
         if role not in ROLES:
-            message = f"no column can be a `{role}`{did_you_mean(role, ROLES)}; expected one of {', '.join(ROLES)}"
+            message = f"no column can be a `{role}`; expected one of {', '.join(ROLES)}{did_you_mean(role, ROLES)}"
             faults.append(LocatedDiagnostic(file="--columns", message=message))
         elif column not in table.columns:
             known = ", ".join(table.columns)
-            message = f"there is no column `{column}`{did_you_mean(column, table.columns)}; it has {known}"
+            message = f"there is no column `{column}`; it has {known}{did_you_mean(column, table.columns)}"
             faults.append(LocatedDiagnostic(file=table.name, message=message))
     plain = {column.casefold(): column for column in table.columns}
     chosen = {

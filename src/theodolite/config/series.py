@@ -153,7 +153,7 @@ def _check(
     name, _, risk = named.partition("/")
     known = context.names_in(_SHELF, ".yaml")
     if name not in known:
-        message = f"taxonomy `{name}` is not known{did_you_mean(name, known)}; write it into `{_SHELF}/{name}.yaml`"
+        message = f"taxonomy `{name}` is not known; write it into `{_SHELF}/{name}.yaml`{did_you_mean(name, known)}"
         context.diagnostics.add(entry.fault(*path, message=message, severity=Severity.NOTE))
         return
     risks = _risks_of(name, context)

@@ -16,7 +16,7 @@ from pydantic import Tag, ValidationError
 
 from theodolite.config.spec import KIND, KINDS, Spec
 from theodolite.config.yaml_source import Path, Scalar, YamlSource
-from theodolite.domain.fault import Diagnostic, did_you_mean
+from theodolite.domain.fault import Diagnostic, closest, did_you_mean
 
 S = TypeVar("S", bound=Spec)
 
@@ -177,9 +177,12 @@ class _Mender:
         known = keys_of(spec) if spec else []
         elsewhere = self._elsewhere(path)
         likeness = _ALL_BUT_SAME if elsewhere else _ALIKE
-        meant = "" if key in FOREIGN else did_you_mean(key, known, likeness=likeness)
-        word = RENAMED.get(key, "") if RENAMED.get(key) in known else meant[len("; meant `") : -2]
-        tail = f"; its name is now `{word}`" if word == RENAMED.get(key) else meant
+        word = "" if key in FOREIGN else closest(key, known, likeness=likeness)
+        if RENAMED.get(key) in known:
+            word = RENAMED[key]
+            tail = f"; its name is now `{word}`"
+        else:
+            tail = f". Did you mean `{word}`?" if word else ""
         tail = tail or _foreign(key) or elsewhere or f"; known here: {', '.join(known)}"
         self._say(path, f"unknown key `{key}` in {owner_of(path[:-1], self._owner)}{tail}", at_key=True)
         value = holder.pop(key)
@@ -258,8 +261,7 @@ class _Mender:
 
 
 def _foreign(key: str) -> str:
-    near = did_you_mean(key, FOREIGN)
-    word = near[len("; meant `") : -2]
+    word = closest(key, FOREIGN)
     return f"; {FOREIGN[word]}" if word else ""
 
 

@@ -41,13 +41,18 @@ class Diagnostic:
     words: str = ""
 
 
-def did_you_mean(word: str, known: Iterable[str], *, likeness: float = 0.6) -> str:
-    """Return `; meant `x`?` for the likeliest known word, or an empty string.
+def closest(word: str, known: Iterable[str], *, likeness: float = 0.6) -> str:
+    """Return the most similar known word, or an empty string if none is similar.
 
     Args:
-        word: What came.
-        known: What could have been meant.
-        likeness: How alike the two must be at least; from 0, nothing in common, to 1, the same.
+        word: The word that came.
+        known: The words that are allowed.
+        likeness: Least similarity; from 0, nothing in common, to 1, equal.
     """
-    near = difflib.get_close_matches(word, tuple(known), n=1, cutoff=likeness)
-    return f"; meant `{near[0]}`?" if near else ""
+    return next(iter(difflib.get_close_matches(word, tuple(known), n=1, cutoff=likeness)), "")
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return `. Did you mean `x`?` for the most similar known word, to end a message; an empty string if none is."""
+    near = closest(word, known)
+    return f". Did you mean `{near}`?" if near else ""

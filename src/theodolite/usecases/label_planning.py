@@ -50,7 +50,7 @@ def guideline_for(study: Study, name: str) -> Guideline:
     if name:
         if name not in known:
             message = (
-                f"study `{study.name}` has no guideline `{name}`{did_you_mean(name, known)}; known: {_listed(known)}"
+                f"study `{study.name}` has no guideline `{name}`; known: {_listed(known)}{did_you_mean(name, known)}"
             )
             raise InputError(message)
         return known[name]

@@ -88,12 +88,12 @@ def _chosen(study: Study, watched: Watched) -> tuple[Guideline, Annotator]:
     chosen = watched.annotator or next(iter(annotators), "")
     if chosen not in annotators:
         near = did_you_mean(chosen, annotators)
-        message = f"no annotator `{chosen}` answers `{name}`{near}; those who do: {', '.join(annotators) or 'none'}"
+        message = f"no annotator `{chosen}` answers `{name}`; known: {', '.join(annotators) or 'none'}{near}"
         raise InputError(message)
     applications = [application.name for application in study.applications]
     if watched.anchors and watched.anchors not in applications:
         near = did_you_mean(watched.anchors, applications)
-        message = f"there is no application `{watched.anchors}`{near}; the study has {', '.join(applications)}"
+        message = f"there is no application `{watched.anchors}`; the study has {', '.join(applications)}{near}"
         raise InputError(message)
     return guidelines[name], annotators[chosen]
 

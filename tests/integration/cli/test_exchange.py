@@ -109,7 +109,7 @@ def test_chat_lines_a_data_set_and_inspect_logs_are_written_beside_the_study(stu
 
 
 def test_the_dialogue_table_of_one_guideline(study: Path) -> None:
-    with pytest.raises(InputError, match="meant `refusal`"):
+    with pytest.raises(InputError, match="mean `refusal`"):
         told("export", str(study), "--guideline", "refusl")
 
     told("export", str(study), "--guideline", "refusal")

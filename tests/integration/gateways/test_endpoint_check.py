@@ -133,7 +133,7 @@ async def test_an_unknown_model_brings_the_names_that_are_offered() -> None:
         told = await check(server.url, model="targte")
 
     assert not told.alive
-    assert told.answer.endswith("; `targte` is not among judge, target, user-sim; meant `target`?")
+    assert told.answer.endswith("; `targte` is not among judge, target, user-sim. Did you mean `target`?")
 
 
 async def test_a_refused_field_of_the_study_is_named_and_not_the_model() -> None:

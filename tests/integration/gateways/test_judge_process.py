@@ -78,7 +78,7 @@ async def test_a_function_sees_no_variable_that_the_judge_does_not_name(tmp_path
     [
         ("judge.py", "`python` of judge `j` must be `module:function`"),
         ("gone.py:label", "judge `j`: there is no file `gone.py`"),
-        ("judge.py:lable", "judge `j`: `judge.py` has no `lable`; meant `label`?"),
+        ("judge.py:lable", "judge `j`: `judge.py` has no `lable`. Did you mean `label`?"),
         ("needs.py:label", "install `no_such_module_here` where Theodolite is installed, or put it beside the judge"),
     ],
 )

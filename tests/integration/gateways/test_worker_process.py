@@ -318,7 +318,7 @@ async def test_the_source_runs_as_it_stands_whatever_python_has_cached(tmp_path:
         ("raise ValueError('no settings')\n", r"ValueError: no settings \(app.py, line 1\)"),
         ("import sys\nsys.exit(3)\n", "cannot be loaded: SystemExit: 3"),
         ("import gone_module\n", "put `gone_module` into a file that `requirements` names"),
-        ("def repyl(prompt): ...\n", "`app.py` has no `reply`; meant `repyl`?"),
+        ("def repyl(prompt): ...\n", "`app.py` has no `reply`. Did you mean `repyl`?"),
         ("reply = 7\n", "is a int; expected a function"),
         ("import os\nos._exit(4)\n", "cannot be loaded: its process ended with exit code 4"),
     ],

@@ -128,7 +128,7 @@ def test_a_rise_that_is_not_ruled_out_ends_with_1(drift, tmp_path):
     ("words", "said"),
     [
         (("gpt-4-0314",), "expected two places, A and B; got 1"),
-        (("gpt-4-0314", "gpt-4-613"), "meant `gpt-4-0613`?"),
+        (("gpt-4-0314", "gpt-4-613"), "mean `gpt-4-0613`?"),
         (("gpt-4-0314", "gpt-4-0314"), "is the same on both sides"),
         (("none.json", "gpt-4-0314"), "cannot be read"),
         (("--by", "mitigation"), "no two applications"),

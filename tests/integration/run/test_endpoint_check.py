@@ -57,7 +57,10 @@ def test_a_port_that_never_answers_is_reported_within_seconds(study, silent_port
     ("knobs", "words"),
     [
         ({"key": "another"}, "401 Incorrect API key provided (variable SUPPORT_KEY), line 6"),
-        ({"every": 1, "fault": "404", "models": ("jugde",)}, "`judge` is not among jugde; meant `jugde`?, line 6"),
+        (
+            {"every": 1, "fault": "404", "models": ("jugde",)},
+            "`judge` is not among jugde. Did you mean `jugde`?, line 6",
+        ),
     ],
     ids=["wrong key", "unknown model"],
 )

@@ -174,7 +174,7 @@ def test_an_alert_that_is_over_does_not_count_for_ever(kept, tmp_path):
         (("--window", "8", "--order", "4", "--delay", "3"), "`window` must be larger than 10"),
         (("--order", "8"), "`order` must be within 2..7"),
         (("--delay", "0"), "`delay` must be 1 or more"),
-        (("--columns", "score=star"), "meant `stars`?"),
+        (("--columns", "score=star"), "mean `stars`?"),
     ],
 )
 def test_what_cannot_be_read_is_a_fault_of_the_input(kept, words, said):

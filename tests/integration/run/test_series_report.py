@@ -190,7 +190,7 @@ def test_a_study_that_was_not_run_is_named_and_left_out_on_demand(folder: Path) 
         ("studies: [gone.yaml]\n", "there is no study file `gone.yaml`"),
         ("studies: [cinema.yaml, other.yaml]\n", "`other.yaml` belongs to series `none`"),
         ("studies: [cinema.yaml, cinema.yaml]\n", "two studies of series `spring` are called `cinema-study`"),
-        ("studis: [cinema.yaml]\n", "meant `studies`?"),
+        ("studis: [cinema.yaml]\n", "mean `studies`?"),
     ],
     ids=["outside", "gone", "another", "twice", "misspelt"],
 )

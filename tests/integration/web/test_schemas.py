@@ -323,7 +323,7 @@ def test_an_editor_saves_as_one_writes_and_shows_what_annotators_will_see(page_a
     expect(frame.get_by_text("Is anything that may be told declined?").first).to_be_attached(timeout=PATIENCE_MS)
     look_at_what_it_touches(page)
     write(page, "when: withheld == yes", "when: witheld == yes")
-    expect(page.locator("[data-findings]")).to_contain_text("meant `withheld`", timeout=PATIENCE_MS)
+    expect(page.locator("[data-findings]")).to_contain_text("mean `withheld`", timeout=PATIENCE_MS)
     assert_accessible(page)
     page.get_by_role("link", name="Line ").first.click()
     page.wait_for_function("getSelection().toString().includes('witheld')")

@@ -55,7 +55,7 @@ def test_each_column_may_write_labels_in_its_own_way(folder):
 def test_a_spelling_of_one_column_must_mean_a_label_of_its_question(folder):
     (fault,) = check_study(folder(study_yaml=TWO_COLUMNS.replace("2: fine", "2: fien"), rows_csv=TWO_CODINGS))
 
-    assert fault.words == "`2` is to mean `fien`, which is no label of its scale; meant `fine`?"
+    assert fault.words == "`2` is to mean `fien`, which is no label of its scale. Did you mean `fine`?"
 
 
 def test_a_spelling_needs_a_column(folder):

@@ -45,7 +45,7 @@ def test_a_site_may_stream_hand_out_sessions_and_be_read_by_a_regular_expression
     ("keys", "words"),
     [
         ('reply: {regex: "("}', "`regex` is no regular expression"),
-        ("reply: {regx: a}", "meant `regex`?"),
+        ("reply: {regx: a}", "mean `regex`?"),
         ("reply: answer", "expected a path such as"),
         ("session: id", "`session` is `id`; expected a path"),
     ],
@@ -196,7 +196,7 @@ judges: {j: {ask: Polite?, defect: "== no", rule: {any: [x], then: yes, else: no
     ("base", "words"),
     [
         ("bare", ""),
-        ("bear", "`variant_of` of application `other` is `bear`, which the study does not have; meant `bare`?"),
+        ("bear", "`variant_of` of application `other` is `bear`, which the study does not have. Did you mean `bare`?"),
         ("other", "`variant_of` of application `other` is `other`, which is itself"),
         ("third", "`variant_of` of application `other` is `third`, itself a variant; name `bare`"),
     ],
@@ -211,7 +211,7 @@ def test_whose_variant_an_application_is_makes_no_other_application_of_it(folder
     bare, other, _ = load_study(folder(study_yaml=VARIANTS % "bare")).study.applications
 
     assert (bare.variant_of, other.variant_of) == ("", "bare")
-    assert other.run_fingerprint == replace(other.run_fingerprint, variant_of="")
+    assert other.deciding_part == replace(other.deciding_part, variant_of="")
 
 
 HEADED = """\

@@ -25,7 +25,7 @@ def study(tmp_path):
 
 def test_a_scenario_that_is_not_there_is_named_with_the_likeliest(study):
     with pytest.raises(
-        InvalidStudyError, match=r"names a scenario `travle` that the study does\s+not have; meant `travel`\?"
+        InvalidStudyError, match=r"names a scenario `travle` that the study does\s+not have. Did you mean `travel`\?"
     ):
         load_study(study("travle"))
 

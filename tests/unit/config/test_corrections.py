@@ -42,10 +42,10 @@ def test_a_calibration_is_read_and_written_out_in_full(checked):
 @pytest.mark.parametrize(
     ("correction", "said"),
     [
-        ("jugde: {rate: none}", "meant `judge`?"),
+        ("jugde: {rate: none}", "mean `judge`?"),
         ("anna: {rate: none}", "`anna` is a person"),
         ("judge: {rate: rogan-gladen}", "needs what `judge` got right elsewhere"),
-        (f"judge: {{calibrations: {{defekt: {KNOWN}}}}}", "meant `defect`?"),
+        (f"judge: {{calibrations: {{defekt: {KNOWN}}}}}", "mean `defect`?"),
         ("judge: {calibrations: {defect: {caught: [60, 50], passed: [1, 2], from: x}}}", "a part and its whole"),
         ("judge: {rate: rogan}", "rogan-gladen"),
     ],

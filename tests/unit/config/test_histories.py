@@ -100,8 +100,8 @@ def test_everything_that_is_wrong_is_named_at_once():
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
-        ({"scores": "stars"}, "no column can be a `scores`; meant `score`?"),
-        ({"score": "star"}, "there is no column `star`; meant `stars`?"),
+        ({"scores": "stars"}, "no column can be a `scores`; expected one of score, at,"),
+        ({"score": "star"}, "there is no column `star`; it has stars, at, model, anchor, human. Did you mean `stars`?"),
     ],
 )
 def test_columns_that_are_not_there_are_guessed(columns, words):

@@ -57,13 +57,13 @@ def test_the_long_form_of_a_study_keeps_how_a_body_is_sent(folder):
 @pytest.mark.parametrize(
     ("keys", "words"),
     [
-        (f"body_as: fom, body: {{q: {SAID}}}", "`body_as` of application `app` is `fom`; meant `form`?"),
+        (f"body_as: fom, body: {{q: {SAID}}}", "`body_as` of application `app` is `fom`. Did you mean `form`?"),
         ("body_as: form, body: 'q={{ prompt }}'", "`body` is a text; a form is a mapping from field to text"),
         (f"body_as: form, body: [{SAID}]", "`body` is a list; a form is a mapping from field to text"),
         (f"body_as: form, body: {{user: {{name: {SAID}}}}}", "e.g. `user[name]: ...`"),
         (f"body_as: form, body: {{q: {SAID}, user: }}", "field `user` of the form is empty; expected a text"),
         (f"body_as: form, body: {{q: {SAID}, l: [a, [b]]}}", "an item of field `l` of the form is a list"),
-        ("body_as: form, body: {q: '{{ promt }}'}", "{{ promt }} is filled by nothing; meant `prompt`?"),
+        ("body_as: form, body: {q: '{{ promt }}'}", "{{ promt }} is filled by nothing. Did you mean `prompt`?"),
         ("body_as: form, body: {q: Hello}", "{{ prompt }} stands nowhere"),
     ],
 )

@@ -98,7 +98,7 @@ def test_another_way_of_voting_is_another_annotator(judged):
 @pytest.mark.parametrize(
     ("judge", "words"),
     [
-        ("{guideline: g, model: m, votes: {rule: leed}}", "meant `lead`"),
+        ("{guideline: g, model: m, votes: {rule: leed}}", "mean `lead`"),
         ("{guideline: g, model: m, votes: {moost: 5}}", "unknown key `moost`"),
         ("{guideline: g, model: m, votes: 1}", "2"),
         ("{guideline: g, model: m, votes: {rule: lead, most: 3, lead: 4}}", "no answer can be 4 ahead in 3 votes"),

@@ -25,7 +25,7 @@ def test_a_file_that_is_nowhere_is_none(tmp_path):
 def test_a_missing_file_is_named_with_the_likeliest_other(folder):
     context = LoadContext(folder=folder(policy_md="x"))
 
-    assert context.no_such_file("polcy.md") == "`polcy.md` is not in the study's folder; meant `policy.md`?"
+    assert context.no_such_file("polcy.md") == "`polcy.md` is not in the study's folder. Did you mean `policy.md`?"
 
 
 def test_shipped_resources_are_found_by_name():

@@ -59,7 +59,7 @@ def test_a_fault_stands_at_its_line_and_leaves_no_schema():
     reading = read(TEXT.replace("when: friendly", "when: freindly"))
 
     assert reading.schema is None
-    assert [(one.line, "meant `friendly`" in one.message) for one in reading.faults] == [(16, True)]
+    assert [(one.line, "mean `friendly`" in one.message) for one in reading.faults] == [(16, True)]
 
 
 def test_what_is_badly_asked_is_a_note_and_leaves_the_schema():

@@ -94,7 +94,7 @@ def test_a_name_that_the_folder_does_not_have_is_a_fault(folder):
     with pytest.raises(InvalidStudyError) as caught:
         loaded(folder, series="aria-0.2")
 
-    assert "there is no series `aria-0.2` in `series/`; meant `aria-0.1`?" in said(caught.value.placed)
+    assert "there is no series `aria-0.2` in `series/`. Did you mean `aria-0.1`?" in said(caught.value.placed)
 
 
 def test_what_the_series_did_not_publish_is_noted_at_the_series(folder):
@@ -114,7 +114,10 @@ def test_what_the_series_did_not_publish_is_noted_at_the_series(folder):
     ("plan", "words"),
     [
         (PLAN.replace("[green]", "[blue, green]"), "application `blue` is named twice"),
-        (PLAN.replace("information-security", "informaton-security"), "has no risk `informaton-security`; meant"),
+        (
+            PLAN.replace("information-security", "informaton-security"),
+            "has no risk `informaton-security`. Did you mean",
+        ),
         (PLAN.replace("generative", "both"), "ai_type"),
         (PLAN.replace("adversarial", "curious"), "user_types"),
     ],
@@ -131,7 +134,9 @@ def test_a_risk_that_its_taxonomy_does_not_have_is_a_fault(folder):
     with pytest.raises(InvalidStudyError) as caught:
         loaded(folder, taxonomy="ai-600-1/confabulations")
 
-    assert "taxonomy `ai-600-1` has no risk `confabulations`; meant `confabulation`?" in said(caught.value.placed)
+    assert "taxonomy `ai-600-1` has no risk `confabulations`. Did you mean `confabulation`?" in said(
+        caught.value.placed
+    )
 
 
 def test_a_taxonomy_that_nobody_wrote_down_is_noted(folder):

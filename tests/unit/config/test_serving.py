@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from theodolite.config.diagnostics import InvalidStudyError
@@ -131,7 +133,7 @@ def test_all_faults_come_at_once_with_their_places(tmp_path):
     )
     with pytest.raises(InvalidStudyError) as caught:
         load_serving({**SECRETS, "EMAIL_URL": ""}, folder=tmp_path, listen="here")
-    found = {(fault.line, fault.message.partition(";")[0]) for fault in caught.value.placed}
+    found = {(fault.line, re.split(r"; |\. Did", fault.message)[0]) for fault in caught.value.placed}
 
     assert found == {
         (1, "unknown key `lissten` in the settings"),

@@ -50,7 +50,7 @@ def test_a_sentence_becomes_a_question_of_ones_own(tmp_path):
     [
         ({"app": "my bot"}, "no place of an application"),
         ({"app": "http://x:port"}, "no address"),
-        ({"app": URL, "guideline": "groundednes"}, "meant `groundedness`?"),
+        ({"app": URL, "guideline": "groundednes"}, "mean `groundedness`?"),
     ],
 )
 def test_an_answer_that_cannot_be_used_writes_nothing(tmp_path, answers, words):
@@ -91,7 +91,7 @@ def test_an_event_begins_without_faults(tmp_path):
 
 
 def test_an_unknown_pack_is_named_with_the_likely_one(tmp_path):
-    with pytest.raises(InputError, match="meant `aria/tv-spoilers`"):
+    with pytest.raises(InputError, match="mean `aria/tv-spoilers`"):
         write_starter(tmp_path / "e", StarterKind.EVENT, {"pack": "aria/tv-spoiler"})
 
 

@@ -68,7 +68,12 @@ def test_missing_texts_are_named_in_one_note(lights):
     ("wrong", "right", "message", "line"),
     [
         ("s: {instr", "t: {instr", "no text `t` in `scenarios` that people read", 3),
-        ("ok: {ask", "okk: {ask", "no text `okk` in `questionnaires/q/questions` that people read; meant `ok`?", 7),
+        (
+            "ok: {ask",
+            "okk: {ask",
+            "no text `okk` in `questionnaires/q/questions` that people read. Did you mean `ok`?",
+            7,
+        ),
         ("meanings: {1:", "meanings: {2:", "no text `2` in `questionnaires/q/questions/much/meanings`", 8),
         ("    questions:", "    title: T\n    questions:", "no text `title` in `questionnaires/q`", 6),
         ("title: Lichter", "screening: [Alt?]", "no text `screening` that people read", 1),
@@ -86,7 +91,7 @@ def test_texts_that_the_study_does_not_have_are_faults_where_they_stand(lights, 
 def test_keys_that_no_translation_has_are_faults_too(lights):
     (fault,) = check_study(lights(GERMAN.replace("phrases", "phrase")))
 
-    assert "unknown key `phrase` in translation `de`; meant `phrases`?" in fault.message
+    assert "unknown key `phrase` in translation `de`. Did you mean `phrases`?" in fault.message
 
 
 @pytest.mark.parametrize(("name", "message"), [("german", "is no language tag"), ("en", "is the study's own language")])

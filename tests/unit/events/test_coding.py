@@ -133,7 +133,7 @@ def test_only_what_differs_is_talked_about(store):
 def test_codes_that_are_not_in_the_codebook_are_refused(store):
     begin(store)
 
-    with pytest.raises(InputError, match="meant `cold`"):
+    with pytest.raises(InputError, match="mean `cold`"):
         code(store, "p", "c1", "colt")
 
 

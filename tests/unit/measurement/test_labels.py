@@ -45,7 +45,7 @@ def test_annotators_of_different_length_are_refused():
 
 
 def test_all_labels_off_the_scale_are_named_at_once_with_a_guess():
-    with pytest.raises(InputError, match=r"got `nope`.*`yess`; meant `yes`\?"):
+    with pytest.raises(InputError, match=r"got `nope`.*`yess`. Did you mean `yes`\?"):
         confusion_matrix(["yess", "no"], ["yes", "nope"], categories=["yes", "no"])
 
 

@@ -199,8 +199,8 @@ def test_what_finalizes_once_does_not_finalize_again():
 @pytest.mark.parametrize(
     ("text", "line", "words", "malformed"),
     [
-        ("a\n{{ b|uper }}", 2, "uses the filter `uper`; meant `upper`?", False),
-        ("{{ b is evn }}", 1, "uses the test `evn`; meant `even`?", False),
+        ("a\n{{ b|uper }}", 2, "uses the filter `uper`. Did you mean `upper`?", False),
+        ("{{ b is evn }}", 1, "uses the test `evn`. Did you mean `even`?", False),
         ("\n\n{{ b", 3, "cannot be read", True),
         ("{% for loop in b %}{% endfor %}", 1, "cannot be read", True),
         ("{% if b %}" * 200 + "{% endif %}" * 200, 0, "is nested too deeply", False),

@@ -49,8 +49,8 @@ def test_all_faults_are_told_at_once_by_line_with_what_was_meant():
     rows = ("a,1,bleu,red teeming,A,B", "b,x,green,red teaming,A,B", "c,1,green,field testing,,")
 
     assert told(read("\n".join(("chat,n,bot,how,prompt,response", *rows)), means)) == [
-        (2, "names the application `bleu`, which the study does not have; meant `blue`?"),
-        (2, "says `red teeming` for level; meant `red teaming`?"),
+        (2, "names the application `bleu`, which the study does not have. Did you mean `blue`?"),
+        (2, "says `red teeming` for level. Did you mean `red teaming`?"),
         (3, "has `x` in column `n`; expected the number of the turn"),
         (4, "has neither prompt nor response in a turn of `c`; say why it is withheld"),
     ]
@@ -59,7 +59,7 @@ def test_all_faults_are_told_at_once_by_line_with_what_was_meant():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("chat,n,who,sad,reply\n", "has no column `said`; meant `sad`?"),
+        ("chat,n,who,sad,reply\n", "has no column `said`. Did you mean `sad`?"),
         ("", "is empty; expected a line of column names and rows"),
         ("chat,n,who,said,reply\n", "has column names and no rows"),
         ("chat,n,who,said,reply\na,1\n", "has 2 fields where the header names 5; fill it in"),

@@ -76,7 +76,7 @@ def test_all_that_is_wrong_is_said_at_once_by_line(tmp_path):
     assert "nobody says who" in faults[2][1]
 
 
-@pytest.mark.parametrize(("head", "named"), [("id,whom,s", "`who`; meant `whom`"), ("id,who,x", "`s`")])
+@pytest.mark.parametrize(("head", "named"), [("id,whom,s", "`who`. Did you mean `whom`"), ("id,who,x", "`s`")])
 def test_a_missing_column_is_named(tmp_path, head, named):
     _, faults, _ = read(tmp_path, f"{head}\nd1,anna,1\n")
 

@@ -37,7 +37,7 @@ def test_a_study_that_is_there_is_left_as_it_is(tmp_path):
 
 
 def test_an_unknown_example_says_which_there_are():
-    with pytest.raises(InputError, match="meant `guarded-bot`"):
+    with pytest.raises(InputError, match="mean `guarded-bot`"):
         example_files("garded-bot")
     with pytest.raises(InputError, match="there are guarded-bot, aria/tv-spoilers"):
         example_files("x")

@@ -58,7 +58,7 @@ def test_every_shipped_pack_says_what_shows_its_risks(tmp_path, pack):
 @pytest.mark.parametrize(
     ("risk", "words"),
     [
-        ("{shown_by: [rude.defekt]}", "there is no defect rule `rude.defekt`; meant `rude.defect`?"),
+        ("{shown_by: [rude.defekt]}", "there is no defect rule `rude.defekt`. Did you mean `rude.defect`?"),
         ('{identified_by: questionnaire, shown_by: ["after.bat >= 4"]}', "no questionnaire asks `after.bat`"),
         ('{identified_by: questionnaire, shown_by: ["after.bad >= 9"]}', "the scale ends at 5"),
         ("{identified_by: questionnaire, shown_by: [rude.defect]}", "needs an answer of testers in `shown_by`"),

@@ -50,10 +50,10 @@ def test_only_strategies_that_need_one_take_the_attacker(folder):
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
-        (["attacks: [role_pley]"], "meant `role_play`?"),
+        (["attacks: [role_pley]"], "mean `role_play`?"),
         (["attacks: [rephrase, rephrase]"], "named twice"),
         (["attacks: [adaptive]"], "name it as `attacker`"),
-        (["attacks: [adaptive]", "attacker: rad"], "meant `red`?"),
+        (["attacks: [adaptive]", "attacker: rad"], "mean `red`?"),
         (["signs: {released: ['(']}"], "no regular expression"),
     ],
 )

@@ -120,4 +120,4 @@ def test_how_it_was_read_is_said_in_one_line(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text(text(","))
 
-    assert read_table(path, "rows.csv").annotator_attributes == "2 rows, UTF-8, comma"
+    assert read_table(path, "rows.csv").described == "2 rows, UTF-8, comma"

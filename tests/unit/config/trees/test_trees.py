@@ -139,9 +139,9 @@ def test_a_summary_of_a_plugin_may_be_named(folder):
     ("was", "now", "place", "words"),
     [
         ("of: warmth}", "of: warmht}", "study.yaml:14", "sums up `warmht`, which the tree does not have"),
-        ("summary: max", "summary: maxx", "study.yaml:11", "unknown summary `maxx`; meant `max`?"),
-        ("warm.score", "warm.scor", "study.yaml:15", "that the study does not ask; meant `warm.score`?"),
-        ("transform: reverse", "transform: revers", "study.yaml:14", "is `revers`; meant `reverse`?"),
+        ("summary: max", "summary: maxx", "study.yaml:11", "unknown summary `maxx`. Did you mean `max`?"),
+        ("warm.score", "warm.scor", "study.yaml:15", "that the study does not ask. Did you mean `warm.score`?"),
+        ("transform: reverse", "transform: revers", "study.yaml:14", "is `revers`. Did you mean `reverse`?"),
         ("no: 1}", "nein: 1}", "study.yaml:17", "does not say what becomes of `no`"),
         ("of: cold reversed", "of: warmth", "study.yaml:11", "where lower is worse"),
         ("cold: 2", "cold: -2", "study.yaml:11", "`cold` of `tree` is `-2`; expected at least 0"),
@@ -156,7 +156,7 @@ def test_a_fault_is_said_with_its_line(faults, was, now, place, words):
 def test_an_unknown_tree_is_told_with_the_likeliest(faults):
     assert faults("tree: by-guidline\n")[0] == (
         "study.yaml:8:7",
-        "there is no tree `by-guidline` in the study's folder or among the shipped ones; meant `by-guideline`?",
+        "there is no tree `by-guidline` in the study's folder or among the shipped ones. Did you mean `by-guideline`?",
     )
 
 
@@ -169,7 +169,7 @@ def test_faults_of_a_trees_own_file_have_their_place_in_it(faults):
 def test_a_topology_that_is_none_is_refused(faults):
     found = faults(indented("tree: x\ntopology: six-level\n"))
 
-    assert "meant `six-levels`?" in found[0][1]
+    assert "mean `six-levels`?" in found[0][1]
 
 
 CROSSWALK = """\
@@ -185,7 +185,7 @@ def test_what_a_crosswalk_of_ones_own_leaves_out_is_noted_with_what_may_be_meant
     (note,) = [one for one in check_study(folder(study_yaml=STUDY + CROSSWALK)) if "the crosswalk of" in one.words]
 
     assert note.words.startswith("note: the crosswalk of `manners` names `polit`")
-    assert note.words.endswith("meant `polite`?")
+    assert note.words.endswith("mean `polite`?")
 
 
 def test_a_shipped_tree_may_name_more_than_a_study_asks_and_its_empty_dimensions_are_noted(folder):

@@ -77,9 +77,12 @@ def place(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("target", "words"),
     [
-        ("own_team.py:Tean", "`own_team.py` has no `Tean`; meant `Team`?"),
+        ("own_team.py:Tean", "`own_team.py` has no `Tean`. Did you mean `Team`?"),
         ("own_team:reply", "`own_team:reply` is a function; expected a class"),
-        ("own_tema:Team", "module `own_tema` cannot be imported: there is none of this name here; meant `own_team`?"),
+        (
+            "own_tema:Team",
+            "module `own_tema` cannot be imported: there is none of this name here. Did you mean `own_team`?",
+        ),
         ("gone_five:Team", "there is none of this name here; install it where theodolite is installed"),
         ("own_broken.py:A", "SyntaxError: '(' was never closed (own_broken.py, line 3)"),
         ("own_return:A", "SyntaxError: 'return' outside function (own_return.py, line 2)"),
@@ -92,7 +95,7 @@ def place(tmp_path, monkeypatch):
         ("own_pkg.iner:A", "module `own_pkg.iner` cannot be imported"),
         ("own_pkg.inner:B", "`own_pkg.inner` has no `B`"),
         ("own_team.inner:A", "module `own_team.inner` cannot be imported"),
-        ("json:JSONDecodr", "`json` has no `JSONDecodr`; meant `JSONDecoder`?"),
+        ("json:JSONDecodr", "`json` has no `JSONDecodr`. Did you mean `JSONDecoder`?"),
     ],
 )
 def test_what_cannot_be_had_is_said_and_would_end_a_run(place, target, words):

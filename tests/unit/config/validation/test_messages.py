@@ -15,7 +15,7 @@ def read(text):
 def test_a_misspelt_key_is_read_as_the_one_that_is_meant():
     spec, messages = read("study: a\nscenarios: {s: {goall: Find out, turns: 2}}\n")
 
-    assert messages == ["unknown key `goall` in scenario `s`; meant `goal`?"]
+    assert messages == ["unknown key `goall` in scenario `s`. Did you mean `goal`?"]
     assert (spec.scenarios["s"].goal, spec.scenarios["s"].turns) == ("Find out", 2)
 
 
@@ -28,10 +28,10 @@ def test_a_misspelt_key_does_not_displace_the_right_one():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{kind: http, ulr: 'http://x.example'}", "unknown key `ulr` in application `a`; meant `url`?"),
+        ("{kind: http, ulr: 'http://x.example'}", "unknown key `ulr` in application `a`. Did you mean `url`?"),
         (
             "{kind: recorded, file: a.csv, promt: p, response: r}",
-            "unknown key `promt` in application `a`; meant `prompt`?",
+            "unknown key `promt` in application `a`. Did you mean `prompt`?",
         ),
         ("{kind: http, address: 'http://x.example'}", "application `a` needs `url`"),
     ],
@@ -52,8 +52,8 @@ def test_a_field_of_requests_is_shown_its_place():
 @pytest.mark.parametrize(
     ("text", "tail"),
     [
-        ("repeats: 3", "it belongs to `sampling` or `levels`"),  # and not "meant `breaks`?"
-        ("model: {}", "meant `models`?"),  # though judges have a model
+        ("repeats: 3", "it belongs to `sampling` or `levels`"),  # and not "mean `breaks`?"
+        ("model: {}", "Did you mean `models`?"),  # though judges have a model
         ("scenarios: {s: {goal: g, budget: {usd: 1}}}", "it belongs to the top of the file"),
         ("scenarios: {s: {goal: g, seed: 1}}", "it belongs to `sampling`"),
     ],
@@ -61,7 +61,7 @@ def test_a_field_of_requests_is_shown_its_place():
 def test_a_key_of_another_section_is_shown_its_place(text, tail):
     _, messages = read(f"study: a\n{text}\n")
 
-    assert messages[0].endswith(f"; {tail}")
+    assert messages[0].endswith((f"; {tail}", f". {tail}"))
 
 
 def test_all_misfits_are_found_in_one_pass():

@@ -33,7 +33,7 @@ def test_a_codebook_for_some_questions_has_a_name_and_says_which(facts, words):
 
 
 def test_a_code_that_is_not_there_is_named_with_the_likely_one():
-    with pytest.raises(InputError, match="`vage`; meant `vague`"):
+    with pytest.raises(InputError, match=r"`vage`\. Did you mean `vague`"):
         BOOK.check(["vage"])
 
 

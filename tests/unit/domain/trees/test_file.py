@@ -45,7 +45,7 @@ def test_an_application_is_named_where_there_are_several():
     assert FILE.of("two").application == "two"
     with pytest.raises(InputError, match=r"one of the file's applications \(one, two\); none is named"):
         FILE.of()
-    with pytest.raises(InputError, match=r"got `oen`; meant `one`\?"):
+    with pytest.raises(InputError, match=r"got `oen`. Did you mean `one`\?"):
         FILE.of("oen")
 
 
@@ -60,10 +60,10 @@ def test_another_file_is_told_from_a_tree_file(plain):
     [
         ("x", "a leaf must be a mapping"),
         ({"question": "q"}, "a leaf needs `session`"),
-        ({"question": "q", "session": "d", "vlaue": 1}, "unknown key `vlaue`; meant `value`?"),
+        ({"question": "q", "session": "d", "vlaue": 1}, "unknown key `vlaue`. Did you mean `value`?"),
         ({"question": "q", "session": "d", "value": True}, "`value` must be a text or a number"),
         ({"question": "q", "session": "d", "value": 1, "turn": 0}, "`turn` must be a whole number from 1"),
-        ({"question": "q", "session": "d", "outcome": "faild"}, "meant `failed`?"),
+        ({"question": "q", "session": "d", "outcome": "faild"}, "mean `failed`?"),
         ({"question": "q", "session": "d", "value": "1", "outcome": "missing"}, "only an `answered` one"),
     ],
 )

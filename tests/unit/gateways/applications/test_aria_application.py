@@ -343,7 +343,7 @@ def test_a_class_that_wants_arguments_is_refused_before_any_call() -> None:
     fix = r"cannot be made without `token`; .* in the study: `init: {token: \"{{ auth.token }}\"}`"
     with pytest.raises(InputError, match=fix):
         application(Wanting)
-    with pytest.raises(InputError, match=r"takes no `tokn`, which `init` gives; meant `token`\?"):
+    with pytest.raises(InputError, match=r"takes no `tokn`, which `init` gives. Did you mean `token`\?"):
         application(Wanting, init='{"token": "t", "tokn": "t"}')
 
 

@@ -14,7 +14,7 @@ YES_NO = {"answers": "q", "scale": ["yes", "no"]}
 CASES = {
     "unknown child": (
         {"top": {"summary": "mean", "of": ["lefd"]}, "left": answers("a")},
-        ("nodes", "top", "of"), "sums up `lefd`, which the tree does not have; meant `left`?",
+        ("nodes", "top", "of"), "sums up `lefd`, which the tree does not have. Did you mean `left`?",
     ),
     "unknown node beside": (
         {"top": {"summary": "mean", "of": "left", "beside": ["x"]}, "left": answers("a")},
@@ -22,7 +22,7 @@ CASES = {
     ),
     "unknown summary": (
         {"top": {"summary": "men", "of": ["a"]}, "a": answers("a")},
-        ("nodes", "top", "summary"), "unknown summary `men`; meant `mean`?",
+        ("nodes", "top", "summary"), "unknown summary `men`. Did you mean `mean`?",
     ),
     "cycle": (
         {"x": {"summary": "mean", "of": ["y"]}, "y": {"summary": "mean", "of": ["x"]}},
@@ -131,7 +131,7 @@ def test_what_rests_on_a_faulty_node_is_not_complained_of_again():
 def test_a_dimension_needs_its_node():
     one = design({"valid": answers("a")}, dimensions={"vaild": {"definition": "d"}})
 
-    assert "meant `valid`?" in design_faults(one)[0].message
+    assert "mean `valid`?" in design_faults(one)[0].message
 
 
 def test_reversing_turns_the_orientation_round_and_opens_the_way_to_a_max():

@@ -181,7 +181,7 @@ def test_a_scale_that_does_not_say_which_end_is_bad_is_refused():
 
 
 def test_an_unknown_topology_is_told_with_the_likely_one():
-    with pytest.raises(InputError, match="meant `six-levels`"):
+    with pytest.raises(InputError, match="mean `six-levels`"):
         grown(outline(topology="six-level"), SOIL)
 
 

@@ -61,5 +61,5 @@ def test_injection_asks_through_a_document_and_not_in_its_prompt():
 
 
 def test_an_unknown_strategy_is_named_with_the_likeliest():
-    with pytest.raises(PlanError, match="meant `role_play`"):
+    with pytest.raises(PlanError, match="mean `role_play`"):
         approach_of("role_pley")

@@ -64,7 +64,7 @@ def test_models_are_certified_unless_a_judge_is_named():
     assert [one.name for one in judges_named(study, "")] == ["grounded"]
     assert [one.name for one in judges_named(study, "words")] == ["words"]
     assert [one.name for one in judges_named(replace(study, annotators=(word_rule(),)), "")] == ["words"]
-    with pytest.raises(InputError, match=r"no judge `word`; meant `words`\?"):
+    with pytest.raises(InputError, match=r"no judge `word`. Did you mean `words`\?"):
         judges_named(study, "word")
     with pytest.raises(InputError, match="nobody but people labels"):
         judges_named(replace(study, annotators=(by_hand(),)), "")

@@ -81,7 +81,7 @@ def test_a_guideline_is_named_where_several_could_be_meant():
 
     with pytest.raises(InputError, match="name one with --guideline: `polite`, `safe`"):
         guideline_for(study, "")
-    with pytest.raises(InputError, match=r"has no guideline `polit`; meant `polite`\?"):
+    with pytest.raises(InputError, match=r"has no guideline `polit`; known: .*\. Did you mean `polite`\?"):
         guideline_for(study, "polit")
 
     assert guideline_for(study, "safe").name == "safe"

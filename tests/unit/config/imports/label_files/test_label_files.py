@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 
 import pytest
 
@@ -117,7 +118,7 @@ item1,,g,,score,4,,anma
 def test_all_faults_are_said_at_once_with_their_lines(read):
     found = read(FAULTY)
 
-    assert [(fault.line, fault.message.split("; ")[0]) for fault in found.faults] == [
+    assert [(fault.line, re.split(r"; |\. Did", fault.message)[0]) for fault in found.faults] == [
         (2, "there is no dialogue `item9` in the latest run"),
         (3, "`guideline` is `h`"),
         (4, "the file asks version aaaa0000 of guideline `g`, which is now abcd0123"),
@@ -129,7 +130,7 @@ def test_all_faults_are_said_at_once_with_their_lines(read):
         (10, "`grounded` is a judge of the study"),
         (11, "the study names no person `anma`"),
     ]
-    assert [fault.line for fault in found.faults if "meant `" in fault.message] == [2, 5, 11]
+    assert [fault.line for fault in found.faults if "mean `" in fault.message] == [2, 5, 11]
     assert found.labels == ()
 
 
@@ -154,7 +155,7 @@ def test_who_labelled_may_be_said_outside_of_the_file(read):
 def test_a_file_without_the_needed_columns_is_no_label_file(read):
     (fault,) = read("item1,score,4\n", head="item,question,anwser\n").faults
 
-    assert (fault.line, fault.message) == (1, "has no column `answer`; meant `anwser`?")
+    assert (fault.line, fault.message) == (1, "has no column `answer`. Did you mean `anwser`?")
 
 
 def test_a_broken_table_is_a_fault_too(read):

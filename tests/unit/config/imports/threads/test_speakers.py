@@ -73,9 +73,12 @@ def test_remarks_without_the_field_are_testers_and_counted():
 @pytest.mark.parametrize(
     ("voices", "message"),
     [
-        (Voices(told_by="rolle"), "has no field `rolle` that tells who speaks; meant `role`?"),
+        (Voices(told_by="rolle"), "has no field `rolle` that tells who speaks. Did you mean `role`?"),
         (Voices(), "does not tell who speaks for the application; `role` is one of seeker, helper"),
-        (Voices(told_by="role", application=("helpr",)), "has no remark whose `role` is `helpr`; meant `helper`?"),
+        (
+            Voices(told_by="role", application=("helpr",)),
+            "has no remark whose `role` is `helpr`. Did you mean `helper`?",
+        ),
     ],
 )
 def test_whoever_speaks_for_the_application_must_be_known(voices, message):
