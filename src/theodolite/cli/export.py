@@ -21,7 +21,8 @@ from theodolite.cli.json_output import as_line
     type=click.Choice([one.value for one in ExportForm]),
     default=ExportForm.CSV.value,
     show_default=True,
-    help="Format of the file.",
+    metavar="FORMAT",
+    help="Format: csv, jsonl, parquet, chat, hugging-face, inspect, answers, answers-parquet, argilla or label-studio.",
 )
 @click.option("--guideline", default="", metavar="NAME", help="Export only this guideline and its dialogues.")
 @click.option("--include-text", is_flag=True, help="Include what people wrote in their sessions, and the replies.")

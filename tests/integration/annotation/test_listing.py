@@ -108,7 +108,7 @@ def test_too_few_letters_and_words_that_stand_everywhere_are_refused(venue: Venu
     queue = venue.queue()
     monkeypatch.setattr(listing, "MOST_SOUGHT", 2)
 
-    with pytest.raises(InputError, match="3 letters"):
+    with pytest.raises(InputError, match="3 characters"):
         keys(venue, queue, words="ab")
     with pytest.raises(InputError, match="more than 2"):
         keys(venue, queue, words="tower")

@@ -194,5 +194,5 @@ def test_who_was_qualified_stays_so_where_somebody_says_why(venue: Venue, queue:
     assert (before, carried) == (None, [1, 0])
     assert next_work(venue.records, queue, "p-1") is not None
     assert (n_qualified(version_of(TESTED)), n_qualified(version_of(REWORDED))) == (1, 1)
-    with pytest.raises(InputError, match="for a reason"):
+    with pytest.raises(InputError, match="a reason is required"):
         carry_over("risk", version_of(TESTED), version_of(REWORDED), by="sami", reason=" ")
