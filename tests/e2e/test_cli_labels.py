@@ -71,7 +71,7 @@ def test_faults_of_a_file_are_said_at_once_and_nothing_is_stored(study, sample):
     ended = theodolite("import", "labels", study, sample)
 
     assert ended.code == 2
-    assert ended.err.count("mean `full refusal`?") == 2
+    assert " ".join(ended.err.split()).count("Did you mean `full refusal`?") == 2
     assert "2 faults. Nothing was stored." in ended.err
 
 
