@@ -236,8 +236,19 @@ class Checkout:
         for name in re.split(r"[|\s]+", known[1]) if known else ():
             file = f"{study}-{name}.export"
             self.run("export", study, "--format", name, "--out", file)
-            written[name] = (self._folder / file).read_bytes()
+            written[name] = _bytes_of(self._folder / file)
         return written
+
+
+def _bytes_of(export: Path) -> bytes:
+    """Return an export as bytes; a folder as an archive of its files."""
+    if export.is_file():
+        return export.read_bytes()
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        for file in sorted(path for path in export.rglob("*") if path.is_file()):
+            archive.write(file, str(file.relative_to(export)))
+    return data.getvalue()
 
 
 def study_differences(before: Checkout, after: Checkout, study: str) -> dict[str, list[str]]:

@@ -45,7 +45,7 @@ def to_the_first_word(page: Page) -> None:
     assert_accessible(page)
     load_by_click(page.get_by_role("button", name="Skip"))
     assert_accessible(page)
-    load_by_click(page.get_by_role("button", name="begin"))
+    load_by_click(page.get_by_role("button", name="I have read it; start"))
     expect(page.get_by_label("Your message")).to_be_visible()
 
 
@@ -102,7 +102,7 @@ def test_a_red_teamers_way_from_consent_to_the_last_page(visitor: Callable[..., 
     look_everywhere(page)
     to_the_end_of_a_session(page)
 
-    load_by_click(page.get_by_role("button", name="begin"))
+    load_by_click(page.get_by_role("button", name="I have read it; start"))
     say(page, "Where is it?")
     turn(page, 1, "complete")
     to_the_end_of_a_session(page)
@@ -209,7 +209,7 @@ def test_a_field_testers_way_by_keyboard_alone(page_as: Callable[..., Page]) -> 
     turn(page, 2, "complete")
     assert page.locator("#notes, form.mark").count() == 0
     end_by_keyboard(page)
-    walk_to(page, "button", "begin", "Enter")
+    walk_to(page, "button", "I have read it; start", "Enter")
     type_and_send(page, "Where is it?")
     turn(page, 1, "complete")
     end_by_keyboard(page)
@@ -274,7 +274,7 @@ def walk_to(page: Page, role: str, name: str, key: str) -> None:
 
 def test_pages_from_right_to_left_have_no_barriers_and_fit_a_narrow_screen(visitor: Callable[..., Visitor]) -> None:
     page = visitor(locale="ar-EG", viewport={"width": 320, "height": 700}).page
-    for address, heading in (("/code/", "الدخول برمز"), ("/account/login/", "تسجيل الدخول")):
+    for address, heading in (("/code/", "الانضمام برمز"), ("/account/login/", "تسجيل الدخول")):
         page.goto(address)
         expect(page.get_by_role("heading", name=heading)).to_be_visible()
         expect(page.locator("html[lang=ar][dir=rtl]")).to_be_attached()
