@@ -54,7 +54,7 @@ def test_an_endpoint_that_is_not_there_is_named(toy: Path) -> None:
 def test_a_study_with_faults_says_all_of_them(toy: Path) -> None:
     (toy / "study.yaml").write_text("study: broken\napplikations: {}\n", encoding="utf-8")
 
-    with pytest.raises(StudyError, match="mean `applications`"):
+    with pytest.raises(StudyError, match=r"Did you mean\s+`applications`"):
         theodolite.load_study(toy)
 
 

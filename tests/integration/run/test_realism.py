@@ -56,7 +56,7 @@ def test_results_keep_their_schema_and_the_report_has_the_section(ran):
     page = (ran.folder / "report.html").read_text(encoding="utf-8")
 
     assert 'id="realism"' in page
-    assert "age: met by both: none; by people only: old, young; by simulated users only: none" in page
+    assert "age: met by both: none; met by people only: old, young; met by simulated users only: none" in page
 
 
 def test_without_people_there_is_no_comparison(study):
