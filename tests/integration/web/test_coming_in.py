@@ -333,6 +333,6 @@ def test_an_organiser_is_told_at_once_who_cannot_annotate(event, organiser, clie
     refused = [olga.post(f"{people}ask/", one), olga.post(f"{people}list/", many)]
 
     assert [answer.status_code for answer in refused] == [422, 422]
-    assert b"a current or former organiser cannot annotate the study" in refused[0].content
+    assert b"A current or former organiser cannot annotate the study" in refused[0].content
     assert b"new@example.org: a current or former analyst" in refused[1].content
     assert not Invitation.objects.filter(used_at=None, role=Role.ANNOTATOR.value).exists()

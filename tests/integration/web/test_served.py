@@ -126,7 +126,7 @@ def test_what_is_unsafe_is_said_and_nothing_is_served(folder, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["nowhere"], "there is no `nowhere`"),
+        (["nowhere"], "`nowhere` does not exist"),
         (["--demo", "--listen", "0.0.0.0:1"], "serves this machine only"),
         (["--listen", "here"], "expected HOST:PORT"),
     ],

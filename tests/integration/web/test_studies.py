@@ -79,7 +79,8 @@ def test_faults_are_shown_as_check_prints_them_and_nothing_is_published(organise
     page = organiser.post(f"/s/{own.token}/organise/editions/", {"version": ""}).content.decode()
 
     assert "study.yaml:" in page
-    assert "mean `minutes`?" in page
+    assert "Did you mean" in page
+    assert "`minutes`?" in page
     assert Edition.objects.count() == 0
 
 

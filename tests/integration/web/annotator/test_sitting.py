@@ -25,7 +25,7 @@ def asked_of(anna, address):
 
 def answer_all(anna, address):
     while still := asked_of(anna, address).open:
-        choice = asked_of(anna, address).item(still[0]).choices[-1].value
+        choice = asked_of(anna, address).item(still[0]).field.plain[-1].value
         assert save(anna, address, still[0], choice).status_code == 200
 
 
@@ -56,7 +56,7 @@ def test_saving_the_same_again_adds_nothing(anna, address):
 def test_what_is_no_answer_is_refused_in_words(anna, address):
     refused = save(anna, address, "severity", "11")
 
-    assert (refused.status_code, refused.json()["problem"]) == (422, "`11` is not one of the choices.")
+    assert (refused.status_code, refused.json()["problem"]) == (422, "“11” is not one of the choices.")
 
 
 def test_a_quote_without_an_answer_is_said_not_to_be_saved(anna, address):
@@ -95,7 +95,7 @@ def test_a_whole_sitting_is_an_annotation_and_the_next_dialogue_comes(anna, addr
 
 
 def test_a_form_without_scripts_saves_all_of_its_answers(anna, address):
-    fields = {f"a:{item.key}": item.choices[-1].value for item in asked_of(anna, address).items if item.is_asked}
+    fields = {f"a:{item.key}": item.field.plain[-1].value for item in asked_of(anna, address).items if item.is_asked}
 
     assert anna.post(f"{address}answer/", fields).status_code == 302
     assert asked_of(anna, address).open == ()
