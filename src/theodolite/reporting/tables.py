@@ -51,7 +51,7 @@ def value_text(value: Value, kind: ColumnKind = ColumnKind.RATE) -> str:
 
     Example:
         >>> value_text(1200), value_text(Undefined(reason="No labels."))
-        ('1,200', 'undefined: No labels')
+        ('1,200', 'undefined: no labels')
     """
     match value:
         case None:

@@ -15,7 +15,7 @@ def judge_key(judge: str) -> str:
     """Return the key under which a promoted judge takes passes, so that it can never be mistaken for a person.
 
     Example:
-        >>> seat_of("safety")
+        >>> judge_key("safety")
         'model/safety'
     """
     return _MODEL + judge
