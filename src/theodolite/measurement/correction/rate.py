@@ -251,7 +251,8 @@ def _within(heaps: Strata, confidence: float, *, flagged: bool) -> Estimate | Un
     plain = np.array([part.defects / part.labelled for part in parts])
     weights = heaps.shares[chosen]
     value = float(weights @ (plain if flagged else 1.0 - plain) / weights.sum())
-    return between(value, (shares * right).sum(axis=0) / shares.sum(axis=0), heaps, confidence)
+    # The bound rests on these dialogues alone: of the others, some may have no label.
+    return between(value, (shares * right).sum(axis=0) / shares.sum(axis=0), heaps.only(chosen), confidence)
 
 
 def _share(

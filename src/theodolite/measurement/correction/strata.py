@@ -102,6 +102,16 @@ class Strata:
         unseen = [f"`{part.verdict}`" for part in self.parts if not part.labelled]
         return NOBODY_LOOKED.format(" or ".join(unseen)) if unseen else None
 
+    def only(self, chosen: NDArray[np.bool_]) -> Strata:
+        """Return some of the verdicts as if there were no others; `chosen` has shape (verdicts,)."""
+        return Strata(
+            parts=tuple(part for part, take in zip(self.parts, chosen, strict=True) if take),
+            verdicts_by_cluster=self.verdicts_by_cluster[:, chosen],
+            labels_by_cluster=self.labels_by_cluster[:, chosen],
+            defects_by_cluster=self.defects_by_cluster[:, chosen],
+            alone=self.alone,
+        )
+
     def robust_error(self) -> float:
         """Return the standard error of the corrected rate over clusters.
 

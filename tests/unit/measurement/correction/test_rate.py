@@ -300,6 +300,19 @@ def test_labels_drawn_by_application_count_by_the_size_of_its_heaps():
     assert judge.sensitivity.value == pytest.approx(1.0)
 
 
+def test_precision_rests_on_flagged_dialogues_where_others_have_no_label():
+    """Nobody labelled the dialogues of application b that the judge passed; all flagged ones are defects."""
+    verdicts, drawn_from = [True] * 4 + [False] * 4, ["a", "b", "a", "b", "a", "a", "b", "b"]
+    labels = [True, True, None, None, False, False, None, None]
+
+    precision = judge_accuracy(verdicts, labels, drawn_from=drawn_from).precision
+
+    assert (precision.value, precision.n) == (1.0, 2)
+    assert 0.0 < precision.low < precision.high == 1.0
+    alone = judge_accuracy(verdicts[:4], labels[:4], drawn_from=drawn_from[:4]).precision
+    assert precision.low == pytest.approx(alone.low)
+
+
 def test_what_labels_were_drawn_from_must_be_said_of_every_dialogue():
     with pytest.raises(InputError, match="`drawn_from` must say it of every dialogue; got 1 for 2"):
         judge_accuracy([True, False], [True, False], drawn_from=["x"])
