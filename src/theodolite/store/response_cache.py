@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
@@ -23,6 +24,7 @@ CACHE_NAME = "cache.db"
 """File within a workspace."""
 
 _PATIENCE_S = 5.0
+_ATTEMPTS = 100
 _TABLE = """
 CREATE TABLE IF NOT EXISTS reply (
     key TEXT PRIMARY KEY, request TEXT NOT NULL, reply TEXT NOT NULL, since TEXT NOT NULL
@@ -105,11 +107,8 @@ class ResponseCache:
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            connection = sqlite3.connect(self._path, timeout=_PATIENCE_S)
-            self._connection = connection
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=NORMAL")
-            connection.execute(_TABLE)
+            self._connection = sqlite3.connect(self._path, timeout=_PATIENCE_S)
+            _set_up(self._connection)
         return self._connection
 
     def _set_aside(self) -> None:
@@ -137,6 +136,24 @@ class ResponseCache:
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
+
+
+def _set_up(connection: sqlite3.Connection) -> None:
+    """Create the table and switch on the write-ahead log.
+
+    SQLite does not wait for the lock that a change of the journal takes, so that of two
+    processes that create the file at the same moment one is refused; it tries again.
+    """
+    for attempt in range(_ATTEMPTS):
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            break
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & _PRIMARY != sqlite3.SQLITE_BUSY or attempt == _ATTEMPTS - 1:
+                raise
+            time.sleep(_PATIENCE_S / _ATTEMPTS)
+    connection.execute("PRAGMA synchronous=NORMAL")
+    connection.execute(_TABLE)
 
 
 def _reply_from(text: str) -> Reply:
