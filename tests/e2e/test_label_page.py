@@ -112,7 +112,7 @@ def test_a_person_labels_by_keyboard_alone_and_what_was_submitted_counts_at_once
     code, said = desk.stop()
     assert (code, "3 dialogues by anna; nothing waits" in " ".join(said.split())) == (0, True)
     issued = in_a_process("judge", "validate", study, "--json")
-    assert (issued.code, "anna" in issued.out) == (0, True)
+    assert (issued.code, "anna" in issued.out) == (0, True), issued.err
 
 
 def test_the_door_opens_once_and_the_same_command_goes_on(study, desk, browser, page):
