@@ -29,6 +29,7 @@ COMMANDS = {
         "show": ("print one dialogue with its annotations", "theodolite.cli.show"),
         "compare": ("compare two applications or runs: fixed, regressed", "theodolite.cli.compare"),
         "monitor": ("monitor scores over time; exit code 1 on an alert", "theodolite.cli.monitor"),
+        "gate": ("check the gates of a study; exit code 1 if not met", "theodolite.cli.gate"),
         "export": ("export answers as rows, or as tasks for other tools", "theodolite.cli.export"),
     },
     "People": {

@@ -51,6 +51,17 @@ def measure(context: StudyContext, *, out: str | None, as_json: bool) -> int:
     return code
 
 
+def gates_code(context: StudyContext, evidence: Evidence) -> int:
+    """Return 1 if a gate of the study is not met or inconclusive, else 0."""
+    if not evidence.study.gates:
+        return 0
+    from theodolite.domain.gate import GateState, worst_of
+    from theodolite.reporting.queries.gates import gate_results
+
+    results = gate_results(evidence.study, context.findings(evidence))
+    return 0 if worst_of(results) is GateState.MET else 1
+
+
 def exit_code_for(evidence: Evidence) -> int:
     """Return 3 if no dialogue has a label, so that a script does not take this for a rate of 0; else 0."""
     return 0 if evidence.answers.is_labelled else 3

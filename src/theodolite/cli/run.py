@@ -119,7 +119,7 @@ def _kept(status: RunStatus) -> str:
 def _present(context: StudyContext, result: RunResult, *, out: str | None, as_json: bool, limit: int | None) -> int:
     """Print the results so far and return the exit code."""
     from theodolite.bootstrap.reports import first_screen
-    from theodolite.cli.outcome import present_results
+    from theodolite.cli.outcome import gates_code, present_results
 
     status, evidence = result.status, context.evidence()
     succeeded = status.dialogues > 0 and (evidence.answers.is_labelled or not status.due)
@@ -128,6 +128,8 @@ def _present(context: StudyContext, result: RunResult, *, out: str | None, as_js
         click.echo(waiting_text(status, f"theodolite run {context.path}"), err=True)
         return NOT_FINISHED  # an empty report would overwrite the report of the other process
     code = 0 if succeeded and whole and not status.stopped else NOT_FINISHED
+    if not code and limit is None:
+        code = gates_code(context, evidence)
     if limit is not None and not as_json:
         click.echo(first_screen(context, limit, width=width()))
     else:

@@ -48,7 +48,7 @@ from theodolite.config.series import (
     series_to_domain,
 )
 from theodolite.config.spec import Spec, as_list, without_empty
-from theodolite.config.study import StudySpec, read_packs
+from theodolite.config.study import StudySpec, gates_to_domain, read_packs
 from theodolite.config.study_parts import StudyParts
 from theodolite.config.validation import validated
 from theodolite.config.yaml_source import read_yaml
@@ -122,7 +122,7 @@ def study_to_domain(
         annotator_attributes=annotator_attributes_of(entry.spec.annotators),
         preregistered=preregistered(series_entry, series, context),
     )
-    whole = replace(study, topics=topics_to_domain(parts, pack, context))
+    whole = replace(study, topics=topics_to_domain(parts, pack, context), gates=gates_to_domain(entry, study, context))
     return in_languages(_noted(whole, entry, series_entry, context), entry, context), _dialogues(parts)
 
 
@@ -403,6 +403,7 @@ def study_from_domain(study: Study) -> dict[str, Any]:
         "sampling": without_empty(
             dialogues=study.sampling.dialogues, seed=study.sampling.seed, repeats=study.sampling.repeats
         ),
+        "gates": {gate.name: gate.text for gate in study.gates},
         "budget": without_empty(usd=study.budget.usd, tokens=study.budget.tokens, calls=study.budget.calls),
         **people_from_domain(study),
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
@@ -28,7 +28,12 @@ from theodolite.config.tree_spec import TreeForm
 from theodolite.config.validation import validated
 from theodolite.config.yaml_source import YamlSource, read_yaml
 from theodolite.domain.choices import Assignment
+from theodolite.domain.errors import InputError
 from theodolite.domain.fault import did_you_mean
+
+if TYPE_CHECKING:
+    from theodolite.domain.gate import Gate
+    from theodolite.domain.study import Study
 
 
 class SamplingSpec(Spec):
@@ -131,6 +136,8 @@ class StudySpec(Spec):
     """Number of dialogues, and the random seed."""
     budget: BudgetSpec = Field(default_factory=BudgetSpec)
     """Limits at which a run stops."""
+    gates: dict[str, Word] = Field(default_factory=dict)
+    """Limits on the results of a judge, annotator or guideline, e.g. `upper <= 20%`; `theodolite gate` checks them."""
     levels: dict[LevelName, LevelSpec] = Field(default_factory=dict)
     """Levels of testing; default: model testing only."""
     assign: Assignment = Assignment.WITHIN_SUBJECTS
@@ -219,3 +226,29 @@ def _entries(source: YamlSource, pack: str, section: str, specs: Mapping[str, An
         Entry(name=name, spec=spec, source=source, path=(section, name), pack=f"packs/{pack}")
         for name, spec in specs.items()
     ]
+
+
+def gates_to_domain(entry: Entry[StudySpec], study: Study, context: LoadContext) -> tuple[Gate, ...]:
+    """Return the gates of a study; faults are added to the diagnostics.
+
+    Args:
+        entry: The study file.
+        study: The study without its gates.
+        context: Context of the load; collects the diagnostics.
+    """
+    if not entry.spec.gates:
+        return ()
+    from theodolite.domain.gate import Gate  # a study without gates does not load their rules
+
+    known = [*(one.name for one in study.annotators), *(one.name for one in study.guidelines if one.defect_rules)]
+    gates = []
+    for name, text in entry.spec.gates.items():
+        if name not in known:
+            near = did_you_mean(name, known) or f"; known here: {', '.join(dict.fromkeys(known))}"
+            message = f"gate `{name}` names no judge, annotator or guideline with a defect rule{near}"
+            context.diagnostics.add(entry.fault("gates", name, message=message, at_key=True))
+        try:
+            gates.append(Gate.parse(name, text))
+        except InputError as error:
+            context.diagnostics.add(entry.fault("gates", name, message=str(error)))
+    return tuple(gates)

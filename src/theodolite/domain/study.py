@@ -18,6 +18,7 @@ from theodolite.domain.scenario import Scenario
 
 if TYPE_CHECKING:  # what a study does not have need not be loaded
     from theodolite.domain.correction import CorrectionChoice
+    from theodolite.domain.gate import Gate
     from theodolite.domain.people.event import AnnotationProcess, Event, LevelPlan
     from theodolite.domain.people.series import Series
     from theodolite.domain.people.topic import SensitiveTopic
@@ -120,6 +121,7 @@ class Study:
         language: Language that its texts are written in, as a tag.
         translations: What people read of it, in further languages.
         topics: What in its scenarios people may not want to meet.
+        gates: Limits on the results.
     """
 
     name: str
@@ -152,6 +154,7 @@ class Study:
     language: str = "en"
     translations: tuple[Translation, ...] = ()
     topics: tuple[SensitiveTopic, ...] = ()
+    gates: tuple[Gate, ...] = ()
 
     @property
     def run_fingerprint(self) -> str:
@@ -166,7 +169,14 @@ class Study:
         asked = replace(asked, guidelines=self._asked_guidelines(), schemas=(), questionnaires=(), annotation=None)
         asked = replace(asked, scenarios=_scenarios_of_runs(self), levels=_levels_of_runs(self), event=None)
         asked = replace(
-            asked, trees=(), corrections=(), annotator_attributes={}, preregistered=None, budget=Budget(), topics=()
+            asked,
+            trees=(),
+            corrections=(),
+            annotator_attributes={},
+            preregistered=None,
+            budget=Budget(),
+            topics=(),
+            gates=(),
         )
         return version_of(replace(asked, title="", about="", series="", language="en", translations=()))
 

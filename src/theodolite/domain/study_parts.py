@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from theodolite.domain.correction import CorrectionChoice
+from theodolite.domain.gate import Gate
 from theodolite.domain.people.event import AnnotationProcess, Event, LevelPlan
 from theodolite.domain.people.series import Series
 from theodolite.domain.people.topic import SensitiveTopic
@@ -17,6 +18,7 @@ __all__ = [
     "AnnotationSchema",
     "CorrectionChoice",
     "Event",
+    "Gate",
     "LevelPlan",
     "Questionnaire",
     "Risk",

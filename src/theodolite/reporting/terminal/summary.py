@@ -51,6 +51,7 @@ from theodolite.reporting.queries.dispositions import (
     claims_text,
     filtered_text,
 )
+from theodolite.reporting.queries.gates import gate_notes, gate_results
 from theodolite.reporting.queries.headline import headline
 from theodolite.reporting.queries.rates import (
     Guardrail,
@@ -242,6 +243,8 @@ def _bounds_text(summary: _Summary, account: Account) -> str:
 def _ending(summary: _Summary, places: Places) -> list[str]:
     step = next_step(summary.evidence, summary.findings, summary.facts, summary.accounts)
     lines = summary.lines("Note", _read_this(summary))
+    for place, text in enumerate(gate_notes(gate_results(summary.evidence.study, summary.findings))):
+        lines += summary.lines("" if place else "Gates", printable(text))
     lines += summary.lines("Cost", _spent(summary))
     lines += _places(summary, places)
     return lines + summary.lines("Next", step)

@@ -1,0 +1,213 @@
+"""Gates: limits that a study sets to its own results, and whether a run keeps them.
+
+A gate is met, not met or inconclusive. It is inconclusive where the interval of
+the rate crosses the limit, or where dialogues without a label could break it:
+such a run neither shows that the limit is kept nor that it is broken.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from theodolite.domain.errors import InputError
+from theodolite.domain.estimate_subject import EstimateSubject
+from theodolite.domain.findings.number import Estimate, Outcomes, Undefined
+
+
+class GateForm(StrEnum):
+    """The number that a gate limits.
+
+    Attributes:
+        UPPER: Upper end of the rate's interval; fraction.
+        RATE: The rate itself; fraction.
+        COUNT: Number of defects.
+        COMPLETENESS: Labelled dialogues of those planned; fraction.
+    """
+
+    UPPER = "upper"
+    RATE = "rate"
+    COUNT = "count"
+    COMPLETENESS = "completeness"
+
+
+class GateState(StrEnum):
+    """Whether a result keeps a gate."""
+
+    MET = "met"
+    NOT_MET = "not met"
+    INCONCLUSIVE = "inconclusive"
+
+
+_FORM: Final = re.compile(
+    r"(?P<form>upper|rate|count|completeness)\s*(?P<operator><=|>=)\s*(?P<number>\d+(?:\.\d+)?)\s*(?P<percent>%?)"
+)
+_ABOVE: Final = frozenset({GateForm.COMPLETENESS})
+"""Forms whose limit is a least value; all others have a greatest one."""
+
+EXPECTED: Final = "`upper <= 20%`, `rate <= 20%`, `count <= 0` or `completeness >= 95%`"
+"""The forms of a gate, for messages."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """A limit on the results of one judge, annotator or guideline.
+
+    Attributes:
+        name: Name of the judge, annotator or guideline whose rates it limits.
+        form: The number that is limited.
+        limit: The limit; a fraction, or a count for `count`.
+        text: The gate as written, e.g. `upper <= 20%`.
+    """
+
+    name: str
+    form: GateForm
+    limit: float
+    text: str
+
+    @classmethod
+    def parse(cls, name: str, text: str) -> Gate:
+        """Return the gate that a text states.
+
+        Args:
+            name: Name of the judge, annotator or guideline.
+            text: The limit, e.g. `upper <= 20%`.
+
+        Raises:
+            InputError: If the text has no form of a gate, or a percentage above 100.
+        """
+        match = _FORM.fullmatch(text.strip())
+        if match is None:
+            message = f"gate `{name}` is `{text}`; expected {EXPECTED}"
+            raise InputError(message)
+        form, number = GateForm(match["form"]), float(match["number"])
+        is_count = form is GateForm.COUNT
+        if (match["operator"] == ">=") != (form in _ABOVE):
+            message = f"gate `{name}`: `{form.value}` takes `{'>=' if form in _ABOVE else '<='}`; got `{text}`"
+            raise InputError(message)
+        if is_count and (match["percent"] or not number.is_integer()):
+            message = f"gate `{name}`: `count` takes a whole number; got `{text}`"
+            raise InputError(message)
+        if not is_count and not match["percent"]:
+            example = f"{form.value} {match['operator']} 20%"
+            message = f"gate `{name}`: `{form.value}` takes a percentage, e.g. `{example}`; got `{text}`"
+            raise InputError(message)
+        if not is_count and number > 100:
+            message = f"gate `{name}`: a percentage is at most 100; got `{text}`"
+            raise InputError(message)
+        return cls(name=name, form=form, limit=number if is_count else number / 100, text=" ".join(text.split()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateResult:
+    """One gate applied to one rate.
+
+    Attributes:
+        gate: The gate.
+        subject: The rate that it limits.
+        state: Whether the rate keeps it.
+        result: The rate.
+        outcomes: The account of the planned dialogues.
+        reason: Why it is not met or inconclusive; empty where it is met.
+        n_needed: Independent dialogues at which an interval around the same rate no longer crosses the limit;
+            count, None where more dialogues decide nothing.
+    """
+
+    gate: Gate
+    subject: EstimateSubject
+    state: GateState
+    result: Estimate | Undefined
+    outcomes: Outcomes
+    reason: str = ""
+    n_needed: int | None = None
+
+
+def gate_result(gate: Gate, subject: EstimateSubject, result: Estimate | Undefined, outcomes: Outcomes) -> GateResult:
+    """Return whether a rate keeps a gate.
+
+    Args:
+        gate: The gate.
+        subject: What the rate is about.
+        result: The rate; a fraction of dialogues.
+        outcomes: The account of the planned dialogues.
+    """
+    state, reason, n_needed = _judged(gate, result, outcomes)
+    return GateResult(
+        gate=gate,
+        subject=subject,
+        state=state,
+        result=result,
+        outcomes=outcomes,
+        reason=reason,
+        n_needed=n_needed,
+    )
+
+
+def _judged(gate: Gate, result: Estimate | Undefined, outcomes: Outcomes) -> tuple[GateState, str, int | None]:
+    if gate.form is GateForm.COMPLETENESS:
+        wanted = outcomes.planned - outcomes.not_applicable
+        share = outcomes.used / wanted if wanted else 0.0
+        is_met = bool(wanted) and share >= gate.limit
+        reason = "" if is_met else f"{outcomes.unmeasured:,} of {wanted:,} planned have no label"
+        return (GateState.MET if is_met else GateState.NOT_MET), reason, None
+    if isinstance(result, Undefined):
+        return GateState.INCONCLUSIVE, f"no rate can be computed: {result.reason}", None
+    if gate.form is GateForm.COUNT:
+        return (*_counted(gate, result, outcomes), None)
+    if gate.form is GateForm.RATE:
+        is_met = result.value <= gate.limit
+        return (GateState.MET, "", None) if is_met else (GateState.NOT_MET, "the rate is above the limit", None)
+    return _bounded(gate, result)
+
+
+def _counted(gate: Gate, result: Estimate, outcomes: Outcomes) -> tuple[GateState, str]:
+    count = round(result.value * result.n) if result.count is None else result.count
+    if count > gate.limit:
+        return GateState.NOT_MET, f"{count:,} defects"
+    if count + outcomes.unmeasured > gate.limit:
+        return GateState.INCONCLUSIVE, f"{outcomes.unmeasured:,} dialogues without a label could be defects"
+    return GateState.MET, ""
+
+
+def _bounded(gate: Gate, result: Estimate) -> tuple[GateState, str, int | None]:
+    if result.high is None or result.low is None:
+        return GateState.INCONCLUSIVE, "the rate has no interval", None
+    if result.high <= gate.limit:
+        return GateState.MET, "", None
+    if result.low > gate.limit:
+        return GateState.NOT_MET, "the whole interval is above the limit", None
+    return GateState.INCONCLUSIVE, "the interval crosses the limit", needed(result.value, gate.limit, result.confidence)
+
+
+def needed(value: float, limit: float, confidence: float) -> int | None:
+    """Return the independent dialogues at which a Wilson interval around a rate no longer crosses a limit; count.
+
+    Args:
+        value: The rate; fraction.
+        limit: The limit; fraction.
+        confidence: Confidence of the interval; fraction in (0, 1).
+
+    Returns:
+        The least n; None where the rate equals the limit, or where it needs more than ten million.
+
+    Source:
+        The score test behind Wilson's interval (https://doi.org/10.1080/01621459.1927.10502953): the limit
+        leaves the interval as soon as n (value - limit)^2 > z^2 limit (1 - limit).
+    """
+    from statistics import NormalDist
+
+    if value == limit:
+        return None
+    z = NormalDist().inv_cdf(0.5 + confidence / 2)
+    n = math.ceil(z * z * limit * (1 - limit) / (value - limit) ** 2)
+    return max(1, n) if n <= 10_000_000 else None
+
+
+def worst_of(results: Sequence[GateResult]) -> GateState:
+    """Return the state of all gates together: not met if any is, else inconclusive if any is, else met."""
+    states = {one.state for one in results}
+    return next((state for state in (GateState.NOT_MET, GateState.INCONCLUSIVE) if state in states), GateState.MET)
