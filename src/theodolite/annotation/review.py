@@ -257,7 +257,7 @@ BLIND, AFTERWARDS = 1, 2
 
 
 def open_room(records: RecordCache, queue: str, dialogue: str, category: str, *, by: str) -> str:
-    """Open a room on one dialogue and return its token; whoever votes in it never gets that dialogue as work.
+    """Open a room on one dialogue and return its token; a person who votes in it never gets that dialogue as work.
 
     Raises:
         InputError: If the queue has no such category.

@@ -420,7 +420,7 @@ def routed_counts(queue: str) -> tuple[int, int]:
 
 
 def annotate_again(records: RecordCache, queue: str, category: str, dialogues: Sequence[str], *, version: str) -> int:
-    """Put dialogues into a queue anew, to be annotated by the version that it asks now; return how many; count.
+    """Put dialogues into a queue again, for annotation by its present version, and return their number; count.
 
     What was answered before stays as it is, and so does where a dialogue went. Dialogues that
     the queue asks about by that version already are not put into it twice.

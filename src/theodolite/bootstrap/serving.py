@@ -201,7 +201,7 @@ class Checked:
 
     @property
     def faults(self) -> tuple[LocatedDiagnostic, ...]:
-        """What must be mended before anybody is invited."""
+        """Problems to fix before anybody is invited."""
         return tuple(each for each in self.placed if each.severity is Severity.FAULT)
 
 

@@ -30,7 +30,7 @@ COMMANDS = {
         "compare": ("compare two applications or runs: fixed, regressed", "theodolite.cli.compare"),
         "monitor": ("monitor scores over time; exit code 1 on an alert", "theodolite.cli.monitor"),
         "gate": ("check the gates of a study; exit code 1 if not met", "theodolite.cli.gate"),
-        "export": ("export answers as rows, or as tasks for other tools", "theodolite.cli.export"),
+        "export": ("export dialogues and labels as a table, or for other tools", "theodolite.cli.export"),
     },
     "People": {
         "label": ("label dialogues on a local page", "theodolite.cli.label"),

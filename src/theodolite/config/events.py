@@ -51,7 +51,7 @@ class LevelSpec(Spec):
 
 
 class OrderSpec(Spec):
-    """What people's annotation shows in several orders, so that the effect of order can be told."""
+    """What people's annotation shows in several orders, to measure the effect of order."""
 
     questions: Literal["written", "reversed", "balanced"] = "written"
     """Order of questions: reversed in half of the annotations (`reversed`), or each question at each position

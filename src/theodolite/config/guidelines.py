@@ -282,7 +282,7 @@ class GuidelineRegistry:
     def __init__(
         self, entries: Mapping[str, Entry[GuidelineSpec]], context: LoadContext, *, shipped: Collection[str] = ()
     ) -> None:
-        """Keep the study's own guidelines, of which some may come from a shipped schema; others are looked up."""
+        """Keep the study's own guidelines; some may come from a shipped schema. Others are looked up."""
         self._entries = entries
         self._shipped = shipped
         self._desk = context

@@ -323,7 +323,7 @@ def counted(rows: Iterable[R], step: str, on_rows: OnRows | None) -> Iterator[R]
     Args:
         rows: The rows, or anything that stands for one each.
         step: The step in words.
-        on_rows: Who is told; None for nobody.
+        on_rows: Called with the number of rows read so far; None for no report.
     """
     if on_rows is None:
         yield from rows

@@ -110,7 +110,7 @@ def top_pairs(text: str) -> tuple[Pair, ...]:
         anchored = [event for event in parser.parse(text) if getattr(event, "anchor", None)]
         node = parser.compose(text)
     except YAMLError:
-        return ()  # whoever reads the study says what is wrong with it
+        return ()  # the reader of the study reports its errors
     if anchored:
         line = anchored[0].start_mark.line + 1
         message = f"line {line} uses `&` or `*`; write out what the name stands for before the file is split"

@@ -215,7 +215,7 @@ def groups_of_annotators(
 ) -> tuple[GroupAgreement, ...]:
     """Return the agreement of the annotators of each group with each other and with the rest.
 
-    Whoever did not say what they are is left out: a group of the silent would be no group.
+    Annotators who did not describe themselves are left out; they are not a group.
 
     Args:
         question: The question; its labels count as unordered.

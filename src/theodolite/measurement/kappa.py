@@ -139,7 +139,7 @@ def conger_kappa(
     """Estimate the agreement of annotators who each keep a use of the labels of their own.
 
     Cohen's kappa for more than two; unlike Fleiss' it does not take annotators
-    as drawn anew for every unit.
+    as drawn again for every unit.
 
     Args:
         ratings: shape (annotators, units); labels, None or NaN = missing.

@@ -304,7 +304,7 @@ def _components(units: list[Floats], sizes: Floats) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VotingOutcome:
-    """What a rule of voting is worth on a dialogue of which the judge is so sure.
+    """The value of a voting rule on a dialogue about which the judge is this certain.
 
     Attributes:
         right: Probability that the votes end with the judge's own usual label.

@@ -60,7 +60,7 @@ class Rehearsed:
         results: The measurement, as a file; empty where there was nothing to measure.
         folder: Where pages and pictures are.
         pictures: Pages that were drawn; count, None where no browser is there to draw.
-        missing: What people must be told and the study does not say yet; the real event does not open without.
+        missing: Texts for participants that the study lacks; the real event does not open without them.
     """
 
     people: dict[str, int]

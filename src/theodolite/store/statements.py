@@ -298,7 +298,7 @@ def rows_of(
 ) -> list[ModelRow]:
     """Return those rows of a model that belong to some others, as tuples with the names of its columns.
 
-    Django composes a query anew for each reading, value by value, and asks each column
+    Django composes a query again for each reading, value by value, and asks each column
     of each row what it means: that takes five times as long as reading them.
 
     Args:

@@ -235,7 +235,7 @@ BATCHES_LEFT = 16
 
 
 class Cadence:
-    """Says how long a batch waits; whoever asks tells the time."""
+    """Says how long a batch waits; the caller passes the time."""
 
     def __init__(self) -> None:
         """Have nothing handed over yet."""

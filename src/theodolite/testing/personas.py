@@ -61,7 +61,7 @@ class TaskRules:
     """How a task shapes a session.
 
     Attributes:
-        words: What the simulated user is told about it.
+        words: Description for the simulated user.
         column: Column of a persona's row that carries the material of that dialogue.
         is_shown: Whether the simulated user reads the material too.
     """
@@ -106,7 +106,7 @@ TASKS: dict[Task, TaskRules] = {
 
 
 def player_rules(persona: Persona, task: Task, *, stop: str, material: str) -> str:
-    """Return what a simulated user is told before a chat.
+    """Return the instructions of a simulated user for a chat.
 
     Args:
         persona: Who is played.
@@ -127,7 +127,7 @@ def player_rules(persona: Persona, task: Task, *, stop: str, material: str) -> s
 
 
 def rules_version() -> str:
-    """Return the hash of all words that simulated users are told."""
+    """Return the hash of all instructions of simulated users."""
     tasks = (part for task, rules in TASKS.items() for part in (task.value, rules.words, rules.column))
     shown = (task.value for task, rules in TASKS.items() if rules.is_shown)
     return digest(_RULES, OPENING, LEFT_OUT, _STYLE, _LANGUAGE, _DOCUMENT, FOUND, *tasks, *shown)

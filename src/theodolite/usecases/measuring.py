@@ -80,7 +80,7 @@ def _task(study: Study, annotation: Annotation, dialogues: Mapping[str, Dialogue
         guideline=study.guideline(annotator.guideline),
         guideline_version=annotation.instrument_version,
         dialogue=dialogue,
-        rows=(),  # whoever reads a column makes no call
+        rows=(),  # reading a column makes no call
         below_half=below_half,
         packet=study.scenario(dialogue.scenario).packet,
     )

@@ -160,7 +160,7 @@ class StudyFlows:
             scenario=scenario,
             application_version=self._application_versions[session.application],
             scenario_version=self._scenario_versions.get(scenario.name) or version_of(scenario),
-            # Whoever answered a recorded prompt searched elsewhere, or not at all.
+            # The recorded application searched elsewhere, or not at all.
             search=None if session.held_by is TesterType.RECORDED else self._searches.get(scenario.name),
             approaches=self._approaches,
         )

@@ -192,7 +192,7 @@ def read_tasks(stored: bytes, file: str) -> Remarks:
     Nobody is known by the names in it, so that the field of a tester, if there is one, is among what is told.
     A task's dialogue is the field of its `data` that holds a list of objects with a speaker
     (`role`, `author`) and words (`content`, `text`). The task's place in the file, from 1,
-    stands for the line. The other fields of `data` are told of the conversation.
+    stands for the line. The other fields of `data` describe the conversation.
 
     Args:
         stored: The bytes of the JSON file.

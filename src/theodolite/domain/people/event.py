@@ -87,7 +87,7 @@ class AnnotationProcess:
         seed: Of the order of the queue and of quality checks.
         judge_passes: Passes of each dialogue and category that promoted judges may give in place of people;
             count, fewer than `passes`: the last pass is always a person's.
-        order: What is shown in several orders, so that the effect of order can be told.
+        order: What is shown in several orders, to measure the effect of order.
     """
 
     passes: int = 1

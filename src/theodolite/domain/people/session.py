@@ -75,7 +75,7 @@ class SessionClock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """One sitting of one person with one application.
+    """One session of one person with one application.
 
     Attributes:
         key: Opaque key; 64 hexadecimal digits.

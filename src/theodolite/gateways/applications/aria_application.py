@@ -33,7 +33,7 @@ PromptForm: TypeAlias = Callable[[str, int, str], str]
 
 
 def prompt_template(source: str, name: str) -> PromptForm:
-    """Return how an application is told a prompt.
+    """Return how an application receives a prompt.
 
     The interface has no place for source material, so a study says where in the
     text it is to stand; without a template the prompt goes through as it is.
@@ -402,7 +402,7 @@ class AriaInstance:
         return decode(answer["returned"])
 
     async def _ask(self, operation: str, what: str, *, limit_s: float | None = None, **fields: Any) -> dict[str, Any]:
-        self._is_stuck = True  # until it answers: whoever stops waiting leaves the thread in the call
+        self._is_stuck = True  # until it answers: a caller that stops waiting leaves the thread in the call
         limit = self._of.timeout_s if limit_s is None else limit_s
         try:
             answer = await self._of.workers.ask(

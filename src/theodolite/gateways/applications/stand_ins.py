@@ -96,7 +96,7 @@ class PromptedModelApplication:
         Args:
             name: Name of the application in the study.
             connection: System prompt and context files.
-            model: The model; whoever opened it closes it.
+            model: The model; its opener closes it.
 
         Raises:
             InputError: If the system prompt is no template, or names what nothing fills.
@@ -137,7 +137,7 @@ class PromptedModelApplication:
         return EndpointCheck(name=self._name, host="", alive=True, answer=f"as model `{self._connection.model}`")
 
     async def close(self) -> None:
-        """Do nothing: the model is shared, and whoever opened it closes it."""
+        """Do nothing: the model is shared, and its opener closes it."""
 
     def _messages(self, request: SayToApplication) -> tuple[Message, ...]:
         system = self._system(request.context)

@@ -83,7 +83,7 @@ class EventReader:
             yield from self._take(line)
 
     def _lines(self, text: str) -> list[str]:
-        """Return the lines that are whole; a long one is not read anew with every piece of it."""
+        """Return the complete lines; a long line is not read again with every piece of it."""
         is_half_ended = bool(self._rest) and self._rest[-1].endswith("\r")
         self._rest.append(text)
         if not is_half_ended and not _LINE_END.search(text):

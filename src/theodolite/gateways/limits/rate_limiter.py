@@ -150,7 +150,7 @@ class AdaptiveLimit:
         return min(self.ceiling, grown if now_s >= self._next_cut_s else min(grown, below))
 
     def _new_round(self, in_flight: int) -> None:
-        """Begin to count anew; once the limit was found, what the former one let out is not counted."""
+        """Restart the count; once the limit is known, calls under the former limit are not counted."""
         self._round += 1
         self._size = self.limit
         self._clean = 0
@@ -317,7 +317,7 @@ class SlotPools:
     """All accounts of a run: models with one host and one key share one.
 
     Attributes:
-        windows: Limits per minute by host, name of the key and model; whoever makes one enters it.
+        windows: Limits per minute by host, name of the key and model; a new limit is added on first use.
     """
 
     def __init__(self, clock: Clock, *, folder: Path | None = None) -> None:

@@ -164,7 +164,7 @@ class Detection:
     """The result of a detector over a sequence of observations.
 
     Attributes:
-        alarms: All alarms; the detector starts anew after each.
+        alarms: All alarms; the detector restarts after each.
         path: Logarithm of its statistic after each observation.
         threshold: Logarithm from which it alarms.
     """
@@ -256,7 +256,7 @@ def _check(baseline: float, arl: float) -> None:
 
 
 def _shiryaev_roberts(row: Floats, increments_of: Callable[[Floats], Floats], arl: float) -> Detection:
-    """Run the detector over log likelihood ratios, shape (observations, bets); it starts anew after each alarm.
+    """Run the detector over log likelihood ratios, shape (observations, bets); it restarts after each alarm.
 
     R_n = sum over starts j of the product of ratios j..n, so its logarithm is
     S_n + logsumexp of -S_(j-1), j = 1..n, with S the running sum. The row is
@@ -288,7 +288,7 @@ class _State:
     """Sums of a detector from its start up to a block.
 
     Attributes:
-        begin: First observation since the detector started anew.
+        begin: First observation since the detector restarted.
         total: Running sum before the block; shape (bets,), None before the first observation.
         spread: Logarithm of the sum of exp(-S) over all starts before the block; likewise.
         lowest: Smallest running sum before an observation; likewise.

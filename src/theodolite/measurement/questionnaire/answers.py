@@ -236,7 +236,7 @@ def describe_answers(
         clusters: The cluster of each answer, e.g. the person, where one gives
             several; None = answers are independent.
         confidence: Coverage of the interval; fraction in (0, 1).
-        top: Highest points whose share is told; count. Short scales want fewer than two.
+        top: Highest points whose share is reported; count. Short scales want fewer than two.
 
     Returns:
         Counts, quartiles and the share of the highest points.

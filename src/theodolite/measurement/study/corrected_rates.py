@@ -36,7 +36,7 @@ def share_in_all(paired: PairedLabels, hit: Callable[[LabelPair], bool | None]) 
 
     Args:
         paired: The judge beside an authority.
-        hit: Whether it holds of a labelled dialogue; None where it cannot be told.
+        hit: Whether it holds for a labelled dialogue; None if unknown.
     """
     paired = paired.open
     cells: list[Hashable] = [_cell(paired, pair) for pair in paired.pairs]

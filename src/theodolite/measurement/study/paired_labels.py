@@ -134,7 +134,7 @@ class PairedLabels:
 
     @property
     def readable(self) -> PairedLabels:
-        """Those of which the judge gave a label that can be read."""
+        """The dialogues with a readable label of the judge."""
         return replace(self, pairs=tuple(pair for pair in self.judged.pairs if pair.judge.value is not None))
 
     @property

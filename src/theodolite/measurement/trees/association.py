@@ -43,7 +43,7 @@ def link_nodes(
     """Return the association of every two nodes across dialogues.
 
     Spearman's correlation of what each node is for single dialogues, with an
-    interval by drawing clusters anew and a p-value corrected for all pairs (Benjamini, Hochberg); its
+    interval by resampling clusters and a p-value corrected for all pairs (Benjamini, Hochberg); its
     partial form, with the other nodes held; and in how many dialogues both,
     one or none are above their lowest value. Questions that both nodes rest on
     are named: they alone make a correlation.

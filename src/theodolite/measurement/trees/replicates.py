@@ -430,7 +430,7 @@ def _recoded(node: TransformNode, group: ValueGroup) -> ValueGroup:
 
 
 def _rows_in(group: ValueGroup, is_left: NDArray[np.bool_]) -> Ints:
-    """Return all rows where values are collapsed ones and cannot be told apart; none where nothing is left."""
+    """Return all rows if values are collapsed and cannot be distinguished; none if nothing is left."""
     return group.rows if is_left.any() else group.rows[:0]
 
 

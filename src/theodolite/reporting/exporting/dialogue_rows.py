@@ -81,7 +81,7 @@ class RecordChunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Label:
-    """One label of a dialogue or turn, whoever gave it."""
+    """One label of a dialogue or turn, by any annotator or from a review."""
 
     judge: str
     judge_kind: str

@@ -41,7 +41,7 @@ _COEFFICIENTS = (Measure.COHEN_KAPPA, Measure.GWET_AC, Measure.KRIPPENDORFF_ALPH
 
 _MOST_LABELS = 6
 
-"""Labels that are told one by one; of more the average is told. Count."""
+"""Most labels that are listed one by one; beyond it the average is shown. Count."""
 
 
 _MANNERS = {

@@ -366,7 +366,7 @@ def _corrected_subject(guideline: Guideline, one: Correction) -> str:
 
 
 def _undefined_corrections(study: Study, guideline: Guideline, found: Sequence[Correction]) -> list[str]:
-    """Return why rates have no correction: one sentence a reason, whoever labelled."""
+    """Return why rates have no correction: one sentence for each reason."""
     alike: dict[str, list[Correction]] = {}
     for one in found:
         if isinstance(one.result, Undefined):

@@ -19,7 +19,7 @@ from theodolite.store.models.runs import ContentRow, ParticipantRow
 
 
 class QueueRow(models.Model):
-    """One queue: dialogues of a study that people annotate; `token` tells nothing, `salt` is told to nobody."""
+    """One queue: dialogues of a study that people annotate; `token` reveals nothing, and `salt` is secret."""
 
     token = StorableTextField(unique=True)
     name = StorableTextField(unique=True)
@@ -56,7 +56,7 @@ class WorkItemRow(models.Model):
 
     `disputed` counts the questions that complete passes did not answer alike; what a senior
     put first goes before the others. `again` is 0 where a dialogue is annotated for the first
-    time, and else numbers the samples that were drawn anew.
+    time, and else numbers the samples that were drawn again.
     """
 
     token = StorableTextField(null=True, unique=True)

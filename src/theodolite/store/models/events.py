@@ -49,7 +49,7 @@ class SeatRow(models.Model):
 
 
 class SessionRow(models.Model):
-    """One sitting of one person with one application."""
+    """One session of one person with one application."""
 
     key = HashField(unique=True)
     study = StorableTextField(db_index=True)
