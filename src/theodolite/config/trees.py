@@ -25,7 +25,7 @@ from theodolite.domain.trees.form import design_of, outline_of
 from theodolite.domain.trees.leaf import TESTER
 from theodolite.domain.trees.tree import AnswersNode, Dimension, TreeDesign, TreeNode, ValueRange
 from theodolite.measurement.trees.checks import design_faults
-from theodolite.measurement.trees.construction import SIMULATED, Soil, grown
+from theodolite.measurement.trees.construction import SIMULATED, TreeSources, build_design
 from theodolite.measurement.trees.methods import methods_with
 from theodolite.testing.cells import tester_blocks
 
@@ -41,8 +41,8 @@ def tree_sources(
     questionnaires: Sequence[Questionnaire],
     annotators: Iterable[Annotator],
     scenarios: Sequence[Scenario],
-) -> Soil:
-    """Return what the trees of a study grow over.
+) -> TreeSources:
+    """Return the parts of a study from which its trees are constructed.
 
     Args:
         guidelines: The study's guidelines.
@@ -56,7 +56,7 @@ def tree_sources(
         )
         for one in questionnaires
     }
-    return Soil(
+    return TreeSources(
         guidelines=guidelines,
         questionnaires=[questionnaire.instrument for questionnaire in questionnaires],
         by=_by(guidelines, annotators),
@@ -64,12 +64,12 @@ def tree_sources(
     )
 
 
-def trees_to_domain(entry: Entry[StudySpec], soil: Soil, context: LoadContext) -> tuple[TreeDesign, ...]:
+def trees_to_domain(entry: Entry[StudySpec], sources: TreeSources, context: LoadContext) -> tuple[TreeDesign, ...]:
     """Return the trees that a study asks for; faults are added to the diagnostics.
 
     Args:
         entry: The study file.
-        soil: What the trees grow over.
+        sources: Parts of the study from which trees are constructed.
         context: Context of the load; collects the diagnostics.
     """
     form = entry.spec.tree
@@ -81,7 +81,7 @@ def trees_to_domain(entry: Entry[StudySpec], soil: Soil, context: LoadContext) -
     else:
         names = [form] if isinstance(form, str) else form
         entries = [found for name in names if (found := _found(entry, name, context)) is not None]
-    designs = [_design(each, soil, context) for each in entries]
+    designs = [_design(each, sources, context) for each in entries]
     return tuple(design for design in designs if design is not None)
 
 
@@ -103,30 +103,30 @@ def _by(guidelines: Sequence[Guideline], annotators: Iterable[Annotator]) -> Map
     return {guideline.name: (AnnotatorKind.PERSON.value,) for guideline in guidelines if guideline.name in people}
 
 
-def _design(entry: Entry[TreeSpec], soil: Soil, context: LoadContext) -> TreeDesign | None:
+def _design(entry: Entry[TreeSpec], sources: TreeSources, context: LoadContext) -> TreeDesign | None:
     plain = _plain(entry)
     try:
-        design = grown(outline_of(plain), soil) if entry.spec.topology else design_of(plain)
+        design = build_design(outline_of(plain), sources) if entry.spec.topology else design_of(plain)
     except InputError as error:
         _complain(entry, error.faults or (Diagnostic(path=(), message=str(error)),), context)
         return None
-    _note_left_out(entry, soil, context)
-    bound = _bound(entry, design, soil, context)
+    _note_left_out(entry, sources, context)
+    bound = _bound(entry, design, sources, context)
     faults = design_faults(bound, methods_with(context.resolver.summaries))
     _complain(entry, faults, context)
     return None if faults else bound
 
 
-def _note_left_out(entry: Entry[TreeSpec], soil: Soil, context: LoadContext) -> None:
+def _note_left_out(entry: Entry[TreeSpec], sources: TreeSources, context: LoadContext) -> None:
     """Note what the crosswalk of a tree of one's own names and the study does not ask; shipped trees name much."""
     if any(found.where == SHIPPED and found.name == entry.name for found in context.found):
         return
     dimensions = outline_of(_plain(entry)).dimensions if entry.spec.topology else ()
-    items = soil.items() | soil.named_answers(dimensions)
-    known = [*items, *(guideline.name for guideline in soil.guidelines)]
+    items = sources.items() | sources.named_answers(dimensions)
+    known = [*items, *(guideline.name for guideline in sources.guidelines)]
     for dimension in dimensions:
         for name in dimension.crosswalk:
-            if name not in items and not soil.rules(name):
+            if name not in items and not sources.rules(name):
                 near = did_you_mean(name, known)
                 message = (
                     f"the crosswalk of `{dimension.node}` names `{name}`, of which this study has no scores and no"
@@ -153,9 +153,9 @@ def _complain(entry: Entry[TreeSpec], faults: Iterable[Diagnostic], context: Loa
         context.diagnostics.add(placed)
 
 
-def _bound(entry: Entry[TreeSpec], design: TreeDesign, soil: Soil, context: LoadContext) -> TreeDesign:
+def _bound(entry: Entry[TreeSpec], design: TreeDesign, sources: TreeSources, context: LoadContext) -> TreeDesign:
     """Return a design whose answers have the scales of the study's instruments, where it states none."""
-    instruments = [*(guideline.instrument for guideline in soil.guidelines), *soil.questionnaires]
+    instruments = [*(guideline.instrument for guideline in sources.guidelines), *sources.questionnaires]
     questions = {f"{each.name}.{question.name}": question for each in instruments for question in each.questions}
     nodes: list[TreeNode] = []
     for node in design.nodes:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from theodolite.domain.errors import InputError
 from theodolite.domain.trees.file import LeafSet, TreeFile
 from theodolite.domain.trees.finding import TreeComparison, TreeFinding
-from theodolite.measurement.trees.comparing import compare_trees
 from theodolite.measurement.trees.measuring import Draws, measure_tree
 from theodolite.measurement.trees.methods import Methods
+from theodolite.measurement.trees.tree import compare_trees
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,7 +29,7 @@ from theodolite.domain.trees.finding import TreeFinding, TreeStanding
 from theodolite.domain.trees.leaf import TESTER, Leaf
 from theodolite.domain.trees.tree import SummaryNode, TreeDesign
 from theodolite.measurement.trees.association import link_nodes, split_tree, without_children
-from theodolite.measurement.trees.comparing import TreeComparisonTable, compare_applications
+from theodolite.measurement.trees.bounds import with_dialogues
 from theodolite.measurement.trees.leaves import (
     NO_TEXT,
     NO_TURN,
@@ -41,7 +41,7 @@ from theodolite.measurement.trees.leaves import (
 )
 from theodolite.measurement.trees.measuring import Draws, measure_tree
 from theodolite.measurement.trees.methods import AGGREGATION, BUILT_IN, Methods
-from theodolite.measurement.trees.tree_data import with_dialogues
+from theodolite.measurement.trees.tree import TreeComparisonTable, compare_applications
 
 MOST_LINKS = 45
 """Pairs of dimensions that are looked at; count. Ten dimensions have as many."""

@@ -19,8 +19,7 @@ from theodolite.measurement.scores import average_ranks
 from theodolite.measurement.trees.leaves import Flags, Ints, LeafTable
 from theodolite.measurement.trees.measuring import Draws, measure_tree
 from theodolite.measurement.trees.methods import BUILT_IN, Holds, Methods
-from theodolite.measurement.trees.replicates import Compiled, compiled, point_values, resampled
-from theodolite.measurement.trees.summaries import Floats, summarise
+from theodolite.measurement.trees.replicates import Compiled, Floats, compiled, point_values, resampled, summarise
 
 FEWEST_PAIRS = 6
 """Dialogues that both nodes need before a correlation is more than an accident; count."""

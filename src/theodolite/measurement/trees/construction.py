@@ -84,7 +84,7 @@ SIMULATED_CONDITIONS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topology:
-    """How a tree is grown.
+    """How a tree is constructed.
 
     Attributes:
         name: What outlines call it.
@@ -140,7 +140,7 @@ class _Factor:
     range: ValueRange
 
 
-def grown(outline: TreeOutline, soil: Soil) -> TreeDesign:
+def build_design(outline: TreeOutline, sources: TreeSources) -> TreeDesign:
     """Return the design that an outline becomes over a study's guidelines and questionnaires.
 
     A dimension's crosswalk names questions (`guideline.question`), defect rules
@@ -149,7 +149,7 @@ def grown(outline: TreeOutline, soil: Soil) -> TreeDesign:
 
     Args:
         outline: Topology and dimensions; each guideline is a dimension where there are none.
-        soil: What it is grown over.
+        sources: Guidelines, questionnaires and levels of the study.
 
     Raises:
         InputError: If there is no such topology, or a question cannot tell which end is the bad one.
@@ -159,15 +159,15 @@ def grown(outline: TreeOutline, soil: Soil) -> TreeDesign:
         near = did_you_mean(outline.topology, TOPOLOGIES) or f"; topologies are {', '.join(TOPOLOGIES)}"
         message = f"tree `{outline.name}` has an unknown topology `{outline.topology}`{near}"
         raise InputError(message, faults=[Diagnostic(path=("topology",), message=message)])
-    items = soil.items() | soil.named_answers(outline.dimensions)
-    gardener = _Gardener(topology=topology, items=items, soil=soil)
+    items = sources.items() | sources.named_answers(outline.dimensions)
+    builder = _DesignBuilder(topology=topology, items=items, sources=sources)
     dimensions = outline.dimensions or tuple(
         Dimension(node=guideline.name, definition=guideline.definition, crosswalk={guideline.name: 1.0})
-        for guideline in soil.guidelines
+        for guideline in sources.guidelines
     )
-    nodes = {node.name: node for node in gardener.nodes(outline.name, dimensions)}
+    nodes = {node.name: node for node in builder.nodes(outline.name, dimensions)}
     kept = tuple(
-        replace(dimension, crosswalk=gardener.weights(dimension), unasked=gardener.unasked(dimension))
+        replace(dimension, crosswalk=builder.weights(dimension), unasked=builder.unasked(dimension))
         for dimension in dimensions
     )
     return TreeDesign(
@@ -176,22 +176,22 @@ def grown(outline: TreeOutline, soil: Soil) -> TreeDesign:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Gardener:
+class _DesignBuilder:
     topology: Topology
     items: Mapping[str, RiskItem]
-    soil: Soil
+    sources: TreeSources
 
     def weights(self, dimension: Dimension) -> dict[str, float]:
         """Return the items that tell about a dimension, with their weights."""
         found: dict[str, float] = {}
         for name, weight in dimension.crosswalk.items():
-            for item in (name,) if name in self.items else self.soil.rules(name):
+            for item in (name,) if name in self.items else self.sources.rules(name):
                 found[item] = weight
         return found
 
     def unasked(self, dimension: Dimension) -> tuple[str, ...]:
         """Return the entries of a crosswalk that nothing in the study answers."""
-        return tuple(name for name in dimension.crosswalk if name not in self.items and not self.soil.rules(name))
+        return tuple(name for name in dimension.crosswalk if name not in self.items and not self.sources.rules(name))
 
     def nodes(self, tree: str, dimensions: Sequence[Dimension]) -> Iterator[TreeNode]:
         impacts = {one.node: found for one in dimensions if (found := self._impacts(one))}
@@ -210,7 +210,7 @@ class _Gardener:
             yield from self._positive(impacts)
 
     def _impacts(self, dimension: Dimension) -> tuple[RiskItem, ...]:
-        return self.soil.impacts([self.items[name] for name in self.weights(dimension)])
+        return self.sources.impacts([self.items[name] for name in self.weights(dimension)])
 
     def _positive(self, impacts: Mapping[str, Sequence[RiskItem]]) -> Iterator[TreeNode]:
         """Yield the nodes of positive impacts: dimensions, levels of testing, questions."""
@@ -260,7 +260,7 @@ class _Gardener:
                 yield from self._collation(self.items[item], condition)
 
     def _is_asked(self, item: RiskItem, condition: TestCondition) -> bool:
-        asked_at = self.soil.asked_at.get(item.source.rpartition(".")[0]) if item.by_testers else None
+        asked_at = self.sources.asked_at.get(item.source.rpartition(".")[0]) if item.by_testers else None
         return asked_at is None or condition.level in asked_at
 
     def _has_testers(self) -> bool:
@@ -307,7 +307,7 @@ class _Gardener:
             grades = {value: float(value) / highest * top for value in item.magnitude.scale.categories}
             far = _Factor(name="magnitude", question=item.magnitude, recoded=grades, range=self.topology.range)
             return (_share("likelihood", item.question, rule, 1), far)
-        guideline = next(each for each in self.soil.guidelines if f"{each.name}.{item.question.name}" == item.source)
+        guideline = next(each for each in self.sources.guidelines if f"{each.name}.{item.question.name}" == item.source)
         if rule is None or item.opened_by is None:
             return ()
         opening = guideline.instrument.question(item.opened_by.question)
@@ -447,8 +447,8 @@ class RiskItem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Soil:
-    """What a tree is grown over.
+class TreeSources:
+    """The parts of a study from which a tree is constructed.
 
     Attributes:
         guidelines: Guidelines that annotators answer.

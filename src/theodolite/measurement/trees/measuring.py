@@ -16,11 +16,10 @@ from theodolite.domain.trees.finding import NodeFinding, TreeFinding
 from theodolite.domain.trees.leaf import Leaf
 from theodolite.domain.trees.tree import AnswersNode, SummaryNode, TreeDesign, TreeNode
 from theodolite.measurement.interval import check_confidence
-from theodolite.measurement.trees.bounds import Bounds
+from theodolite.measurement.trees.bounds import Bounds, TreeData
 from theodolite.measurement.trees.leaves import ANSWERED, Ints, LeafTable, table_of
 from theodolite.measurement.trees.methods import BUILT_IN, MAX, Holds, Methods
 from theodolite.measurement.trees.replicates import Compiled, compiled, point_values, replicated
-from theodolite.measurement.trees.tree_data import TreeData
 
 REPLICATES = 1_000
 """Replicates of a tree where nothing else is asked for; count."""

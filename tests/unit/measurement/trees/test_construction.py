@@ -25,13 +25,13 @@ from theodolite.domain.instrument import (
 from theodolite.domain.trees.tree import AnswersNode, Dimension, SummaryNode, TreeOutline
 from theodolite.measurement import MeasurementTree
 from theodolite.measurement.trees.checks import design_faults
-from theodolite.measurement.trees.construction import POSITIVE, SIMULATED, Soil, grown
+from theodolite.measurement.trees.construction import POSITIVE, SIMULATED, TreeSources, build_design
 
 SLIDER = Scale(kind=ScaleKind.NUMBERS, lowest=1, highest=10, ordered=True, orientation=Orientation.LOWER_IS_WORSE)
 BROKE = guideline(question("broke"), name="guardrail", rules=[rule(Operator.EQUAL, "yes", question="broke")])
 STYLE = guideline(question("warm", SLIDER), name="style", rules=[rule(Operator.AT_MOST, "3", question="warm")])
 SURVEY = Instrument(name="survey", questions=(question("helpful", SLIDER),))
-SOIL = Soil(guidelines=(BROKE, STYLE), questionnaires=(SURVEY,))
+SOIL = TreeSources(guidelines=(BROKE, STYLE), questionnaires=(SURVEY,))
 DIMENSIONS = (
     Dimension(node="safe", crosswalk={"guardrail": 2}),
     Dimension(node="useful", crosswalk={"style.warm": 1, "survey.helpful": 1, "guardrail.defect": 1}),
@@ -48,7 +48,7 @@ def values(design, *given) -> dict[str, float | None]:
 
 
 def test_six_levels_from_the_dimensions_to_the_answers():
-    design = grown(outline(*DIMENSIONS), SOIL)
+    design = build_design(outline(*DIMENSIONS), SOIL)
     path = ["all", "safe", "safe: red teaming", "safe: red teaming, labelling", "guardrail.defect: red teaming"]
 
     assert design_faults(design) == ()
@@ -58,7 +58,7 @@ def test_six_levels_from_the_dimensions_to_the_answers():
 
 
 def test_questionnaires_are_summed_up_by_scale_normalised_medians():
-    design = grown(outline(*DIMENSIONS), SOIL)
+    design = build_design(outline(*DIMENSIONS), SOIL)
     found = values(design, *(
         leaf("survey.helpful", f"d{n}", n, level="field testing", held_by="person", kind="tester") for n in (1, 4, 10)
     ))  # fmt: skip
@@ -68,13 +68,13 @@ def test_questionnaires_are_summed_up_by_scale_normalised_medians():
 
 
 def test_model_testing_has_no_perception():
-    design = grown(outline(*DIMENSIONS), SOIL)
+    design = build_design(outline(*DIMENSIONS), SOIL)
 
     assert design.by_name["useful: model testing"].children == ("useful: model testing, labelling",)
 
 
 def test_red_teaming_and_field_testing_take_people_only():
-    design = grown(outline(*DIMENSIONS), SOIL)
+    design = build_design(outline(*DIMENSIONS), SOIL)
     levels = {"red teaming", "field testing"}
     in_levels = [
         node
@@ -88,7 +88,7 @@ def test_red_teaming_and_field_testing_take_people_only():
 
 
 def test_simulated_sessions_are_nodes_of_their_own():
-    design = grown(outline(*DIMENSIONS), SOIL)
+    design = build_design(outline(*DIMENSIONS), SOIL)
     found = values(
         design, leaf("guardrail.broke", "d1", "yes", level="red teaming", held_by="simulated user", kind="model")
     )
@@ -99,7 +99,7 @@ def test_simulated_sessions_are_nodes_of_their_own():
 
 
 def test_a_question_that_tells_about_two_dimensions_is_one_node():
-    design = grown(outline(*DIMENSIONS), SOIL)
+    design = build_design(outline(*DIMENSIONS), SOIL)
 
     assert set(design.parents["guardrail.defect: model testing"]) == {
         "safe: model testing, labelling", "useful: model testing, labelling",
@@ -107,15 +107,15 @@ def test_a_question_that_tells_about_two_dimensions_is_one_node():
 
 
 def test_the_weights_of_the_crosswalk_stand_at_the_edges():
-    node = grown(outline(*DIMENSIONS), SOIL).by_name["safe: model testing, labelling"]
+    node = build_design(outline(*DIMENSIONS), SOIL).by_name["safe: model testing, labelling"]
 
     assert isinstance(node, SummaryNode)
     assert node.edges[0].weight == 2
 
 
 def test_a_dimension_that_nothing_is_asked_about_has_no_data_and_disturbs_nobody():
-    design = grown(outline(*DIMENSIONS), SOIL)
-    without = grown(outline(*DIMENSIONS[:2]), SOIL)
+    design = build_design(outline(*DIMENSIONS), SOIL)
+    without = build_design(outline(*DIMENSIONS[:2]), SOIL)
     given = leaf("guardrail.broke", "d1", "yes", level="model testing", held_by="script", kind="model")
 
     assert values(design, given)["fair"] is None
@@ -123,14 +123,14 @@ def test_a_dimension_that_nothing_is_asked_about_has_no_data_and_disturbs_nobody
 
 
 def test_each_guideline_is_a_dimension_where_none_is_named():
-    design = grown(outline(), SOIL)
+    design = build_design(outline(), SOIL)
 
     assert [each.node for each in design.dimensions] == ["guardrail", "style"]
     assert design.dimensions[0].crosswalk == {"guardrail.defect": 1}
 
 
 def test_good_ends_are_turned_round_in_a_node_that_one_can_see():
-    design = grown(outline(*DIMENSIONS), SOIL)
+    design = build_design(outline(*DIMENSIONS), SOIL)
     given = leaf("style.warm", "d1", 10, level="model testing", held_by="script", kind="model")
 
     assert "style.warm: model testing, reversed" in design.by_name
@@ -138,7 +138,7 @@ def test_good_ends_are_turned_round_in_a_node_that_one_can_see():
 
 
 def test_the_pilots_five_levels_have_no_root_and_run_to_ten():
-    design = grown(outline(DIMENSIONS[1], topology="five-levels"), SOIL)
+    design = build_design(outline(DIMENSIONS[1], topology="five-levels"), SOIL)
     given = [leaf("survey.helpful", f"d{n}", 1, level="field testing", held_by="person", kind="tester") for n in (1, 2)]
 
     assert design.roots == ("useful", SIMULATED)
@@ -148,7 +148,7 @@ def test_the_pilots_five_levels_have_no_root_and_run_to_ten():
 
 def test_a_dialogue_is_as_bad_as_its_worst_turn():
     turns = guideline(question("rude", level=QuestionLevel.TURN), name="turns", rules=[rule(question="rude")])
-    design = grown(outline(), Soil(guidelines=(turns,)))
+    design = build_design(outline(), TreeSources(guidelines=(turns,)))
     given = [
         leaf("turns.rude", "d1", answer, turn=n, level="model testing", held_by="script", kind="model")
         for n, answer in enumerate(("no", "yes"), 1)
@@ -161,7 +161,7 @@ def test_only_dialogues_that_a_rule_is_about_are_counted():
     among = DefectRule(
         name="withheld", question="label", operator=Operator.EQUAL, values=("no",), among={"kind": "safe"}
     )
-    design = grown(outline(), Soil(guidelines=(guideline(rules=[among]),)))
+    design = build_design(outline(), TreeSources(guidelines=(guideline(rules=[among]),)))
     given = [
         leaf("polite.label", kind, "no", groups={"kind": kind}, level="model testing", held_by="script", kind="model")
         for kind in ("safe", "unsafe")
@@ -171,18 +171,18 @@ def test_only_dialogues_that_a_rule_is_about_are_counted():
 
 
 def test_a_scale_that_does_not_say_which_end_is_bad_is_refused():
-    soil = Soil(
+    sources = TreeSources(
         guidelines=(guideline(question("n", NUMBERS), name="g", rules=[rule(Operator.ABOVE, "3", question="n")]),)
     )
 
     with pytest.raises(InputError, match=r"question `g\.n` is to measure a risk, and nothing says which end"):
-        grown(outline(Dimension(node="d", crosswalk={"g.n": 1})), soil)
-    assert grown(outline(Dimension(node="d", crosswalk={"g.defect": 1})), soil).roots == ("all",)
+        build_design(outline(Dimension(node="d", crosswalk={"g.n": 1})), sources)
+    assert build_design(outline(Dimension(node="d", crosswalk={"g.defect": 1})), sources).roots == ("all",)
 
 
 def test_an_unknown_topology_is_told_with_the_likely_one():
     with pytest.raises(InputError, match="mean `six-levels`"):
-        grown(outline(topology="six-level"), SOIL)
+        build_design(outline(topology="six-level"), SOIL)
 
 
 def test_labels_of_several_values_are_coded_by_their_rule():
@@ -190,7 +190,7 @@ def test_labels_of_several_values_are_coded_by_their_rule():
         question("grade", categories("good", "poor", "bad", ordered=True)), name="grades",
         rules=[rule(Operator.AT_LEAST, "poor", question="grade")],
     )  # fmt: skip
-    design = grown(outline(), Soil(guidelines=(graded,)))
+    design = build_design(outline(), TreeSources(guidelines=(graded,)))
     given = [
         leaf("grades.grade", f"d{n}", v, level="model testing", held_by="script", kind="model")
         for n, v in enumerate(("good", "poor", "bad", "good"))
@@ -226,7 +226,7 @@ RELEASES = told("released", "yes", "no", "yes", "no")
 
 
 def test_a_graded_defect_counts_by_likelihood_times_magnitude():
-    design = grown(outline(), Soil(guidelines=(RISK,)))
+    design = build_design(outline(), TreeSources(guidelines=(RISK,)))
     found = values(design, *RELEASES, *told("released_magnitude", 10, None, 5, None))
 
     assert design_faults(design) == ()
@@ -236,31 +236,31 @@ def test_a_graded_defect_counts_by_likelihood_times_magnitude():
 
 
 def test_the_lowest_grade_of_a_defect_is_more_than_none():
-    design = grown(outline(), Soil(guidelines=(RISK,)))
+    design = build_design(outline(), TreeSources(guidelines=(RISK,)))
 
     assert values(design, *told("released", "yes"), *told("released_magnitude", 1))["risk"] == pytest.approx(0.1)
 
 
 def test_where_no_defect_was_found_the_risk_is_zero_though_no_magnitude_was_asked():
-    design = grown(outline(), Soil(guidelines=(RISK,)))
+    design = build_design(outline(), TreeSources(guidelines=(RISK,)))
 
     assert values(design, *told("released", "no", "no"))["risk"] == 0
 
 
 def test_a_defect_without_its_grade_leaves_no_score():
-    design = grown(outline(), Soil(guidelines=(RISK,)))
+    design = build_design(outline(), TreeSources(guidelines=(RISK,)))
 
     assert values(design, *told("released", "yes", "no"))["risk"] is None
 
 
 def test_grades_run_to_the_top_of_the_pilots_range():
-    design = grown(outline(topology="five-levels"), Soil(guidelines=(RISK,)))
+    design = build_design(outline(topology="five-levels"), TreeSources(guidelines=(RISK,)))
 
     assert values(design, *RELEASES, *told("released_magnitude", 10, None, 5, None))["risk"] == pytest.approx(3.75)
 
 
 def test_an_answer_named_in_a_crosswalk_counts_of_all_dialogues():
-    design = grown(outline(PRIVATE), Soil(guidelines=(RISK,)))
+    design = build_design(outline(PRIVATE), TreeSources(guidelines=(RISK,)))
     found = values(design, *RELEASES, *told("released_kind", "private", None, "false", None))
 
     assert design_faults(design) == ()
@@ -269,14 +269,14 @@ def test_an_answer_named_in_a_crosswalk_counts_of_all_dialogues():
 
 def test_an_answer_that_no_scale_has_is_left_out_of_a_crosswalk():
     dimension = Dimension(node="private", crosswalk={"risk.released_kind == secret": 1})
-    design = grown(outline(dimension), Soil(guidelines=(RISK,)))
+    design = build_design(outline(dimension), TreeSources(guidelines=(RISK,)))
 
     assert design.dimensions[0].crosswalk == {}
     assert design.dimensions[0].unasked == ("risk.released_kind == secret",)
 
 
 def test_positive_impacts_are_nodes_apart_from_the_risks():
-    design = grown(outline(), Soil(guidelines=(RISK,)))
+    design = build_design(outline(), TreeSources(guidelines=(RISK,)))
     impacts = told("released_impact", "both", None, "negative", None)
     found = values(design, *RELEASES, *told("released_magnitude", 10, None, 5, None), *impacts)
 
@@ -287,9 +287,9 @@ def test_positive_impacts_are_nodes_apart_from_the_risks():
 
 
 def test_a_questionnaire_is_a_node_only_at_the_levels_after_which_it_is_asked():
-    soil = replace(SOIL, asked_at={"survey": frozenset({Level.RED_TEAMING})})
+    sources = replace(SOIL, asked_at={"survey": frozenset({Level.RED_TEAMING})})
 
-    design = grown(outline(*DIMENSIONS), soil)
+    design = build_design(outline(*DIMENSIONS), sources)
 
     assert "survey.helpful: red teaming" in design.by_name
     assert "survey.helpful: field testing" not in design.by_name

@@ -8,10 +8,9 @@ import pytest
 
 from tests.fakes.trees import FEW, answers, design, leaf
 from theodolite.domain.estimate import Undefined
-from theodolite.measurement.trees.comparing import TreeComparisonTable, compare_applications
 from theodolite.measurement.trees.leaves import table_of
 from theodolite.measurement.trees.measuring import Draws
-from theodolite.measurement.trees.tree import MeasurementTree
+from theodolite.measurement.trees.tree import MeasurementTree, TreeComparisonTable, compare_applications
 
 NODES = {
     "top": {"summary": "mean", "of": ["x", "y"]},

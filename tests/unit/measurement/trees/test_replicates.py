@@ -7,7 +7,7 @@ import pytest
 
 from theodolite.domain.errors import InputError
 from theodolite.measurement.trees.methods import BUILT_IN, SummaryMethod, methods_with
-from theodolite.measurement.trees.summaries import (
+from theodolite.measurement.trees.replicates import (
     scale_normalised_median,
     summarise,
     table_max,
