@@ -16,7 +16,7 @@ from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.findings.judge_diagnostics import JudgeDiagnostics, VoteAdvice, VoteRecord
 from theodolite.domain.trees.tree import Dimension, TreeOutline
-from theodolite.measurement.trees.construction import Soil, grown
+from theodolite.measurement.trees.construction import TreeSources, build_design
 from theodolite.usecases.judge_validation import validation_report_of
 from theodolite.usecases.label_planning import LabelRequest, draw_labels
 
@@ -135,7 +135,7 @@ def split(person: str, number: int) -> str:
 def with_tree(evidence: Evidence, *dimensions: Dimension) -> Evidence:
     """Return evidence whose study has a tree over its guidelines."""
     outline = TreeOutline(name="by-guideline", topology="six-levels", dimensions=dimensions)
-    design = grown(outline, Soil(guidelines=evidence.study.guidelines))
+    design = build_design(outline, TreeSources(guidelines=evidence.study.guidelines))
     return replace(evidence, study=replace(evidence.study, trees=(design,)))
 
 

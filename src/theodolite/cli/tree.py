@@ -42,25 +42,33 @@ def tree() -> None:
 @_depth
 @_seed
 @_replicates
+@click.option("--contexts", is_flag=True, help="Show how far each node moves between contexts.")
 @json_option
-def score(file: str, *, application: str, depth: int, seed: int, replicates: int, as_json: bool) -> int:
+def score(file: str, *, application: str, depth: int, seed: int, replicates: int, contexts: bool, as_json: bool) -> int:
     """Compute a tree again from the leaves in its file; no database is needed.
 
+    With --contexts it also shows the contextual robustness of each node: gap and
+    spread between scenarios, levels of testing, tester types and groups.
+
     \b
-    Example
+    Examples
       theodolite tree score support/tree-by-guideline.json --depth 4
+      theodolite tree score support/tree-by-guideline.json --contexts
     """  # noqa: D301 - click's mark for "keep these lines"
     from theodolite.measurement.trees.measuring import Draws
     from theodolite.reporting.results.trees import tree_entries
-    from theodolite.reporting.terminal.trees import tree_lines
+    from theodolite.reporting.terminal.trees import robustness_lines, tree_lines
     from theodolite.usecases.trees import score_file
 
     draws = Draws(replicates=replicates, seed=seed)
-    findings = score_file(read_tree_file(file), application=application, draws=draws, methods=tree_methods())
+    findings = score_file(
+        read_tree_file(file), application=application, draws=draws, methods=tree_methods(), contexts=contexts
+    )
     if as_json:
         click.echo(json.dumps({"trees": tree_entries(findings), "exit_code": 0}, ensure_ascii=False))
     else:
         texts = ["\n".join(tree_lines(finding, depth=depth, width=width())) for finding in findings]
+        texts += ["\n".join(robustness_lines(finding, width=width())) for finding in findings if contexts]
         click.echo("\n\n".join(texts))
     return 0
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.trees.file import LeafSet, TreeFile
-from theodolite.domain.trees.finding import TreeComparison, TreeFinding
+from theodolite.domain.trees.finding import NodeRobustness, TreeComparison, TreeFinding
+from theodolite.measurement.trees.leaves import table_of
 from theodolite.measurement.trees.measuring import Draws, measure_tree
 from theodolite.measurement.trees.methods import Methods
+from theodolite.measurement.trees.robustness import contexts_of, node_robustness
 from theodolite.measurement.trees.tree import compare_trees
 
 
@@ -25,7 +27,9 @@ class Chosen:
     leaves: LeafSet
 
 
-def score_file(file: TreeFile, *, application: str, draws: Draws, methods: Methods) -> tuple[TreeFinding, ...]:
+def score_file(
+    file: TreeFile, *, application: str, draws: Draws, methods: Methods, contexts: bool = False
+) -> tuple[TreeFinding, ...]:
     """Return what a file's tree comes to, for one application or all.
 
     Args:
@@ -33,6 +37,7 @@ def score_file(file: TreeFile, *, application: str, draws: Draws, methods: Metho
         application: Name of the application; all where empty.
         draws: How replicates are drawn.
         methods: The summaries that there are.
+        contexts: Whether the contextual robustness of the nodes is measured as well.
 
     Raises:
         InputError: If the file has no leaves, or no such application.
@@ -41,10 +46,21 @@ def score_file(file: TreeFile, *, application: str, draws: Draws, methods: Metho
         message = f"tree `{file.design.name}` has no leaves to compute it from; `theodolite tree show` shows its design"
         raise InputError(message)
     sets = [file.of(application)] if application else list(file.sets)
-    return tuple(
+    findings = (
         measure_tree(file.design, each.leaves, application=each.application, draws=draws, methods=methods)
         for each in sets
     )
+    if not contexts:
+        return tuple(findings)
+    return tuple(
+        replace(finding, robustness=_robustness(file, each, draws, methods))
+        for finding, each in zip(findings, sets, strict=True)
+    )
+
+
+def _robustness(file: TreeFile, leaves: LeafSet, draws: Draws, methods: Methods) -> tuple[NodeRobustness, ...]:
+    groups = sorted({name for leaf in leaves.leaves for name in leaf.groups})
+    return node_robustness(file.design, table_of(leaves.leaves), contexts_of(groups), draws=draws, methods=methods)
 
 
 def chosen_of(file: TreeFile, application: str) -> Chosen:

@@ -77,6 +77,46 @@ class NodeSplit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ContextValue:
+    """The value of a node in one context of use.
+
+    Attributes:
+        part: Name of the context, e.g. a scenario, a level of testing or a type of user.
+        n_dialogues: Dialogues of this context with an answer below the node; count.
+        result: The value with its interval; None if it is withheld because the dialogues are too few.
+        outcomes: Outcomes of the answers below the node in this context; None likewise.
+    """
+
+    part: str
+    n_dialogues: int
+    result: Estimate | Undefined | None = None
+    outcomes: Outcomes | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeRobustness:
+    """Contextual robustness of a node: how far its value moves between contexts of one kind.
+
+    Attributes:
+        node: Name of the node.
+        context: Kind of context: `scenario`, `level`, `tester type` or the name of a group.
+        values: The node in each context.
+        lowest: Name of the context with the lowest value; empty if fewer than two contexts have a value.
+        highest: Name of the context with the highest value; likewise.
+        gap: Highest value less lowest value.
+        spread: Standard deviation of the true values between contexts, without sampling error.
+    """
+
+    node: str
+    context: str
+    values: tuple[ContextValue, ...]
+    lowest: str
+    highest: str
+    gap: Estimate | Undefined
+    spread: Estimate | Undefined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeLink:
     """How two dimensions go together across dialogues.
 
@@ -135,6 +175,7 @@ class TreeFinding:
         scenarios: Names of the scenarios that the dialogues belong to.
         versions: Content hashes of the instruments by name.
         splits: Nodes by group.
+        robustness: Contextual robustness of nodes, by kind of context.
         links: How dimensions go together.
         without: What nodes would be without one child.
         seed: Of the replicates.
@@ -147,6 +188,7 @@ class TreeFinding:
     scenarios: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     splits: tuple[NodeSplit, ...] = ()
+    robustness: tuple[NodeRobustness, ...] = ()
     links: tuple[NodeLink, ...] = ()
     without: tuple[NodeWithout, ...] = ()
     seed: int = 1

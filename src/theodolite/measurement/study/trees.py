@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -41,6 +41,7 @@ from theodolite.measurement.trees.leaves import (
 )
 from theodolite.measurement.trees.measuring import Draws, measure_tree
 from theodolite.measurement.trees.methods import AGGREGATION, BUILT_IN, Methods
+from theodolite.measurement.trees.robustness import SCENARIO, contexts_of, node_robustness
 from theodolite.measurement.trees.tree import TreeComparisonTable, compare_applications
 
 MOST_LINKS = 45
@@ -64,6 +65,7 @@ def _finding(evidence: Evidence, design: TreeDesign, application: Application, m
         scenarios=_scenarios(evidence, application),
         versions=dict(_versions(evidence, design, application)),
         splits=split_tree(design, table, _groups(table, study.groups), nodes=tops, draws=draws, methods=methods),
+        robustness=node_robustness(design, table, contexts_of(study.groups), draws=draws, methods=methods),
         links=link_nodes(design, table, tops, draws=draws, methods=methods) if _pairs(tops) <= MOST_LINKS else (),
         without=without_children(design, table, methods=methods),
     )
@@ -158,7 +160,10 @@ def _add_answers(
     if not sources.counted:
         return
     sessions: Ints = np.zeros(len(table), dtype=np.int64)
-    sessions[np.array(positions, dtype=np.int64)] = [builder.session(_facts(table, position)) for position in positions]
+    scenarios = _scenario_names(evidence)
+    sessions[np.array(positions, dtype=np.int64)] = [
+        builder.session(_facts(table, position, scenarios)) for position in positions
+    ]
     for source, own in _shares(question_labels, sources):
         labels = own.labels(source)
         at_turns = question.level is QuestionLevel.TURN and source.kind is not None
@@ -202,11 +207,20 @@ def _contributors(sources: AnswerSources) -> tuple[AnswerSource, ...]:
     return (*(source for source in sources.headline if not source.is_pool), *sources.pool_members)
 
 
-def _facts(table: AnswerTable, position: int) -> SessionFacts:
+def _facts(table: AnswerTable, position: int, scenarios: Collection[str]) -> SessionFacts:
     setting = table.settings[position]
-    groups = tuple(sorted(setting.groups.items()))
+    groups = tuple(sorted(_with_scenario(setting.groups, setting.scenario, scenarios).items()))
     label = table.sessions.label(position)
     return SessionFacts(label, setting.cluster, setting.level.value, setting.held_by.value, groups)
+
+
+def _scenario_names(evidence: Evidence) -> frozenset[str]:
+    return frozenset(scenario.name for scenario in evidence.study.scenarios)
+
+
+def _with_scenario(groups: Mapping[str, str], scenario: str, scenarios: Collection[str]) -> Mapping[str, str]:
+    """Return groups with the scenario, in studies with several; a group of that name stays as it is."""
+    return {SCENARIO: scenario, **groups} if len(scenarios) > 1 and scenario else groups
 
 
 def _block(positions: Ints, labels: DialogueLabels, columns: AnswerColumns, question: Question) -> AnswerBlock:
@@ -295,7 +309,7 @@ def _leaf(evidence: Evidence, response: QuestionnaireResponse, name: str, questi
         cluster=response.participant,
         level=response.level.value if response.level else "",
         held_by=TesterType.PERSON.value,
-        groups=dict(response.groups),
+        groups=dict(_with_scenario(response.groups, response.scenario, _scenario_names(evidence))),
     )
     positions = [evidence.answered[key] for key in response.dialogues if key in evidence.answered]
     return _of_dialogue(evidence, leaf, positions[0]) if len(positions) == 1 else leaf
@@ -310,5 +324,5 @@ def _of_dialogue(evidence: Evidence, leaf: Leaf, position: int) -> Leaf:
         cluster=setting.cluster,
         level=setting.level.value,
         held_by=setting.held_by.value,
-        groups=dict(setting.groups),
+        groups=dict(_with_scenario(setting.groups, setting.scenario, _scenario_names(evidence))),
     )

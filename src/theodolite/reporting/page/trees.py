@@ -1,4 +1,4 @@
-"""Measurement trees in the report: nodes, single answers, and the partial order of applications."""
+"""Measurement trees in the report: nodes, contexts and single answers."""
 
 from __future__ import annotations
 
@@ -9,15 +9,31 @@ from dataclasses import dataclass
 from theodolite.domain.annotation import NON_RESPONSE_NAMES
 from theodolite.domain.estimate import Estimate
 from theodolite.domain.identity import SHORT
-from theodolite.domain.trees.finding import NodeFinding, NodeSplit, TreeComparison, TreeFinding, TreeStanding
+from theodolite.domain.trees.finding import (
+    ContextValue,
+    NodeFinding,
+    NodeRobustness,
+    NodeSplit,
+    TreeComparison,
+    TreeFinding,
+)
 from theodolite.domain.trees.leaf import TESTER, Leaf
-from theodolite.domain.trees.tree import AnswersNode, SummaryNode, TreeDesign, ValueRange
+from theodolite.domain.trees.tree import AnswersNode, SummaryNode, TreeDesign
 from theodolite.reporting.interval_bars import IntervalBar
 from theodolite.reporting.page.subject import Subject
+from theodolite.reporting.page.tree_standing import StandingPicture, range_of, standing_picture
 from theodolite.reporting.queries.cases import pseudonyms, title_of
 from theodolite.reporting.tables import Table, columns
 from theodolite.reporting.words import figures
-from theodolite.reporting.words.trees import SIDE_BY_SIDE, basis_words, kind_words, number, value_words
+from theodolite.reporting.words.trees import (
+    SIDE_BY_SIDE,
+    basis_words,
+    kind_words,
+    number,
+    shown_robustness,
+    span_words,
+    value_words,
+)
 
 _OPEN_STOREYS = 3
 
@@ -120,6 +136,7 @@ class TreeView:
         roots: Its roots.
         radar: Its dimensions as a radar; None for fewer than three.
         splits: One table for each group: node, part, and a cell for each application.
+        robustness: One table for each kind of context: node, application, gap and spread; the branches come first.
         links: How dimensions go together, in words.
         standing: How the applications stand to each other, in words; empty for one alone.
         picture: The same, drawn; None for one alone.
@@ -131,6 +148,7 @@ class TreeView:
     roots: tuple[NodeView, ...]
     radar: Radar | None
     splits: tuple[Table, ...]
+    robustness: tuple[Table, ...]
     links: tuple[str, ...]
     standing: tuple[str, ...]
     picture: StandingPicture | None
@@ -158,6 +176,7 @@ def _tree(subject: Subject, findings: Sequence[TreeFinding]) -> TreeView:
         roots=tuple(drawer.node(root, 0, 1.0) for root in design.roots),
         radar=_radar(subject, findings),
         splits=tuple(_splits(findings)),
+        robustness=tuple(_robustness(findings)),
         links=tuple(words for finding in findings for words in _links(finding)),
         standing=tuple(_standing(subject, design.name)),
         picture=standing_picture(subject, design.name),
@@ -334,6 +353,47 @@ def _splits(findings: Sequence[TreeFinding]) -> Iterator[Table]:
         )
 
 
+_MOST_ROWS = 60
+
+
+def _robustness(findings: Sequence[TreeFinding]) -> Iterator[Table]:
+    """Yield a table for each kind of context; nodes with the largest gaps come first."""
+    design = findings[0].design
+    found = [(finding.application, each) for finding in findings for each in shown_robustness(finding)]
+    for context in dict.fromkeys(each.context for _, each in found):
+        own = [(application, each) for application, each in found if each.context == context]
+        own.sort(key=lambda item: -(item[1].gap.value if isinstance(item[1].gap, Estimate) else -1.0))
+        rest = len(own) - _MOST_ROWS
+        yield Table(
+            title=f"Contextual robustness of {design.name} by {context}",
+            caption=f"By {context}",
+            columns=columns("node", "application", "lowest", "highest", "gap", "spread", "withheld"),
+            rows=tuple(_robustness_row(design, application, each) for application, each in own[:_MOST_ROWS]),
+            notes=(f"{figures.count(rest)} more in results.json.",) if rest > 0 else (),
+            style="groups",
+        )
+
+
+def _robustness_row(design: TreeDesign, application: str, each: NodeRobustness) -> tuple[str, ...]:
+    values = {value.part: value for value in each.values}
+    withheld = [f"{value.part} (n {figures.count(value.n_dialogues)})" for value in each.values if value.result is None]
+    return (
+        design.by_name[each.node].title or each.node,
+        application,
+        *(_context_words(values.get(part)) for part in (each.lowest, each.highest)),
+        span_words(each.gap),
+        span_words(each.spread),
+        ", ".join(withheld) or "none",
+    )
+
+
+def _context_words(value: ContextValue | None) -> str:
+    if value is None or value.result is None or value.outcomes is None:
+        return "undefined"
+    missing = f", {figures.count(value.outcomes.unmeasured)} missing" if value.outcomes.unmeasured else ""
+    return f"{value.part}: {span_words(value.result)}, n {figures.count(value.n_dialogues)}{missing}"
+
+
 def _cell(split: NodeSplit | None) -> str:
     if split is None:
         return "none"
@@ -446,199 +506,4 @@ def _row(subject: Subject, people: Mapping[str, str], finding: TreeFinding, node
         turn="" if leaf.turn is None else f"turn {leaf.turn}",
         who=f"{name} {version}".strip(),
         said=own_words or NON_RESPONSE_NAMES.get(leaf.outcome, leaf.outcome.value),
-    )
-
-
-_POINTS = "points from "
-
-
-def range_of(unit: str) -> ValueRange | None:
-    """Return the range that a unit names, e.g. `points from 0 to 10`; None for any other unit.
-
-    Example:
-        >>> range_of("points from 0 to 10").highest
-        10.0
-    """
-    words = unit.removeprefix(_POINTS).split(" to ")
-    if len(words) != 2 or not unit.startswith(_POINTS):
-        return None
-    return ValueRange(lowest=float(words[0]), highest=float(words[1]))
-
-
-_COLUMN, _ROW = 150.0, 34.0
-
-_TALL = 120.0
-
-_SPOKE = 110.0
-
-_MOST_LINES = 8
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OrderPlace:
-    """One application in the picture of the partial order."""
-
-    application: str
-    tint: int
-    x: float
-    y: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OrderPicture:
-    """The partial order: a line leads from who is nowhere higher to who is.
-
-    Attributes:
-        places: The applications; further right means that somebody is nowhere higher, and no line means no order.
-        lines: Ends of the lines, as x, y, x, y; those that follow from others are left out.
-        width: Of the drawing.
-        height: Of the drawing.
-        words: The same in words.
-    """
-
-    places: tuple[OrderPlace, ...]
-    lines: tuple[tuple[float, float, float, float], ...]
-    width: float
-    height: float
-    words: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProfileLine:
-    """One application across the dimensions.
-
-    Attributes:
-        application: Its name.
-        tint: Number of its colour.
-        points: Where it crosses the axes, as x and y.
-        is_front: Whether nobody outdoes it on all dimensions.
-        words: Its values, and in how many replicates nobody outdoes it.
-    """
-
-    application: str
-    tint: int
-    points: tuple[tuple[float, float], ...]
-    is_front: bool
-    words: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
-    """All applications across all dimensions, an axis each; its foot is the good end."""
-
-    axes: tuple[tuple[str, float], ...]
-    lines: tuple[ProfileLine, ...]
-    width: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StandingPicture:
-    """What is drawn of a standing; each part None or empty where there is nothing to draw."""
-
-    order: OrderPicture | None
-    profile: Profile | None
-
-
-def standing_picture(subject: Subject, tree: str) -> StandingPicture | None:
-    """Return the drawings of how applications stand to each other on a tree; None for one application alone."""
-    standing = next((one for one in subject.findings.standings if one.tree == tree), None)
-    if standing is None:
-        return None
-    findings = [finding for finding in subject.findings.trees if finding.design.name == tree]
-    return StandingPicture(
-        order=_order(subject, standing),
-        profile=_profile(subject, standing, findings),
-    )
-
-
-def _order(subject: Subject, standing: TreeStanding) -> OrderPicture | None:
-    """Return the partial order as a picture; None where some pairs were not compared or may not be ordered."""
-    names = tuple(dict.fromkeys(name for pair in standing.comparisons for name in (pair.first, pair.second)))
-    wanted = len(names) * (len(names) - 1) // 2
-    if len(standing.comparisons) < wanted or any(not pair.order for pair in standing.comparisons):
-        return None
-    below = _below(standing)
-    storeys = _storeys(names, below)
-    rows = [[name for name in names if storeys[name] == storey] for storey in range(max(storeys.values()) + 1)]
-    tall = _ROW * max(len(row) for row in rows)
-    spots = {
-        name: (20.0 + _COLUMN * storey, round(tall * (place + 0.5) / len(row), 1))
-        for storey, row in enumerate(rows)
-        for place, name in enumerate(row)
-    }
-    lines = [(*spots[low], *spots[high]) for high in names for low in sorted(_nearest(high, below))]
-    return OrderPicture(
-        places=tuple(
-            OrderPlace(application=name, tint=subject.tint(name), x=spots[name][0], y=spots[name][1]) for name in names
-        ),
-        lines=tuple(lines),
-        width=_COLUMN * len(rows) + 20.0,
-        height=tall,
-        words=tuple(_order_words(names, below)),
-    )
-
-
-def _below(standing: TreeStanding) -> Mapping[str, frozenset[str]]:
-    """Return for each application those that are nowhere higher than it, and somewhere lower."""
-    found: dict[str, set[str]] = {}
-    for pair in standing.comparisons:
-        found.setdefault(pair.first, set())
-        found.setdefault(pair.second, set())
-        if pair.order == "lower":
-            found[pair.second].add(pair.first)
-        elif pair.order == "higher":
-            found[pair.first].add(pair.second)
-    return {name: frozenset(low) for name, low in found.items()}
-
-
-def _storeys(names: Sequence[str], below: Mapping[str, frozenset[str]]) -> Mapping[str, int]:
-    """Return how long the longest chain below each application is; count."""
-    found: dict[str, int] = {}
-    for name in sorted(names, key=lambda each: len(below[each])):
-        found[name] = max((found.get(low, 0) + 1 for low in below[name]), default=0)
-    return found
-
-
-def _nearest(name: str, below: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """Return those below an application without those that stand below one of these already."""
-    further = frozenset(low for between in below[name] for low in below[between])
-    return below[name] - further
-
-
-def _order_words(names: Sequence[str], below: Mapping[str, frozenset[str]]) -> list[str]:
-    lower = [f"{low} is nowhere higher than {high}" for high in names for low in sorted(_nearest(high, below))]
-    return lower or ["No application is nowhere higher than another: each is lower somewhere."]
-
-
-def _profile(subject: Subject, standing: TreeStanding, findings: Sequence[TreeFinding]) -> Profile | None:
-    names, shown = standing.dimensions, [f for f in findings if f.application in standing.front_odds]
-    if len(names) < 2 or not shown or len(shown) > _MOST_LINES:
-        return None
-    places = [20.0 + _SPOKE * number for number in range(len(names))]
-    titles = [shown[0].design.by_name[name].title or name for name in names]
-    return Profile(
-        axes=tuple(zip(titles, places, strict=True)),
-        lines=tuple(_profile_line(subject, standing, finding, places) for finding in shown),
-        width=_SPOKE * (len(names) - 1) + 40.0,
-    )
-
-
-def _profile_line(
-    subject: Subject, standing: TreeStanding, finding: TreeFinding, places: Sequence[float]
-) -> ProfileLine:
-    found = [finding.node(name) for name in standing.dimensions]
-    points = []
-    for place, node in zip(places, found, strict=True):
-        scale = range_of(node.result.unit)
-        if node.value is not None and scale is not None:
-            points.append((place, round(_TALL * (1.0 - (node.value - scale.lowest) / scale.width), 1)))
-    said = ", ".join(number(node.value) for node in found)
-    odds = figures.percent(standing.front_odds[finding.application])
-    is_front = finding.application in standing.front
-    return ProfileLine(
-        application=finding.application,
-        tint=subject.tint(finding.application),
-        points=tuple(points),
-        is_front=is_front,
-        words=f"{said}; {'outdone by nobody' if is_front else 'outdone by another'}, by nobody in {odds} of replicates",
     )

@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from theodolite.domain.identity import Json
-from theodolite.domain.trees.finding import NodeFinding, NodeLink, NodeSplit, TreeComparison, TreeFinding, TreeStanding
+from theodolite.domain.trees.finding import (
+    ContextValue,
+    NodeFinding,
+    NodeLink,
+    NodeRobustness,
+    NodeSplit,
+    TreeComparison,
+    TreeFinding,
+    TreeStanding,
+)
 from theodolite.domain.trees.form import design_document
-from theodolite.reporting.results.estimates import number_entry, outcomes_entry
+from theodolite.reporting.results.estimates import number_entry, outcomes_entry, short_number_entry
 
 
 def tree_entries(findings: Iterable[TreeFinding], standings: Iterable[TreeStanding] = ()) -> list[Json]:
@@ -47,6 +56,7 @@ def _application(finding: TreeFinding) -> Json:
         "replicates": finding.replicates,
         "nodes": [node_entry(each) for each in finding.nodes],
         "splits": [_split(each) for each in finding.splits],
+        "robustness": [robustness_entry(each) for each in finding.robustness],
         "links": [_link(each) for each in finding.links],
         "without": [
             {"node": each.node, "child": each.child, "value": each.value, "change": each.change}
@@ -69,6 +79,29 @@ def node_entry(finding: NodeFinding) -> dict[str, Json]:
         "labels": dict(finding.labels),
         "texts": list(finding.texts),
         "spread": finding.spread,
+    }
+
+
+def robustness_entry(robustness: NodeRobustness) -> dict[str, Json]:
+    """Return how far a node moves between contexts of one kind."""
+    return {
+        "node": robustness.node,
+        "context": robustness.context,
+        "lowest": robustness.lowest or None,
+        "highest": robustness.highest or None,
+        "gap": short_number_entry(robustness.gap),
+        "spread": short_number_entry(robustness.spread),
+        "values": [_context_entry(each) for each in robustness.values],
+    }
+
+
+def _context_entry(value: ContextValue) -> Json:
+    return {
+        "part": value.part,
+        "n_dialogues": value.n_dialogues,
+        "withheld": value.result is None,
+        "number": short_number_entry(value.result) if value.result else None,
+        "outcomes": outcomes_entry(value.outcomes) if value.outcomes else None,
     }
 
 

@@ -9,7 +9,15 @@ from theodolite.domain.estimate import Estimate
 from theodolite.domain.trees.finding import NodeDifference, NodeFinding, TreeComparison, TreeFinding
 from theodolite.domain.trees.tree import SummaryNode, TreeDesign
 from theodolite.reporting.words import figures
-from theodolite.reporting.words.trees import NO_DATA, basis_words, kind_words, number, value_words
+from theodolite.reporting.words.trees import (
+    NO_DATA,
+    basis_words,
+    kind_words,
+    number,
+    robustness_words,
+    shown_robustness,
+    value_words,
+)
 
 _INDENT = 2
 _DEEPEST = 14
@@ -41,6 +49,18 @@ def _branch(finding: TreeFinding, name: str, level: int, depth: int, width: int)
         yield from textwrap.wrap(f"highest with odds: {odds}", width, initial_indent=f"{margin}    ")
     for child in node.children:
         yield from _branch(finding, child, level + 1, depth, width)
+
+
+def robustness_lines(finding: TreeFinding, *, width: int = 80) -> list[str]:
+    """Return how far the nodes of a tree move between contexts; one sentence if no node has two contexts."""
+    name = f"{finding.design.name}{f', {finding.application}' if finding.application else ''}"
+    if not finding.robustness:
+        return textwrap.wrap(f"{name}: contextual robustness needs dialogues in two contexts of a kind.", width)
+    lines = [f"{name}: contextual robustness (gap and spread between contexts)"]
+    for each in shown_robustness(finding):
+        words = f"{each.node}, {robustness_words(each)}"
+        lines += textwrap.wrap(words, width, initial_indent="  ", subsequent_indent="      ", break_long_words=False)
+    return lines
 
 
 def design_lines(design: TreeDesign, *, depth: int = _DEEPEST) -> list[str]:
@@ -108,8 +128,26 @@ def summary_words(findings: Sequence[TreeFinding]) -> str:
         own = [finding for finding in findings if finding.design.name == name]
         tops = [(finding.application, _highest(finding)) for finding in own]
         said = [f"{application} {_top_words(found)}" for application, found in tops]
-        texts.append(f"{name}, the highest branch of each: {'; '.join(said)}.")
+        texts.append(f"{name}, the highest branch of each: {'; '.join(said)}.{_widest_words(own)}")
     return " ".join(texts)
+
+
+def _widest_words(findings: Sequence[TreeFinding]) -> str:
+    """Return the largest gap of a branch between contexts that chance alone does not explain; empty for none."""
+    gaps = [
+        (each.gap.value, finding.application, each)
+        for finding in findings
+        for each in finding.robustness
+        if each.node in _tops(finding) and isinstance(each.gap, Estimate) and (each.gap.low or 0) > 0
+    ]
+    if not gaps:
+        return ""
+    _, application, widest = max(gaps, key=lambda item: item[0])
+    return f" Largest gap between contexts: {application} {widest.node} {robustness_words(widest)}."
+
+
+def _tops(finding: TreeFinding) -> tuple[str, ...]:
+    return tuple(dimension.node for dimension in finding.design.dimensions) or finding.design.roots
 
 
 def _highest(finding: TreeFinding) -> NodeFinding | None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from theodolite.domain.choices import Per
-from theodolite.domain.estimate import Estimate
-from theodolite.domain.trees.finding import NodeFinding
+from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.trees.finding import NodeFinding, NodeRobustness, TreeFinding
 from theodolite.domain.trees.tree import AnswersNode, CollapseNode, SummaryNode, TransformNode, TreeNode
 from theodolite.reporting.words import figures
 
@@ -24,8 +24,7 @@ def value_words(finding: NodeFinding) -> str:
         return f"{figures.number_of(len(finding.texts), 'answer')} in words"
     if not isinstance(result, Estimate):
         return NO_DATA if not result.n else SIDE_BY_SIDE if result.method else figures.number_of(result.n, "answer")
-    interval = f" ({number(result.low)} to {number(result.high)})" if result.low is not None else " (no interval)"
-    return f"{number(result.value)}{interval}"
+    return span_words(result)
 
 
 def number(value: float | None) -> str:
@@ -56,3 +55,38 @@ def kind_words(node: TreeNode) -> str:
             return f"{node.summary} of each {part}"
         case SummaryNode():
             return node.summary
+
+
+def shown_robustness(finding: TreeFinding) -> tuple[NodeRobustness, ...]:
+    """Return the robustness of nodes without those that are the only child of another and repeat its values."""
+    shown = {each.node for each in finding.robustness}
+    dialogues = {node.node: node.n_dialogues for node in finding.nodes}
+    repeated: set[str] = set()
+    for node in finding.design.nodes:
+        if isinstance(node, SummaryNode) and node.name in shown:
+            with_data = [edge.child for edge in node.edges if edge.weight > 0 and dialogues.get(edge.child)]
+            repeated.update(with_data if len(with_data) == 1 else ())
+    return tuple(each for each in finding.robustness if each.node not in repeated)
+
+
+def robustness_words(robustness: NodeRobustness) -> str:
+    """Return the gap and the spread of a node between contexts, in a line."""
+    if not isinstance(robustness.gap, Estimate):
+        return f"by {robustness.context}: too few dialogues in a context to compare"
+    values = {value.part: value.result for value in robustness.values}
+    lowest, highest = (
+        f"{number(value.value) if isinstance(value := values[part], Estimate) else NO_DATA} ({part})"
+        for part in (robustness.lowest, robustness.highest)
+    )
+    return (
+        f"by {robustness.context}: {lowest} to {highest}, gap {span_words(robustness.gap)}, "
+        f"spread {span_words(robustness.spread)}, {figures.number_of(robustness.gap.n, 'dialogue')}"
+    )
+
+
+def span_words(result: Estimate | Undefined) -> str:
+    """Return a number with its interval; `undefined` without a number."""
+    if not isinstance(result, Estimate):
+        return "undefined"
+    interval = f" ({number(result.low)} to {number(result.high)})" if result.low is not None else " (no interval)"
+    return f"{number(result.value)}{interval}"

@@ -14,7 +14,7 @@ from theodolite.domain.estimate_subject import Measure
 from theodolite.domain.trees.tree import TreeOutline
 from theodolite.measurement.study.findings import measure_study
 from theodolite.measurement.study.trees import tree_leaves
-from theodolite.measurement.trees.construction import Soil, grown
+from theodolite.measurement.trees.construction import TreeSources, build_design
 from theodolite.reporting.page.report import report_html
 from theodolite.reporting.queries.cases import cases_of
 from theodolite.reporting.queries.dispositions import account_text, accounts_of
@@ -119,7 +119,9 @@ def test_a_judge_agrees_with_a_pool_by_the_share_of_its_labels():
 
 def test_a_tree_takes_each_answer_of_judge_and_pool_once():
     evidence = pooled_evidence(judged=JUDGED)
-    design = grown(TreeOutline(name="t", topology="six-levels"), Soil(guidelines=evidence.study.guidelines))
+    design = build_design(
+        TreeOutline(name="t", topology="six-levels"), TreeSources(guidelines=evidence.study.guidelines)
+    )
     leaves = [
         (leaf.by, leaf.outcome.value)
         for leaf in tree_leaves(evidence, design, evidence.study.applications[0])
@@ -165,7 +167,9 @@ def test_the_report_folds_the_rows_of_single_people():
 
 def test_a_tree_counts_a_dialogue_that_nobody_took_once():
     evidence = pooled_evidence()
-    design = grown(TreeOutline(name="t", topology="six-levels"), Soil(guidelines=evidence.study.guidelines))
+    design = build_design(
+        TreeOutline(name="t", topology="six-levels"), TreeSources(guidelines=evidence.study.guidelines)
+    )
 
     leaves = list(tree_leaves(evidence, design, evidence.study.applications[0]))
 

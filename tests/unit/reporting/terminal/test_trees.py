@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.fakes.trees import FEW, answers, design, leaf, leaves
-from tests.unit.measurement.trees.test_comparing import tree
+from tests.unit.measurement.trees.tree.test_comparing import tree
 from theodolite.measurement.trees.measuring import measure_tree
 from theodolite.reporting.terminal.trees import comparison_lines, design_lines, summary_words, tree_lines
 

@@ -9,7 +9,7 @@ from tests.fakes.evidence import facts
 from tests.fakes.report import evidence_named, findings_named, report_named, words
 from theodolite.domain.trees.finding import TreeComparison, TreeStanding
 from theodolite.reporting.page.subject import subject_of
-from theodolite.reporting.page.trees import standing_picture
+from theodolite.reporting.page.tree_standing import standing_picture
 
 BARE = TreeStanding(tree="t", dimensions=(), comparisons=())
 
