@@ -75,8 +75,8 @@ def _called(act: str, folder: Path, *more: str) -> dict[str, Any]:
 
 def _main(act: str, folder: Path, passes: int = 2) -> None:
     from theodolite.bootstrap.serving import Serving, open_server
+    from theodolite.config.permissions import workspace_for
     from theodolite.config.serving import ServingSettings
-    from theodolite.config.study_files import workspace_for
 
     open_server(Serving(workspace=workspace_for(folder), settings=ServingSettings()))
     acts = {"expire": _expire, "judge": _judge, "certify": _validate}

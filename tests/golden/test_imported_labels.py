@@ -9,8 +9,7 @@ import pytest
 
 from tests.fakes.evidence_variants import GivenAnswer
 from tests.golden.published import HERE
-from theodolite.config.imports.label_exports import ImportColumns, read_import
-from theodolite.config.imports.label_files import AskedItem, LabelKey
+from theodolite.config.label_imports import AskedItem, ImportColumns, LabelKey, read_import
 from theodolite.domain.annotation import NON_RESPONSE_OPTIONS
 from theodolite.domain.instrument import Label, Question, Scale, ScaleKind
 from theodolite.measurement.annotator_agreement import question_agreement, self_agreement

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.reports import facts_of
 from theodolite.bootstrap.study_context import StudyContext, dialogue_summaries, open_study
-from theodolite.config.diagnostics import LocatedDiagnostic
-from theodolite.config.study_files import study_file
+from theodolite.config.permissions import study_file
+from theodolite.config.yaml_source import LocatedDiagnostic
 from theodolite.domain.comparison import ComparedSide, Comparison
 from theodolite.domain.dialogue import Dialogue, TesterType
 from theodolite.domain.errors import InputError

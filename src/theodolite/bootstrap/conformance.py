@@ -10,7 +10,7 @@ from theodolite.bootstrap.clock import SystemClock
 from theodolite.bootstrap.connections import open_one
 from theodolite.bootstrap.permission import require_code_permission, require_key_permission
 from theodolite.config.loading import LoadedStudy
-from theodolite.config.study_files import workspace_for
+from theodolite.config.permissions import workspace_for
 from theodolite.domain.application import Application, AriaClass, PromptedModel, RecordedFile
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import did_you_mean

@@ -14,9 +14,8 @@ from typing import Generic, TypeVar
 from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.permission import require_output_inside
 from theodolite.bootstrap.study_context import StudyContext
-from theodolite.config.diagnostics import InvalidStudyError
-from theodolite.config.imports.label_exports import ImportColumns, read_import
-from theodolite.config.imports.label_files import ReadLabels, label_file_text, read_label_file
+from theodolite.config.label_imports import ImportColumns, ReadLabels, label_file_text, read_import, read_label_file
+from theodolite.config.yaml_source import InvalidStudyError
 from theodolite.domain.annotating.label_sample import KeptLabels, LabelSample, item_of
 from theodolite.domain.errors import InputError
 from theodolite.domain.evidence import Evidence

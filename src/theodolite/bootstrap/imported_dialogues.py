@@ -7,11 +7,20 @@ import zipfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from theodolite.config.diagnostics import InvalidStudyError, LocatedDiagnostic
-from theodolite.config.imports.dialogues import BringColumns, ReadBrought, guessed_columns, read_brought
-from theodolite.config.imports.formats import PARTS, is_corpus, is_tasks, read_corpus, read_tasks
-from theodolite.config.imports.threads import Remarks, Voices, turns_of, with_guess
+from theodolite.config.dialogue_imports import (
+    PARTS,
+    BringColumns,
+    ReadBrought,
+    guessed_columns,
+    is_corpus,
+    is_tasks,
+    read_brought,
+    read_corpus,
+    read_tasks,
+)
 from theodolite.config.tables import table_of, unreadable
+from theodolite.config.threads import Remarks, Voices, turns_of, with_guess
+from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic
 from theodolite.domain.brought import BroughtIn
 from theodolite.events.context import EventContext
 from theodolite.events.imports import import_dialogues

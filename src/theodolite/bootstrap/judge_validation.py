@@ -6,7 +6,7 @@ import asyncio
 
 from theodolite.bootstrap.running import BeforeAsking
 from theodolite.bootstrap.study_context import StudyContext
-from theodolite.config.resources import injection_attempts
+from theodolite.config.load_context import injection_attempts
 from theodolite.domain.annotator import Annotator, ModelJudge
 from theodolite.domain.estimate import Measurement
 from theodolite.domain.evidence import Evidence

@@ -13,8 +13,8 @@ from theodolite.assessment.manual_annotation import person_of
 from theodolite.bootstrap.serving import Serving, listen, open_server
 from theodolite.bootstrap.study_context import StudyContext, open_study
 from theodolite.bootstrap.web_settings import WEB
+from theodolite.config.permissions import workspace_for
 from theodolite.config.serving import ServingSettings
-from theodolite.config.study_files import workspace_for
 from theodolite.domain.annotating.label_sample import LabelSample
 from theodolite.domain.annotating.work import QueueCategory, QueueDesign
 from theodolite.domain.errors import InputError

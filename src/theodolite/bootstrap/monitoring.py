@@ -12,7 +12,7 @@ from theodolite.bootstrap.clock import SystemClock
 from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.study_context import open_study
 from theodolite.config.histories import HistoryForm, ScoreTable, read_history
-from theodolite.config.resources import report_words
+from theodolite.config.load_context import report_words
 from theodolite.config.tables import OnRows, read_table
 from theodolite.domain.errors import InputError
 from theodolite.domain.monitoring.history import History

@@ -10,10 +10,16 @@ from pathlib import Path
 from theodolite.bootstrap.credentials import TEAM_VARIABLES
 from theodolite.bootstrap.database import make_workspace
 from theodolite.config.loading import LoadedStudy
-from theodolite.config.outbound_data import KeyUse, named_keys
-from theodolite.config.permissions import ALLOW_CODE, ALLOW_KEYS, Permissions, read_permissions, remember_permissions
-from theodolite.config.study_files import study_file, workspace_for
-from theodolite.config.user_code_check import NamedCode, code_hash_of, named_code
+from theodolite.config.permissions import (
+    ALLOW_CODE,
+    ALLOW_KEYS,
+    Permissions,
+    read_permissions,
+    remember_permissions,
+    study_file,
+    workspace_for,
+)
+from theodolite.config.required_access import KeyUse, NamedCode, code_hash_of, named_code, named_keys
 from theodolite.domain.errors import InputError
 
 

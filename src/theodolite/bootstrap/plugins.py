@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from theodolite.config.resources import ResourceResolver
+from theodolite.config.load_context import ResourceResolver
 from theodolite.measurement.trees.methods import Methods, methods_with
 from theodolite.plugins.discovery import Plugins, installed_plugins
 from theodolite.testing.strategies.approach import Approach

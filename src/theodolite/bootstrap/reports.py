@@ -13,9 +13,9 @@ from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.permission import require_output_inside
 from theodolite.bootstrap.study_context import StudyContext
 from theodolite.bootstrap.trees import tree_file_name, tree_file_pieces
-from theodolite.config.outbound_data import hosts_of, judge_code
-from theodolite.config.resources import report_assets, report_words
-from theodolite.config.study_files import workspace_for
+from theodolite.config.load_context import report_assets, report_words
+from theodolite.config.permissions import workspace_for
+from theodolite.config.required_access import hosts_of, judge_code
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence

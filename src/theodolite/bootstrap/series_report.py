@@ -14,7 +14,7 @@ from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.permission import require_output_inside
 from theodolite.bootstrap.reports import write_reports
 from theodolite.bootstrap.study_context import open_study
-from theodolite.config.resources import report_assets
+from theodolite.config.load_context import report_assets
 from theodolite.config.series import SeriesStudies, series_studies
 from theodolite.domain.errors import InputError, NotFound, RunStopped
 from theodolite.domain.study import Study

@@ -14,10 +14,9 @@ from pathlib import Path
 
 from theodolite.bootstrap.database import configure_django, database_settings, make_workspace
 from theodolite.bootstrap.web_settings import DEMO, WEB, machine_names, serving_settings
-from theodolite.config.diagnostics import LocatedDiagnostic, render_diagnostics
-from theodolite.config.permissions import made_secret
+from theodolite.config.permissions import SERVING, made_secret
 from theodolite.config.serving import LOOPBACK, ServingSettings
-from theodolite.config.study_files import SERVING
+from theodolite.config.yaml_source import LocatedDiagnostic, render_diagnostics
 from theodolite.domain.errors import InputError, StorageUnavailable
 from theodolite.domain.fault import Severity
 

@@ -16,7 +16,7 @@ from theodolite.bootstrap.credentials import with_team_keys
 from theodolite.bootstrap.database import DATABASE_VARIABLE, open_store, open_store_to_read
 from theodolite.bootstrap.plugins import resource_resolver, strategy_catalogue, tree_methods
 from theodolite.config.loading import LoadedStudy, load_study
-from theodolite.config.study_files import workspace_for
+from theodolite.config.permissions import workspace_for
 from theodolite.domain.annotator import ModelJudge
 from theodolite.domain.application import PromptedModel
 from theodolite.domain.errors import NotFound
@@ -157,7 +157,7 @@ class StudyContext:
             NotFound: If the study has no run in this workspace.
             InputError: If it has changed since.
         """
-        from theodolite.config.resources import role_break_rules
+        from theodolite.config.load_context import role_break_rules
         from theodolite.usecases.measuring import evidence_of
 
         study, event = self.loaded.study, event_evidence_in(self.store, self.loaded.study)
@@ -191,7 +191,7 @@ class StudyContext:
     def findings(self, evidence: Evidence) -> Findings:
         """Return the measurements of the evidence; cached for unchanged evidence."""
         from theodolite.bootstrap.findings_cache import measured
-        from theodolite.config.resources import role_break_rules
+        from theodolite.config.load_context import role_break_rules
 
         def measure(of: Evidence) -> Findings:
             from theodolite.measurement import measure_study  # numpy and scipy are slow to import

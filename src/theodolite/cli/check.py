@@ -13,12 +13,10 @@ from theodolite.cli.json_output import estimate_entry, faults_json
 from theodolite.cli.permission import path_option, permit_paths
 from theodolite.cli.terminal import RowProgress, wants_colour
 from theodolite.config.assembly import expanded
-from theodolite.config.calls import estimate_calls
-from theodolite.config.check_text import check_lines, closing_line
-from theodolite.config.diagnostics import InvalidStudyError, render_diagnostics
+from theodolite.config.calls import check_lines, closing_line, estimate_calls
 from theodolite.config.loading import LoadedStudy, load_study
-from theodolite.config.outbound_data import named_keys
-from theodolite.config.user_code_check import named_code
+from theodolite.config.required_access import named_code, named_keys
+from theodolite.config.yaml_source import InvalidStudyError, render_diagnostics
 
 
 @click.command()

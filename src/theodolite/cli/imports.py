@@ -14,10 +14,9 @@ from theodolite.cli.arguments import json_option, study_argument
 from theodolite.cli.json_output import as_line
 from theodolite.cli.renamed import Group
 from theodolite.cli.terminal import width
-from theodolite.config.imports.dialogues import HOLDERS, BringColumns
-from theodolite.config.imports.label_exports import ImportColumns, spelling_of
-from theodolite.config.imports.label_files import is_label_file
-from theodolite.config.imports.threads import Voices, Ways
+from theodolite.config.dialogue_imports import HOLDERS, BringColumns
+from theodolite.config.label_imports import ImportColumns, is_label_file, spelling_of
+from theodolite.config.threads import Voices, Ways
 from theodolite.domain.annotating.label_sample import KeptLabels
 from theodolite.domain.dialogue import TesterType
 from theodolite.reporting.terminal.labels import kept_text

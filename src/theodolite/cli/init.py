@@ -14,12 +14,10 @@ from theodolite.bootstrap.connections import offered_models
 from theodolite.bootstrap.permission import trust_new_study
 from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.cli.terminal import wants_colour
-from theodolite.config.column_guess import guess_columns, guess_lines
-from theodolite.config.diagnostics import InvalidStudyError, render_diagnostics
-from theodolite.config.resources import EXAMPLES, REQUIREMENTS
-from theodolite.config.starters import StarterKind, write_starter
-from theodolite.config.tables import read_table
-from theodolite.config.yaml_editing import split_study
+from theodolite.config.load_context import EXAMPLES, REQUIREMENTS
+from theodolite.config.starters import StarterKind, split_study, write_starter
+from theodolite.config.tables import guess_columns, guess_lines, read_table
+from theodolite.config.yaml_source import InvalidStudyError, render_diagnostics
 from theodolite.domain.identity import SHORT
 
 _QUESTION = """\

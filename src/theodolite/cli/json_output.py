@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from theodolite.config.calls import CallEstimate, EndpointCalls, Range
-from theodolite.config.diagnostics import InvalidStudyError, LocatedDiagnostic
+from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic
 from theodolite.usecases.running import RunStatus
 
 

@@ -16,8 +16,8 @@ from theodolite.cli.arguments import json_option, study_argument
 from theodolite.cli.json_output import faults_json
 from theodolite.cli.permission import permission_options, permit_paths, permit_run
 from theodolite.cli.terminal import wants_colour
-from theodolite.config.diagnostics import Diagnostics, LocatedDiagnostic, render_diagnostics
 from theodolite.config.loading import LoadedStudy, load_study
+from theodolite.config.yaml_source import Diagnostics, LocatedDiagnostic, render_diagnostics
 from theodolite.domain.application import Application
 from theodolite.domain.fault import Severity
 from theodolite.reporting.results.document import network_entry

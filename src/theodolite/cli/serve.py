@@ -10,7 +10,7 @@ import click
 from theodolite.bootstrap.database import DATABASE_VARIABLE
 from theodolite.cli.permission import confirm_settings, permission_options, permit_paths, permit_run
 from theodolite.cli.terminal import wants_colour
-from theodolite.config.study_files import WORKSPACE_NAME, workspace_for
+from theodolite.config.permissions import WORKSPACE_NAME, workspace_for
 from theodolite.domain.errors import InputError
 
 _DEMO = Path("theodolite-event")

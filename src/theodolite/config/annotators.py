@@ -8,11 +8,11 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
-from theodolite.config.diagnostics import LocatedDiagnostic
 from theodolite.config.guidelines import GuidelineRegistry
 from theodolite.config.load_context import Entry, LoadContext
-from theodolite.config.spec import Filled, Spec, Word
 from theodolite.config.tables import OnRows, counted
+from theodolite.config.validation import Filled, Spec, Word
+from theodolite.config.yaml_source import LocatedDiagnostic
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import (
     PEOPLE,

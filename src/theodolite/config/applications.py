@@ -1,41 +1,304 @@
-"""The `applications` section: applications under test, by kind."""
+"""The `applications` section: applications under test by kind, and those that run the code of a study."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
+import re
+import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Discriminator, Field, Tag
 
-from theodolite.config.application_spec import ApplicationSpec, check_template, named, shared_from_domain
-from theodolite.config.code_applications import (
-    AriaSpec,
-    PythonSpec,
-    aria_from_domain,
-    aria_to_domain,
-    python_from_domain,
-    python_to_domain,
-)
-from theodolite.config.connections import network_settings
-from theodolite.config.http_applications import (
+from theodolite.config.connections import (
+    ApplicationSpec,
     HttpSpec,
+    check_key,
+    check_template,
     http_from_domain,
     http_to_domain,
+    named,
+    network_settings,
+    shared_from_domain,
+    texts_in,
 )
 from theodolite.config.load_context import Entry, LoadContext
 from theodolite.config.recordings import RecordedSpec
-from theodolite.config.spec import KIND, Filled, without_empty
+from theodolite.config.required_access import foreign_module
+from theodolite.config.validation import KIND, Filled, form_of, variables, without_empty
 from theodolite.domain.application import (
+    ARIA_SLOTS,
     Application,
+    AriaClass,
     Connection,
     HttpEndpoint,
+    Isolation,
+    Markup,
     PromptedModel,
     PythonCallable,
     RecordedFile,
+    Runtime,
 )
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.network_settings import NetworkSettings
+
+
+class CodeSpec(ApplicationSpec):
+    """How the processes that run an application's code are set up."""
+
+    isolation: Isolation = Isolation.APPLICATION
+    """`application`: one process for all sessions; `session`: one for each, e.g. for classes with one instance."""
+    python: str = ""
+    """Interpreter or virtual environment for the code; default: the one that runs Theodolite."""
+    requirements: str = ""
+    """File of libraries (`requirements.txt`); Theodolite installs them into a separate environment."""
+    env: list[Filled] = Field(default_factory=list)
+    """Names of further environment variables for the code, in addition to `PATH`, `HOME` etc."""
+    network: Network | None = None
+    """Hosts that the code may connect to, e.g. `[models.example, "127.0.0.1:8000"]`; `none` for no host."""
+    memory_mb: int = Field(default=0, ge=0)
+    """Maximum memory of a process in MB, if the system supports limits; 0 for no limit."""
+    cpu_seconds: int = Field(default=0, ge=0)
+    """Maximum CPU time of a process in seconds, if the system supports limits; 0 for no limit."""
+    sessions: int = Field(default=0, ge=0)
+    """Maximum number of open sessions; 0 for no limit. For a class, `parallel: 1` means one."""
+    ignore: list[Filled] = Field(default_factory=list)
+    """Patterns of files in the application's folder to exclude from its version, e.g. `["cache/*", "*.db"]`."""
+    markup: Markup = Markup.TEXT
+    """`html` converts HTML replies to text."""
+
+
+class PythonSpec(CodeSpec):
+    """A Python function from prompt to reply."""
+
+    kind: Literal["python"]
+    """`python`: a function, sync or async."""
+    call: Filled
+    """`module:function` or `file.py:function`."""
+    timeout: float = Field(default=60.0, gt=0)
+    """Timeout of one reply; seconds."""
+    parallel: int = Field(default=16, ge=1)
+    """Maximum number of concurrent calls, each on its own thread."""
+
+
+class AriaSpec(CodeSpec):
+    """A class written for NIST's dialogue interface."""
+
+    kind: Literal["aria"]
+    """`aria`: a class with ARIA's dialogue interface."""
+    target: Filled = Field(alias="class")
+    """`module:Class` or `file.py:Class`."""
+    init: dict[str, Any] = Field(default_factory=dict)
+    """Arguments of the constructor; `{{ auth.NAME }}` inserts a credential."""
+    auth: str = ""
+    """Name of the environment variable with the credentials as a JSON object; `ARIA_AUTH_JSON` if that is set."""
+    prompt: str = ""
+    """Argument of `GetResponse`, a template with `prompt`, `context` and `turn`; default: only the prompt."""
+    timeout: float = Field(default=60.0, gt=0)
+    """Timeout of one call; seconds."""
+    parallel: int = Field(default=16, ge=1)
+    """Maximum number of concurrent sessions, each on its own thread."""
+
+
+_TARGET = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+
+
+_FILE_TARGET = re.compile(r"[^:]+\.py:[A-Za-z_]\w*")
+
+
+def python_to_domain(entry: Entry[Any], spec: PythonSpec, context: LoadContext) -> PythonCallable:
+    """Return the function of an application of kind `python`."""
+    check_target(entry, "call", spec.call, "function", context)
+    return PythonCallable(
+        target=spec.call,
+        runtime=runtime_of(entry, spec, context),
+        markup=spec.markup,
+        timeout_s=spec.timeout,
+        parallel=spec.parallel,
+    )
+
+
+def aria_to_domain(
+    entry: Entry[Any], spec: AriaSpec, context: LoadContext, environ: Mapping[str, str] | None
+) -> AriaClass:
+    """Return the class of an application of kind `aria`."""
+    check_target(entry, "class", spec.target, "Class", context)
+    check_key(entry, key=spec.auth, at="auth", context=context, environ=environ)
+    for keys, text in texts_in(spec.init, ("init",)):
+        check_template(entry, keys, text, INIT_SLOTS, context)
+    check_template(entry, ("prompt",), spec.prompt, ARIA_SLOTS, context)
+    if spec.prompt and "prompt" not in variables(spec.prompt):
+        message = "`prompt` must hold {{ prompt }}, or the application would never hear what is said to it"
+        context.diagnostics.add(entry.fault("prompt", message=message))
+    return AriaClass(
+        target=spec.target,
+        runtime=runtime_of(entry, spec, context),
+        init=json.dumps(spec.init, ensure_ascii=False),
+        auth=spec.auth,
+        prompt=spec.prompt,
+        markup=spec.markup,
+        timeout_s=spec.timeout,
+        parallel=spec.parallel,
+    )
+
+
+INIT_SLOTS = ("auth",)
+
+"""What the templates of a constructor's arguments may name."""
+
+
+def runtime_of(entry: Entry[Any], spec: CodeSpec, context: LoadContext) -> Runtime:
+    """Return how an application's processes are set up; adds faults where that cannot be."""
+    path = context.find(spec.requirements) if spec.requirements else context.folder
+    if not isinstance(path, Path):
+        message = context.no_such_file(spec.requirements) if path is None else path.message
+        context.diagnostics.add(entry.fault("requirements", message=message))
+    return runtime_with(spec, python=_interpreter(entry, spec.python, context), requirements=spec.requirements)
+
+
+def runtime_with(spec: CodeSpec, *, python: str, requirements: str = "") -> Runtime:
+    """Return how an application's processes are set up.
+
+    Args:
+        spec: The keys of the study file.
+        python: Path of the interpreter; empty for the one that runs Theodolite.
+        requirements: File of libraries; empty for none.
+    """
+    network = spec.network
+    return Runtime(
+        isolation=spec.isolation,
+        env=tuple(spec.env),
+        network=None if network is None else () if network == "none" else tuple(network),
+        python=python,
+        requirements=requirements,
+        memory_mb=spec.memory_mb,
+        cpu_s=spec.cpu_seconds,
+        sessions=spec.sessions,
+    )
+
+
+def _interpreter(entry: Entry[Any], python: str, context: LoadContext) -> str:
+    """Return the path of the interpreter that a study names, a program or a virtual environment's folder."""
+    if not python:
+        return ""
+    found = interpreter_at(python, context.folder)
+    if found is None:
+        message = (
+            f"there is no interpreter `{python}`; expected a program such as `python3.10`, or a path to one or to a"
+            " virtual environment, relative to the study's folder"
+        )
+    elif _is_script(found):
+        message = (
+            f"`{python}` is a script and no interpreter, so that its version cannot be told; give the path of the"
+            " interpreter that it starts, or of a virtual environment"
+        )
+    else:
+        return os.path.abspath(found)  # not resolved: a link is how a virtual environment is known  # noqa: PTH100
+    context.diagnostics.add(entry.fault("python", message=message))
+    return ""
+
+
+def interpreter_at(python: str, folder: Path) -> Path | None:
+    """Return the interpreter of that name, path or virtual environment; None where there is none.
+
+    Args:
+        python: A program such as `python3.10`, or the path of one or of a virtual environment.
+        folder: Folder in which a relative path begins.
+    """
+    path = folder / Path(python).expanduser()
+    inside = [path / "bin" / "python", path / "Scripts" / "python.exe"] if path.is_dir() else [path]
+    found = next((program for program in inside if program.is_file()), None)
+    if found is None and Path(python).name == python and (program := shutil.which(python)):
+        return Path(program)
+    return found
+
+
+def _is_script(program: Path) -> bool:
+    with program.open("rb") as file:
+        return file.read(2) == b"#!"
+
+
+def check_target(entry: Entry[Any], key: str, target: str, form: str, context: LoadContext) -> None:
+    """Add what is wrong with the name of a function or class."""
+    if _FILE_TARGET.fullmatch(target):
+        name = target.rpartition(":")[0]
+        path = context.find(name)
+        if isinstance(path, Path):
+            context.code.add(context.named(path))
+            _check_code(entry, key, target, form, context)
+            return
+        message = context.no_such_file(name) if path is None else path.message
+        context.diagnostics.add(entry.fault(key, message=message))
+    elif _TARGET.fullmatch(target):
+        if problem := foreign_module(target, context.paths):
+            context.diagnostics.add(entry.fault(key, message=problem))
+        else:
+            _check_code(entry, key, target, form, context)
+    else:
+        message = f"`{key}` is `{target}`; expected `module:{form}` or `file.py:{form}`"
+        context.diagnostics.add(entry.fault(key, message=message))
+
+
+def code_hash(entry: Entry[Any], key: str, target: str, form: str, context: LoadContext) -> str:
+    """Return the hash of the file that a target names; empty where it names a module."""
+    check_target(entry, key, target, form, context)
+    path = context.find(target.rpartition(":")[0]) if _FILE_TARGET.fullmatch(target) else None
+    return hashlib.sha256(context.bytes_of(path)).hexdigest() if isinstance(path, Path) else ""
+
+
+def _check_code(entry: Entry[Any], key: str, target: str, form: str, context: LoadContext) -> None:
+    """Add what is wrong with a function or class that cannot be had, if anybody asks for that."""
+    if not context.looks_at_code:
+        return
+    from theodolite.config.required_access import code_problem
+
+    if problem := code_problem(target, folder=context.folder, form=form):
+        context.diagnostics.add(entry.fault(key, message=problem.words, severity=problem.severity))
+
+
+def python_from_domain(connection: PythonCallable) -> dict[str, Any]:
+    """Return the keys of an application of kind `python`."""
+    return without_empty(
+        kind="python",
+        call=connection.target,
+        **_runtime_from_domain(connection),
+        timeout=connection.timeout_s,
+        parallel=connection.parallel,
+    )
+
+
+def aria_from_domain(connection: AriaClass) -> dict[str, Any]:
+    """Return the keys of an application of kind `aria`."""
+    return without_empty(
+        kind="aria",
+        **{"class": connection.target},
+        init=json.loads(connection.init),
+        auth=connection.auth,
+        prompt=connection.prompt,
+        **_runtime_from_domain(connection),
+        timeout=connection.timeout_s,
+        parallel=connection.parallel,
+    )
+
+
+def _runtime_from_domain(connection: PythonCallable | AriaClass) -> dict[str, Any]:
+    """Return how processes are set up; `ignore` is not known any more, since the version that it led to is."""
+    runtime = connection.runtime
+    return {
+        "isolation": "" if runtime.isolation is Isolation.APPLICATION else runtime.isolation.value,
+        "python": runtime.python,
+        "requirements": runtime.requirements,
+        "env": list(runtime.env),
+        "network": None if runtime.network is None else list(runtime.network) or "none",
+        "memory_mb": runtime.memory_mb or None,
+        "cpu_seconds": runtime.cpu_s or None,
+        "sessions": runtime.sessions or None,
+        "markup": "" if connection.markup is Markup.TEXT else connection.markup.value,
+    }
 
 
 class PromptedModelSpec(ApplicationSpec):
@@ -64,6 +327,7 @@ AnyApplication: TypeAlias = Annotated[
     | Annotated[AriaSpec, Tag(KIND + "aria")],
     Discriminator(_kind_of),
 ]
+
 """One application of any kind."""
 
 
@@ -149,3 +413,11 @@ def _connection_from_domain(application: Application) -> dict[str, Any]:
     if isinstance(connection, PythonCallable):
         return python_from_domain(connection)
     return aria_from_domain(connection)
+
+
+Network: TypeAlias = Annotated[
+    Annotated[Literal["none"], Tag(KIND + "text")] | Annotated[list[Filled], Tag(KIND + "list")],
+    Discriminator(form_of),
+]
+
+"""No host, or a list of hosts."""

@@ -12,7 +12,6 @@ from ruamel.yaml import YAML
 from ruamel.yaml.scalarstring import LiteralScalarString
 
 from theodolite.config import crosschecks
-from theodolite.config.annotation_schemas import SchemaSet, read_schemas, schemas_from_domain
 from theodolite.config.annotators import (
     annotator_attributes_of,
     annotator_to_domain,
@@ -24,34 +23,42 @@ from theodolite.config.annotators import (
 )
 from theodolite.config.applications import application_to_domain, applications_from_domain, is_recorded
 from theodolite.config.connections import network_settings
-from theodolite.config.corrections import corrections_from_domain, corrections_to_domain
-from theodolite.config.diagnostics import LocatedDiagnostic
+from theodolite.config.crosschecks import StudyParts
 from theodolite.config.events import annotation_to_domain, event_to_domain, levels_to_domain, people_from_domain
 from theodolite.config.guidelines import GuidelineRegistry, guidelines_from_domain
-from theodolite.config.instruments import Instruments, instruments_to_domain
-from theodolite.config.judges import judges_from_domain, judges_to_domain
-from theodolite.config.load_context import Entry, LoadContext, Pack, dropped, is_broken, section
+from theodolite.config.instruments import (
+    Instruments,
+    SchemaSet,
+    instruments_to_domain,
+    questionnaires_from_domain,
+    read_schemas,
+    schemas_from_domain,
+)
+from theodolite.config.judges import (
+    corrections_from_domain,
+    corrections_to_domain,
+    judges_from_domain,
+    judges_to_domain,
+)
+from theodolite.config.load_context import TRANSLATIONS, Entry, LoadContext, Pack, dropped, is_broken, section
 from theodolite.config.models import model_from_domain, model_to_domain, price_book
 from theodolite.config.permissions import RefusedPath
 from theodolite.config.personas import check_meetings, persona_group_from_domain, persona_group_to_domain
-from theodolite.config.questionnaires import questionnaires_from_domain
 from theodolite.config.recordings import joined, recorded_to_domain
-from theodolite.config.resources import TRANSLATIONS
-from theodolite.config.risks import risks_to_domain, topics_to_domain
 from theodolite.config.scenarios import ScenarioSpec, red_teaming_of, scenario_from_domain, scenario_to_domain
 from theodolite.config.series import (
     SeriesSpec,
     check_taxonomies,
     note_deviations,
     preregistered,
+    risks_to_domain,
     series_from_domain,
     series_to_domain,
+    topics_to_domain,
 )
-from theodolite.config.spec import Spec, as_list, without_empty
 from theodolite.config.study import StudySpec, gates_to_domain, read_packs
-from theodolite.config.study_parts import StudyParts
-from theodolite.config.validation import validated
-from theodolite.config.yaml_source import read_yaml
+from theodolite.config.validation import Spec, as_list, validated, without_empty
+from theodolite.config.yaml_source import LocatedDiagnostic, read_yaml
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import RecordedLabels
 from theodolite.domain.guideline import Guideline

@@ -10,11 +10,10 @@ from zoneinfo import available_timezones
 
 from pydantic import Field, model_validator
 
-from theodolite.config.diagnostics import LocatedDiagnostic
-from theodolite.config.load_context import Entry, LoadContext
-from theodolite.config.resources import shipped_bytes
+from theodolite.config.load_context import Entry, LoadContext, shipped_bytes
 from theodolite.config.scenarios import LEVELS
-from theodolite.config.spec import Filled, Spec, YesNo, without_empty
+from theodolite.config.validation import Filled, Spec, YesNo, without_empty
+from theodolite.config.yaml_source import LocatedDiagnostic
 from theodolite.domain.fault import Severity, did_you_mean
 from theodolite.domain.shown_order import OrderPlan, QuestionOrder
 from theodolite.domain.study import Study

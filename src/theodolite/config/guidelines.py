@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from theodolite.assessment.judge.form import RESERVED_KEYS
-from theodolite.config.load_context import Entry, LoadContext
+from theodolite.config.load_context import SHIPPED, Entry, LoadContext
 from theodolite.config.questions import (
     QuestionSpec,
     ScaleForm,
@@ -18,8 +18,7 @@ from theodolite.config.questions import (
     question_from_domain,
     questions_to_domain,
 )
-from theodolite.config.resources import SHIPPED
-from theodolite.config.spec import Filled, Spec, Word, YesNo
+from theodolite.config.validation import Filled, Spec, Word, YesNo
 from theodolite.domain.fault import Severity, did_you_mean
 from theodolite.domain.guideline import DefectRule, Example, Guideline, Origin, Violation
 from theodolite.domain.instrument import (

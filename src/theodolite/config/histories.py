@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from theodolite.config.diagnostics import InvalidStudyError, LocatedDiagnostic
 from theodolite.config.tables import OnRows, counted
+from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.instrument import Condition, Operator

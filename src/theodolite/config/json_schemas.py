@@ -11,17 +11,15 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from theodolite.config.annotation_schemas import AnnotationSchemaSpec
 from theodolite.config.guidelines import GuidelineSpec
+from theodolite.config.instruments import AnnotationSchemaSpec, QuestionnaireSpec
+from theodolite.config.load_context import shipped_text
 from theodolite.config.models import PriceListSpec
-from theodolite.config.questionnaires import QuestionnaireSpec
-from theodolite.config.resources import shipped_text
 from theodolite.config.scenarios import ScenarioSpec
 from theodolite.config.series import SeriesSpec, TaxonomySpec
-from theodolite.config.spec import Spec
-from theodolite.config.study import PackSpec, StudySpec
+from theodolite.config.study import PackSpec, StudySpec, TreeSpec
 from theodolite.config.translations import TranslationSpec
-from theodolite.config.tree_spec import TreeSpec
+from theodolite.config.validation import Spec
 from theodolite.domain.errors import InputError
 
 SPECS: Mapping[str, type[Spec]] = {

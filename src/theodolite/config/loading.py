@@ -1,23 +1,31 @@
-"""Loads studies: a study folder becomes a `Study` with its recordings, or all its diagnostics at once."""
+"""Loads studies: files become a `Study` with the version of its code, or all diagnostics at once."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import fnmatch
+import hashlib
+import json
+import os
+import platform
+import re
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from theodolite.config.applications import CodeSpec
 from theodolite.config.assembly import study_to_domain
-from theodolite.config.code_applications import CodeSpec
-from theodolite.config.code_version import CodeReader, with_code
-from theodolite.config.diagnostics import InvalidStudyError, LocatedDiagnostic
-from theodolite.config.load_context import Entry, Found, LoadContext
-from theodolite.config.resources import ResourceResolver
+from theodolite.config.load_context import Entry, Found, LoadContext, ResourceResolver
+from theodolite.config.permissions import read_file, study_file
 from theodolite.config.study import StudySpec
-from theodolite.config.study_files import read_file, study_file
 from theodolite.config.tables import OnRows
 from theodolite.config.validation import validated
-from theodolite.config.yaml_source import YamlSource, read_yaml
+from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic, YamlSource, read_yaml
+from theodolite.domain.application import Application, AriaClass, CodeVersion, PythonCallable
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import Severity
 from theodolite.domain.study import Study
@@ -177,3 +185,277 @@ def _code_reader(entry: Entry[StudySpec], file: Path, context: LoadContext) -> C
 def _lines(source: YamlSource) -> dict[tuple[str, str], int]:
     """Return where the file names the entries of its sections."""
     return {(str(path[0]), str(path[1])): spot.line for path, spot in source.keys.items() if len(path) == 2}
+
+
+IGNORED_FOLDERS = ("__pycache__", "node_modules", "venv", "*.egg-info")
+
+"""Folders that belong to no version; hidden ones, virtual environments and folders of other studies do not either."""
+
+
+IGNORED_FILES = ("*.pyc", "*.pyo", "*.log", "*.tmp", "*.swp", "*~", "*.db-wal", "*.db-shm", "*-journal")
+
+"""Files that belong to no version; hidden ones do not either."""
+
+
+STUDY_FOLDERS = frozenset(
+    {
+        *("guidelines", "schemas", "questionnaires", "trees", "translations", "personas", "parameters", "scenarios"),
+        *("series", "taxonomies"),
+    }
+)
+
+"""Folders of a study's own material: where an application lies beside its study, they are none of its code."""
+
+
+OUTPUTS = (
+    *("report*.html", "results*.json", "compare*.html", "compare*.json", "monitor*.html", "monitor*.json"),
+    *("tree-*.json", "answers*.zip", "answers*.jsonl", "tasks*.json", "labels*.html", "labels*.csv", "labels*.jsonl"),
+    *("argilla*.json", "argilla*.jsonl", "export.csv", "export.jsonl", "export.parquet", "export-chat.jsonl"),
+)
+
+"""Files that commands write beside a study."""
+
+
+OUTPUT_FOLDERS = ("series-report*", "export-inspect", "export-hugging-face")
+
+"""Folders that commands write beside a study."""
+
+
+MOST_FILES = 20_000
+
+"""Files of one application's folder."""
+
+
+SLOW_S = 1.0
+
+"""Time for hashing from which on hashes are remembered between commands; seconds."""
+
+
+SETTLED_NS = 2_000_000_000
+
+"""Age from which on a file's size and time tell whether it changed; nanoseconds. Younger ones are read again."""
+
+
+_STUDY = re.compile(rb"^(?:study|pack)\s*:", re.MULTILINE)
+
+
+@dataclass(slots=True)
+class FileHashes:
+    """Hashes of files, remembered by path, size and time of modification."""
+
+    known: dict[str, tuple[int, int, str]] = field(default_factory=dict)
+    spent_s: float = 0.0
+
+    def of(self, path: Path) -> str:
+        """Return the SHA-256 of a file."""
+        status, key = path.stat(), str(path)
+        known = self.known.get(key)
+        if known is not None and known[:2] == (status.st_size, status.st_mtime_ns):
+            return known[2]
+        begun = time.monotonic()
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+        self.spent_s += time.monotonic() - begun
+        if time.time_ns() - status.st_mtime_ns > SETTLED_NS:
+            self.known[key] = (status.st_size, status.st_mtime_ns, found)
+        return found
+
+    def read(self, file: Path) -> None:
+        """Take what an earlier command has remembered; what cannot be read is nothing."""
+        try:
+            entries = json.loads(file.read_text(encoding="utf-8"))
+            self.known |= {path: (int(size), int(at), str(sha)) for path, (size, at, sha) in entries.items()}
+        except (OSError, ValueError, TypeError, AttributeError):
+            return
+
+    def write(self, file: Path) -> None:
+        """Remember hashes for the next command, where hashing was slow and the workspace can be written to."""
+        if self.spent_s < SLOW_S:
+            return
+        try:
+            beside = file.with_suffix(f".{os.getpid()}")
+            beside.write_text(json.dumps(self.known), encoding="utf-8")
+            beside.replace(file)
+        except OSError:
+            return
+
+
+_HASHES = FileHashes()
+
+HASHES_FILE = Path(".theodolite") / "code-hashes.json"
+
+"""Where slow hashes are remembered, in the study's folder, once that has a workspace."""
+
+
+@dataclass(frozen=True)
+class CodeReader:
+    """Reads versions of the code of one study's applications.
+
+    Attributes:
+        folder: The study's folder.
+        material: Files that the study itself is made of, by path in its folder.
+        ignored: Patterns of files that belong to no version, by application.
+    """
+
+    folder: Path
+    material: frozenset[str] = frozenset()
+    ignored: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def _remembered(self) -> Path:
+        file = self.folder / HASHES_FILE
+        _HASHES.read(file)
+        return file
+
+    def version(self, application: Application) -> CodeVersion:
+        """Return the version of an application's code, as the files are now; empty for applications that are no code.
+
+        Raises:
+            InputError: If its folder cannot be read, or holds too many files.
+        """
+        connection = application.connection
+        if not isinstance(connection, PythonCallable | AriaClass):
+            return CodeVersion()
+        remembered = self._remembered
+        root, only = self._root(connection.target)
+        files = {}
+        for path in self._files(application.name, root, only):
+            files[path.relative_to(root).as_posix()] = _HASHES.of(path)
+            if len(files) > MOST_FILES:
+                message = (
+                    f"application `{application.name}`: its folder `{root}` holds more than {MOST_FILES:,} files, which"
+                    " all belong to its version; give the application a folder of its own, or leave files out by"
+                    " `ignore`"
+                )
+                raise InputError(message)
+        _HASHES.write(remembered)
+        interpreter, distributions = _python(connection, self.folder)
+        folder = Path(os.path.relpath(root, self.folder.resolve())).as_posix() if only is None else ""
+        return CodeVersion(
+            folder="" if folder == "." else folder, files=files, interpreter=interpreter, distributions=distributions
+        )
+
+    def change(self, application: Application) -> str:
+        """Return what of an application's code differs from the version in its record; empty for nothing."""
+        connection = application.connection
+        if not isinstance(connection, PythonCallable | AriaClass) or not connection.code.interpreter:
+            return ""
+        changes = connection.code.changes_to(self.version(application))
+        return ", ".join(changes[:3])
+
+    def _root(self, target: str) -> tuple[Path, Path | None]:
+        """Return the folder of a target's code, and its one file where the rest of the folder is none of it."""
+        module = target.rpartition(":")[0]
+        study = self.folder.resolve()
+        if module.endswith(".py"):
+            return (study / module).resolve().parent, None
+        first = module.partition(".")[0]
+        beside = study / first
+        if beside.is_dir():
+            return beside, None
+        if (study / f"{first}.py").is_file():
+            return study, None
+        spec = PathFinder.find_spec(first)
+        if spec is not None and spec.submodule_search_locations:
+            return Path(next(iter(spec.submodule_search_locations))).resolve(), Path()
+        if spec is not None and spec.origin and spec.origin.endswith(".py"):
+            return Path(spec.origin).resolve().parent, Path(spec.origin).resolve()
+        return study, Path()
+
+    def _files(self, name: str, root: Path, only: Path | None) -> Iterator[Path]:
+        """Yield the files that belong to an application's version, in order."""
+        if only is not None and only.is_absolute():
+            yield only
+            return
+        study = self.folder.resolve()
+        if only is not None and root == study:  # a module that is nowhere: a note of its own
+            return
+        patterns = (*IGNORED_FILES, *self.ignored.get(name, ()))
+        for folder, folders, files in os.walk(root, followlinks=True):
+            place = Path(folder)
+            folders[:] = sorted(one for one in folders if self._is_code(place / one, root, study, patterns))
+            for file in sorted(files):
+                path = place / file
+                if not _matches(path.relative_to(root), (".*", *patterns)) and self._is_own(path, study):
+                    yield path
+
+    def _is_code(self, folder: Path, root: Path, study: Path, patterns: tuple[str, ...]) -> bool:
+        """Tell whether a folder belongs to the code."""
+        if _matches(folder.relative_to(root), (".*", *IGNORED_FOLDERS, *patterns)):
+            return False
+        if (folder / "pyvenv.cfg").exists() or (folder / "study.yaml").exists():
+            return False
+        if (folder / "report.html").exists() and (folder / "results.json").exists():  # made by `--out`
+            return False
+        is_loop = folder.is_symlink() and folder.resolve() in {*folder.parents, root}
+        is_study_s = folder.name in STUDY_FOLDERS or _matches(Path(folder.name), OUTPUT_FOLDERS)
+        return not is_loop and not (folder.parent == study and is_study_s)
+
+    def _is_own(self, path: Path, study: Path) -> bool:
+        """Tell whether a file is the application's; beside the study lie the study's own files, and what it wrote."""
+        if not path.is_file():
+            return False
+        if path.is_relative_to(study) and path.relative_to(study).as_posix() in self.material:
+            return False
+        if path.parent != study:
+            return True
+        if _matches(Path(path.name), OUTPUTS):
+            return False
+        return path.suffix not in {".yaml", ".yml"} or not _STUDY.search(path.read_bytes())
+
+
+def _matches(path: Path, patterns: Iterable[str]) -> bool:
+    texts = (path.name, path.as_posix())
+    return any(fnmatch.fnmatchcase(text, pattern) for pattern in patterns for text in texts)
+
+
+def _python(connection: PythonCallable | AriaClass, study: Path) -> tuple[str, tuple[str, ...]]:
+    """Return the interpreter that runs the code, and its distributions; a file of requirements stands for them."""
+    runtime = connection.runtime
+    if runtime.python:
+        interpreter, places = _named(study / runtime.python)
+    else:
+        interpreter = f"{platform.python_implementation()} {platform.python_version()}"
+        places = [Path(path) for path in sys.path if path]
+    if not runtime.requirements:
+        return interpreter, _distributions(places)
+    lines = (study / runtime.requirements).read_text(encoding="utf-8", errors="replace").splitlines()
+    wanted = (line.partition(" #")[0].strip() for line in lines)
+    return interpreter, tuple(sorted(line for line in wanted if line and not line.startswith("#")))
+
+
+def _named(program: Path) -> tuple[str, list[Path]]:
+    """Return what an interpreter is called, and where its libraries lie; nothing is run."""
+    home = program.parent.parent
+    libraries = [*home.glob("lib/python3*/site-packages"), *home.glob("lib/python3*/dist-packages")]
+    libraries += [*home.glob("Lib/site-packages")]
+    settings = home / "pyvenv.cfg"
+    if settings.is_file():
+        pairs = (line.partition("=") for line in settings.read_text(encoding="utf-8").splitlines())
+        stated = {key.strip(): value.strip() for key, _, value in pairs}
+        version = stated.get("version") or stated.get("version_info", "")
+        return f"Python {version}".strip(), libraries
+    return f"{program.resolve().name} {_HASHES.of(program.resolve())[:12]}", libraries
+
+
+def _distributions(places: Iterable[Path]) -> tuple[str, ...]:
+    """Return what is installed, by the names of its folders; Theodolite itself is left out."""
+    found = {_distribution(path.name) for place in places if place.is_dir() for path in place.glob("*.dist-info")}
+    return tuple(sorted(found - {""}))
+
+
+def _distribution(folder: str) -> str:
+    name, _, version = folder.removesuffix(".dist-info").partition("-")
+    return "" if name.lower() == "theodolite" else f"{name.lower()}=={version}"
+
+
+def with_code(application: Application, reader: CodeReader) -> Application:
+    """Return an application with the version of its code.
+
+    Raises:
+        InputError: If its folder cannot be read.
+    """
+    connection = application.connection
+    if not isinstance(connection, PythonCallable | AriaClass):
+        return application
+    return replace(application, connection=replace(connection, code=reader.version(application)))

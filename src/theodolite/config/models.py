@@ -16,13 +16,10 @@ from pydantic import Field, field_validator, model_validator
 from ruamel.yaml import YAML
 
 from theodolite.config.connections import ConnectionSpec, check_key, connection_from_domain, header_problem, url_problem
-from theodolite.config.diagnostics import LocatedDiagnostic
-from theodolite.config.load_context import Entry, LoadContext
+from theodolite.config.load_context import Entry, LoadContext, shipped_text
 from theodolite.config.permissions import RefusedPath
-from theodolite.config.resources import shipped_text
-from theodolite.config.spec import Filled, Spec, YesNo, without_empty
-from theodolite.config.validation import validated
-from theodolite.config.yaml_source import Scalar, read_yaml, typed
+from theodolite.config.validation import Filled, Spec, YesNo, validated, without_empty
+from theodolite.config.yaml_source import LocatedDiagnostic, Scalar, read_yaml, typed
 from theodolite.domain.address import without_userinfo
 from theodolite.domain.fault import Severity
 from theodolite.domain.model import CacheUse, ModelEndpoint, ModelKind, Param, Price

@@ -12,14 +12,23 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import Discriminator, Field, Tag
 
-from theodolite.config.diagnostics import LocatedDiagnostic
-from theodolite.config.load_context import Entry, Found, LoadContext
+from theodolite.config.load_context import SHIPPED, Entry, Found, LoadContext, shipped_text
 from theodolite.config.permissions import RefusedPath
-from theodolite.config.resources import SHIPPED, shipped_text
-from theodolite.config.spec import KIND, Filled, Spec, Word, form_of, without_empty
 from theodolite.config.tables import decoded
-from theodolite.config.templates import line_of_problem, place_of, syntax_problem, unfilled, variables
-from theodolite.config.yaml_source import Spot, YamlSource
+from theodolite.config.validation import (
+    KIND,
+    Filled,
+    Spec,
+    Word,
+    form_of,
+    line_of_problem,
+    place_of,
+    syntax_problem,
+    unfilled,
+    variables,
+    without_empty,
+)
+from theodolite.config.yaml_source import LocatedDiagnostic, Spot, YamlSource
 from theodolite.domain.fault import Diagnostic, Severity, did_you_mean
 from theodolite.domain.persona import ParameterRow, PersonaGroup, PersonaTemplate
 from theodolite.domain.scenario import Scenario

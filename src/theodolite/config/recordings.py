@@ -15,11 +15,11 @@ from itertools import accumulate
 from operator import itemgetter
 from typing import TYPE_CHECKING, Literal, overload
 
-from theodolite.config.application_spec import ApplicationSpec, named
-from theodolite.config.diagnostics import LocatedDiagnostic, few_of
+from theodolite.config.connections import ApplicationSpec, named
 from theodolite.config.load_context import Entry, LoadContext
-from theodolite.config.spec import Filled
 from theodolite.config.tables import InputTable, OnRows, counted
+from theodolite.config.validation import Filled
+from theodolite.config.yaml_source import LocatedDiagnostic, few_of
 from theodolite.domain.application import (
     Application,
     RecordedFile,

@@ -9,8 +9,18 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import Discriminator, Field, Tag
 
 from theodolite.config.load_context import Entry, LoadContext
-from theodolite.config.spec import KIND, Filled, OneOrMore, Spec, as_list, form_of, without_empty
-from theodolite.config.templates import expression_problem, first_slot, syntax_problem
+from theodolite.config.validation import (
+    KIND,
+    Filled,
+    OneOrMore,
+    Spec,
+    as_list,
+    expression_problem,
+    first_slot,
+    form_of,
+    syntax_problem,
+    without_empty,
+)
 from theodolite.domain.dialogue import Level
 from theodolite.domain.fault import Severity, did_you_mean
 from theodolite.domain.passage import Passage, passages_in

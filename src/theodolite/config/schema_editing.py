@@ -9,19 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from theodolite.config.annotation_schemas import (
-    FOLDER,
+from theodolite.config.guidelines import GuidelineRegistry
+from theodolite.config.instruments import (
+    SCHEMA_FOLDER,
     AnnotationSchemaSpec,
     SchemaSet,
     category_entries,
+    note_questions,
     schemas_to_domain,
 )
-from theodolite.config.diagnostics import LocatedDiagnostic
-from theodolite.config.guidelines import GuidelineRegistry
-from theodolite.config.instruments import note_questions
-from theodolite.config.load_context import Entry, LoadContext
-from theodolite.config.resources import ResourceResolver
-from theodolite.config.yaml_source import YamlSource, read_yaml
+from theodolite.config.load_context import Entry, LoadContext, ResourceResolver
+from theodolite.config.yaml_source import LocatedDiagnostic, YamlSource, read_yaml
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import Severity
 from theodolite.domain.schema import AnnotationSchema
@@ -62,7 +60,7 @@ def schema_path(name: str) -> str:
         >>> schema_path("tone")
         'schemas/tone.yaml'
     """
-    return f"{FOLDER}/{name}.yaml"
+    return f"{SCHEMA_FOLDER}/{name}.yaml"
 
 
 @functools.lru_cache(maxsize=16)
@@ -78,7 +76,7 @@ def read_schema(text: str, name: str) -> SchemaReading:
     raw = text.encode("utf-8")
     context = LoadContext(folder=Path("nowhere"), instead={schema_path(name): raw})
     context.diagnostics.first = schema_path(name)
-    entry = context.read_spec(FOLDER, name, AnnotationSchemaSpec, "schema")
+    entry = context.read_spec(SCHEMA_FOLDER, name, AnnotationSchemaSpec, "schema")
     schema = _schema(entry, context) if entry else None
     placed = context.diagnostics.in_order()
     is_whole = not any(one.severity is Severity.FAULT for one in placed)
@@ -184,7 +182,7 @@ def moved(text: str, source: YamlSource, category: str, name: str, by: int) -> s
     Raises:
         InputError: If it has no lines of its own, or stands at the end already.
     """
-    block, beside = _found(source, category, name), _of_category(source, category)
+    block, beside = _find_schema(source, category, name), _of_category(source, category)
     place = beside.index(block) + by
     if not 0 <= place < len(beside):
         message = f"question `{name}` is already {'the last' if by > 0 else 'the first'} of `{category}`"
@@ -202,7 +200,7 @@ def doubled(text: str, source: YamlSource, category: str, name: str) -> str:
     Raises:
         InputError: If it has no lines of its own.
     """
-    block, lines = _found(source, category, name), _lines(text)
+    block, lines = _find_schema(source, category, name), _lines(text)
     copied = lines[block.first - 1 : block.last]
     copied[0] = copied[0].replace(name, _free(source, category, name), 1)
     return _joined([*lines[: block.last], *copied, *lines[block.last :]])
@@ -214,7 +212,7 @@ def without(text: str, source: YamlSource, category: str, name: str) -> str:
     Raises:
         InputError: If it has no lines of its own, or is the only one of its category.
     """
-    block, lines = _found(source, category, name), _lines(text)
+    block, lines = _find_schema(source, category, name), _lines(text)
     if len(_of_category(source, category)) < 2:
         message = f"question `{name}` is the only one of `{category}`; a category asks one at least"
         raise InputError(message)
@@ -265,7 +263,7 @@ def advised(text: str, source: YamlSource, category: str, name: str, note: Guide
 
 def _room_in_question(source: YamlSource, category: str, name: str) -> tuple[int, int]:
     """Return behind how many lines a further key of a question goes, and the spaces before it; counts."""
-    block = _found(source, category, name)
+    block = _find_schema(source, category, name)
     if not source.lines[block.first - 1].split("#")[0].rstrip().endswith(":"):
         message = f"question `{name}` of `{category}` stands in one line; edit it as text"
         raise InputError(message)
@@ -300,7 +298,7 @@ def _list_end(lines: Sequence[str], key: int) -> tuple[int, int]:
     return last, indent
 
 
-def _found(source: YamlSource, category: str, name: str) -> QuestionLines:
+def _find_schema(source: YamlSource, category: str, name: str) -> QuestionLines:
     for block in _of_category(source, category):
         if block.name == name:
             return block

@@ -13,12 +13,16 @@ from urllib.parse import unquote, urlsplit
 
 from pydantic import Field
 
-from theodolite.config.diagnostics import InvalidStudyError, LocatedDiagnostic
-from theodolite.config.permissions import Permissions, StudyPaths, read_permissions, remember_permissions
-from theodolite.config.spec import Filled, Spec, YesNo
-from theodolite.config.study_files import SERVING, read_file
-from theodolite.config.validation import validated
-from theodolite.config.yaml_source import YamlSource, read_yaml
+from theodolite.config.permissions import (
+    SERVING,
+    Permissions,
+    StudyPaths,
+    read_file,
+    read_permissions,
+    remember_permissions,
+)
+from theodolite.config.validation import Filled, Spec, YesNo, validated
+from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic, YamlSource, read_yaml
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import Diagnostic
 

@@ -1,23 +1,34 @@
-"""First files of a new study, from a few answers."""
+"""Creates the files of a new study, and splits long study files into parts."""
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 import shutil
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from string import Template
 
-from theodolite.config.column_guess import Guess, guess_columns
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
 from theodolite.config.connections import url_problem
-from theodolite.config.diagnostics import render_diagnostics
-from theodolite.config.resources import ResourceResolver, example_files, shipped_text
-from theodolite.config.study import pack_names
-from theodolite.config.study_files import USUAL
-from theodolite.config.tables import read_table
+from theodolite.config.load_context import ResourceResolver, example_files, shipped_text
+from theodolite.config.loading import LoadedStudy, load_study
+from theodolite.config.permissions import USUAL
+from theodolite.config.study import pack_guidelines, pack_names
+from theodolite.config.tables import Guess, guess_columns, read_table, unreadable
+from theodolite.config.yaml_source import InvalidStudyError, render_diagnostics
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import did_you_mean
+from theodolite.domain.identity import version_of
+from theodolite.domain.persona import PersonaGroup
+from theodolite.domain.study import Study
 
 
 class StarterKind(StrEnum):
@@ -32,7 +43,9 @@ class StarterKind(StrEnum):
 
 _LARGE = "{url: https://api.openai.com/v1, name: gpt-5.2, key: OPENAI_API_KEY}"
 
+
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]*[A-Za-z0-9]|[A-Za-z0-9]")
+
 
 _WORDS = {"yes", "no", "true", "false", "null", "on", "off"}
 
@@ -205,3 +218,349 @@ def _scalar(text: str) -> str:
     if _PLAIN.fullmatch(text) and text.lower() not in _WORDS:
         return text
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+_MARGIN = re.compile(r"\n[ \t]*")
+
+
+_COMMENT = re.compile(r"[ \t]*#")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """A stretch of a text and what takes its place.
+
+    Attributes:
+        start: Where it begins; characters from 0.
+        end: Where it ends; exclusive.
+        replacement: What stands there afterwards.
+    """
+
+    start: int
+    end: int
+    replacement: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """A key and its value in a mapping of a YAML text.
+
+    Attributes:
+        text: The whole text.
+        key: Node of the key.
+        value: Node of the value.
+        in_block: Whether the mapping that holds it is written in lines of its own, without braces.
+    """
+
+    text: str
+    key: ScalarNode
+    value: Node
+    in_block: bool
+
+    @property
+    def name(self) -> str:
+        """The key."""
+        return str(self.key.value)
+
+    def pairs(self) -> tuple[Pair, ...]:
+        """Return the pairs of the value; none where it is no mapping."""
+        return _pairs(self.text, self.value)
+
+    def lines(self) -> Cut:
+        """Return the lines that key and value stand in, with the comments right above the key."""
+        start = _line_start(self.text, self.key.start_mark.index)
+        while start and _COMMENT.match(self.text, _line_start(self.text, start - 1), start):
+            start = _line_start(self.text, start - 1)
+        return Cut(start=start, end=_line_end(self.text, _end_of(self.value, self.text)))
+
+    def behind_colon(self, replacement: str) -> Cut:
+        """Return the value as a stretch, with another one in its place."""
+        colon = self.text.index(":", self.key.end_mark.index)
+        return Cut(start=colon + 1, end=_end_of(self.value, self.text), replacement=f" {replacement}")
+
+    def as_file(self) -> str:
+        """Return the value, a mapping, as the text of a file of its own, its comments in front."""
+        lines = self.lines()
+        above = self.text[lines.start : _line_start(self.text, self.key.start_mark.index)] if self.in_block else ""
+        flow = isinstance(self.value, MappingNode) and bool(self.value.flow_style)
+        begin = self.value.end_mark.index if flow else self.text.index(":", self.key.end_mark.index) + 1
+        rest = self.text[begin : _line_end(self.text, begin)]
+        beside = rest.strip() + "\n" if self.in_block and _COMMENT.match(rest) else ""
+        comments = "".join(line.lstrip() for line in [*above.splitlines(keepends=True), beside])
+        if flow:
+            return comments + "".join(_unfolded(pair) for pair in self.pairs())
+        body = self.text[_line_end(self.text, begin) : lines.end]
+        return comments + _dedented(body, self.value.start_mark.column)
+
+
+def top_pairs(text: str) -> tuple[Pair, ...]:
+    """Return the pairs of a YAML text's top mapping, keys at the margin.
+
+    Raises:
+        InputError: If the text names parts of itself, so that no part can stand alone.
+    """
+    parser = YAML(typ="safe", pure=True)
+    parser.version = (1, 2)
+    try:
+        anchored = [event for event in parser.parse(text) if getattr(event, "anchor", None)]
+        node = parser.compose(text)
+    except YAMLError:
+        return ()  # the reader of the study reports its errors
+    if anchored:
+        line = anchored[0].start_mark.line + 1
+        message = f"line {line} uses `&` or `*`; write out what the name stands for before the file is split"
+        raise InputError(message)
+    return _pairs(text, node) if isinstance(node, MappingNode) and not node.flow_style else ()
+
+
+def without(text: str, cuts: list[Cut]) -> str:
+    """Return a text in which each stretch has been replaced; stretches do not overlap."""
+    for cut in sorted(cuts, key=lambda cut: cut.start, reverse=True):
+        text = text[: cut.start] + cut.replacement + text[cut.end :]
+    return text
+
+
+def _pairs(text: str, node: Node) -> tuple[Pair, ...]:
+    if not isinstance(node, MappingNode):
+        return ()
+    in_block = not node.flow_style
+    return tuple(Pair(text=text, key=key, value=value, in_block=in_block) for key, value in node.value)
+
+
+def _end_of(node: Node, text: str) -> int:
+    """Return where the last character of a value stands, exclusive; comments behind it are not part of it."""
+    last = node
+    while isinstance(last, MappingNode | SequenceNode) and not last.flow_style and last.value:
+        child = last.value[-1]
+        last = child[1] if isinstance(child, tuple) else child
+    end: int = last.end_mark.index
+    is_block_text = isinstance(last, ScalarNode) and last.style in {"|", ">"}
+    return len(text[:end].rstrip("\r\n")) if is_block_text else end
+
+
+def _line_start(text: str, index: int) -> int:
+    return text.rfind("\n", 0, index) + 1
+
+
+def _line_end(text: str, index: int) -> int:
+    """Return where the next line begins."""
+    found = text.find("\n", index)
+    return found + 1 if found >= 0 else len(text)
+
+
+def _unfolded(pair: Pair) -> str:
+    """Return a pair that stood between braces as lines of its own."""
+    key = pair.text[pair.key.start_mark.index : pair.key.end_mark.index]
+    value = pair.text[pair.value.start_mark.index : pair.value.end_mark.index]
+    indented = _MARGIN.sub("\n  ", value)
+    return f"{key}: {indented}".rstrip() + "\n"
+
+
+def _dedented(body: str, n_columns: int) -> str:
+    lines = body.split("\n")
+    return "\n".join(line[min(n_columns, len(line) - len(line.lstrip(" "))) :] for line in lines)
+
+
+_NAME = re.compile(r"[A-Za-z0-9][\w-]*(?:[ .][\w-]+)*")
+
+"""Names that are file names everywhere."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Split:
+    """What became of a study file.
+
+    Attributes:
+        files: The files of the folder, the study's own first.
+        kept: Why entries stay in the study's file; one sentence each.
+        version: Content hash of the study, before and after.
+    """
+
+    files: tuple[Path, ...]
+    kept: tuple[str, ...]
+    version: str
+
+
+@dataclass(slots=True)
+class _Pieces:
+    """What is taken out of the study file so far."""
+
+    cuts: list[Cut] = field(default_factory=list)
+    files: dict[str, str] = field(default_factory=dict)
+    kept: list[str] = field(default_factory=list)
+
+
+def split_study(file: Path, folder: Path, *, resolver: ResourceResolver | None = None) -> Split:
+    """Write a study file as a folder: guidelines, scenarios and persona rows in files of their own.
+
+    Args:
+        file: The study file; what it names is copied.
+        folder: Where; made if it is not there. Nothing in it is overwritten.
+        resolver: Finds resources that the study folder does not contain; default: the shipped ones.
+
+    Raises:
+        InvalidStudyError: If the study holds faults.
+        InputError: If it cannot be split, or a file is there already.
+    """
+    resolver = resolver or ResourceResolver()
+    loaded = load_study(file, resolver=resolver)
+    version = version_of(loaded.study)
+    text = file.read_bytes().decode("utf-8-sig")
+    pieces = _pieces(text, loaded, resolver)
+    with tempfile.TemporaryDirectory() as made:
+        _write(Path(made), without(text, pieces.cuts), pieces, loaded)
+        _check_the_same(Path(made), version, resolver)
+        names = _hand_over(Path(made), folder)
+    return Split(files=tuple(folder / name for name in names), kept=tuple(pieces.kept), version=version)
+
+
+def _pieces(text: str, loaded: LoadedStudy, resolver: ResourceResolver) -> _Pieces:
+    pieces = _Pieces()
+    sections = {pair.name: pair for pair in top_pairs(text)}
+    if "guidelines" in sections:
+        packs = loaded.study.pack.split(", ")
+        of_pack = [name for pack in packs for name in pack_guidelines(pack, resolver)]
+        movable = _movable_guidelines(sections["guidelines"], loaded.study, of_pack, pieces)
+        _take_out(sections["guidelines"], movable, pieces)
+    if "scenarios" in sections:
+        _take_out(sections["scenarios"], _movable_scenarios(sections["scenarios"], loaded, pieces), pieces)
+    if "personas" in sections:
+        for group in sections["personas"].pairs():
+            _take_out_rows(group, loaded, pieces)
+    return pieces
+
+
+def _movable_guidelines(section: Pair, study: Study, of_pack: Sequence[str], pieces: _Pieces) -> Iterator[str]:
+    """Yield the guidelines that are found again in a file of their own."""
+    named = {annotator.guideline for annotator in study.annotators}
+    named |= {study.reference.guideline} if study.reference else set()
+    for pair in section.pairs():
+        if pair.name not in named:
+            pieces.kept.append(
+                f"guideline `{pair.name}`: nobody who labels names it, so its file would not be looked for"
+            )
+        elif pair.name in of_pack:
+            pieces.kept.append(f"guideline `{pair.name}`: it stands in for the pack's own")
+        elif _is_file_name("guideline", pair.name, pieces):
+            yield pair.name
+
+
+def _movable_scenarios(section: Pair, loaded: LoadedStudy, pieces: _Pieces) -> Iterator[str]:
+    """Yield the scenarios whose order stays: files are read in the order of their names, before the study's file."""
+    there = [file for file in loaded.files if file.startswith("scenarios/")]
+    last, stays = max(there, default=""), False
+    for pair in section.pairs():
+        file = f"scenarios/{pair.name}.yaml"
+        if not _is_file_name("scenario", pair.name, pieces):
+            stays = True
+        elif file in there:
+            yield pair.name
+        elif stays or file < last:
+            stays = True
+            pieces.kept.append(f"scenario `{pair.name}`: in a file of its own it would change its place in the order")
+        else:
+            last = file
+            yield pair.name
+
+
+def _is_file_name(noun: str, name: str, pieces: _Pieces) -> bool:
+    if _NAME.fullmatch(name):
+        return True
+    pieces.kept.append(f"{noun} `{name}`: its name is no name of a file")
+    return False
+
+
+def _take_out(section: Pair, names: Iterable[str], pieces: _Pieces) -> None:
+    """Take entries out of a section, or the section as a whole; where they went stands in their place."""
+    movable = set(names)
+    entries = [pair for pair in section.pairs() if pair.name in movable]
+    whole = len(entries) == len(section.pairs())
+    if not whole and any(not pair.in_block for pair in entries):
+        pieces.kept += [f"`{section.name}`: written between braces, so that no part can be taken out alone"]
+        return
+    for pair in entries:
+        pieces.files[_path(section, pair)] = pair.as_file()
+        if not whole:
+            lines = pair.lines()
+            margin = " " * pair.key.start_mark.column
+            words = f"{margin}# {pair.name}: {_path(section, pair)}\n"
+            pieces.cuts.append(Cut(start=lines.start, end=lines.end, replacement=words))
+    if whole and entries:
+        words = f"# {section.name}: {', '.join(_path(section, pair) for pair in entries)}\n"
+        start, end = section.key.start_mark.index, section.lines().end
+        pieces.cuts.append(Cut(start=start, end=end, replacement=words))
+
+
+def _path(section: Pair, pair: Pair) -> str:
+    return f"{section.name}/{pair.name}.yaml"
+
+
+def _take_out_rows(entry: Pair, loaded: LoadedStudy, pieces: _Pieces) -> None:
+    rows = next((pair for pair in entry.pairs() if pair.name == "rows"), None)
+    if rows is None or not isinstance(rows.value, SequenceNode):
+        return
+    group = next(group for group in loaded.study.personas if group.name == entry.name)
+    name = f"{entry.name}.csv"
+    if {name, f"parameters/{name}"} & set(loaded.files):
+        pieces.kept.append(f"rows of `{entry.name}`: there is a file `{name}` already")
+    elif _is_file_name("persona group", entry.name, pieces):
+        table = _table(group)
+        if _reads_the_same(table, group):
+            pieces.files[f"parameters/{name}"] = table
+            pieces.cuts.append(rows.behind_colon(name))
+        else:
+            pieces.kept.append(f"rows of `{entry.name}`: a table would not hold them as they are")
+
+
+def _table(group: PersonaGroup) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(group.rows[0].values)
+    writer.writerows([row.values[column] for column in group.rows[0].values] for row in group.rows)
+    return out.getvalue()
+
+
+def _reads_the_same(text: str, group: PersonaGroup) -> bool:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.csv"
+        path.write_bytes(text.encode("utf-8"))
+        table = read_table(path, path.name)
+    rows: list[Mapping[str, str]] = [dict(row.values) for row in group.rows]
+    return not table.faults and list(table.rows) == rows
+
+
+def _write(made: Path, study: str, pieces: _Pieces, loaded: LoadedStudy) -> None:
+    for name in loaded.files:
+        if Path(name).is_absolute() or ".." in Path(name).parts:
+            message = f"`{name}` lies outside the folder of the study; put it there and name it so, then split the file"
+            raise InputError(message)
+        (made / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(loaded.folder / name, made / name)
+    for name, text in {**pieces.files, USUAL: study}.items():
+        (made / name).parent.mkdir(parents=True, exist_ok=True)
+        (made / name).write_bytes(text.encode("utf-8"))
+
+
+def _check_the_same(made: Path, version: str, resolver: ResourceResolver) -> None:
+    """Refuse to hand over a folder that is not the study it was made of."""
+    try:
+        same = version_of(load_study(made / USUAL, resolver=resolver).study) == version
+    except InvalidStudyError:
+        same = False
+    if not same:
+        message = "the file cannot be split without changing the study; put its parts into files by hand"
+        raise InputError(message)
+
+
+def _hand_over(made: Path, folder: Path) -> tuple[str, ...]:
+    names = sorted(path.relative_to(made).as_posix() for path in made.rglob("*") if path.is_file())
+    there = [name for name in names if (folder / name).exists()]
+    if there:
+        message = f"`{folder / there[0]}` is there already and is left as it is; name another folder"
+        raise InputError(message)
+    try:
+        shutil.copytree(made, folder, dirs_exist_ok=True)
+    except OSError as error:
+        message = f"`{folder}` cannot be written to: {unreadable(error)}; name another folder"
+        raise InputError(message) from error
+    return (USUAL, *(name for name in names if name != USUAL))

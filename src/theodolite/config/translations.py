@@ -7,14 +7,11 @@ from typing import Any
 
 from pydantic import Field
 
-from theodolite.config.diagnostics import LocatedDiagnostic
 from theodolite.config.events import NEEDED, unfinished
-from theodolite.config.load_context import Entry, LoadContext
-from theodolite.config.resources import TRANSLATIONS
+from theodolite.config.load_context import TRANSLATIONS, Entry, LoadContext
 from theodolite.config.scenarios import LevelName
-from theodolite.config.spec import Filled, Spec, Word
-from theodolite.config.validation import validated
-from theodolite.config.yaml_source import Path, read_yaml
+from theodolite.config.validation import Filled, Spec, Word, validated
+from theodolite.config.yaml_source import LocatedDiagnostic, Path, read_yaml
 from theodolite.domain.fault import Severity, did_you_mean
 from theodolite.domain.language import is_tag
 from theodolite.domain.study import Study

@@ -6,10 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from theodolite.config.load_context import Entry, LoadContext
-from theodolite.config.resources import SHIPPED
-from theodolite.config.study import StudySpec
-from theodolite.config.tree_spec import TreeSpec
+from theodolite.config.load_context import SHIPPED, Entry, LoadContext
+from theodolite.config.study import StudySpec, TreeSpec
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import Annotator, RecordedLabels
 from theodolite.domain.application import RecordedFile

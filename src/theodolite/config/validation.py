@@ -8,17 +8,154 @@ that later checks see as much of the study as possible.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import UnionType
-from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, TypeAlias, TypeVar, Union, get_args, get_origin
 
-from pydantic import Tag, ValidationError
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError, WithJsonSchema
 
-from theodolite.config.spec import KIND, KINDS, Spec
 from theodolite.config.yaml_source import Path, Scalar, YamlSource
+from theodolite.domain.errors import TemplateError
 from theodolite.domain.fault import Diagnostic, closest, did_you_mean
+from theodolite.testing.templates import Refusal, refusal_of, variables_of
+
+KIND = "kind:"
+
+"""Begins every tag that tells the forms of one value apart, so that error paths can be cleaned of them."""
+
+
+class Spec(BaseModel):
+    """A mapping of a study file; keys that it does not know are faults.
+
+    The text under a field describes its key in the schemas (`config/described.py`).
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
+
+
+def form_of(value: Any) -> str:
+    """Return the tag of the form in which a value is written: text, list or mapping."""
+    if isinstance(value, list | tuple):
+        return KIND + "list"
+    if isinstance(value, dict | Spec):
+        return KIND + "mapping"
+    return KIND + "text"
+
+
+Word: TypeAlias = Annotated[str, WithJsonSchema({"type": ["string", "number", "boolean"]})]
+
+"""Text that YAML might take for a number or a truth value; it stays the text that was written."""
+
+
+YesNo: TypeAlias = Annotated[bool, WithJsonSchema({"enum": [True, False, "yes", "no"]})]
+
+"""Yes or no; editors that read YAML 1.2 see `yes` as a word."""
+
+
+Filled: TypeAlias = Annotated[str, Field(min_length=1)]
+
+"""Text that may not be empty."""
+
+
+OneOrMore: TypeAlias = Annotated[
+    Annotated[Filled, Tag(KIND + "text")] | Annotated[list[Filled], Tag(KIND + "list")],
+    Discriminator(form_of),
+]
+
+"""One text or a list of texts."""
+
+
+def as_list(value: str | list[str] | None) -> list[str]:
+    """Return one or more texts as a list."""
+    if value is None:
+        return []
+    return [value] if isinstance(value, str) else list(value)
+
+
+KINDS = ("recorded", "model", "http", "python", "aria")
+
+"""Kinds of application, in the order in which messages name them."""
+
+
+def without_empty(**values: Any) -> dict[str, Any]:
+    """Return the values that are there at all."""
+    return {key: value for key, value in values.items() if value not in (None, "", {}, [], ())}
+
+
+_NOT_CLOSED = "is not closed well: each `{{` needs its `}}`, each `{%` its `%}` and its end"
+
+
+_SLOT = re.compile(r"\{\{\s*[A-Za-z_]\w*\s*\}\}")
+
+
+_UNKNOWN_TAG = re.compile(r"unknown tag '(?!end|el)(\w+)'")
+
+
+def variables(text: str) -> frozenset[str]:
+    """Return the names that the template wants filled; empty for one that will never be filled."""
+    try:
+        return variables_of(text)
+    except TemplateError:
+        return frozenset()
+
+
+def syntax_problem(text: str, *, with_line: bool = True) -> str:
+    """Return what is wrong with the text as a template; empty where nothing is.
+
+    Args:
+        text: The template.
+        with_line: Whether to name its line; not where the place of the fault does so.
+    """
+    refusal = refusal_of(text)
+    if refusal is None:
+        return ""
+    where = f"line {refusal.line} of the template" if with_line and refusal.line > 1 else "the template"
+    return f"{where} {_words(refusal)}"
+
+
+def line_of_problem(text: str) -> int:
+    """Return the line of the template that cannot be used, from 1; 1 where all of it is meant."""
+    refusal = refusal_of(text)
+    return max(1, refusal.line) if refusal else 1
+
+
+def _words(refusal: Refusal) -> str:
+    """Return a refusal in words for people who write no parsers."""
+    if not refusal.malformed:
+        return refusal.words
+    tag = _UNKNOWN_TAG.search(refusal.words)
+    return f"holds `{{% {tag[1]} %}}`, which means nothing; use `if`, `for` or `raw`" if tag else _NOT_CLOSED
+
+
+def place_of(variable: str, text: str) -> str:
+    """Return the words of the text in which the template wants the variable, e.g. `{{ wish }}`."""
+    found = re.search(r"\{[{%][^{}%]*\b" + re.escape(variable) + r"\b[^{}%]*[%}]\}", text)
+    return found.group() if found else ""
+
+
+def first_slot(text: str) -> str:
+    """Return what looks like a slot in words that are said as they stand, e.g. `{{ wish }}`; empty for nothing."""
+    found = _SLOT.search(text)
+    return found.group() if found else ""
+
+
+def unfilled(text: str, known: Iterable[str]) -> list[str]:
+    """Return the variables that nothing fills, in order of their names."""
+    return sorted(variables(text) - set(known))
+
+
+def expression_problem(pattern: str) -> str:
+    """Return what is wrong with a regular expression; empty where nothing is."""
+    try:
+        re.compile(pattern, re.IGNORECASE)
+    except re.error as error:
+        at = f" at character {error.pos + 1}" if error.pos is not None else ""
+        return f"`{pattern}` is no regular expression: {error.msg}{at}"
+    return ""
+
 
 S = TypeVar("S", bound=Spec)
+
 
 NOUNS = {
     "models": "model",
@@ -33,9 +170,12 @@ NOUNS = {
     "schemas": "schema",
     "questionnaires": "questionnaire",
 }
+
 """Section of a study to what one of its entries is called."""
 
+
 _FIELDS_OF_REQUESTS = "fields of a model's requests stand under its `params`"
+
 
 FOREIGN = {
     **dict.fromkeys(("temperature", "max_tokens", "max_completion_tokens", "top_p"), _FIELDS_OF_REQUESTS),
@@ -50,24 +190,34 @@ FOREIGN = {
     "scorer": "what labels dialogues stands under `judges`",
     "vars": "what fills templates are the `rows` of `personas`",
 }
+
 """Keys of other tools, and what takes their place."""
+
 
 RENAMED = {
     "passes": "per_item",
     "judge_passes": "judges_per_item",
     "callable": "python",
 }
+
 """Former names of keys, with their names today."""
 
+
 KEY = "[key]"
+
 """Stands in an error's location where the key is meant and not its value."""
+
 
 _ROUNDS = 25
 
+
 _ALIKE, _ALL_BUT_SAME = 0.6, 0.85
+
 """How like a key one of this place must be to be meant: any unknown key, and one that belongs to another place."""
 
+
 _UNKNOWN_KEY = "extra_forbidden"
+
 
 _EXPECTED: Mapping[str, str] = {
     "int_parsing": "a whole number",

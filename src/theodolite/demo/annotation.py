@@ -17,9 +17,9 @@ from theodolite.annotation.queues import add_dialogues, designed, open_queue, qu
 from theodolite.annotation.rules import IMPARTIALITY_RULES
 from theodolite.annotation.training import BACKGROUND, RULES
 from theodolite.bootstrap.database import open_store
+from theodolite.config.load_context import shipped, shipped_bytes
 from theodolite.config.loading import load_study
-from theodolite.config.resources import shipped, shipped_bytes
-from theodolite.config.study_files import WORKSPACE_NAME
+from theodolite.config.permissions import WORKSPACE_NAME
 from theodolite.config.yaml_source import read_yaml, typed
 from theodolite.demo.people import account_of, address_of
 from theodolite.domain.annotating.case import Flag, FlagKind

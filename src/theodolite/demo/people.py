@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from theodolite.bootstrap.web_settings import KIT_CLASS
-from theodolite.config.resources import shipped_bytes
+from theodolite.config.load_context import shipped_bytes
 from theodolite.config.yaml_source import read_yaml, typed
 from theodolite.domain.application import GuardrailSite
 from theodolite.domain.people.role import Role

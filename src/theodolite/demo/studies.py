@@ -8,8 +8,8 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from theodolite.bootstrap.permission import trust_new_study
-from theodolite.config.resources import shipped
-from theodolite.config.study_files import WORKSPACE_NAME
+from theodolite.config.load_context import shipped
+from theodolite.config.permissions import WORKSPACE_NAME
 from theodolite.domain.errors import StorageUnavailable
 
 

@@ -17,9 +17,9 @@ from theodolite.bootstrap.events import event_study_context, open_event
 from theodolite.bootstrap.exchange import import_labels
 from theodolite.bootstrap.running import run_study
 from theodolite.bootstrap.study_context import StudyContext
-from theodolite.config.imports.label_exports import ImportColumns
-from theodolite.config.resources import shipped_bytes
-from theodolite.config.study_files import WORKSPACE_NAME
+from theodolite.config.label_imports import ImportColumns
+from theodolite.config.load_context import shipped_bytes
+from theodolite.config.permissions import WORKSPACE_NAME
 from theodolite.config.yaml_source import read_yaml, typed
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.choices import Impact, UserType

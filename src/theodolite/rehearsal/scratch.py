@@ -16,8 +16,7 @@ from typing import IO, Self
 from theodolite.bootstrap.database import DATABASE_VARIABLE, make_workspace
 from theodolite.config.events import missing_texts
 from theodolite.config.loading import LoadedStudy
-from theodolite.config.permissions import ALLOW_CODE, ALLOW_KEYS, Permissions, remember_permissions
-from theodolite.config.study_files import WORKSPACE_NAME
+from theodolite.config.permissions import ALLOW_CODE, ALLOW_KEYS, WORKSPACE_NAME, Permissions, remember_permissions
 from theodolite.config.yaml_source import read_yaml
 from theodolite.domain.errors import InputError, RunStopped, StorageUnavailable
 

@@ -13,7 +13,7 @@ from xml.sax.saxutils import quoteattr
 from theodolite.assessment.blinding import blinded, mask_for
 from theodolite.assessment.manual_annotation import annotation_by, person_of
 from theodolite.assessment.slips import turns_asked
-from theodolite.config.imports.label_files import AskedItem, LabelKey
+from theodolite.config.label_imports import AskedItem, LabelKey
 from theodolite.domain.annotating.blind import BlindDialogue
 from theodolite.domain.annotating.label_sample import GivenLabel, KeptLabels, item_of
 from theodolite.domain.annotation import NON_RESPONSE_NAMES, NON_RESPONSE_OPTIONS, Annotation, Answer, Outcome

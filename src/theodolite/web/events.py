@@ -22,7 +22,7 @@ from theodolite.bootstrap.database import bind_thread, database_settings, keep_r
 from theodolite.bootstrap.events import open_event
 from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.config.loading import LoadedStudy, load_study
-from theodolite.config.study_files import WORKSPACE_NAME
+from theodolite.config.permissions import WORKSPACE_NAME
 from theodolite.domain.errors import Conflict, InputError, NotFound, TheodoliteError
 from theodolite.domain.identity import Record, digest, version_of
 from theodolite.domain.study import Study

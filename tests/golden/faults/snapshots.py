@@ -8,8 +8,8 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from theodolite.config.diagnostics import render_diagnostics
 from theodolite.config.loading import check_study
+from theodolite.config.yaml_source import render_diagnostics
 
 HERE = Path(__file__).parent
 MARK = "=== "

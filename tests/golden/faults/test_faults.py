@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.golden.faults.snapshots import EXPECTED, case_names, read_case, screen
-from theodolite.config.diagnostics import InvalidStudyError, Severity
 from theodolite.config.loading import load_study
+from theodolite.config.yaml_source import InvalidStudyError, Severity
 
 
 @pytest.mark.parametrize("name", case_names())

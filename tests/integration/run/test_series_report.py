@@ -11,7 +11,7 @@ import pytest
 from referencing import Registry, Resource
 
 from tests.fakes.terminal import theodolite as command
-from theodolite.config.resources import shipped_text
+from theodolite.config.load_context import shipped_text
 
 pytestmark = pytest.mark.integration
 

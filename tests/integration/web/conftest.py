@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, Page
 from tests.browser_pages import Visitor, load_by_click
 from theodolite.bootstrap.database import configure_django, database_settings
 from theodolite.bootstrap.migration import migrate
-from theodolite.config.study_files import WORKSPACE_NAME, workspace_for
+from theodolite.config.permissions import WORKSPACE_NAME, workspace_for
 from theodolite.demo.event import seed
 from theodolite.demo.studies import lay_out_event
 from theodolite.domain.people.role import Role

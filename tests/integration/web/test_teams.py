@@ -14,7 +14,7 @@ from django.db import transaction
 from django.test import Client, override_settings
 
 from tests.integration.web.editing import add, published
-from theodolite.config.code_applications import AriaSpec
+from theodolite.config.applications import AriaSpec
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.people.role import Role
 from theodolite.usecases.conformance import Examination

@@ -11,7 +11,7 @@ import pytest
 from theodolite.bootstrap import database, settings
 from theodolite.bootstrap.database import configure_django, database_settings, make_workspace, open_store
 from theodolite.bootstrap.web_settings import serving_settings
-from theodolite.config.study_files import WORKSPACE_NAME, workspace_for
+from theodolite.config.permissions import WORKSPACE_NAME, workspace_for
 from theodolite.domain.errors import InputError, StorageUnavailable
 
 

@@ -11,27 +11,26 @@ from pathlib import Path
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from theodolite.config.annotation_schemas import AnnotationSchemaSpec, CategorySpec, RouteSpec
 from theodolite.config.annotators import AnnotatorSpec, ReferenceSpec
-from theodolite.config.application_spec import ApplicationSpec
-from theodolite.config.applications import PromptedModelSpec
-from theodolite.config.code_applications import AriaSpec, CodeSpec, PythonSpec
-from theodolite.config.connections import ConnectionSpec
-from theodolite.config.corrections import CalibrationSpec, CorrectionSpec
+from theodolite.config.applications import AriaSpec, CodeSpec, PromptedModelSpec, PythonSpec
+from theodolite.config.connections import ApplicationSpec, ConnectionSpec, HttpSpec
 from theodolite.config.events import AnnotationSpec, BreaksSpec, EventSpec, LevelSpec, OrderSpec, ScreeningSpec
 from theodolite.config.guidelines import DefectSpec, ExampleSpec, GuidelineSpec
-from theodolite.config.http_applications import HttpSpec
+from theodolite.config.instruments import (
+    AnnotationSchemaSpec,
+    CategorySpec,
+    QuestionnaireQuestionSpec,
+    QuestionnaireSpec,
+    RouteSpec,
+)
 from theodolite.config.json_schemas import describe_specs
-from theodolite.config.judges import JudgeSpec, WordRuleSpec
+from theodolite.config.judges import CalibrationSpec, CorrectionSpec, JudgeSpec, WordRuleSpec
 from theodolite.config.models import ListedPriceSpec, ModelSpec, PriceSpec
 from theodolite.config.personas import PersonaGroupSpec
-from theodolite.config.questionnaires import QuestionnaireQuestionSpec, QuestionnaireSpec
 from theodolite.config.questions import ExemplarSpec, QuestionSpec
 from theodolite.config.recordings import RecordedSpec
-from theodolite.config.risks import RiskSpec
 from theodolite.config.scenarios import ScenarioSpec, ScriptSpec
-from theodolite.config.series import SeriesSpec, TaxonomySpec
-from theodolite.config.spec import Spec
+from theodolite.config.series import RiskSpec, SeriesSpec, TaxonomySpec
 from theodolite.config.study import BudgetSpec, SamplingSpec, StudySpec
 from theodolite.config.translations import (
     CategoryTranslationSpec,
@@ -41,6 +40,7 @@ from theodolite.config.translations import (
     TopicTranslationSpec,
     TranslationSpec,
 )
+from theodolite.config.validation import Spec
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "study-file.md"
 TABLES: dict[str, type[Spec]] = {

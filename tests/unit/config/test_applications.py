@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from theodolite.config.diagnostics import render_diagnostics
 from theodolite.config.loading import check_study, load_study
+from theodolite.config.yaml_source import render_diagnostics
 from theodolite.domain.application import ClaimKind, GuardrailSite, PromptedModel
 from theodolite.domain.fault import Severity
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from theodolite.config.diagnostics import InvalidStudyError
 from theodolite.config.loading import load_study
+from theodolite.config.yaml_source import InvalidStudyError
 
 STUDY = """study: s
 applications:

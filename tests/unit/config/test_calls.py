@@ -4,10 +4,9 @@ import re
 
 import pytest
 
-from theodolite.config.calls import estimate_calls
-from theodolite.config.check_text import check_lines, closing_line
+from theodolite.config.calls import check_lines, closing_line, estimate_calls
 from theodolite.config.loading import load_study
-from theodolite.config.outbound_data import hosts
+from theodolite.config.required_access import hosts
 
 STUDY = """study: a
 models:

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from theodolite.config.load_context import ResourceResolver
 from theodolite.config.loading import load_study
 from theodolite.config.questions import scale_to_domain
-from theodolite.config.resources import ResourceResolver
 from theodolite.domain.errors import InputError
 from theodolite.domain.guideline import Origin
 from theodolite.domain.instrument import Orientation, ScaleKind

@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from theodolite.config.diagnostics import InvalidStudyError
 from theodolite.config.histories import EARLIER, DeclaredChange, HistoryForm, ScoreTable, aware, holds, read_history
 from theodolite.config.questions import parse_condition
 from theodolite.config.tables import EVERY
+from theodolite.config.yaml_source import InvalidStudyError
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.monitoring.history import ScaleDirection
 

@@ -4,8 +4,8 @@ import hashlib
 
 import pytest
 
-from theodolite.config.diagnostics import InvalidStudyError
 from theodolite.config.loading import load_study
+from theodolite.config.yaml_source import InvalidStudyError
 from theodolite.domain.recording import RecordedTurn
 
 STUDY = """study: a

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from theodolite.config.diagnostics import InvalidStudyError
 from theodolite.config.permissions import Permissions, remember_permissions
 from theodolite.config.serving import load_serving
+from theodolite.config.yaml_source import InvalidStudyError
 from theodolite.domain.errors import InputError
 
 WHOLE = """\
@@ -176,7 +176,7 @@ def test_a_file_that_was_named_must_be_there(tmp_path):
 
 
 def test_settings_beside_a_study_are_no_study(tmp_path):
-    from theodolite.config.study_files import study_file
+    from theodolite.config.permissions import study_file
 
     (tmp_path / "serve.yaml").write_text("listen: :1\n")
     (tmp_path / "mine.yaml").write_text("study: mine\n")

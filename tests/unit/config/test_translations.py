@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from theodolite.config.diagnostics import InvalidStudyError
 from theodolite.config.loading import check_study, load_study
+from theodolite.config.yaml_source import InvalidStudyError
 from theodolite.domain.fault import Severity
 from theodolite.domain.wording import languages_of, localised, texts_of
 

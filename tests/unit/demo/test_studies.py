@@ -4,7 +4,7 @@ from theodolite.bootstrap.permission import code_request
 from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.config.loading import load_study
 from theodolite.config.permissions import ALLOW_CODE
-from theodolite.config.user_code_check import named_code
+from theodolite.config.required_access import named_code
 from theodolite.demo.studies import DEMO_STUDIES, lay_out_demo
 from theodolite.domain.errors import StorageUnavailable
 

@@ -9,8 +9,8 @@ from types import ModuleType
 
 import pytest
 
+from theodolite.config.load_context import ResourceResolver
 from theodolite.config.loading import load_study
-from theodolite.config.resources import ResourceResolver
 from theodolite.domain.errors import InputError
 from theodolite.measurement.trees.methods import SummaryMethod
 from theodolite.plugins.discovery import GROUP, installed_plugins

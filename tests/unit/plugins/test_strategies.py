@@ -12,8 +12,8 @@ import pytest
 from tests.fakes.clients import held_by_hand
 
 from theodolite.config.calls import estimate_calls
+from theodolite.config.load_context import ResourceResolver
 from theodolite.config.loading import check_study, load_study
-from theodolite.config.resources import ResourceResolver
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import Severity
 from theodolite.domain.flow import SayToApplication

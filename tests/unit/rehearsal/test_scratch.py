@@ -9,7 +9,7 @@ import pytest
 from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.config.events import missing_texts
 from theodolite.config.loading import LoadedStudy, load_study
-from theodolite.config.study_files import workspace_for
+from theodolite.config.permissions import workspace_for
 from theodolite.demo.studies import lay_out_event
 from theodolite.domain.errors import InputError
 from theodolite.rehearsal.scratch import lay_out_scratch, rehearsal_environ

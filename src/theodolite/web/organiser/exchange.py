@@ -21,10 +21,10 @@ from theodolite.bootstrap.events import event_study_context
 from theodolite.bootstrap.exchange import ExportForm, can_write, export_archive, import_labels, label_studio_archive
 from theodolite.bootstrap.imported_dialogues import Looked, bring_looked, look_into
 from theodolite.bootstrap.study_context import StudyContext
-from theodolite.config.diagnostics import InvalidStudyError
-from theodolite.config.imports.dialogues import HOLDERS, NAMES, BringColumns, ReadBrought
-from theodolite.config.imports.label_exports import ImportColumns, spelling_of
-from theodolite.config.imports.threads import Voices, Ways, silent_among
+from theodolite.config.dialogue_imports import HOLDERS, NAMES, BringColumns, ReadBrought
+from theodolite.config.label_imports import ImportColumns, spelling_of
+from theodolite.config.threads import Voices, Ways, silent_among
+from theodolite.config.yaml_source import InvalidStudyError
 from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.errors import Conflict, InputError, TheodoliteError
 from theodolite.domain.people.role import Role

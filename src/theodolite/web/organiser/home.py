@@ -16,9 +16,9 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.formats import date_format
 
-from theodolite.config.diagnostics import InvalidStudyError, render_diagnostics
 from theodolite.config.starters import StarterKind, write_starter
 from theodolite.config.study import pack_names
+from theodolite.config.yaml_source import InvalidStudyError, render_diagnostics
 from theodolite.domain.criteria import CriteriaSubject
 from theodolite.domain.errors import InputError
 from theodolite.domain.people.role import Role

@@ -15,7 +15,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from theodolite.config.diagnostics import InvalidStudyError, render_diagnostics
+from theodolite.config.yaml_source import InvalidStudyError, render_diagnostics
 from theodolite.domain.criteria import CriteriaSubject, StatedCriteria
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.identity import version_of

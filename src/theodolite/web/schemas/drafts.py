@@ -15,7 +15,6 @@ from django.db import transaction
 from theodolite.annotation.submission import carry_over, first_use, n_qualified
 from theodolite.assessment.schema_changes import CategoryChange, Fate, is_alike, schema_changes
 from theodolite.bootstrap.plugins import resource_resolver
-from theodolite.config.diagnostics import LocatedDiagnostic
 from theodolite.config.loading import load_study
 from theodolite.config.schema_editing import (
     LONGEST,
@@ -26,6 +25,7 @@ from theodolite.config.schema_editing import (
     schema_path,
     schema_text,
 )
+from theodolite.config.yaml_source import LocatedDiagnostic
 from theodolite.domain.errors import Conflict, InputError, NotFound, StudyError
 from theodolite.domain.identity import version_of
 from theodolite.domain.schema import AnnotationSchema, Category

@@ -17,10 +17,9 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from theodolite.annotation.threads import settled_threads
 from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.config import schema_editing
-from theodolite.config.annotation_schemas import FOLDER
-from theodolite.config.diagnostics import InvalidStudyError, render_diagnostics
+from theodolite.config.instruments import SCHEMA_FOLDER
 from theodolite.config.schema_editing import schema_path
-from theodolite.config.yaml_source import read_yaml
+from theodolite.config.yaml_source import InvalidStudyError, read_yaml, render_diagnostics
 from theodolite.domain.annotating.thread import FeedbackThread, ThreadEnd
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.people.role import Role
@@ -65,7 +64,7 @@ def schemas(request: HttpRequest, access: AccessContext) -> HttpResponse:
             (schema_draft, head_of(schema_draft), schema_draft.versions.first())
             for schema_draft in access.hosted.schema_drafts.all()
         ],
-        "sources": [*resource_resolver().names(FOLDER, ".yaml")],
+        "sources": [*resource_resolver().names(SCHEMA_FOLDER, ".yaml")],
         "shipped": SHIPPED,
     }
     return render(request, "web/schemas/list.html", context)

@@ -12,9 +12,9 @@ from django.views.decorators.http import require_http_methods
 
 from theodolite.assessment.completeness import current
 from theodolite.bootstrap.plugins import resource_resolver
-from theodolite.config.diagnostics import InvalidStudyError, render_diagnostics
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.config.schema_editing import read_schema
+from theodolite.config.yaml_source import InvalidStudyError, render_diagnostics
 from theodolite.domain.annotating.blind import BlindDialogue, BlindReference, BlindTurn
 from theodolite.domain.errors import InputError, NotFound
 from theodolite.domain.guideline import Guideline

@@ -18,9 +18,8 @@ from django.utils import timezone
 from ruamel.yaml import YAML
 
 from theodolite.bootstrap.conformance import examine_alone
-from theodolite.config.application_spec import texts_in
-from theodolite.config.code_applications import AriaSpec, interpreter_at, runtime_with
-from theodolite.config.http_applications import HttpSpec
+from theodolite.config.applications import AriaSpec, interpreter_at, runtime_with
+from theodolite.config.connections import HttpSpec, texts_in
 from theodolite.config.validation import misfits
 from theodolite.domain.application import (
     Application,

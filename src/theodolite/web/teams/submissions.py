@@ -14,7 +14,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
-from theodolite.config.resources import shipped_files
+from theodolite.config.load_context import shipped_files
 from theodolite.domain.errors import Conflict, TheodoliteError
 from theodolite.domain.identity import digest
 from theodolite.domain.people.role import Role

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from theodolite.config.events import MissingText, missing_texts, unfinished
+from theodolite.config.load_context import shipped_text
 from theodolite.config.loading import load_study
-from theodolite.config.resources import shipped_text
 
 STUDY = """study: a
 applications: {app: {kind: python, call: "a:b"}}

@@ -6,10 +6,10 @@ import pytest
 from ruamel.yaml import YAML
 
 from theodolite.config.connections import url_problem
+from theodolite.config.load_context import shipped_text
 from theodolite.config.loading import check_study, load_study
 from theodolite.config.models import known_price
-from theodolite.config.outbound_data import hosts_of
-from theodolite.config.resources import shipped_text
+from theodolite.config.required_access import hosts_of
 from theodolite.config.starters import StarterKind, write_starter
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import Severity

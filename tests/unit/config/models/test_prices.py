@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from theodolite.config.diagnostics import InvalidStudyError, render_diagnostics
+from theodolite.config.load_context import shipped_text
 from theodolite.config.loading import load_study
 from theodolite.config.models import known_price
-from theodolite.config.resources import shipped_text
+from theodolite.config.yaml_source import InvalidStudyError, render_diagnostics
 from theodolite.domain.model import Price
 
 STUDY = """

@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from theodolite.config.diagnostics import InvalidStudyError
 from theodolite.config.guidelines import GuidelineSpec
-from theodolite.config.load_context import LoadContext
+from theodolite.config.load_context import LoadContext, ResourceResolver
 from theodolite.config.loading import check_study, load_study
 from theodolite.config.permissions import ALLOW_PATHS, Permissions, RefusedPath, StudyPaths, remember_permissions
-from theodolite.config.resources import ResourceResolver
+from theodolite.config.yaml_source import InvalidStudyError
 
 SECRET = "a secret of this machine\n"
 MODEL = "models: {m: {url: 'http://127.0.0.1:1/v1', name: x}}\n"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from theodolite.config.diagnostics import render_diagnostics
+from theodolite.config.load_context import ResourceResolver
 from theodolite.config.loading import load_study
-from theodolite.config.resources import ResourceResolver
 from theodolite.config.trees import _planned
+from theodolite.config.yaml_source import render_diagnostics
 from theodolite.domain.trees.tree import AnswersNode
 from theodolite.measurement.trees.construction import POSITIVE, SIMULATED
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from theodolite.config.diagnostics import InvalidStudyError
+from theodolite.config.load_context import ResourceResolver
 from theodolite.config.loading import check_study, load_study
-from theodolite.config.resources import ResourceResolver
+from theodolite.config.yaml_source import InvalidStudyError
 from theodolite.domain.trees.tree import AnswersNode
 from theodolite.measurement.trees.methods import SummaryMethod
 

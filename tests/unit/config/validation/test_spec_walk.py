@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-from theodolite.config.http_applications import HttpSpec
-from theodolite.config.spec import KIND
+from theodolite.config.connections import HttpSpec
 from theodolite.config.study import StudySpec
-from theodolite.config.validation import keys_of, sections_with, spec_at
+from theodolite.config.validation import KIND, keys_of, sections_with, spec_at
 
 
 def test_sections_are_found_whether_they_are_one_entry_or_hold_many():

@@ -7,7 +7,7 @@ import pytest
 
 from tests.fakes.builders import dialogue, study, turn
 from tests.unit.measurement.study.role_break_words import INNOCENT, LAPSES
-from theodolite.config.resources import role_break_rules
+from theodolite.config.load_context import role_break_rules
 from theodolite.domain.dialogue import Ending, TesterType
 from theodolite.domain.evidence import listed_evidence
 from theodolite.domain.findings.role_break import RoleBreak, RoleBreakKind

@@ -10,7 +10,7 @@ import pytest
 from tests.fakes.evidence import facts
 from tests.fakes.report import schema_named, words
 from tests.unit.measurement.study.test_order_metrics import EIGHT, RISING, scored
-from theodolite.config.resources import report_assets
+from theodolite.config.load_context import report_assets
 from theodolite.measurement import measure_study
 from theodolite.reporting.page.order_metrics import order_blocks
 from theodolite.reporting.page.report import report_html

@@ -8,7 +8,7 @@ import pytest
 from tests.fakes.builders import verdict
 from tests.fakes.clients import Switchboard, clients_for
 from tests.fakes.evidence import live_evidence, xstest_evidence
-from theodolite.config.resources import injection_attempts
+from theodolite.config.load_context import injection_attempts
 from theodolite.domain.errors import RunStopped, ServerFault
 from theodolite.domain.run import Spending
 from theodolite.domain.study import Budget

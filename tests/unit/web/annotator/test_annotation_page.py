@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from theodolite.annotation.rules import examples_for, worked_examples
-from theodolite.config.resources import shipped
+from theodolite.config.load_context import shipped
 from theodolite.config.schema_editing import read_schema
 from theodolite.domain.annotating.blind import BlindDialogue, BlindReference, BlindTurn
 from theodolite.domain.annotation import Answer, Outcome, Quote

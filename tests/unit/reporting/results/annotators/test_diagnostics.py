@@ -5,7 +5,7 @@ import jsonschema
 import pytest
 
 from tests.fakes.evidence_variants import PLAIN, VOTES
-from theodolite.config.resources import shipped_text
+from theodolite.config.load_context import shipped_text
 from theodolite.reporting.results.annotators import conduct_entry
 
 

@@ -1,0 +1,485 @@
+"""Imports dialogues: tables, ConvoKit corpora and Label Studio tasks as records of a study."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import re
+import zipfile
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from pathlib import PurePosixPath
+from typing import Any, TypeVar
+
+from theodolite.config.recordings import recorded_dialogues
+from theodolite.config.tables import InputTable, decoded, guess_columns
+from theodolite.config.threads import Remarks, Utterance, scalars
+from theodolite.config.yaml_source import LocatedDiagnostic, few_of
+from theodolite.domain.brought import BroughtDialogue
+from theodolite.domain.dialogue import Level, TesterType
+from theodolite.domain.fault import did_you_mean
+from theodolite.domain.recording import RecordedDialogue
+from theodolite.domain.study import Study
+
+W = TypeVar("W", bound=StrEnum)
+
+
+HOLDERS = (TesterType.PERSON, TesterType.RECORDED)
+
+"""Who may have held the tester's side of a dialogue that is brought."""
+
+
+_SPOKEN = ("id", "turn", "prompt", "response", "context", "withheld")
+
+
+_PLACED = ("application", "scenario", "level", "tester")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BringColumns:
+    """Which column of a table means what, and what holds for all its rows.
+
+    Attributes:
+        prompt: What the tester said.
+        response: What the application said.
+        id: Identifies the dialogue; each row is one where empty.
+        turn: Number of the turn, for dialogues of several rows.
+        context: Source material that the response should rest on.
+        withheld: Why a row's texts are not there.
+        tester: Who held the tester's side; nobody resembles anybody where empty.
+        application: Names the application; `of_application` holds where empty.
+        scenario: Names the scenario; `of_scenario` holds where empty.
+        level: Names the level of testing; `of_level` holds where empty.
+        of_application: The application of all rows.
+        of_scenario: The scenario of all rows.
+        of_level: The level of all rows.
+        held_by: Who held the tester's side.
+    """
+
+    prompt: str = "prompt"
+    response: str = "response"
+    id: str = ""
+    turn: str = ""
+    context: str = ""
+    withheld: str = ""
+    tester: str = ""
+    application: str = ""
+    scenario: str = ""
+    level: str = ""
+    of_application: str = ""
+    of_scenario: str = ""
+    of_level: str = ""
+    held_by: str = TesterType.RECORDED.value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadBrought:
+    """What a table brings.
+
+    Attributes:
+        dialogues: Those without a fault, in order of the table.
+        faults: Everything that is wrong, in order of lines.
+        columns: Columns of the table.
+    """
+
+    dialogues: tuple[BroughtDialogue, ...] = ()
+    faults: tuple[LocatedDiagnostic, ...] = ()
+    columns: tuple[str, ...] = ()
+
+
+def guessed_columns(table: InputTable, study: Study) -> BringColumns:
+    """Return what the columns of a table seem to be, with what the study names first where no column does."""
+    found = {"prompt": "", "response": ""}
+    found |= guess_columns(table).columns
+    found |= {name: name for name in ("scenario", "level", "tester") if name in table.columns}
+    applications, scenarios = [one.name for one in study.applications], [one.name for one in study.scenarios]
+    for what, names in (("application", applications), ("scenario", scenarios)):
+        found[f"of_{what}"] = "" if what in found else next(iter(names), "")
+    return BringColumns(**found, of_level="" if "level" in found else Level.MODEL_TESTING.value)
+
+
+def read_brought(table: InputTable, means: BringColumns, study: Study) -> ReadBrought:
+    """Return the dialogues of a table; what is wrong with it stands in `faults`, all at once.
+
+    Args:
+        table: The rows.
+        means: What its columns mean.
+        study: Whose applications and scenarios they belong to.
+    """
+    if faults := [*table.faults, *(_missing(table, means) if table.columns else ())]:
+        return ReadBrought(faults=few_of(faults, table.file), columns=table.columns)
+    reader = _DialogueReader(table=table, means=means, study=study)
+    dialogues = reader.dialogues()
+    if not table.rows:
+        reader.faults.append(LocatedDiagnostic(file=table.file, message="has column names and no rows"))
+    found = sorted(reader.faults, key=lambda fault: fault.line)
+    return ReadBrought(dialogues=tuple(dialogues), faults=few_of(found, table.file), columns=table.columns)
+
+
+def _missing(table: InputTable, means: BringColumns) -> list[LocatedDiagnostic]:
+    has = f"; it has {', '.join(table.columns)}"
+    named = [(name, getattr(means, name)) for name in (*_SPOKEN, *_PLACED)]
+    faults = [
+        f"has no column `{column}`{did_you_mean(column, table.columns) or has}"
+        for _, column in named
+        if column and column not in table.columns
+    ]
+    wanted = {"prompt": means.prompt, "response": means.response}
+    faults += [f"needs a column that is the {name}{has}" for name, column in wanted.items() if not column]
+    return [LocatedDiagnostic(file=table.file, line=1, message=message) for message in faults]
+
+
+@dataclass(slots=True, kw_only=True)
+class _DialogueReader:
+    """Reads the rows of one table.
+
+    Attributes:
+        table: The rows.
+        means: What its columns mean.
+        study: Names applications and scenarios.
+        faults: What is wrong with them so far.
+    """
+
+    table: InputTable
+    means: BringColumns
+    study: Study
+    faults: list[LocatedDiagnostic] = field(default_factory=list)
+
+    def dialogues(self) -> list[BroughtDialogue]:
+        """Return the dialogues whose place in the study is known, in order of the table."""
+        columns = {name: column for name in _SPOKEN if (column := getattr(self.means, name))}
+        by_application: dict[str, list[int]] = defaultdict(list)
+        for place, row in enumerate(self.table.rows):
+            by_application[self._said(row, "application")].append(place)
+        found = [
+            one
+            for application, places in by_application.items()
+            for one in recorded_dialogues(application, places, self.table, columns, self.faults)
+        ]
+        placed = (self._placed(one) for one in sorted(found, key=lambda one: one.line))
+        return [one for one in placed if one is not None]
+
+    def _placed(self, one: RecordedDialogue) -> BroughtDialogue | None:
+        applications, scenarios = self.study.applications, self.study.scenarios
+        application = self._known(one, "application", one.application, [each.name for each in applications])
+        scenario = self._known(one, "scenario", self._said(one.columns, "scenario"), [each.name for each in scenarios])
+        level = self._word(one, "level", self._said(one.columns, "level"), Level)
+        held_by = self._word(one, "held by", self.means.held_by, TesterType, HOLDERS)
+        is_said = all(turn.prompt.strip() or turn.response.strip() or turn.withheld for turn in one.turns)
+        if not is_said:
+            self._complain(
+                one.line, f"has neither prompt nor response in a turn of `{one.key}`; say why it is withheld"
+            )
+        if not (application and scenario and level and held_by and is_said):
+            return None
+        return BroughtDialogue(
+            item=one.key,
+            application=application,
+            scenario=scenario,
+            level=level,
+            held_by=held_by,
+            turns=one.turns,
+            tester=one.columns.get(self.means.tester, "").strip(),
+            repeat=one.repeat,
+            line=one.line,
+        )
+
+    def _said(self, row: Mapping[str, str], what: str) -> str:
+        """Return what a row says of its application, scenario or level, or what holds for all rows."""
+        column = getattr(self.means, what)
+        return (row[column].strip() if column else "") or str(getattr(self.means, f"of_{what}"))
+
+    def _known(self, one: RecordedDialogue, what: str, name: str, known: list[str]) -> str:
+        if name not in known:
+            choices = did_you_mean(name, known) or f"; there are {', '.join(known) or 'none'}"
+            self._complain(one.line, f"names the {what} `{name}`, which the study does not have{choices}")
+            return ""
+        return name
+
+    def _word(
+        self, one: RecordedDialogue, what: str, word: str, kind: type[W], allowed: Iterable[W] | None = None
+    ) -> W | None:
+        choices = list(allowed or kind)
+        meant = word.replace("_", " ").replace("-", " ").casefold()
+        found = next((choice for choice in choices if choice.value == meant), None)
+        if found is None:
+            known = [choice.value for choice in choices]
+            near = did_you_mean(meant, known) or f"; expected {', '.join(known)}"
+            self._complain(one.line, f"says `{word}` for {what}{near}")
+        return found
+
+    def _complain(self, line: int, message: str) -> None:
+        self.faults.append(LocatedDiagnostic(file=self.table.file, line=line, message=message))
+
+
+NAMES = tuple(each.name for each in fields(BringColumns))
+
+"""Names of everything that may be said of a table."""
+
+
+UTTERANCES = "utterances.jsonl"
+
+"""The file that makes an archive a corpus."""
+
+
+PARTS = (UTTERANCES, "speakers.json", "users.json", "conversations.json", "corpus.json")
+
+"""Files that are read; `users.json` is what older corpora call the speakers."""
+
+
+MOST_UNPACKED = 400_000_000
+
+"""What the files of an archive may hold unpacked; bytes."""
+
+
+_ZIP = b"PK\x03\x04"
+
+
+_OLDER = {"user": "speaker", "root": "conversation_id", "reply-to": "reply_to"}
+
+
+_OWN = ("id", "speaker", "conversation_id", "reply_to", "timestamp", "text", "meta", "vectors")
+
+
+def is_corpus(stored: bytes, file: str) -> bool:
+    """Whether a file is an archive, or the utterances of a corpus alone."""
+    return stored.startswith(_ZIP) or file.lower().endswith(UTTERANCES)
+
+
+def read_corpus(stored: bytes, file: str) -> Remarks:
+    """Return what a corpus holds; what is wrong with it stands in `faults`, all at once.
+
+    Fields of an utterance's `meta` keep their names, those of its speaker begin with
+    `speaker.`; `speaker` is the speaker's id.
+
+    Args:
+        stored: The bytes of the archive, whose files may lie in one folder; or of `utterances.jsonl` alone.
+        file: Its name, as people are shown it.
+    """
+    reader = _CorpusReader(file=file)
+    parts = reader.unpacked(stored)
+    remarks = reader.remarks(parts) if UTTERANCES in parts else ()
+    about = reader.told(parts, "conversations.json")
+    return Remarks(
+        file=file,
+        remarks=tuple(remarks),
+        about=about,
+        faults=few_of(reader.faults, file),
+        sha256=hashlib.sha256(stored).hexdigest(),
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class _CorpusReader:
+    """Reads the files of one archive.
+
+    Attributes:
+        file: Name of the archive.
+        faults: What is wrong with them so far.
+    """
+
+    file: str
+    faults: list[LocatedDiagnostic] = field(default_factory=list)
+
+    def unpacked(self, stored: bytes) -> dict[str, bytes]:
+        """Return the files by name."""
+        if not stored.startswith(_ZIP):
+            return {UTTERANCES: stored}
+        try:
+            with zipfile.ZipFile(io.BytesIO(stored)) as archive:
+                found = self._wanted(archive)
+                if sum(each.file_size for each in found.values()) > MOST_UNPACKED:
+                    self._complain(f"unpacks to more than {MOST_UNPACKED // 1_000_000} MB; cut it in parts")
+                    return {}
+                parts = {name: archive.read(each) for name, each in found.items()}
+        except (zipfile.BadZipFile, RuntimeError, EOFError, OSError) as error:
+            self._complain(f"cannot be unpacked: {error}")
+            return {}
+        if UTTERANCES not in parts:
+            self._complain(f"holds no {UTTERANCES}; expected a corpus of ConvoKit")
+        return parts
+
+    def _wanted(self, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+        """Return the corpus's files, those that lie nearest the top."""
+        entries = sorted(archive.infolist(), key=lambda each: len(PurePosixPath(each.filename).parts), reverse=True)
+        named = {PurePosixPath(each.filename).name: each for each in entries}
+        return {name: named[name] for name in PARTS if name in named}
+
+    def remarks(self, parts: Mapping[str, bytes]) -> list[Utterance]:
+        """Return the utterances, in order of their file."""
+        speakers = self.told(parts, "speakers.json") or self.told(parts, "users.json")
+        found = []
+        for line, written in self._entries(parts[UTTERANCES]):
+            entry = {_OLDER.get(name, name): value for name, value in written.items()}
+            if missing := [name for name in ("id", "speaker", "text") if name not in entry]:
+                self._complain(f"{UTTERANCES}: has no `{'`, `'.join(missing)}`", line)
+                continue
+            found.append(_remark(entry, line, speakers))
+        if not found and not self.faults:
+            self._complain(f"{UTTERANCES} holds no utterance")
+        return found
+
+    def _entries(self, stored: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
+        for line, text in enumerate(decoded(stored)[0].split("\n"), 1):
+            if not text.strip():
+                continue
+            try:
+                entry = json.loads(text)
+            except (ValueError, RecursionError):
+                entry = None
+            if isinstance(entry, dict):
+                yield line, entry
+            else:
+                self._complain(f"{UTTERANCES}: is no JSON object; expected one in each line", line)
+
+    def told(self, parts: Mapping[str, bytes], name: str) -> dict[str, dict[str, str]]:
+        """Return what a file tells of each speaker or conversation."""
+        if name not in parts:
+            return {}
+        try:
+            entries = json.loads(decoded(parts[name])[0])
+        except (ValueError, RecursionError) as error:
+            self._complain(f"{name} is no JSON: {error}")
+            return {}
+        if not isinstance(entries, dict) or not all(isinstance(one, dict) for one in entries.values()):
+            self._complain(f"{name} should hold an object with one object for each id")
+            return {}
+        return {str(key): scalars(_meta(one)) for key, one in entries.items()}
+
+    def _complain(self, message: str, line: int = 0) -> None:
+        fault = LocatedDiagnostic(file=self.file, line=line, message=message)
+        if fault not in self.faults:
+            self.faults.append(fault)
+
+
+def _meta(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what is told of an entry; corpora of some years keep it beside the entry's own keys."""
+    meta = entry.get("meta")
+    return meta if isinstance(meta, dict) else {name: value for name, value in entry.items() if name not in _OWN}
+
+
+def _remark(entry: Mapping[str, Any], line: int, speakers: Mapping[str, Mapping[str, str]]) -> Utterance:
+    key, speaker = str(entry["id"]), str(entry["speaker"])
+    of_speaker = {f"speaker.{name}": value for name, value in speakers.get(speaker, {}).items()}
+    return Utterance(
+        key=key,
+        conversation=str(entry.get("conversation_id") or key),
+        speaker=speaker,
+        text=str(entry["text"] or "").strip(),
+        line=line,
+        answers=str(entry.get("reply_to") or ""),
+        at=_seconds(entry.get("timestamp")),
+        told={**scalars(_meta(entry)), **of_speaker, "speaker": speaker},
+    )
+
+
+def _seconds(timestamp: object) -> float:
+    try:
+        return float(str(timestamp))
+    except ValueError:
+        return 0.0
+
+
+_SPEAKERS = ("role", "author", "speaker", "name", "from")
+
+
+_WORDS = ("content", "text", "message", "value")
+
+
+_NAMES = ("item", "dialogue_id", "conversation_id", "id")
+
+
+_OURS = re.compile(r"^(User|Reply) \d+$")
+
+"""How our own export names the sides of a turn."""
+
+
+def is_tasks(file: str) -> bool:
+    """Whether a file is named as Label Studio names its exports."""
+    return file.lower().endswith(".json")
+
+
+def read_tasks(stored: bytes, file: str) -> Remarks:
+    """Return the dialogues of a task file; what is wrong with it stands in `faults`, all at once.
+
+    Nobody is known by the names in it, so that the field of a tester, if there is one, is among what is told.
+    A task's dialogue is the field of its `data` that holds a list of objects with a speaker
+    (`role`, `author`) and words (`content`, `text`). The task's place in the file, from 1,
+    stands for the line. The other fields of `data` describe the conversation.
+
+    Args:
+        stored: The bytes of the JSON file.
+        file: Its name, as people are shown it.
+    """
+    sha256 = hashlib.sha256(stored).hexdigest()
+    try:
+        tasks = json.loads(decoded(stored)[0])
+    except (ValueError, RecursionError) as error:
+        return _broken(file, f"is no JSON: {error}", sha256)
+    if not isinstance(tasks, list) or not tasks or not all(isinstance(task, dict) for task in tasks):
+        return _broken(file, "should hold a list of tasks, as Label Studio exports them in the format JSON", sha256)
+    remarks: list[Utterance] = []
+    about: dict[str, dict[str, str]] = {}
+    faults: list[LocatedDiagnostic] = []
+    for line, task in enumerate(tasks, 1):
+        data = task.get("data", task)
+        name, said = _dialogue(data if isinstance(data, dict) else {})
+        if not said:
+            faults.append(LocatedDiagnostic(file=file, line=line, message=_NO_DIALOGUE))
+            continue
+        key = _key(task, data, line)
+        if key in about:
+            message = f"is about `{key}`, as a task before it; give each its own `item`"
+            faults.append(LocatedDiagnostic(file=file, line=line, message=message))
+            continue
+        about[key] = {each: text for each, text in scalars(data).items() if each != name}
+        remarks += _remarks(key, said, line)
+    return Remarks(file=file, remarks=tuple(remarks), about=about, faults=few_of(faults, file), sha256=sha256)
+
+
+_NO_DIALOGUE = (
+    "has no dialogue in its `data`; expected a list of objects with `role` and `content`, or `author` and `text`"
+)
+
+
+def _broken(file: str, message: str, sha256: str) -> Remarks:
+    return Remarks(file=file, faults=(LocatedDiagnostic(file=file, message=message),), sha256=sha256)
+
+
+def _key(task: Mapping[str, Any], data: Mapping[str, Any], line: int) -> str:
+    named = [data.get(name) for name in _NAMES] + [task.get("id")]
+    return str(next((name for name in named if name not in {None, ""}), f"task-{line}"))
+
+
+def _dialogue(data: Mapping[str, Any]) -> tuple[str, Sequence[Mapping[str, Any]]]:
+    """Return name and entries of the field that holds a dialogue; an empty name where none does."""
+    for name, value in data.items():
+        if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
+            keys = set(value[0])
+            if keys & set(_SPEAKERS) and keys & set(_WORDS):
+                return name, value
+    return "", ()
+
+
+def _remarks(key: str, said: Sequence[Mapping[str, Any]], line: int) -> list[Utterance]:
+    found: list[Utterance] = []
+    for number, entry in enumerate(said, 1):
+        told = scalars({name: value for name, value in entry.items() if name not in _WORDS})
+        told = {name: _OURS.sub(r"\1", value) for name, value in told.items()}
+        words = next((entry[name] for name in _WORDS if entry.get(name) is not None), "")
+        found.append(
+            Utterance(
+                key=f"{key}#{number}",
+                conversation=key,
+                speaker="",
+                text=words.strip() if isinstance(words, str) else json.dumps(words, ensure_ascii=False),
+                line=line,
+                answers=f"{key}#{number - 1}" if number > 1 else "",
+                at=float(number),
+                told=told,
+            )
+        )
+    return found

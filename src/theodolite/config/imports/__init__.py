@@ -1,1 +1,0 @@
-"""Imports of dialogues and labels from files of other tools."""

@@ -1,0 +1,429 @@
+"""Remarks of any number of speakers as dialogues between a tester and an application."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from theodolite.config.tables import InputTable
+from theodolite.config.yaml_source import LocatedDiagnostic
+from theodolite.domain.fault import did_you_mean
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Utterance:
+    """What one voice said at once.
+
+    Attributes:
+        key: Names it in its file.
+        conversation: Names what it is part of.
+        speaker: Names the voice.
+        text: The words.
+        line: Where it stands in the file, from 1.
+        answers: Key of the remark that it answers; empty for none.
+        at: When it was said; seconds from any day, 0 where nobody knows.
+        told: Field to value, of the remark and of its voice.
+    """
+
+    key: str
+    conversation: str
+    speaker: str
+    text: str
+    line: int
+    answers: str = ""
+    at: float = 0.0
+    told: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remarks:
+    """What a file of conversations holds.
+
+    Attributes:
+        file: Its name, as people are shown it.
+        remarks: What was said, in order of the file.
+        about: Conversation to what is told of it, field to value.
+        notes: How it was read, where that is not plain.
+        faults: Everything that is wrong.
+        sha256: Hash of the file's bytes.
+    """
+
+    file: str
+    remarks: tuple[Utterance, ...] = ()
+    about: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    faults: tuple[LocatedDiagnostic, ...] = ()
+    sha256: str = ""
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """What may tell who speaks, in order of appearance."""
+        return tuple(dict.fromkeys(name for one in self.remarks for name in one.told))
+
+    def values(self, name: str) -> Counter[str]:
+        """Return how often a field has each value; remarks without one are not counted."""
+        return Counter(value for one in self.remarks if (value := one.told.get(name, "")))
+
+
+def scalars(entry: Mapping[str, object], prefix: str = "") -> dict[str, str]:
+    """Return the words, numbers and truths of a JSON object as text; what holds others is left out.
+
+    Example:
+        >>> scalars({"role": "bot", "score": 2, "is_staff": False, "parsed": [1]}, "speaker.")
+        {'speaker.role': 'bot', 'speaker.score': '2', 'speaker.is_staff': 'false'}
+    """
+    plain = {name: str(value).lower() if isinstance(value, bool) else value for name, value in entry.items()}
+    return {f"{prefix}{name}": str(value) for name, value in plain.items() if isinstance(value, str | int | float)}
+
+
+MOST_STEPS = 1_000_000
+"""Remarks that all ways together may have; a crown repeats its stem once for each of its branches."""
+
+
+class Ways(StrEnum):
+    """How a conversation that branches becomes dialogues.
+
+    Attributes:
+        EVERY: Each way from its first remark to a last one is a dialogue; what ways share stands in each of them.
+        LONGEST: The way with most remarks is the one dialogue; of equal ones the first in the file.
+        TIME: All of it is one dialogue, in order of time.
+    """
+
+    EVERY = "every path"
+    LONGEST = "longest path"
+    TIME = "in order of time"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadWay:
+    """One of them.
+
+    Attributes:
+        key: Names it: the conversation, and its last remark where the conversation has several.
+        remarks: What was said, in order.
+    """
+
+    key: str
+    remarks: tuple[Utterance, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Threads:
+    """Conversations cut into ways.
+
+    Attributes:
+        ways: In order of the file.
+        faults: Everything that is wrong with how remarks answer each other.
+        n_left: Remarks that are in none of the ways; count.
+        n_orphans: Remarks that answer one which the file does not hold, and therefore begin a way; count.
+    """
+
+    ways: tuple[ThreadWay, ...] = ()
+    faults: tuple[LocatedDiagnostic, ...] = ()
+    n_left: int = 0
+    n_orphans: int = 0
+
+
+def threads_of(file: str, remarks: Sequence[Utterance], ways: Ways) -> Threads:
+    """Return remarks as ways.
+
+    Args:
+        file: Name of the file, for faults.
+        remarks: What was said, in order of the file; keys differ.
+        ways: How conversations that branch are cut.
+    """
+    known = {one.key: one for one in remarks}
+    if faults := _contradictions(file, remarks, known):
+        return Threads(faults=tuple(faults))
+    n_orphans = sum(bool(one.answers) and one.answers not in known for one in remarks)
+    if ways is Ways.TIME:
+        return Threads(ways=tuple(_in_time(remarks)), n_orphans=n_orphans)
+    ends = _ends(remarks, known, ways)
+    steps = sum(depth for _, depth in ends)
+    if steps > MOST_STEPS:
+        message = (
+            f"branches so often that its ways hold {steps:,} remarks; at most {MOST_STEPS:,} are read. Choose `longest`"
+        )
+        return Threads(faults=(LocatedDiagnostic(file=file, message=message),))
+    n_ends = _n_ends(ends)
+    found = [
+        ThreadWay(
+            key=end.conversation if n_ends[end.conversation] == 1 else f"{end.conversation}/{end.key}",
+            remarks=_way_to(end, known),
+        )
+        for end, _ in ends
+    ]
+    told = {one.key for way in found for one in way.remarks}
+    return Threads(ways=tuple(found), n_left=len(remarks) - len(told), n_orphans=n_orphans)
+
+
+def _contradictions(file: str, remarks: Sequence[Utterance], known: dict[str, Utterance]) -> list[LocatedDiagnostic]:
+    """Return what cannot be: two remarks under one key, answers across conversations, answers in a circle."""
+    said = []
+    for one in remarks:
+        meant = known.get(one.answers)
+        if known[one.key] is not one:
+            said.append((known[one.key].line, f"has the id `{one.key}`, as line {one.line} has; each id stands once"))
+        if meant is not None and meant.conversation != one.conversation:
+            message = (
+                f"`{one.key}` of conversation `{one.conversation}` answers `{one.answers}` of `{meant.conversation}`"
+            )
+            said.append((one.line, message))
+    said += [(one.line, f"`{one.key}` answers itself, by way of others") for one in _circling(remarks, known)]
+    return [LocatedDiagnostic(file=file, line=line, message=message) for line, message in sorted(said)]
+
+
+def _circling(remarks: Sequence[Utterance], known: dict[str, Utterance]) -> list[Utterance]:
+    """Return a remark of each circle."""
+    settled: set[str] = set()
+    found = []
+    for one in remarks:
+        walked: dict[str, None] = {}
+        here: Utterance | None = one
+        while here is not None and here.key not in settled and here.key not in walked:
+            walked[here.key] = None
+            here = known.get(here.answers)
+        if here is not None and here.key in walked:
+            found.append(here)
+        settled.update(walked)
+    return found
+
+
+def _in_time(remarks: Sequence[Utterance]) -> list[ThreadWay]:
+    together: dict[str, list[Utterance]] = defaultdict(list)
+    for one in remarks:
+        together[one.conversation].append(one)
+    return [
+        ThreadWay(key=name, remarks=tuple(sorted(said, key=lambda one: (one.at, one.line))))
+        for name, said in together.items()
+    ]
+
+
+def _ends(remarks: Sequence[Utterance], known: dict[str, Utterance], ways: Ways) -> list[tuple[Utterance, int]]:
+    """Return the last remark of each way with the remarks that lead to it, itself included; count."""
+    depths = _depths(remarks, known)
+    answered = {one.answers for one in remarks}
+    ends = [(one, depths[one.key]) for one in remarks if one.key not in answered]
+    if ways is Ways.EVERY:
+        return ends
+    longest: dict[str, tuple[Utterance, int]] = {}
+    for end, depth in ends:
+        if end.conversation not in longest or depth > longest[end.conversation][1]:
+            longest[end.conversation] = end, depth
+    return list(longest.values())
+
+
+def _depths(remarks: Sequence[Utterance], known: dict[str, Utterance]) -> dict[str, int]:
+    depths: dict[str, int] = {}
+    for one in remarks:
+        open_ones: list[Utterance] = []
+        here: Utterance | None = one
+        while here is not None and here.key not in depths:
+            open_ones.append(here)
+            here = known.get(here.answers)
+        depth = depths[here.key] if here is not None else 0
+        for step, each in enumerate(reversed(open_ones), 1):
+            depths[each.key] = depth + step
+    return depths
+
+
+def _n_ends(ends: Sequence[tuple[Utterance, int]]) -> dict[str, int]:
+    counts: dict[str, int] = defaultdict(int)
+    for end, _ in ends:
+        counts[end.conversation] += 1
+    return counts
+
+
+def _way_to(end: Utterance, known: dict[str, Utterance]) -> tuple[Utterance, ...]:
+    way = [end]
+    while (before := known.get(way[-1].answers)) is not None:
+        way.append(before)
+    return tuple(reversed(way))
+
+
+TURN_COLUMNS = ("id", "turn", "prompt", "response", "tester", "replier", "conversation")
+"""Columns of every such table; whatever else is told of conversation and tester follows."""
+
+_APPLICATION = ("assistant", "bot", "chatbot", "application", "model", "ai", "reply")
+
+_NOBODY = ("user", "human", "tester", "customer", "prompter", "person")
+
+_SILENT = ("system", "developer", "tool", "function")
+
+_TELLING = ("role", "author", "type", "kind", "speaker")
+
+_SHOWN = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Voices:
+    """Which remarks are the application's.
+
+    Attributes:
+        told_by: The field that tells it; empty where it is to be guessed.
+        application: Its values by which the application speaks; all others are testers'.
+        silent: Its values that are neither's, so that such remarks stay out; None for usual names like `system`.
+        ways: How conversations that branch become dialogues.
+    """
+
+    told_by: str = ""
+    application: tuple[str, ...] = ()
+    silent: tuple[str, ...] | None = None
+    ways: Ways = Ways.EVERY
+
+    def is_reply(self, remark: Utterance) -> bool:
+        """Whether the application said it."""
+        return _plain(remark.told.get(self.told_by, "")) in {_plain(name) for name in self.application}
+
+    def is_neither(self, remark: Utterance) -> bool:
+        """Whether it is no side's."""
+        silent = _SILENT if self.silent is None else self.silent
+        return not self.is_reply(remark) and _plain(remark.told.get(self.told_by, "")) in set(map(_plain, silent))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """Remarks as a table with one row a turn.
+
+    Attributes:
+        table: The rows, with everything that is wrong.
+        notes: What became of remarks, where that is not plain.
+    """
+
+    table: InputTable
+    notes: tuple[str, ...] = ()
+
+
+def _plain(value: str) -> str:
+    """Return a value as it is compared."""
+    return value.strip().casefold()
+
+
+def with_guess(voices: Voices, remarks: Remarks) -> Voices:
+    """Return voices with who seems to speak for the application, where nobody says.
+
+    That is the first field with a usual name for it among its values, such as `assistant`.
+    """
+    if voices.told_by:
+        return voices
+    fields = sorted(remarks.fields, key=lambda name: name.rpartition(".")[2].casefold() not in _TELLING)
+    for name in fields:
+        found = dict.fromkeys(value for value in remarks.values(name) if _plain(value) in _APPLICATION)
+        if found:
+            return replace(voices, told_by=name, application=tuple(found))
+    return replace(voices, told_by=fields[0] if fields else "")
+
+
+def silent_among(voices: Voices, remarks: Remarks) -> tuple[str, ...]:
+    """Return the values of remarks that are neither side's, as the file writes them."""
+    return tuple(dict.fromkeys(one.told[voices.told_by] for one in remarks.remarks if voices.is_neither(one)))
+
+
+def turns_of(remarks: Remarks, voices: Voices) -> Told:
+    """Return remarks as a table with one row a turn; what is wrong stands in the table's faults, all at once.
+
+    Remarks of one side that follow each other are one prompt, or one response. A dialogue
+    that the application begins has an empty first prompt.
+
+    Args:
+        remarks: What was said.
+        voices: Who speaks for the application, with the field that tells it.
+    """
+    bare = InputTable(file=remarks.file, columns=TURN_COLUMNS, sha256=remarks.sha256)
+    threads = threads_of(remarks.file, remarks.remarks, voices.ways)
+    if faults := (*remarks.faults, *threads.faults, *_unheard(remarks, voices)):
+        return Told(table=replace(bare, faults=faults), notes=remarks.notes)
+    spoken = [(way, [one for one in way.remarks if not voices.is_neither(one)]) for way in threads.ways]
+    heard = [(way, kept) for way, kept in spoken if any(map(voices.is_reply, kept))]
+    placed = [placed for way, kept in heard for placed in _rows(way, kept, voices, remarks)]
+    columns = tuple(dict.fromkeys((*TURN_COLUMNS, *(name for row, _ in placed for name in row))))
+    table = replace(
+        bare,
+        columns=columns,
+        rows=tuple({name: row.get(name, "") for name in columns} for row, _ in placed),
+        lines=tuple(line for _, line in placed),
+    )
+    n_joined = sum(len(kept) for _, kept in heard) - sum(bool(row[side]) for row, _ in placed for side in _SIDES)
+    notes = _notes(remarks, voices, threads, n_unheard=len(spoken) - len(heard), n_joined=n_joined)
+    return Told(table=table, notes=(*remarks.notes, *notes))
+
+
+_SIDES = ("prompt", "response")
+
+
+def _unheard(remarks: Remarks, voices: Voices) -> list[LocatedDiagnostic]:
+    """Return why nobody in the file speaks for the application."""
+    if remarks.faults or not remarks.remarks:
+        return []
+    fields, values = remarks.fields, remarks.values(voices.told_by)
+    message = ""
+    if voices.told_by not in fields:
+        near = did_you_mean(voices.told_by, fields) or f"; it has {', '.join(fields[:_SHOWN])}"
+        message = f"has no field `{voices.told_by}` that tells who speaks{near}"
+    elif not voices.application:
+        message = f"does not tell who speaks for the application; `{voices.told_by}` is one of {_listed(list(values))}"
+    elif not any(map(voices.is_reply, remarks.remarks)):
+        said = voices.application[0]
+        near = did_you_mean(said, list(values)) or f"; it is one of {_listed(list(values))}"
+        message = f"has no remark whose `{voices.told_by}` is `{said}`{near}"
+    return [LocatedDiagnostic(file=remarks.file, message=message)] if message else []
+
+
+def _listed(values: Sequence[str]) -> str:
+    more = f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else ""
+    return ", ".join(values[:_SHOWN]) + more
+
+
+def _rows(
+    way: ThreadWay, kept: Sequence[Utterance], voices: Voices, remarks: Remarks
+) -> list[tuple[dict[str, str], int]]:
+    """Return the turns of a way, each with the line of its first remark."""
+    turns: list[tuple[list[Utterance], list[Utterance]]] = []
+    for one in kept:
+        reply = voices.is_reply(one)
+        if not turns or (not reply and turns[-1][1]):
+            turns.append(([], []))
+        turns[-1][reply].append(one)
+    tester = next((one for one in kept if not voices.is_reply(one)), None)
+    conversation = way.remarks[0].conversation
+    about = {f"conversation.{name}": value for name, value in remarks.about.get(conversation, {}).items()}
+    told = {name: value for name, value in tester.told.items() if name.startswith("speaker.")} if tester else {}
+    shared = {
+        "id": way.key,
+        "tester": tester.speaker if tester and _plain(tester.speaker) not in _NOBODY else "",
+        "replier": next(one.speaker for one in kept if voices.is_reply(one)),
+        "conversation": conversation,
+        **about,
+        **told,
+    }
+    return [
+        (
+            {**shared, "turn": str(number), "prompt": _joined(prompt), "response": _joined(response)},
+            (prompt or response)[0].line,
+        )
+        for number, (prompt, response) in enumerate(turns, 1)
+    ]
+
+
+def _joined(remarks: Sequence[Utterance]) -> str:
+    return "\n\n".join(one.text for one in remarks if one.text)
+
+
+def _notes(remarks: Remarks, voices: Voices, threads: Threads, *, n_unheard: int, n_joined: int) -> list[str]:
+    """Return what became of remarks that are no plain side of a turn."""
+    silent, n_silent = silent_among(voices, remarks), sum(map(voices.is_neither, remarks.remarks))
+    n_nameless = sum(not one.told.get(voices.told_by) for one in remarks.remarks)
+    said = (
+        (n_silent, f"Remarks of {', '.join(silent)}, which stay out"),
+        (n_nameless, f"Remarks that say nothing of `{voices.told_by}` and are taken as testers'"),
+        (n_unheard, "Dialogues without a word of the application, which stay out"),
+        (n_joined, "Remarks that follow one of the same side, or are empty, and make one turn with it"),
+        (
+            threads.n_orphans,
+            "Remarks that answer one which the file does not hold, so that a dialogue begins with each",
+        ),
+        (threads.n_left, "Remarks on shorter ways, which stay out"),
+    )
+    return [f"{words}: {n:,}." for n, words in said if n]

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.fakes.event import an_event
+from theodolite.config.dialogue_imports import BringColumns, guessed_columns, read_brought
+from theodolite.config.tables import table_of
+from theodolite.domain.dialogue import Level, TesterType
+from theodolite.domain.recording import RecordedTurn
+
+PLACED = {"of_application": "blue", "of_scenario": "shop", "of_level": "red_teaming"}
+CHAT = BringColumns(prompt="said", response="reply", id="chat", turn="n", tester="who", **PLACED)
+
+
+def read(text, means=CHAT, name="log.csv"):
+    return read_brought(table_of(text.encode(), name), means, an_event())
+
+
+def told(read):
+    return [(fault.line, fault.message) for fault in read.faults]
+
+
+def test_rows_become_dialogues_in_order_of_the_table():
+    found = read("chat,n,who,said,reply\na,2,x,C,D\nb,1,y,E,F\na,1,x,A,B\n").dialogues
+
+    assert [(one.item, one.tester, one.line) for one in found] == [("a", "x", 2), ("b", "y", 3)]
+    assert found[0].turns == (RecordedTurn(prompt="A", response="B"), RecordedTurn(prompt="C", response="D"))
+    assert {(one.application, one.scenario, one.level, one.held_by) for one in found} == {
+        ("blue", "shop", Level.RED_TEAMING, TesterType.RECORDED)
+    }
+
+
+def test_columns_say_row_by_row_what_is_not_said_for_all():
+    means = BringColumns(application="bot", scenario="about", level="how", held_by="person", of_scenario="shop")
+    rows = '{"prompt":"A","response":"B","bot":"green","about":"","how":"Field testing"}\n'
+
+    (one,) = read(rows, means, "log.jsonl").dialogues
+
+    assert (one.application, one.scenario, one.level, one.held_by) == (
+        "green",
+        "shop",
+        Level.FIELD_TESTING,
+        TesterType.PERSON,
+    )
+
+
+def test_all_faults_are_told_at_once_by_line_with_what_was_meant():
+    means = BringColumns(id="chat", turn="n", application="bot", level="how", of_scenario="shop")
+    rows = ("a,1,bleu,red teeming,A,B", "b,x,green,red teaming,A,B", "c,1,green,field testing,,")
+
+    assert told(read("\n".join(("chat,n,bot,how,prompt,response", *rows)), means)) == [
+        (2, "names the application `bleu`, which the study does not have. Did you mean `blue`?"),
+        (2, "says `red teeming` for level. Did you mean `red teaming`?"),
+        (3, "has `x` in column `n`; expected the number of the turn"),
+        (4, "has neither prompt nor response in a turn of `c`; say why it is withheld"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("chat,n,who,sad,reply\n", "has no column `said`. Did you mean `sad`?"),
+        ("", "is empty; expected a line of column names and rows"),
+        ("chat,n,who,said,reply\n", "has column names and no rows"),
+        ("chat,n,who,said,reply\na,1\n", "has 2 fields where the header names 5; fill it in"),
+    ],
+    ids=["column", "empty", "no rows", "ragged"],
+)
+def test_a_table_that_cannot_be_read_says_why(text, message):
+    assert [message for _, message in told(read(text))] == [message]
+
+
+def test_a_column_that_nobody_named_is_asked_for():
+    (fault,) = read("a,b\n1,2\n", BringColumns(prompt="", response="b", **PLACED)).faults
+
+    assert fault.message == "needs a column that is the prompt; it has a, b"
+
+
+def test_faults_beyond_fifty_are_counted():
+    rows = "prompt,response\n" + "A,B\n" * 57
+
+    found = read(rows, BringColumns(**(PLACED | {"of_application": "red"}))).faults
+
+    assert (len(found), found[-1].message) == (51, "has 7 further faults")
+
+
+def test_columns_are_guessed_by_their_names_and_the_rest_by_the_study():
+    table = table_of(b"id,question,answer,level\n1,A,B,red teaming\n", "log.csv")
+
+    means = guessed_columns(table, an_event())
+
+    assert (means.id, means.prompt, means.response, means.level) == ("id", "question", "answer", "level")
+    assert (means.of_application, means.of_scenario, means.of_level) == ("blue", "shop", "")
+    assert len(read_brought(table, means, an_event()).dialogues) == 1
+
+
+def test_a_column_brings_source_material_and_is_guessed_by_its_name():
+    text = '{"prompt":"A","response":"B","contexts":["One.","Two."]}\n'
+    table = table_of(text.encode(), "log.jsonl")
+
+    means = guessed_columns(table, an_event())
+    (one,) = read_brought(table, means, an_event()).dialogues
+
+    assert (means.context, one.turns[0].context) == ("contexts", "One.\n\nTwo.")
