@@ -482,7 +482,10 @@ def _find_questionnaire(
     if found is None and len(context.diagnostics.placed) == before:
         known = [*own, *context.names_in(QUESTIONNAIRE_FOLDER, ".yaml")]
         near = did_you_mean(name, known) or (f"; known here: {', '.join(known)}" if known else "")
-        message = f"there is no questionnaire `{name}` in the study, in `{QUESTIONNAIRE_FOLDER}/` or shipped{near}"
+        message = (
+            f"there is no questionnaire `{name}`, neither in the study nor in `{QUESTIONNAIRE_FOLDER}/`"
+            f" nor shipped{near}"
+        )
         context.diagnostics.add(entry.fault(QUESTIONNAIRE_FOLDER, level, message=message, words=name))
     return found
 
