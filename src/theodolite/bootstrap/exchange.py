@@ -15,15 +15,19 @@ from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.permission import require_output_inside
 from theodolite.bootstrap.study_context import StudyContext
 from theodolite.config.label_imports import ImportColumns, ReadLabels, label_file_text, read_import, read_label_file
+from theodolite.config.privacy_review import require_privacy_review
 from theodolite.config.yaml_source import InvalidStudyError
 from theodolite.domain.annotating.label_sample import KeptLabels, LabelSample, item_of
+from theodolite.domain.dialogue import TesterType
 from theodolite.domain.errors import InputError
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.guideline import Guideline
+from theodolite.gateways.png import has_png, png_bytes, require_png
 from theodolite.gateways.tables import has_parquet, parquet_bytes, require_parquet
 from theodolite.reporting.exporting.chat_formats import chat_lines, dataset_card
 from theodolite.reporting.exporting.dialogue_rows import dialogue_columns, dialogue_rows
+from theodolite.reporting.exporting.figures import figures_of
 from theodolite.reporting.exporting.inspect_log import inspect_log_name, write_inspect_log
 from theodolite.reporting.exporting.tables import (
     WHOLE_NUMBERS,
@@ -33,6 +37,7 @@ from theodolite.reporting.exporting.tables import (
     export_tables,
     export_texts,
 )
+from theodolite.reporting.exporting.text_tables import latex_lines, markdown_lines, paper_tables
 from theodolite.usecases.label_exchange import (
     datasets_of,
     keep_descriptions,
@@ -111,6 +116,10 @@ class ExportForm(StrEnum):
         ANSWERS_PARQUET: The same tables with typed columns.
         ARGILLA: Datasets for Argilla, and the tables of `ANSWERS`.
         LABEL_STUDIO: Tasks for Label Studio.
+        FIGURES: Figures of the results as SVG, in a folder.
+        FIGURES_PNG: The same figures as PNG.
+        MARKDOWN: Tables of the results as Markdown.
+        LATEX: The same tables as LaTeX.
     """
 
     CSV = "csv"
@@ -123,16 +132,35 @@ class ExportForm(StrEnum):
     ANSWERS_PARQUET = "answers-parquet"
     ARGILLA = "argilla"
     LABEL_STUDIO = "label-studio"
+    FIGURES = "figures"
+    FIGURES_PNG = "figures-png"
+    MARKDOWN = "markdown"
+    LATEX = "latex"
 
 
 NEED_ARROW = frozenset({ExportForm.PARQUET, ExportForm.HUGGING_FACE, ExportForm.ANSWERS_PARQUET})
 """Formats that Apache Arrow writes."""
 
-_DIALOGUE_TABLES = frozenset({ExportForm.CSV, ExportForm.JSONL, ExportForm.PARQUET})
+_WITH_TEXT = frozenset(
+    {
+        ExportForm.CSV,
+        ExportForm.JSONL,
+        ExportForm.PARQUET,
+        ExportForm.CHAT,
+        ExportForm.HUGGING_FACE,
+        ExportForm.INSPECT,
+    }
+)
+"""Formats that contain texts of dialogues."""
+
+_OF_RESULTS = frozenset({ExportForm.FIGURES, ExportForm.FIGURES_PNG, ExportForm.MARKDOWN, ExportForm.LATEX})
+"""Formats that contain results and no texts of dialogues."""
 
 
 def can_write(form: ExportForm) -> bool:
     """Whether the packages that write a format are installed."""
+    if form is ExportForm.FIGURES_PNG:
+        return has_png()
     return form not in NEED_ARROW or has_parquet()
 
 
@@ -152,28 +180,67 @@ def write_export(
         form: Its format.
         guideline: Only its labels and the dialogues that it applies to; empty for all. Label Studio's tasks are
             always about one.
-        include_text: Whether the dialogue table contains texts of sessions with people.
+        include_text: Whether the dialogue table contains texts of sessions with people; needs a finished
+            privacy review of the run.
 
     Raises:
-        InputError: If the study has no such guideline, or a package that writes the format is not installed.
+        InputError: If the study has no such guideline, a package that writes the format is not installed,
+            or texts of people were not reviewed.
         StorageUnavailable: If the file cannot be written.
     """
     require_output_inside(context.loaded.folder, path, path.with_suffix(".xml"))
     if form in NEED_ARROW:
         require_parquet()
+    if form in _OF_RESULTS:
+        return _write_results(context, path, form)
     if form is ExportForm.LABEL_STUDIO:
         return _write_label_studio(context, path, guideline)
-    if form in _DIALOGUE_TABLES:
-        return _write_dialogue_table(context.evidence(), path, form, guideline, include_text=include_text)
-    if form is ExportForm.CHAT:
-        return _write_chat(context.evidence(), path, guideline, include_text=include_text)
-    if form is ExportForm.HUGGING_FACE:
-        return _write_hugging_face(context.evidence(), path, guideline, include_text=include_text)
-    if form is ExportForm.INSPECT:
-        return _write_inspect_logs(context, path, include_text=include_text)
+    if form in _WITH_TEXT:
+        return _write_dialogues(context, path, form, guideline, include_text=include_text)
     archive, n_answers = export_archive(context.evidence(), form, guideline=guideline)
     write_whole(path, archive)
     return n_answers
+
+
+def _write_dialogues(context: StudyContext, path: Path, form: ExportForm, guideline: str, *, include_text: bool) -> int:
+    """Write the dialogues of a run with their labels and return how many rows, dialogues or samples; count."""
+    if include_text:
+        _require_review(context)
+    match form:
+        case ExportForm.CHAT:
+            return _write_chat(context.evidence(), path, guideline, include_text=include_text)
+        case ExportForm.HUGGING_FACE:
+            return _write_hugging_face(context.evidence(), path, guideline, include_text=include_text)
+        case ExportForm.INSPECT:
+            return _write_inspect_logs(context, path, include_text=include_text)
+        case _:
+            return _write_dialogue_table(context.evidence(), path, form, guideline, include_text=include_text)
+
+
+def _require_review(context: StudyContext) -> None:
+    """Refuse texts of people without a finished privacy review; other runs need none."""
+    evidence = context.evidence()
+    if any(dialogue.held_by is TesterType.PERSON for dialogue in evidence.archive.dialogues()):
+        require_privacy_review(context.loaded.folder, evidence.run.number)
+
+
+def _write_results(context: StudyContext, path: Path, form: ExportForm) -> int:
+    """Write figures to a folder, or tables to a file, and return how many; count."""
+    if form is ExportForm.FIGURES_PNG:
+        require_png()
+    evidence = context.evidence()
+    findings = context.findings(evidence)
+    if form in {ExportForm.FIGURES, ExportForm.FIGURES_PNG}:
+        drawn = figures_of(evidence, findings)
+        for figure in drawn:
+            if form is ExportForm.FIGURES:
+                write_whole(path / f"{figure.name}.svg", figure.svg)
+            else:
+                write_whole(path / f"{figure.name}.png", png_bytes(figure.svg))
+        return len(drawn)
+    tables, write = paper_tables(evidence, findings), markdown_lines if form is ExportForm.MARKDOWN else latex_lines
+    write_whole(path, write(tables, title=evidence.study.title or evidence.study.name))
+    return len(tables)
 
 
 def _write_dialogue_table(

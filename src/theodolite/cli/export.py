@@ -22,10 +22,13 @@ from theodolite.cli.json_output import as_line
     default=ExportForm.CSV.value,
     show_default=True,
     metavar="FORMAT",
-    help="Format: csv, jsonl, parquet, chat, hugging-face, inspect, answers, answers-parquet, argilla or label-studio.",
+    help="Format: csv, jsonl, parquet, chat, hugging-face, inspect, answers, answers-parquet, argilla, label-studio, "
+    "figures, figures-png, markdown or latex.",
 )
 @click.option("--guideline", default="", metavar="NAME", help="Export only this guideline and its dialogues.")
-@click.option("--include-text", is_flag=True, help="Include what people wrote in their sessions, and the replies.")
+@click.option(
+    "--include-text", is_flag=True, help="Include texts of sessions with people; needs a finished privacy review."
+)
 @json_option
 def export(study: str, *, out: str, form: str, guideline: str, include_text: bool, as_json: bool) -> int:
     """Export the latest run: one row per dialogue, turn and label, with texts.
@@ -36,8 +39,10 @@ def export(study: str, *, out: str, form: str, guideline: str, include_text: boo
     application, for Inspect View. `answers` and `answers-parquet` write
     answers, codebook and schema without texts. `argilla` adds datasets for
     `Dataset.from_disk`, and `label-studio` writes tasks and their
-    configuration; both contain blinded dialogues. People who label appear as
-    numbers. Parquet needs  pip install 'theodolite[parquet]'.
+    configuration; both contain blinded dialogues. `figures` draws the results
+    as SVG, `markdown` and `latex` write them as tables. People who label appear
+    as numbers. Parquet needs  pip install 'theodolite[parquet]', and PNG
+    pip install 'theodolite[png]'.
 
     \b
     Examples
@@ -45,6 +50,7 @@ def export(study: str, *, out: str, form: str, guideline: str, include_text: boo
       theodolite export support --format parquet --out labels.parquet
       theodolite export support --format inspect --out logs
       theodolite export support --format label-studio --out tasks.json
+      theodolite export support --format figures --out figures
     """  # noqa: D301 - click's mark for "keep these lines"
     context = open_study(study)
     try:
@@ -73,5 +79,9 @@ _FILES = {
     ExportForm.ANSWERS_PARQUET: ("answers-parquet.zip", "answers"),
     ExportForm.ARGILLA: ("answers-argilla.zip", "answers"),
     ExportForm.LABEL_STUDIO: ("tasks.json", "tasks"),
+    ExportForm.FIGURES: ("figures", "figures"),
+    ExportForm.FIGURES_PNG: ("figures", "figures"),
+    ExportForm.MARKDOWN: ("tables.md", "tables"),
+    ExportForm.LATEX: ("tables.tex", "tables"),
 }
 """Name of the file and of what it counts, by format."""

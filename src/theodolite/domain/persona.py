@@ -111,9 +111,13 @@ class Script:
         prompts: What is said, in order; an empty text where it is withheld.
         withheld: Why the texts are not shown; empty where they are.
         purpose: `useful` or `guardrail` (ARIA's two groups), or empty.
+        expected: Expected answer of a test case, for judges and rules; empty for none.
+        values: Further columns of a test case, for groups.
     """
 
     key: str
     prompts: tuple[str, ...]
     withheld: str = ""
     purpose: str = ""
+    expected: str = ""
+    values: Mapping[str, str] = field(default_factory=dict)

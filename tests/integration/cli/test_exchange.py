@@ -283,3 +283,33 @@ def test_imported_annotators_are_compared_with_the_reference(tmp_path: Path) -> 
         one["subject"]["annotators"][-1]: one["value"] for one in exact if "reference" in one["subject"]["annotators"]
     }
     assert against == {"zoe": 1.0, "adam": 0.5}
+
+
+def test_figures_and_tables_are_written_from_the_results(study: Path) -> None:
+    figures = study / "figures"
+    for form in ("figures", "figures-png"):
+        told("export", str(study), "--format", form, "--out", str(figures))
+    told("export", str(study), "--format", "markdown")
+    told("export", str(study), "--format", "latex")
+
+    assert sorted(path.name for path in figures.iterdir()) == ["rate-refusal-defect.png", "rate-refusal-defect.svg"]
+    drawing = ET.parse(figures / "rate-refusal-defect.svg")  # noqa: S314  # our own file
+    assert drawing.getroot().tag.endswith("svg")
+    assert "| recorded | refusal |" in (study / "tables.md").read_text()
+    assert r"\begin{longtable}" in (study / "tables.tex").read_text()
+
+
+def test_texts_of_people_need_a_finished_privacy_review(study: Path) -> None:
+    log = study / "log.csv"
+    log.write_text("chat,said,reply\nk7,How do I stop it?,Use the manager.\n")
+    columns = ["--id", "chat", "--prompt", "said", "--response", "reply", "--application", "recorded"]
+    where = ["--scenario", "recorded", "--level", "red teaming", "--tester-type", "person"]
+    told("import", "dialogues", str(study), str(log), *columns, *where)
+    words = ["export", str(study), "--format", "jsonl", "--include-text"]
+
+    with pytest.raises(InputError, match="finished privacy review"):
+        told(*words)
+    (study / "privacy-review.yaml").write_text("run: 1\nreviewer: Ana\nfinished: 2026-03-09\n")
+    told(*words)
+    rows = [json.loads(line) for line in (study / "export.jsonl").read_text().splitlines()]
+    assert "How do I stop it?" in {row["prompt"] for row in rows if row["tester_type"] == "person"}

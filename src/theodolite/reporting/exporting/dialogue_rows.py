@@ -14,45 +14,53 @@ from theodolite.domain.evidence import Evidence
 from theodolite.domain.failure import Failure
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import ScaleKind
+from theodolite.domain.persona import Script
+from theodolite.domain.plan import TesterKind
 from theodolite.reporting.queries.cases import pseudonyms
 
 COLUMNS: Mapping[str, type] = {
-    "run": int,
     "dialogue": str,
-    "id": str,
     "application": str,
-    "application_version": str,
     "scenario": str,
-    "level": str,
-    "tester_type": str,
     "persona": str,
+    "case": str,
     "repeat": int,
-    "turns": int,
     "turn": int,
     "prompt": str,
     "response": str,
-    "context": str,
-    "withheld": str,
-    "latency_s": float,
-    "cost_usd": float,
+    "expected": str,
+    "tools": str,
     "judge": str,
-    "judge_kind": str,
-    "guideline": str,
-    "question": str,
-    "asked_about": str,
-    "outcome": str,
     "label": str,
     "score": float,
     "defect": bool,
     "reason": str,
     "quote": str,
+    "failure": str,
+    "latency_s": float,
+    "cost_usd": float,
+    "run": int,
+    "id": str,
+    "application_version": str,
+    "level": str,
+    "tester_type": str,
+    "turns": int,
+    "context": str,
+    "withheld": str,
+    "judge_kind": str,
+    "guideline": str,
+    "question": str,
+    "asked_about": str,
+    "outcome": str,
     "votes": str,
     "judge_cost_usd": float,
-    "failure": str,
     "failure_source": str,
     "failure_message": str,
 }
 """Columns that every study has, with the type of their values."""
+
+_CASES = frozenset({TesterKind.SCRIPT, TesterKind.ATTACK})
+"""Testers that are test cases: scripts, recorded items and planned attacks."""
 
 _CHUNK = 256
 """Sessions whose texts are in memory at once; count."""
@@ -158,6 +166,7 @@ def _session_rows(
     dialogue = chunk.dialogues.get(session.label)
     failures = chunk.failures.get(session.label, [])
     setting = evidence.sessions.setting(position)
+    by_person = setting.held_by is TesterType.PERSON
     base: dict[str, object] = dict.fromkeys(COLUMNS) | {
         "run": evidence.run.number,
         "dialogue": session.label,
@@ -165,8 +174,10 @@ def _session_rows(
         "scenario": setting.scenario,
         "level": setting.level.value,
         "tester_type": setting.held_by.value,
-        "persona": None if setting.held_by is TesterType.PERSON else setting.tester,
+        "persona": setting.tester if setting.kind is TesterKind.PERSONA and not by_person else None,
+        "case": setting.tester if setting.kind in _CASES else None,
         "repeat": session.repeat,
+        "expected": (session.tester.expected if isinstance(session.tester, Script) else "") or None,
     }
     base |= {f"group_{name}": setting.groups.get(name) for name in groups}
     if dialogue is None:

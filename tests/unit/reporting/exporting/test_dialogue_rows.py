@@ -29,6 +29,22 @@ def test_each_row_has_the_columns_in_their_order():
         assert all(value is None or type(value) is columns[name] for name, value in row.items())
 
 
+def test_the_first_columns_are_those_that_the_documentation_promises():
+    promised = (
+        "dialogue application scenario persona case repeat turn prompt response expected tools judge label score "
+        "defect reason quote failure latency_s cost_usd run"
+    )
+
+    assert list(COLUMNS)[:21] == promised.split()
+
+
+def test_a_recorded_item_is_a_case_and_a_simulated_user_a_persona():
+    recorded, simulated = next(dialogue_rows(xstest_evidence())), next(dialogue_rows(live_evidence()))
+
+    assert (recorded["case"], recorded["persona"]) == ("v2-1", None)
+    assert (simulated["case"], simulated["persona"]) == (None, "customers-1")
+
+
 def test_data_frames_recount_the_published_rates():
     """Counts, and exact intervals by scipy, of every rate that `results.json` gives for XSTest."""
     evidence = xstest_evidence()
