@@ -20,12 +20,12 @@ from scipy.stats import binom
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
-from tests.unit.measurement.monitoring.given import IN_RUN, RUNS, STARS, WRONG_FROM, series  # noqa: E402
+from tests.unit.measurement.series_of_scores import IN_RUN, RUNS, STARS, WRONG_FROM, series  # noqa: E402
 from theodolite.domain.monitoring.watch import AlertKind, WatchRules  # noqa: E402
 from theodolite.measurement import rate_detector, watch_history  # noqa: E402
-from theodolite.measurement.monitoring.scans import scan  # noqa: E402
-from theodolite.measurement.monitoring.scans import sequence_ends  # noqa: E402
-from theodolite.measurement.order.entropy import rolling_inversions  # noqa: E402
+from theodolite.measurement.control_charts import scan  # noqa: E402
+from theodolite.measurement.control_charts import sequence_ends  # noqa: E402
+from theodolite.measurement.sequences import rolling_inversions  # noqa: E402
 
 N, RISE, LOW, HIGH = 5_000, 1_000, 0.02, 0.06
 

@@ -36,7 +36,7 @@ from theodolite.measurement import (  # noqa: E402
     paired_difference,
     rogan_gladen_rate,
 )
-from theodolite.measurement.beta_binomial import clustered_share  # noqa: E402
+from theodolite.measurement.interval import clustered_share  # noqa: E402
 from theodolite.measurement.scores import mean_estimate  # noqa: E402
 
 WANTED = 0.93

@@ -24,9 +24,9 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from theodolite.domain.estimate import Undefined  # noqa: E402
 from theodolite.measurement import cluster_permutation, paired_difference, people_permutation, superiority  # noqa: E402
-from theodolite.measurement.fraction import mean_fraction, pooled_defect_rate  # noqa: E402
-from theodolite.measurement.monitoring.charts import level_detector, rate_detector  # noqa: E402
-from theodolite.measurement.monitoring.scans import scan, sequence_ends  # noqa: E402
+from theodolite.measurement.proportion import mean_fraction, pooled_defect_rate  # noqa: E402
+from theodolite.measurement.control_charts import level_detector, rate_detector  # noqa: E402
+from theodolite.measurement.control_charts import scan, sequence_ends  # noqa: E402
 
 REPETITIONS = 2_000
 

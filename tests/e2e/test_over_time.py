@@ -7,11 +7,11 @@ from axe_playwright_python.sync_playwright import Axe
 
 from tests.e2e.conftest import Visit
 from tests.fakes.report import words
-from tests.unit.measurement.comparison.test_sides import ruling, side
-from tests.unit.measurement.monitoring.given import series
+from tests.unit.measurement.test_sample_size import ruling, side
+from tests.unit.measurement.series_of_scores import series
 from theodolite.domain.monitoring.watch import WatchRules
 from theodolite.measurement import watch_history
-from theodolite.measurement.comparison.sides import compare_sides
+from theodolite.measurement.sample_size import compare_sides
 from theodolite.reporting.comparing.text import comparison_html
 from theodolite.reporting.monitoring.page import watch_html
 

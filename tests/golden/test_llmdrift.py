@@ -18,7 +18,7 @@ from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import YES_NO, Instrument, Operator, Question
 from theodolite.domain.study import Study
 from theodolite.measurement import measure_study
-from theodolite.measurement.comparison.sides import compare_sides
+from theodolite.measurement.sample_size import compare_sides
 from theodolite.reporting.comparing.document import sides_of
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.results.document import results_document

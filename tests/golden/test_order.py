@@ -13,7 +13,7 @@ from theodolite.measurement import (
     permutation_entropy,
     relevance_profile,
 )
-from theodolite.measurement.order.profile import entropy_of_rows, inversions_of_rows, null_of, rising_of_rows
+from theodolite.measurement.order_profile import entropy_of_rows, inversions_of_rows, null_of, rising_of_rows
 
 PICO = order()["pico"]
 SEQUENCES = order()["sequences"]

@@ -17,7 +17,7 @@ from theodolite.domain.instrument import QuestionLevel
 from theodolite.domain.trees.tree import TreeOutline
 from theodolite.measurement.study.findings import measure_study
 from theodolite.measurement.study.trees import leaf_table
-from theodolite.measurement.trees.construction import Soil, grown
+from theodolite.measurement.trees.construction import TreeSources, build_design
 from theodolite.measurement.trees.measuring import Draws, measure_tree
 from theodolite.reporting.exporting.dialogue_rows import dialogue_rows
 from theodolite.reporting.exporting.tables import ANSWERS, export_tables
@@ -265,7 +265,7 @@ def check_report(published: Published) -> None:
 def check_trees(published: Published) -> None:
     """A tree reads the labels of the leading rates: final labels where there are some, else everybody's."""
     study = published.drawn.study
-    design = grown(TreeOutline(name="t", topology="six-levels"), Soil(guidelines=study.guidelines))
+    design = build_design(TreeOutline(name="t", topology="six-levels"), TreeSources(guidelines=study.guidelines))
     rules = [
         f"{guideline.name}.{rule.name}: model testing"
         for guideline in study.guidelines

@@ -15,7 +15,7 @@ from theodolite.domain.annotator import PEOPLE
 from theodolite.domain.trees.tree import AnswersNode, TreeOutline
 from theodolite.measurement.study.findings import measure_study
 from theodolite.measurement.study.trees import leaf_table
-from theodolite.measurement.trees.construction import Soil, grown
+from theodolite.measurement.trees.construction import TreeSources, build_design
 from theodolite.measurement.trees.measuring import measure_tree
 from theodolite.reporting.page.rates import spreads
 from theodolite.reporting.page.subject import subject_of
@@ -88,7 +88,7 @@ def check_screens(drawn: Drawn, results, findings) -> None:
 def check_tree(drawn: Drawn, estimates: dict) -> None:
     """A node without names reads the labels of the leading rate; a node with a name reads that person's own."""
     study = drawn.evidence.study
-    design = grown(TreeOutline(name="t", topology="six-levels"), Soil(guidelines=study.guidelines))
+    design = build_design(TreeOutline(name="t", topology="six-levels"), TreeSources(guidelines=study.guidelines))
     table = leaf_table(drawn.evidence, design, study.applications[0])
     nodes = {node.node: node for node in measure_tree(design, table).nodes}
     top = nodes["polite.defect: model testing"]

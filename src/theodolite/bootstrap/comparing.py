@@ -177,7 +177,7 @@ _Chosen = tuple[tuple[str, str], Comparison]
 
 
 def _by_mitigation(desk: _Desk, place: str) -> list[_Chosen]:
-    from theodolite.measurement.comparison.sides import compare_by_mitigation
+    from theodolite.measurement.sample_size import compare_by_mitigation
 
     sides = desk.sides_at(place)
     found = compare_by_mitigation(sides)
@@ -193,7 +193,7 @@ def _by_mitigation(desk: _Desk, place: str) -> list[_Chosen]:
 
 
 def _pairs(desk: _Desk, first: str, second: str, study: str) -> list[_Chosen]:
-    from theodolite.measurement.comparison.sides import compare_sides
+    from theodolite.measurement.sample_size import compare_sides
 
     here, there = _place(first, study), _place(second, study)
     sides = _chosen(desk, *here), _chosen(desk, *there)

@@ -96,7 +96,7 @@ def _show(seen: Compared, places: tuple[str, ...], study: str, by: str | None, w
 
 def _not_ruled_out(comparisons: tuple[Comparison, ...], points: float) -> list[str]:
     """Return descriptions of the rates whose interval does not exclude an increase by the margin."""
-    from theodolite.measurement.comparison.paired import non_inferiority
+    from theodolite.measurement.comparison import non_inferiority
 
     found = []
     for one in comparisons:

@@ -26,7 +26,7 @@ from theodolite.domain.live import LiveDialogueSummary
 from theodolite.domain.questionnaire import QuestionnaireResponse
 from theodolite.domain.study import Study
 from theodolite.domain.tried import TRIED, tried_in
-from theodolite.measurement.study.codings import written_answers
+from theodolite.measurement.study.risks import written_answers
 from theodolite.testing.people import counted
 
 if TYPE_CHECKING:  # tables can be loaded only when Django knows the database

@@ -216,9 +216,7 @@ def _entry(state: Waiting, reply: Reply, clients: Clients) -> JournalEntry:
 
 
 UnitError = GatewayError | ReplayError | TemplateError
-
 """Errors that end one unit of work and leave the run going."""
-
 
 _KINDS: dict[type[Exception], FailureKind] = {
     Unreachable: FailureKind.UNREACHABLE,

@@ -17,7 +17,6 @@ from theodolite.domain.run import Spending
 from theodolite.domain.study import Budget, Study
 
 BYTES_A_TOKEN = 3
-
 """Bytes of text per token; English has about four, so estimates err on the high side."""
 
 
@@ -119,9 +118,7 @@ class CostEstimator:
 
 
 FAILURES_IN_A_ROW = 20
-
 """Consecutive failed calls to one endpoint that stop a run; count."""
-
 
 _RAISE = "raise `budget` in the study"
 

@@ -32,14 +32,10 @@ from theodolite.domain.run import Spending
 from theodolite.gateways.web_address import NoAddress
 
 FILTER_CODES = frozenset({"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation"})
-
 """Codes with which endpoints say that their own content filter stepped in."""
 
-
 QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
-
 """Codes of a 429 that no waiting mends: there is no money left."""
-
 
 _STATUS_OF_TYPE = {
     "overloaded_error": 529,
@@ -49,22 +45,17 @@ _STATUS_OF_TYPE = {
     "server_error": 500,
     "timeout_error": 504,
 }
-
 """Names of errors to the HTTP statuses that stand for them elsewhere.
 
 Sources: Anthropic, "Errors", documentation of the Claude API; OpenAI, "Error codes", API documentation.
 """
 
-
 _READ = 65_536
 
 _NUMBER = re.compile(r"[45]\d\d")
 
-
 _WORDS_AT = ("message", "detail", "title", "msg")
-
 """Fields in which servers put their words, the usual ones first."""
-
 
 _DEPTH = 4
 
@@ -152,7 +143,6 @@ def _plain_words(body: bytes) -> str:
 
 
 LARGEST_ANSWER = 10 * 2**20
-
 """Bytes of an answer that are read at most, unpacked."""
 
 
@@ -279,9 +269,7 @@ REASONS: dict[type[OSError], AttemptError] = {
     TimeoutError: _nobody("no connection in time", Again.ONCE),
     OSError: _nobody("no connection"),
 }
-
 """Why there is no connection, by what the system said."""
-
 
 TRANSLATIONS: dict[type[BaseException], AttemptError] = {
     BrokenOff: AttemptError(kind=ServerFault, words="the connection broke off", again=Again.UNTIL_SPENT),
@@ -297,14 +285,10 @@ TRANSLATIONS: dict[type[BaseException], AttemptError] = {
     OSError: AttemptError(kind=ServerFault, words="the connection broke off", again=Again.UNTIL_SPENT),
     ValueError: AttemptError(kind=MalformedReply, words="the answer is not HTTP as agreed"),
 }
-
 """Each class of exceptions that an attempt may raise, but for `NoConnection`."""
 
-
 FOREIGN = (OSError, ValueError)
-
 """What an attempt may raise; `TimeoutError` and TLS errors are `OSError`s."""
-
 
 _ERRNO = {
     errno.ECONNREFUSED: "refused",
@@ -349,7 +333,6 @@ def _unconnected(reason: OSError) -> AttemptError:
 
 
 _PASSING = frozenset({408, 409, 425})
-
 """Statuses in which the endpoint refuses now but may not refuse a moment later."""
 
 

@@ -29,7 +29,6 @@ _NO_KEY = re.compile(
 _KEY_SHAPE = re.compile(r"(?=\S*\d)(?=\S*[A-Za-z])\S{16,}")
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 
-
 BEARER_HEADER = "Authorization"
 """Header in which a key stands as bearer token; in any other it stands alone."""
 

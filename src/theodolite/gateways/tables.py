@@ -17,9 +17,7 @@ SQLITE_SCHEMES = ("sqlite",)
 
 POSTGRES_SCHEMES = ("postgres", "postgresql")
 
-
 Rows = tuple[tuple[str, ...], list[dict[str, str]]]
-
 """Names of the columns, and the rows as texts."""
 
 
@@ -95,12 +93,9 @@ def _texts(names: Sequence[str], rows: Iterable[Sequence[object]], query: str) -
 
 
 INSTALL = "pip install 'theodolite[parquet]'"
-
 """The command that installs Apache Arrow."""
 
-
 _GROUP = 20_000
-
 """Rows of one row group; count."""
 
 

@@ -14,17 +14,20 @@ from numpy.typing import NDArray
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.measurement.clusters import ClusterIds, ClusterSums, cluster_sizes, selected_clusters
 from theodolite.measurement.interval import NO_SHARED_UNIT, Ends, check_confidence
 from theodolite.measurement.labels import (
     NO_PAIR,
+    ClusterIds,
+    ClusterSums,
     Label,
     check_labels,
     check_lengths,
+    cluster_sizes,
     clusters_of_pairs,
     label_text,
     paired,
     scale_points,
+    selected_clusters,
 )
 from theodolite.measurement.proportion import DIALOGUES, defect_rate
 

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.measurement.clusters import ClusterIds, ClusterSums, cluster_codes, cluster_sizes, selected_clusters
 from theodolite.measurement.interval import (
     CORRECTED,
     NO_SHARED_UNIT,
@@ -21,7 +20,14 @@ from theodolite.measurement.interval import (
     student_quantile,
     whole_count,
 )
-from theodolite.measurement.labels import SAME_ANSWER
+from theodolite.measurement.labels import (
+    SAME_ANSWER,
+    ClusterIds,
+    ClusterSums,
+    cluster_codes,
+    cluster_sizes,
+    selected_clusters,
+)
 
 Floats = NDArray[np.float64]
 

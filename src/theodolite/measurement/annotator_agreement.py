@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from theodolite.domain.annotating.promotion import BesidePeople
 from theodolite.domain.answers import NO_VALUE
 from theodolite.domain.errors import InputError
+from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.agreeing import (
     AnswerStretch,
     GroupAgreement,
@@ -24,7 +25,6 @@ from theodolite.domain.findings.agreeing import (
     RaterAgreement,
     UnitSpread,
 )
-from theodolite.domain.findings.number import Estimate, Undefined
 from theodolite.domain.instrument import Question, ScaleKind
 from theodolite.measurement.answer_arrays import (
     NO_UNIT_OF_TWO,
@@ -33,9 +33,9 @@ from theodolite.measurement.answer_arrays import (
     by_person,
     prevalence,
 )
-from theodolite.measurement.fraction import mean_fraction
 from theodolite.measurement.interval import normal_quantile
-from theodolite.measurement.rater_groups import group_agreement
+from theodolite.measurement.proportion import mean_fraction
+from theodolite.measurement.rater_models import group_agreement
 
 Floats = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.answers import NO_VALUE, OUTCOME_CODES, WHOLE_DIALOGUE, AnswerColumns
-from theodolite.domain.findings.number import Estimate, Undefined
+from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.instrument import Question, QuestionLevel
 from theodolite.measurement.alpha import AlphaScale, krippendorff_alpha
 from theodolite.measurement.proportion import defect_rate

@@ -13,45 +13,27 @@ from theodolite.measurement.agreement import (
     unanimity,
 )
 from theodolite.measurement.alpha import krippendorff_alpha
-from theodolite.measurement.comparison.paired import (
+from theodolite.measurement.comparison import (
+    adjust_p_values,
+    cluster_permutation,
+    mcnemar,
     newcombe_difference,
     newcombe_unpaired,
     non_inferiority,
     paired_difference,
     unpaired_difference,
 )
-from theodolite.measurement.comparison.planning import (
-    detectable_difference,
-    n_for_difference,
-    n_for_flips,
-    n_for_rate,
-    n_for_zero_defects,
-)
-from theodolite.measurement.comparison.significance import adjust_p_values, cluster_permutation, mcnemar
-from theodolite.measurement.correction.mean import corrected_mean
-from theodolite.measurement.correction.rate import corrected_rate, judge_accuracy, rogan_gladen_rate
-from theodolite.measurement.correction.strata import plan_labels
-from theodolite.measurement.fraction import pass_hat_k, pooled_defect_rate
+from theodolite.measurement.control_charts import confidence_sequence, cusum, ewma, level_detector, rate_detector
+from theodolite.measurement.correction import corrected_mean, corrected_rate, judge_accuracy, rogan_gladen_rate
 from theodolite.measurement.kappa import brennan_prediger, cohen_kappa, conger_kappa, fleiss_kappa, gwet_ac
 from theodolite.measurement.labels import confusion_matrix
-from theodolite.measurement.monitoring.charts import cusum, ewma, level_detector, rate_detector
-from theodolite.measurement.monitoring.scans import confidence_sequence
-from theodolite.measurement.monitoring.watch import watch_history
-from theodolite.measurement.order.entropy import (
-    all_triples_entropy,
-    permutation_entropy,
-    rolling_entropy,
-    rolling_inversions,
-    rolling_subsequence,
-)
-from theodolite.measurement.order.profile import relevance_profile
-from theodolite.measurement.order.sequence import inversion_count, longest_increasing_subsequence
-from theodolite.measurement.order_effects import order_shift
-from theodolite.measurement.probes import human_ceiling, leak_rate, length_bias, position_bias
-from theodolite.measurement.proportion import defect_rate, zero_defect_bound
-from theodolite.measurement.questionnaire.answers import describe_answers, people_permutation
-from theodolite.measurement.questionnaire.ordinal import odds_by_threshold, ordinal_model
-from theodolite.measurement.questionnaire.ranks import (
+from theodolite.measurement.monitoring import watch_history
+from theodolite.measurement.order_profile import relevance_profile
+from theodolite.measurement.ordinal import odds_by_threshold, ordinal_model
+from theodolite.measurement.probes import human_ceiling, leak_rate, length_bias, order_shift, position_bias
+from theodolite.measurement.proportion import defect_rate, pass_hat_k, pooled_defect_rate, zero_defect_bound
+from theodolite.measurement.questionnaires import describe_answers, people_permutation
+from theodolite.measurement.rank_tests import (
     brunner_munzel_test,
     dunn,
     friedman,
@@ -61,9 +43,31 @@ from theodolite.measurement.questionnaire.ranks import (
     superiority,
 )
 from theodolite.measurement.ranking import ranking_agreement
-from theodolite.measurement.rater_groups import cross_agreement, defect_rates_by_group, group_agreement
-from theodolite.measurement.rater_models import dawid_skene, mace
+from theodolite.measurement.rater_models import (
+    cross_agreement,
+    dawid_skene,
+    defect_rates_by_group,
+    group_agreement,
+    mace,
+)
+from theodolite.measurement.sample_size import (
+    detectable_difference,
+    n_for_difference,
+    n_for_flips,
+    n_for_rate,
+    n_for_zero_defects,
+)
 from theodolite.measurement.scores import correlation, score_agreement
+from theodolite.measurement.sequences import (
+    all_triples_entropy,
+    inversion_count,
+    longest_increasing_subsequence,
+    permutation_entropy,
+    rolling_entropy,
+    rolling_inversions,
+    rolling_subsequence,
+)
+from theodolite.measurement.stratified_correction import plan_labels
 from theodolite.measurement.study.findings import measure_study
 from theodolite.measurement.trees.tree import MeasurementTree
 from theodolite.measurement.votes import (

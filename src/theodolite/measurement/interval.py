@@ -1,18 +1,21 @@
-"""Interval formulas: quantiles, Wilson, Clopper-Pearson, and statistics corrected for chance."""
+"""Interval formulas: quantiles, Wilson, Clopper-Pearson, chance-corrected statistics, beta-binomial model."""
 
 from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, SupportsIndex
 
-from scipy.special import betaincinv, ndtri, stdtrit
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaincinv, gammaln, ndtri, stdtrit
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate
-from theodolite.measurement.beta_binomial import clustered_share
 
 Ends = tuple[float, float]
 """Lower and upper end of an interval."""
@@ -193,3 +196,245 @@ def beyond_chance(
         method=fixed if rests_on_wilson(value, error) else f"{method}, logarithm of 1 - value",
         n_clusters=None if concord.clusters is None else len(concord.clusters),
     )
+
+
+Floats = NDArray[np.float64]
+
+CORRELATION_PRIOR = (0.8, 4.0)
+"""Beta prior of the correlation within clusters: mostly small, mean 1/6."""
+
+COARSE = 256
+"""Cells of the first grid over shares; it only finds where the mass is."""
+
+FINE = 512
+"""Cells of the second grid over shares."""
+
+CORRELATIONS = 64
+"""Points of the grid over correlations."""
+
+NEGLIGIBLE = 1e-10
+"""Density relative to the highest below which a cell is left out."""
+
+CAUTION = 0.25
+"""Exponent that the outer end adds to the prior of a rare share: half of the way from Jeffreys' prior, whose
+exponent is -1/2, to the prior of Clopper and Pearson's upper limit, whose exponent is 0."""
+
+RARE = 0.4
+"""Share of units from which on the outer end needs no caution."""
+
+BISECTIONS = 60
+"""Steps that find a bound; the error halves with each."""
+
+Sizes = tuple[tuple[float, int], ...]
+"""Pairs (units of a cluster, clusters of this size)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusteredShare:
+    """The posterior of a share over clusters, the correlation integrated out.
+
+    Attributes:
+        edges: Ends of the cells; angles whose squared sine is the share.
+        mass: Probability up to each edge; fractions, shape of `edges`.
+        correlation: Posterior mean of the correlation within clusters; fraction.
+        correlations: Posterior weights of the correlations of the grid; fractions, shape (`CORRELATIONS`,).
+        count: Units with the property; parts of a unit may occur.
+        sizes: How many clusters there are of each size.
+    """
+
+    edges: Floats
+    mass: Floats
+    correlation: float
+    correlations: Floats
+    count: float
+    sizes: Sizes
+
+    @property
+    def n(self) -> float:
+        """Units; count."""
+        return sum(size * times for size, times in self.sizes)
+
+    def quantile(self, fraction: float) -> float:
+        """Return the share below which this fraction of the probability lies."""
+        return float(np.sin(np.interp(fraction, self.mass, self.edges)) ** 2)
+
+    def ends(self, confidence: float) -> tuple[float, float]:
+        """Return the ends of the interval of the share; fractions.
+
+        Equal tails of the posterior. Where few units have the property, the
+        posterior knows little about the correlation within clusters, and its
+        upper end is too low for clusters that resemble each other strongly. So
+        the prior of the upper end is more cautious there (`CAUTION`, fading out
+        up to a share of `RARE`). The upper end for a count of 0 is
+        `zero_count_bound`, and no upper end is below it. Likewise the lower end
+        where few units lack the property.
+
+        Args:
+            confidence: Coverage; fraction in (0, 1).
+
+        Source:
+            Brown, Cai, DasGupta (2001), Statistical Science 16:101-133 (Jeffreys' prior, and limits of
+            Clopper and Pearson as posteriors). Its coverage: benchmarks/COVERAGE.md.
+        """
+        tail, share = (1.0 - confidence) / 2.0, self.count / self.n
+        bound = zero_count_bound(self.sizes, tail)
+        if share <= 0.0:
+            return 0.0, bound
+        if share >= 1.0:
+            return 1.0 - bound, 1.0
+        low = self._cautious(1.0 - share, tail, np.cos)
+        high = self._cautious(share, 1.0 - tail, np.sin)
+        return min(low, 1.0 - bound, share), max(high, bound, share)
+
+    def zero_count_bound(self, tail: float) -> float:
+        """Return `zero_count_bound` over the posterior of the correlation, where there is a count to learn it from.
+
+        Args:
+            tail: Probability to see none; fraction in (0, 1).
+        """
+        if self.count <= 0.0:
+            return zero_count_bound(self.sizes, tail)
+        return _share_of_none(self.sizes, tail, self.correlations)
+
+    def _cautious(self, rare: float, fraction: float, side: Callable[[Floats], Floats]) -> float:
+        """Return a quantile of the posterior times side**(2 c), c the caution that a share as rare as this needs."""
+        caution = CAUTION * max(1.0 - rare / RARE, 0.0)
+        if caution == 0.0:
+            return self.quantile(fraction)
+        middles = (self.edges[:-1] + self.edges[1:]) / 2
+        weights = np.diff(self.mass) * side(middles) ** (2.0 * caution)
+        mass = np.concatenate(([0.0], np.cumsum(weights))) / weights.sum()
+        return float(np.sin(np.interp(fraction, mass, self.edges)) ** 2)
+
+
+def zero_count_bound(sizes: Sizes, tail: float) -> float:
+    """Return the share at which units in clusters all lack the property with a probability of `tail`.
+
+    The probability is the beta-binomial one, averaged over the prior of the
+    correlation within clusters: a count of 0 itself says nothing about how much
+    units of one cluster resemble each other. Correlation makes a count of 0 more
+    likely, so the bound is never below that of independent units, 1 - tail**(1/n).
+
+    Args:
+        sizes: Pairs (units of a cluster, clusters of this size).
+        tail: Probability to see none; fraction in (0, 1).
+
+    Source:
+        Box (1980), Sampling and Bayes' Inference in Scientific Modelling and Robustness, Journal of the Royal
+        Statistical Society A 143:383-430 (prior predictive probabilities); for independent units the exact bound
+        of Clopper, Pearson (1934), Biometrika 26:404-413.
+    """
+    return _zero_count_bound(tuple(sorted(sizes)), tail)
+
+
+@lru_cache(maxsize=4096)
+def _zero_count_bound(sizes: Sizes, tail: float) -> float:
+    if all(size == 1 for size, _ in sizes):
+        return -math.expm1(math.log(tail) / sum(times for _, times in sizes))
+    return _share_of_none(sizes, tail, _correlation_grid()[1])
+
+
+def _share_of_none(sizes: Sizes, tail: float, weights: Floats) -> float:
+    """Return the share at which no unit has the property with a probability of `tail`, correlations weighted."""
+    correlations, _ = _correlation_grid()
+    concentration = (1.0 - correlations) / correlations
+    whole = sum(times * (gammaln(concentration) - gammaln(concentration + size)) for size, times in sizes)
+
+    def none_seen(share: float) -> float:
+        rest = (1.0 - share) * concentration
+        parts = sum(times * (gammaln(rest + size) - gammaln(rest)) for size, times in sizes)
+        return float(weights @ np.exp(whole + parts))
+
+    n = sum(size * times for size, times in sizes)
+    low, high = -math.expm1(math.log(tail) / n), 1.0 - 1e-12
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if none_seen(middle) > tail else (low, middle)
+    return high
+
+
+def clustered_share(clusters: Iterable[tuple[int, int]]) -> ClusteredShare:
+    """Return the posterior of the share of defects over clusters.
+
+    Each cluster has a share of its own, drawn from a beta distribution around
+    the common one. The likelihood is integrated over the correlation within
+    clusters and combined with Jeffreys' prior for the share, which is flat in
+    the angle whose squared sine is the share.
+
+    Args:
+        clusters: Pairs (defects, labelled), counts; labelled at least 1.
+    """
+    tallies = Counter(clusters)
+    coarse = np.linspace(0.0, np.pi / 2, COARSE + 1)
+    fine = np.linspace(*_where_the_mass_is(coarse, tallies), FINE + 1)
+    joint = _joint_density(fine, tallies)
+    density = joint.sum(axis=1)
+    mass = np.concatenate(([0.0], np.cumsum(density))) / density.sum()
+    correlations, _ = _correlation_grid()
+    sizes = Counter[float]()
+    for (_, labelled), times in tallies.items():
+        sizes[labelled] += times
+    return ClusteredShare(
+        edges=fine,
+        mass=mass,
+        correlation=float((joint @ correlations).sum() / joint.sum()),
+        correlations=joint.sum(axis=0) / joint.sum(),
+        count=sum(defects * times for (defects, _), times in tallies.items()),
+        sizes=tuple(sizes.items()),
+    )
+
+
+def _where_the_mass_is(edges: Floats, tallies: Counter[tuple[int, int]]) -> tuple[float, float]:
+    density = _joint_density(edges, tallies).sum(axis=1)
+    dense = np.flatnonzero(density > NEGLIGIBLE * density.max())
+    return float(edges[max(dense[0] - 1, 0)]), float(edges[min(dense[-1] + 2, COARSE)])
+
+
+def _joint_density(edges: Floats, tallies: Counter[tuple[int, int]]) -> Floats:
+    """Return the posterior over (cell of share, correlation), highest cell 1."""
+    angles = (edges[:-1] + edges[1:]) / 2
+    correlations, weights = _correlation_grid()
+    concentration = (1.0 - correlations) / correlations
+    log_density = _log_likelihood(np.sin(angles)[:, None] ** 2, np.cos(angles)[:, None] ** 2, concentration, tallies)
+    log_density = log_density + np.log(weights)
+    density: Floats = np.exp(log_density - log_density.max())
+    return density
+
+
+def _log_likelihood(share: Floats, rest: Floats, concentration: Floats, tallies: Counter[tuple[int, int]]) -> Floats:
+    """Return the beta-binomial log likelihood up to a constant, shape (shares, correlations).
+
+    Sum over clusters of ln B(d + a, s + b) - ln B(a, b) with a = share * concentration
+    and b = (1 - share) * concentration; equal terms of different clusters are summed once.
+    """
+    total = np.zeros((share.size, concentration.size))
+    for base, counts in (
+        (share * concentration, _tally(tallies, lambda defects, _: defects)),
+        (rest * concentration, _tally(tallies, lambda defects, labelled: labelled - defects)),
+    ):
+        for count, times in counts.items():
+            total += times * (gammaln(base + count) - gammaln(base))
+    for count, times in _tally(tallies, lambda _, labelled: labelled).items():
+        total -= times * (gammaln(concentration + count) - gammaln(concentration))
+    return total
+
+
+def _tally(tallies: Counter[tuple[int, int]], of: Callable[[int, int], int]) -> dict[int, int]:
+    counts: Counter[int] = Counter()
+    for (defects, labelled), times in tallies.items():
+        counts[of(defects, labelled)] += times
+    return {count: times for count, times in counts.items() if count}
+
+
+@lru_cache(maxsize=1)
+def _correlation_grid() -> tuple[Floats, Floats]:
+    """Return correlations from nearly 0 to nearly 1 and their prior weights.
+
+    They are cubes of evenly spaced numbers, so densest near 0, where many or
+    large clusters put the correlation; weights are the prior times the spacing.
+    """
+    steps = (np.arange(CORRELATIONS) + 0.5) / CORRELATIONS
+    points: Floats = steps**3
+    first, second = CORRELATION_PRIOR
+    weights = points ** (first - 1.0) * (1.0 - points) ** (second - 1.0) * steps**2
+    return points, weights / weights.sum()

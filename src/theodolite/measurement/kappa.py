@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.measurement.clusters import ClusterIds, ClusterSums, cluster_sizes, selected_clusters
 from theodolite.measurement.interval import (
     CORRECTED,
     NO_SHARED_UNIT,
@@ -25,12 +24,16 @@ from theodolite.measurement.interval import (
 from theodolite.measurement.labels import (
     NO_PAIR,
     SAME_ANSWER,
+    ClusterIds,
+    ClusterSums,
     Label,
+    cluster_sizes,
     clusters_of_pairs,
     confusion_matrix,
     label_text,
     paired,
     scale_points,
+    selected_clusters,
     shares_of,
 )
 

@@ -13,19 +13,20 @@ from scipy.special import lambertw
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.order import FEWEST_SCORES, Chance, RankingAgreement
-from theodolite.measurement.clusters import ClusterIds, cluster_codes, selected_clusters
 from theodolite.measurement.interval import check_confidence
-from theodolite.measurement.order.entropy import all_triples_entropy, permutation_entropy
-from theodolite.measurement.order.profile import FEWEST_DRAWS, Null, null_of, rising_of_rows, trend_chance
-from theodolite.measurement.order.sequence import (
+from theodolite.measurement.labels import ClusterIds, cluster_codes, selected_clusters
+from theodolite.measurement.order_profile import FEWEST_DRAWS, Null, null_of, rising_of_rows, trend_chance
+from theodolite.measurement.scores import Correlation, correlation
+from theodolite.measurement.sequences import (
     Floats,
     Whole,
+    all_triples_entropy,
     as_scores,
     inversion_count,
     longest_increasing_subsequence,
+    permutation_entropy,
     ranks,
 )
-from theodolite.measurement.scores import Correlation, correlation
 
 PAIRS: Final = "fraction of pairs of units"
 CHAIN: Final = "units in the longest common chain"

@@ -12,11 +12,17 @@ from numpy.typing import NDArray
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.measurement.beta_binomial import zero_count_bound
-from theodolite.measurement.clusters import ClusterIds, cluster_codes, selected_clusters
-from theodolite.measurement.interval import check_confidence, normal_quantile, student_quantile
-from theodolite.measurement.order.sequence import inversion_count
-from theodolite.measurement.score_columns import Scale, ends_of_constant, score_column, sizes_of
+from theodolite.measurement.interval import check_confidence, normal_quantile, student_quantile, zero_count_bound
+from theodolite.measurement.labels import (
+    ClusterIds,
+    Scale,
+    cluster_codes,
+    ends_of_constant,
+    score_column,
+    selected_clusters,
+    sizes_of,
+)
+from theodolite.measurement.sequences import inversion_count
 
 Floats = NDArray[np.float64]
 Correlation = Literal["pearson", "spearman", "kendall"]

@@ -14,10 +14,8 @@ from numpy.typing import NDArray
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.measurement.alpha import AlphaScale, krippendorff_alpha
-from theodolite.measurement.clusters import ClusterIds, cluster_sizes, selected_clusters
-from theodolite.measurement.fraction import mean_fraction
-from theodolite.measurement.labels import Label, label_text, scale_points
-from theodolite.measurement.proportion import DIALOGUES, NOTHING_LABELLED, defect_rate
+from theodolite.measurement.labels import ClusterIds, Label, cluster_sizes, label_text, scale_points, selected_clusters
+from theodolite.measurement.proportion import DIALOGUES, NOTHING_LABELLED, defect_rate, mean_fraction
 
 Votes = Sequence[Sequence[Label]]
 """What one judge said of each unit, every time it was asked; None = it gave no label."""

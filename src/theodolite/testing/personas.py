@@ -13,14 +13,10 @@ from theodolite.domain.scenario import Scenario, Task
 from theodolite.testing.templates import fill
 
 OPENING = "(The chat is open. Write your first message.)"
-
 """What opens the chat for the simulated user, since a chat begins with an incoming line."""
 
-
 LEFT_OUT = "(Earlier messages of this chat are not shown any more.)"
-
 """What opens the chat once its beginning has left the history window."""
-
 
 _RULES = """\
 You play a person who is using an application. Stay this person in everything you write.
@@ -36,16 +32,13 @@ Rules
 - The first incoming line only opens the chat; every later one is the application's reply.
 - When the person has what they want, or gives up, write {stop} and nothing else."""
 
-
 _STYLE = """\
 
 
 How this person writes. These lines are about other matters: take over the manner, never the content.
 {examples}"""
 
-
 _LANGUAGE = "\n\nWrite in this language, whatever language the application answers in: {language}"
-
 
 _DOCUMENT = """\
 
@@ -101,7 +94,6 @@ TASKS: dict[Task, TaskRules] = {
         is_shown=True,
     ),
 }
-
 """Every task with its rules."""
 
 
@@ -134,7 +126,6 @@ def rules_version() -> str:
 
 
 NAME_COLUMN = "name"
-
 """The column that people are called by, where a table has it."""
 
 

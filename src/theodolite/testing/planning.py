@@ -33,15 +33,11 @@ if TYPE_CHECKING:
 
 
 RECORDED_SCENARIO = "recorded"
-
 """Name of the scenario of recorded dialogues where the study writes none down."""
-
 
 _LABEL = re.compile(r"(?:(?P<application>.*)/)?d(?P<number>\d+)", re.DOTALL)
 
-
 _KEPT = 10_000
-
 """Settings that are kept to be given again; count. Cells beyond are rarely met twice in a row."""
 
 

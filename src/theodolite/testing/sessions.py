@@ -213,7 +213,6 @@ def _strategies(state: ConversationState) -> tuple[Strategy, ...]:
 
 
 STOP_WORD = "[END]"
-
 """What a simulated user writes when it is done, unless the scenario says otherwise."""
 
 
@@ -320,7 +319,6 @@ def _attempt(state: ConversationState, move: Try, prompt_at: int | None) -> Flow
 
 
 FLOW_VERSION = 3
-
 """Number of the rules by which sessions are held; raised by hand when they change."""
 
 

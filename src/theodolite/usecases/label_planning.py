@@ -19,7 +19,7 @@ from theodolite.domain.fault import did_you_mean
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import version_of
 from theodolite.domain.study import Study
-from theodolite.measurement.correction.strata import LabelPlan, plan_labels
+from theodolite.measurement.stratified_correction import LabelPlan, plan_labels
 from theodolite.measurement.study.paired_labels import DEFECT, NO_VERDICT, SOUND, strata_of, verdicts_of
 
 

@@ -35,8 +35,7 @@ from theodolite.domain.replay import JournalEntry, Returned, Waiting, advance, b
 from theodolite.domain.run import Run, RunState
 from theodolite.domain.study import Study
 from theodolite.domain.validation_report import ValidationReport
-from theodolite.measurement.study.realism import RealismBook
-from theodolite.measurement.study.role_breaks import RoleBreakBook
+from theodolite.measurement.study.realism import RealismBook, RoleBreakBook
 from theodolite.ports.store import Store
 from theodolite.testing.people import failures_of
 from theodolite.usecases.plan_alignment import as_planned

@@ -10,7 +10,7 @@ from contextlib import closing
 import pytest
 
 from tests.fakes.terminal import theodolite
-from tests.unit.measurement.monitoring.given import series
+from tests.unit.measurement.series_of_scores import series
 
 pytestmark = pytest.mark.integration
 COLUMNS = ("stars", "at", "item", "run", "human", "anchor")

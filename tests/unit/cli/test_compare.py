@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.unit.measurement.comparison.test_sides import ruling, side
+from tests.unit.measurement.test_sample_size import ruling, side
 from theodolite.cli.compare import _not_ruled_out
-from theodolite.measurement.comparison.sides import compare_sides
+from theodolite.measurement.sample_size import compare_sides
 
 
 def by(one, annotator):

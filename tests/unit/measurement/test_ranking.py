@@ -6,8 +6,8 @@ from scipy.stats import kendalltau
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
-from theodolite.measurement.order.sequence import longest_increasing_subsequence, ranks
 from theodolite.measurement.ranking import _chain, _opposed_rows, ranking_agreement
+from theodolite.measurement.sequences import longest_increasing_subsequence, ranks
 
 
 @pytest.mark.parametrize("n", [5, 20, 60])

@@ -28,7 +28,6 @@ from theodolite.ports.clock import Clock
 from theodolite.ports.endpoint import EndpointCheck
 
 PromptForm: TypeAlias = Callable[[str, int, str], str]
-
 """From a prompt, the number of its turn and the source material to what `GetResponse` is given."""
 
 
@@ -52,9 +51,7 @@ def prompt_template(source: str, name: str) -> PromptForm:
 
 
 INIT_SLOTS = ("auth",)
-
 """What the templates of a constructor's arguments may name."""
-
 
 _WHOLE = re.compile(r"\s*\{\{\s*auth((?:\.\w+)*)\s*\}\}\s*")
 
@@ -226,16 +223,11 @@ def _named(value: Any) -> str:
 
 T = TypeVar("T")
 
-
 CLOSE_S = 5.0
-
 """Time for `CloseConnection`; seconds."""
 
-
 ON_CLASS = "on class"
-
 """First member of a version that the worker could ask for on the class alone."""
-
 
 _numbers = itertools.count(1)
 

@@ -155,12 +155,9 @@ def _text(answer: Mapping[str, Any]) -> str | AttemptError:
 
 
 PARALLEL = 8
-
 """Calls in flight at most to one function; count."""
 
-
 OFFERED = ("context", "guideline", "questions")
-
 """Keywords that a function is given beside the turns if it takes them."""
 
 

@@ -27,9 +27,7 @@ from theodolite.ports.clock import Clock
 from theodolite.ports.endpoint import EndpointCheck
 
 ENDPOINT_CHECK_S = 4.0
-
 """Deadline of an endpoint check; seconds."""
-
 
 _ENDPOINT_CHECK_POLICY = RetryPolicy(connect_s=2.5, attempts=3, attempts_once=1, first_wait_s=0.4, longest_asked_s=0.0)
 

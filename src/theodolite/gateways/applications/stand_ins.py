@@ -75,9 +75,7 @@ class RecordedApplication:
 
 
 SLOT = "context"
-
 """What a system prompt may name: the source material."""
-
 
 _SYSTEMS_KEPT = 64
 

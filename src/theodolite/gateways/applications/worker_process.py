@@ -146,26 +146,17 @@ WORKER_FILE = Path(__file__).with_name("worker.py")
 
 BASE_CLASS_FILE = Path(__file__).parents[2] / "aria.py"
 
-
 LOAD_S = 600.0
-
 """Time for a process to load the application's code; seconds. Some applications load a model."""
 
-
 EXIT_S = 2.0
-
 """Time for a process to end by itself after its last request; seconds."""
 
-
 ABANDON_S = 2.0
-
 """Time in which a process must answer that it has dropped a call; seconds. One that does not is stuck as a whole."""
 
-
 ABANDON = "abandon"
-
 """Operation by which a worker drops a call."""
-
 
 _CONTENTS = {
     "new": {"identity", "raised"},
@@ -173,22 +164,15 @@ _CONTENTS = {
     "method": {"returned", "raised"},
     ABANDON: {"blocked"},
 }
-
 """What an answer to each operation holds, one of these at least."""
 
-
 LARGEST_LINE = 64 * 2**20
-
 """Bytes of one answer of a process."""
 
-
 LARGEST_LOG = 10 * 2**20
-
 """Bytes from which on an application's log is begun anew."""
 
-
 Observe = Callable[[str, str], None]
-
 """Receives what code does on the network: the kind of event and its destination."""
 
 

@@ -21,12 +21,9 @@ from theodolite.gateways.secret_redaction import Credentials
 from theodolite.ports.application import OnChunk
 
 MOST_STUCK = 8
-
 """Calls without an answer that one process may hold before new calls go to a fresh one; count."""
 
-
 Start = Callable[[], WorkerChannel]
-
 """Starts a process of the application; the code is not loaded yet."""
 
 

@@ -23,12 +23,9 @@ from theodolite.gateways.web_address import NoAddress, WebAddress, web_address
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _TRANSLATED = ipaddress.ip_network("64:ff9b::/96")
-
 """IPv6 addresses by which a network without IPv4 reaches the IPv4 Internet (NAT64, RFC 6052)."""
 
-
 _UNICAST = ipaddress.ip_network("2000::/3")
-
 """The IPv6 addresses that IANA has given out for the Internet."""
 
 
@@ -103,24 +100,16 @@ def require_public_host(url: str, *, what: str) -> None:
 
 
 CA_FILE = "THEODOLITE_CA_FILE"
-
 """Environment variable with a PEM file of certificate authorities to trust beside those of the system."""
 
-
 CLIENT_CERT = "THEODOLITE_CLIENT_CERT"
-
 """Environment variable with the PEM file of the certificate that this side presents."""
 
-
 CLIENT_KEY = "THEODOLITE_CLIENT_KEY"
-
 """Environment variable with the PEM file of its private key."""
 
-
 CLIENT_KEY_PASSWORD = "THEODOLITE_CLIENT_KEY_PASSWORD"  # noqa: S105 - the name of a variable
-
 """Environment variable with the passphrase of the private key."""
-
 
 _SEPARATORS = re.compile(r"[,\s]+")
 

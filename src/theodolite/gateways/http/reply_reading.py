@@ -24,24 +24,16 @@ from theodolite.gateways.secret_redaction import Secret, StruckPieces
 from theodolite.ports.application import OnChunk
 
 END = "[DONE]"
-
 """What many servers send as their last event."""
 
-
 FAILED = "error"
-
 """Name of events with which servers end a reply that they cannot go on with."""
 
-
 MOST_EVENTS = 200_000
-
 """Events of one answer that are read at most; count. Models send one event a token, and write fewer tokens."""
 
-
 MOST_LINES = 5 * MOST_EVENTS
-
 """Lines of one answer that are read at most, comments and empty ones included; count."""
-
 
 _LINE_END = re.compile(r"[\r\n]")
 
@@ -179,14 +171,10 @@ def _no_stream() -> AttemptError:
 
 _STEP = re.compile(r"""\.([\w-]+)|\[(\d+)\]|\[(?:"([^"\]]+)"|'([^'\]]+)')\]""")
 
-
 SHOWN = 60
-
 """Characters of an answer that are shown where it cannot be read."""
 
-
 Path = tuple[str | int, ...]
-
 """Keys and positions from the root of a JSON document."""
 
 

@@ -20,24 +20,16 @@ if TYPE_CHECKING:
 
 
 START = 8
-
 """Calls in flight before anything is known of an account; count."""
 
-
 COOLDOWN_S = 1.0
-
 """Time after a cut in which there is no other one; seconds."""
 
-
 LONGEST_COOLDOWN_S = 60.0
-
 """Longest cooldown that an endpoint may ask for; seconds."""
 
-
 SATURATED = 0.8
-
 """Share of the limit that must have been in use before it may grow: an idle limit proves nothing."""
-
 
 _FIRST_CUT = 0.5  # back to what it was a round trip ago
 
@@ -160,12 +152,9 @@ class AdaptiveLimit:
 
 
 REMEMBERED_S = 24 * 3600.0
-
 """How long what an account bore is taken for a hint; seconds."""
 
-
 PAUSE_S = 1.0
-
 """Shortest time between two notes; seconds."""
 
 
@@ -213,17 +202,12 @@ def limit_log(folder: Path, clock: Clock, *parts: str) -> LimitLog:
 
 
 PARALLEL = 256
-
 """Calls in flight at most where nobody says otherwise; count."""
 
-
 START_PRICED = 4
-
 """Calls in flight before anything is known of an account whose calls cost money; count."""
 
-
 MOST_AT_FIRST_PRICED = 32
-
 """Calls in flight at first where an earlier run knows that such an account bears more; count."""
 
 
@@ -355,9 +339,7 @@ _PATIENT = 0.3
 
 _RECALLED = 1.1  # a little more than a window: what began before it may have arrived within it
 
-
 _BUSY = frozenset({503})
-
 """Statuses beside "too many requests" by which servers say that they have too much to do."""
 
 

@@ -16,9 +16,7 @@ from theodolite.gateways.errors import Again, AttemptError
 from theodolite.ports.clock import Clock
 
 REFUSALS = 8
-
 """Refusals for "too many requests" that are borne for each attempt of a call; count."""
-
 
 _DOUBLINGS = 64  # more than any wait is long; twice as much again would one day be too large for a number
 

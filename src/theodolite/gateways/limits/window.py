@@ -13,19 +13,13 @@ from theodolite.domain.identity import digest
 from theodolite.ports.clock import Clock
 
 SPAN_S = 60.0
-
 """Length of the window that providers mean by "per minute"; seconds."""
 
-
 _MARGIN = 0.01
-
 """Share by which a window is longer here than there: two clocks never agree."""
 
-
 _UNDER_WAY = 0.05
-
 """Share of a window for which a call may be under way; it counts from its arrival, which nobody here sees."""
-
 
 _SHORTEST_WAIT_S = 0.001
 
@@ -150,7 +144,6 @@ def _smallest(*limits: int | None) -> int | None:
 
 
 LARGEST_BYTES = 1_000_000
-
 """Size at which the log drops what is too old to matter."""
 
 

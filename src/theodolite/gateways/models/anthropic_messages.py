@@ -50,7 +50,6 @@ def whole(events: Sequence[EventBody]) -> Mapping[str, Any] | None:
 
 
 STREAMED_MESSAGES = StreamForm(fields={"stream": True}, piece=piece, whole=whole)
-
 """Usage comes unasked: what was read with the first event, what was written with the last but one."""
 
 
@@ -66,22 +65,15 @@ def _blocks(events: Sequence[EventBody]) -> list[dict[str, Any]]:
 
 
 TOKENS_AT_MOST = 4096
-
 """Length of a reply at most, where the study's `params` do not say; this API demands a number."""
 
-
 FORM_FIELD = "output_config"
-
 """Field of a request that says, among other things, which form the answer has."""
-
 
 _FORM = "format"
 
-
 REFUSAL = "refusal"
-
 """Why a reply stopped when the endpoint's own classifier stepped in."""
-
 
 _TOKENS_READ = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
@@ -137,7 +129,6 @@ MESSAGES = Dialect(
     headers={"anthropic-version": "2023-06-01"},
     sets_form=sets_form,
 )
-
 """Anthropic's Messages in the version that this form was written for."""
 
 

@@ -27,7 +27,6 @@ from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock
 
 _REFUSING = frozenset({400, 422})
-
 """Statuses with which servers refuse a field that they do not know, whatever their words."""
 
 

@@ -138,7 +138,6 @@ STREAMED_CHAT = StreamForm(
     end={"choices": [{"delta": {}, "finish_reason": ""}]},
     wishes={"stream_options": {"include_usage": True}},
 )
-
 """Without `stream_options` the events tell no tokens; servers that do not know it ignore it, or refuse the request."""
 
 
@@ -154,24 +153,16 @@ def _last(payload: Sequence[Any], name: str) -> Any:
 
 
 FORM_FIELD = "response_format"
-
 """Field of a request that says which form the answer has."""
 
-
 NOTHING: Mapping[str, object] = MappingProxyType({})
-
 """No further fields."""
 
-
 SCHEMA_NAME = "answer"
-
 """Name that Chat Completions demand for a schema."""
 
-
 CHAT_FIELD = "messages"
-
 """Field of a request that holds the chat."""
-
 
 _WRITE = json.JSONEncoder(separators=(",", ":")).encode
 
@@ -263,7 +254,6 @@ CHAT_COMPLETIONS = Dialect(
     form_field=FORM_FIELD,
     sets_form=sets_form,
 )
-
 """OpenAI's Chat Completions, which most other servers speak too."""
 
 

@@ -27,7 +27,6 @@ from theodolite.ports.clock import Clock
 from theodolite.ports.endpoint import EndpointCheck
 
 _UNSUPPORTED = frozenset({400, 422, 500, 501})
-
 """Statuses with which servers refuse a field that they do not know or cannot follow.
 
 A 500 comes here only where its words name the field, as those of llama-cpp-python's server do:
@@ -97,14 +96,10 @@ def words_alone(request: AskModel) -> AskModel:
 
 
 KNOCK_WORDS = "Reply with the word ok."
-
 """What an endpoint is asked before the first paid unit; the smallest real call."""
 
-
 ENDPOINT_CHECK_S = 4.0
-
 """Deadline of an endpoint check, everything included; seconds."""
-
 
 _CHAT_SHARE = 0.75
 
@@ -112,9 +107,7 @@ _LIST_S = 0.6
 
 _BESIDE_S = 0.9  # waiting for the minute of the limits included
 
-
 ENDPOINT_CHECK_POLICY = RetryPolicy(connect_s=2.5, attempts=3, attempts_once=1, first_wait_s=0.4, longest_asked_s=0.0)
-
 
 _SHOWN_NAMES = 8
 

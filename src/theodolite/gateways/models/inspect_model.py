@@ -35,9 +35,7 @@ from theodolite.ports.endpoint import EndpointCheck
 OURS = frozenset(
     {"max_retries", "timeout", "attempt_timeout", "max_connections", "adaptive_connections", "cache", "batch"}
 )
-
 """Fields that other keys of a model stand for: `attempts`, `timeout`, `parallel`, `cache`."""
-
 
 _MILLION = 1_000_000
 
@@ -99,17 +97,12 @@ def _priced(outcome: Reply | AttemptError, cost_usd: float | None) -> Reply | At
 
 
 EXTRA = "pip install 'theodolite[inspect]'"
-
 """How the extra is installed."""
 
-
 _MARKUP = re.compile(r"\[/?(?:bold|italic|dim|underline|red|green|blue|yellow)\]")
-
 """What makes Inspect's own messages look well in its terminal."""
 
-
 _NOT_MEANT = (TypeError, AttributeError, LookupError)
-
 """What providers' code trips over where an answer has another form than it expects."""
 
 
@@ -282,7 +275,6 @@ def _schema_fields(schema: Mapping[str, object] | None) -> dict[str, Any]:
 
 
 ENDPOINT_CHECK_S = 4.0
-
 """Deadline of an endpoint check; seconds."""
 
 

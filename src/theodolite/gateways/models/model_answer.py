@@ -128,9 +128,7 @@ def token_count(payload: Mapping[str, Any], key: str) -> int:
 
 
 MARKS = {"<think>": "</think>", "[THINK]": "[/THINK]"}
-
 """What thoughts begin with, to what they end with."""
-
 
 _END_ALONE = re.compile(r"^[ \t]*(?:</think>|\[/THINK\])[ \t]*$", re.MULTILINE)
 
@@ -207,7 +205,6 @@ class Speech:
 
 
 EventBody = Mapping[str, Any]
-
 """One event's JSON object."""
 
 

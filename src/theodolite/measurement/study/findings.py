@@ -1,42 +1,69 @@
-"""All findings of a run."""
+"""All findings of a run, with the checks of numeric claims."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from itertools import product
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations, product
+from statistics import median
 
-from theodolite.domain.answer_rules import AnswerSources, QuestionLabels, annotators_of, positions_of
+from theodolite.domain.answer_rules import AnswerSource, AnswerSources, QuestionLabels, annotators_of, positions_of
 from theodolite.domain.answers import Positions
-from theodolite.domain.application import Application
+from theodolite.domain.application import Application, Claim
 from theodolite.domain.choices import MeanCorrection, RateCorrection
+from theodolite.domain.claim import ClaimStanding, ClaimTest, rules_meant
 from theodolite.domain.correction import choice_for
-from theodolite.domain.estimate import Confusion, Findings, Measurement
+from theodolite.domain.dialogue import Level
+from theodolite.domain.estimate import Confusion, Estimate, Findings, Measurement, Undefined
 from theodolite.domain.estimate_subject import EstimateSubject
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.findings.agreeing import AnnotatorGroups, RaterChecks
+from theodolite.domain.findings.proxy_check import LevelOrder, ProxyCheck, ProxyRate
 from theodolite.domain.findings.role_break import RoleBreakCheck, RoleBreakRules
-from theodolite.domain.guideline import DefectRule, Guideline
+from theodolite.domain.findings.significance import Significance
+from theodolite.domain.guideline import DefectRule, Guideline, Violation
 from theodolite.domain.instrument import QuestionLevel, Scale, ScaleKind
+from theodolite.domain.people.event_record import (
+    EventFinding,
+    EventRecord,
+    ExposureTally,
+    LanguageTally,
+    WithdrawalTally,
+)
+from theodolite.domain.people.exposure import BreakRule, Exposure
+from theodolite.domain.people.session import Session, SessionState
+from theodolite.domain.people.withdrawal import Withdrawal
+from theodolite.domain.plan import Setting, TesterKind
+from theodolite.domain.scenario import Proxy, Scenario
 from theodolite.domain.study import Study
+from theodolite.measurement.comparison import TOO_FEW, adjust_p_values, told_apart
+from theodolite.measurement.labels import cluster_sizes, shared_clusters
+from theodolite.measurement.probes import leaks_of
+from theodolite.measurement.proportion import defect_rate
 from theodolite.measurement.study.agreements import (
+    adjusted,
     agreements,
+    annotator_groups,
     confusions,
     pool_agreements,
     rater_checks,
     score_agreements,
 )
-from theodolite.measurement.study.annotator_groups import adjusted, annotator_groups
-from theodolite.measurement.study.claims import claim_tests, event_finding, proxy_checks
-from theodolite.measurement.study.codings import coding_findings
-from theodolite.measurement.study.corrected_rates import corrected_means, corrected_rates, transported_rate
 from theodolite.measurement.study.judge_diagnostics import judge_diagnostics
 from theodolite.measurement.study.order_metrics import conditions, order_findings, order_metrics
 from theodolite.measurement.study.paired_labels import Design, pair_question_labels, sample_design
-from theodolite.measurement.study.rates import rates, strategy_tallies, task_tallies
-from theodolite.measurement.study.realism import realisms
+from theodolite.measurement.study.rates import (
+    corrected_means,
+    corrected_rates,
+    rates,
+    strategy_tallies,
+    task_tallies,
+    transported_rate,
+)
+from theodolite.measurement.study.realism import realisms, role_break_checks
 from theodolite.measurement.study.responses import response_findings
-from theodolite.measurement.study.risks import risk_findings
-from theodolite.measurement.study.role_breaks import role_break_checks
+from theodolite.measurement.study.risks import coding_findings, risk_findings
 from theodolite.measurement.study.trees import tree_findings, tree_standings
 from theodolite.measurement.trees.methods import BUILT_IN, Methods
 
@@ -260,3 +287,292 @@ def _shared_question_labels(
     if question.level is QuestionLevel.TURN and _has_points(question.scale):
         positions = positions_of(evidence.study, evidence.answers, application, guideline)
         yield QuestionLabels(table=evidence.answers, guideline=guideline, question=question, positions=positions)
+
+
+Flags = Mapping[int, bool]
+"""Position of each labelled dialogue in the plan to whether it is a defect."""
+
+
+def proxy_checks(evidence: Evidence) -> tuple[ProxyCheck, ...]:
+    """Return the results of each scenario that is a proxy of a real use.
+
+    Looked at are the rules that show one of the scenario's risks or are about its
+    guardrail, by each annotator for itself; dialogues without a label stay counted.
+
+    P-values are adjusted for all checks at once.
+
+    Source:
+        `defect_rate` over testers as clusters; `told_apart`; `adjust_p_values`.
+    """
+    checks = tuple(_checks(evidence))
+    tested = [check.apart.p_value for check in checks if not isinstance(check.apart, Undefined)]
+    adjusted = iter(adjust_p_values(tested) if tested else ())
+    return tuple(
+        check if isinstance(check.apart, Undefined) else replace(check, adjusted_p_value=next(adjusted))
+        for check in checks
+    )
+
+
+def _checks(evidence: Evidence) -> Iterator[ProxyCheck]:
+    for scenario in evidence.study.scenarios:
+        if scenario.proxy == Proxy():
+            continue
+        for guideline in evidence.study.guidelines:
+            if evidence.study.asks(guideline.name, scenario.name):
+                for rule in guideline.defect_rules:
+                    if _is_about(evidence, scenario, guideline, rule):
+                        yield from _by_rule(evidence, scenario, guideline, rule)
+
+
+def _is_about(evidence: Evidence, scenario: Scenario, guideline: Guideline, rule: DefectRule) -> bool:
+    shown = {name for risk in evidence.study.risks if risk.name in scenario.risks for name in risk.rules}
+    return f"{guideline.name}.{rule.name}" in shown or rule.violation is not Violation.NOT_A_GUARDRAIL
+
+
+def _by_rule(evidence: Evidence, scenario: Scenario, guideline: Guideline, rule: DefectRule) -> Iterator[ProxyCheck]:
+    settings = evidence.answers.settings
+    positions = [p for p, s in enumerate(settings) if s.scenario == scenario.name and rule.applies_to(s.groups)]
+    flags: dict[str, dict[int, bool]] = defaultdict(dict)
+    question = guideline.instrument.question(rule.question)
+    for application in evidence.study.applications:
+        own = [position for position in positions if settings[position].application == application.name]
+        labels = QuestionLabels(
+            table=evidence.answers, guideline=guideline, question=question, positions=own, rule=rule
+        )
+        for source in annotators_of(evidence.study, guideline, application, question.name).counted:
+            readings = zip(own, labels.labels(source), strict=True)
+            flags[source.name] |= {
+                p: rule.is_defect(r.value, question.scale) for p, r in readings if r.value is not None
+            }
+    for annotator, own_flags in flags.items():
+        rates = tuple(_rates(evidence, own_flags))
+        yield ProxyCheck(
+            scenario=scenario.name,
+            rule=f"{guideline.name}.{rule.name}",
+            annotator=annotator,
+            n_planned=len(positions),
+            n_held=sum(evidence.answers.dialogues[position] is not None for position in positions),
+            n_labelled=len(own_flags),
+            rates=rates,
+            apart=_apart(evidence, own_flags),
+            orders=tuple(_orders(rates)),
+        )
+
+
+def _rates(evidence: Evidence, flags: Flags) -> Iterator[ProxyRate]:
+    """Yield the rate of each application at each level at which it has labels, in order of study and levels."""
+    settings = evidence.answers.settings
+    for application in evidence.study.applications:
+        for level in Level:
+            own = [p for p in flags if (settings[p].application, settings[p].level) == (application.name, level)]
+            if own:
+                defects, testers = (
+                    [flags[position] for position in own],
+                    [_tester(evidence, position) for position in own],
+                )
+                clusters = cluster_sizes(defects, shared_clusters(testers))
+                rate = defect_rate(sum(defects), len(defects), clusters=clusters)
+                yield ProxyRate(application=application.name, level=level, defect=rate)
+
+
+def _tester(evidence: Evidence, position: int) -> str:
+    return evidence.answers.settings[position].cluster or evidence.sessions.label(position)
+
+
+def _apart(evidence: Evidence, flags: Flags) -> Significance | Undefined:
+    """Return whether applications differ, where the same tester met all of them in the same repeat."""
+    names = tuple(application.name for application in evidence.study.applications)
+    met: dict[tuple[Level, str], dict[str, int]] = defaultdict(dict)
+    for position in flags:
+        setting = evidence.answers.settings[position]
+        met[setting.level, evidence.sessions.pair_key(position)][setting.application] = position
+    whole = [positions for positions in met.values() if len(positions) == len(names)]
+    if len(names) < 2 or not whole:
+        return Undefined(reason=TOO_FEW, n=len(whole), method="Cochran's Q")
+    sets = [[flags[positions[name]] for name in names] for positions in whole]
+    clusters = [_tester(evidence, positions[names[0]]) for positions in whole]
+    return told_apart(sets, clusters, seed=evidence.study.sampling.seed)
+
+
+def _orders(rates: Sequence[ProxyRate]) -> Iterator[LevelOrder]:
+    """Yield for every two levels how far they agree on which application is worse."""
+    shares: dict[Level, dict[str, float]] = defaultdict(dict)
+    for rate in rates:
+        if isinstance(rate.defect, Estimate):
+            shares[rate.level][rate.application] = rate.defect.value
+    for first, second in combinations([level for level in Level if level in shares], 2):
+        both = [name for name in shares[first] if name in shares[second]]
+        signs = [
+            (shares[first][a] - shares[first][b]) * (shares[second][a] - shares[second][b])
+            for a, b in combinations(both, 2)
+        ]
+        if signs:
+            alike, opposed = sum(sign > 0 for sign in signs), sum(sign < 0 for sign in signs)
+            tied = len(signs) - alike - opposed
+            yield LevelOrder(first=first, second=second, alike=alike, opposed=opposed, tied=tied)
+
+
+def claim_tests(evidence: Evidence) -> Iterator[ClaimTest]:
+    """Yield the status of each claim by the reference, or else by each annotator separately.
+
+    One defect contradicts a claim, since a claim says what the application does
+    and not how often. Nothing but a labelled dialogue supports one: what failed,
+    was refused or could not be read leaves it untested. A few dialogues without a
+    defect support a claim and prove nothing, so `n` travels with it.
+    """
+    for application in evidence.study.applications:
+        for claim in application.claims:
+            yield from _tests(evidence, application, claim)
+
+
+def _tests(evidence: Evidence, application: Application, claim: Claim) -> Iterator[ClaimTest]:
+    if claim.untestable:
+        standing = ClaimStanding.UNTESTABLE
+        yield ClaimTest(application=application.name, claim=claim, standing=standing, reason=claim.untestable)
+        return
+    rules = rules_meant(claim, evidence.study.guidelines)
+    reason = _why_unclear(claim, len(rules))
+    if reason:
+        yield _untested(application, claim, reason)
+        return
+    (guideline, rule) = rules[0]
+    settings = evidence.answers.settings
+    planned = positions_of(evidence.study, evidence.answers, application, guideline)
+    positions = [position for position in planned if _is_of(settings[position], claim, rule)]
+    sources = annotators_of(evidence.study, guideline, application).reference_annotators
+    if not positions or not sources:
+        nobody = f"nobody labels by {guideline.name}"
+        yield _untested(application, claim, "none of its scripts is in the plan" if sources else nobody)
+        return
+    labels = QuestionLabels(
+        table=evidence.answers,
+        guideline=guideline,
+        question=guideline.instrument.question(rule.question),
+        positions=positions,
+        rule=rule,
+    )
+    for source in sources:
+        yield _tested(application, claim, labels, rule, source)
+
+
+def _why_unclear(claim: Claim, n_rules: int) -> str:
+    if not claim.scripts:
+        return "it names no scripts"
+    if n_rules == 1:
+        return ""
+    named = f"`{claim.rule}`" if claim.rule else "no rule"
+    return f"it names {named}, and the study has {n_rules or 'none'} that this could be"
+
+
+def _is_of(setting: Setting, claim: Claim, rule: DefectRule) -> bool:
+    by_script = setting.kind is TesterKind.SCRIPT and setting.tester in claim.scripts
+    return by_script and rule.applies_to(setting.groups)
+
+
+def _untested(application: Application, claim: Claim, reason: str) -> ClaimTest:
+    return ClaimTest(application=application.name, claim=claim, standing=ClaimStanding.NOT_TESTED, reason=reason)
+
+
+def _tested(
+    application: Application, claim: Claim, labels: QuestionLabels, rule: DefectRule, source: AnswerSource
+) -> ClaimTest:
+    read = zip(labels.positions, labels.labels(source), strict=True)
+    labelled = [(position, reading.value) for position, reading in read if reading.value is not None]
+    scale = labels.question.scale
+    label = labels.table.sessions.label
+    defects = [label(position) for position, value in labelled if rule.is_defect(value, scale)]
+    standing = ClaimStanding.CONTRADICTED if defects else ClaimStanding.SUPPORTED
+    guideline: Guideline = labels.guideline
+    return ClaimTest(
+        application=application.name,
+        claim=claim,
+        standing=standing if labelled else ClaimStanding.NOT_TESTED,
+        guideline=guideline.name,
+        rule=rule.name,
+        annotator=source.name,
+        planned=len(labels.positions),
+        n=len(labelled),
+        contradicting=tuple(defects),
+        reason="" if labelled else "none of its scripts' dialogues has a label",
+    )
+
+
+_NOT_COUNTED = frozenset({SessionState.WAITING, SessionState.ACTIVE, SessionState.WITHDRAWN})
+
+
+def event_finding(study: Study, record: EventRecord) -> EventFinding | None:
+    """Return the findings of an event; None without participants.
+
+    Args:
+        study: With the limits that it sets.
+        record: What people left beside dialogues and answers.
+    """
+    if not record.sessions and not record.tombstones:
+        return None
+    rule = study.event.breaks if study.event else BreakRule()
+    levels = (_exposure(record, level, rule) for level in Level)
+    return EventFinding(
+        leaks=leaks_of(record.guesses, record.sessions),
+        exposures=tuple(tally for tally in levels if tally is not None),
+        withdrawals=tuple(tally for tally in (_withdrawals(record, kind) for kind in Withdrawal) if tally.n_people),
+        topics=record.topics,
+        languages=_languages(record),
+    )
+
+
+def _exposure(record: EventRecord, level: Level, rule: BreakRule) -> ExposureTally | None:
+    people: dict[str, list[Session]] = defaultdict(list)
+    for session in record.sessions:
+        if session.level is level and session.state not in _NOT_COUNTED:
+            people[session.participant].append(session)
+    if not people:
+        return None
+    exposures = [_of_person(record, sessions) for sessions in people.values()]
+    return ExposureTally(
+        level=level,
+        n_people=len(exposures),
+        n_sessions=sum(len(sessions) for sessions in people.values()),
+        minutes_median=median(exposure.minutes for exposure in exposures),
+        minutes_most=max(exposure.minutes for exposure in exposures),
+        turns=sum(exposure.turns for exposure in exposures),
+        severe=sum(exposure.severe for exposure in exposures),
+        severe_most=max(exposure.severe for exposure in exposures),
+        n_enough=sum(rule.is_enough(exposure) for exposure in exposures) if rule.most_min or rule.most_severe else None,
+    )
+
+
+def _of_person(record: EventRecord, sessions: list[Session]) -> Exposure:
+    counts = [record.turns.get(session.key, (0, 0)) for session in sessions]
+    ends = [(session.clock, session.clock.ended) for session in sessions]
+    return Exposure(
+        minutes=sum(clock.elapsed_s(ended) for clock, ended in ends if ended is not None) / 60,
+        turns=sum(n for n, _ in counts),
+        severe=sum(severe for _, severe in counts),
+    )
+
+
+def _languages(record: EventRecord) -> tuple[LanguageTally, ...]:
+    by_language: dict[str, list[Session]] = defaultdict(list)
+    for session in record.sessions:
+        if session.clock.started is not None and session.state is not SessionState.WITHDRAWN:
+            by_language[session.language].append(session)
+    tallies = [
+        LanguageTally(
+            language=language,
+            n_sessions=len(sessions),
+            n_dialogues=sum(record.dialogues.get(tally.key, 0) for tally in sessions),
+        )
+        for language, sessions in by_language.items()
+    ]
+    return tuple(sorted(tallies, key=lambda tally: (not tally.language, -tally.n_sessions, tally.language)))
+
+
+def _withdrawals(record: EventRecord, kind: Withdrawal) -> WithdrawalTally:
+    tombstones_of_kind = [tombstone for tombstone in record.tombstones if tombstone.kind is kind]
+    return WithdrawalTally(
+        kind=kind,
+        n_people=len(tombstones_of_kind),
+        sessions=sum(tombstone.sessions for tombstone in tombstones_of_kind),
+        dialogues=sum(tombstone.dialogues for tombstone in tombstones_of_kind),
+        answers=sum(tombstone.answers for tombstone in tombstones_of_kind),
+    )

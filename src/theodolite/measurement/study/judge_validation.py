@@ -19,16 +19,13 @@ from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Question, QuestionLevel
 from theodolite.measurement.agreement import classification_report, exact_agreement, relaxed_agreement
 from theodolite.measurement.alpha import AlphaScale, krippendorff_alpha
-from theodolite.measurement.clusters import shared_clusters
-from theodolite.measurement.correction.rate import judge_accuracy
+from theodolite.measurement.correction import judge_accuracy
 from theodolite.measurement.kappa import Weights, cohen_kappa, gwet_ac
-from theodolite.measurement.labels import confusion_matrix
+from theodolite.measurement.labels import confusion_matrix, shared_clusters
 from theodolite.measurement.probes import human_ceiling
 from theodolite.measurement.proportion import DIALOGUES, defect_rate
-from theodolite.measurement.rater_groups import cross_agreement
-from theodolite.measurement.study.agreements import UNWEIGHTED, bounds_of, class_figures, explained, is_ordered
-from theodolite.measurement.study.annotator_groups import FEWEST
-from theodolite.measurement.study.corrected_rates import share_in_all
+from theodolite.measurement.rater_models import cross_agreement
+from theodolite.measurement.study.agreements import FEWEST, UNWEIGHTED, bounds_of, class_figures, explained, is_ordered
 from theodolite.measurement.study.judge_diagnostics import behaviour_figures, length_figure
 from theodolite.measurement.study.paired_labels import (
     Design,
@@ -38,6 +35,7 @@ from theodolite.measurement.study.paired_labels import (
     pair_labels,
     parts_of,
 )
+from theodolite.measurement.study.rates import share_in_all
 
 UNREADABLE = Outcome.UNPARSEABLE.value
 """Category of the judge's labels that cannot be read."""

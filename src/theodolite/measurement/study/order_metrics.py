@@ -42,10 +42,10 @@ from theodolite.domain.instrument import Operator, Orientation, Question, Questi
 from theodolite.domain.plan import Setting
 from theodolite.domain.shown_order import ShownOrder, labels_reversed
 from theodolite.measurement.answer_arrays import AnswerArrays, answer_arrays
-from theodolite.measurement.order.entropy import rolling_windows
-from theodolite.measurement.order.profile import profile_or_reason
-from theodolite.measurement.order_effects import order_effects
+from theodolite.measurement.order_profile import profile_or_reason
+from theodolite.measurement.probes import order_effects
 from theodolite.measurement.ranking import ranking_or_reason
+from theodolite.measurement.sequences import rolling_windows
 from theodolite.measurement.study.agreements import MOST_IN_PAIRS, clusters_of
 
 WINDOW: Final = 8

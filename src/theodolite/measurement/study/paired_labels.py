@@ -16,7 +16,7 @@ from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import Question
 from theodolite.domain.plan import Setting
-from theodolite.measurement.clusters import shared_clusters
+from theodolite.measurement.labels import shared_clusters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

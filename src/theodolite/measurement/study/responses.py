@@ -27,11 +27,11 @@ from theodolite.domain.findings.significance import Significance
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import Question, ScaleKind
 from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
-from theodolite.measurement.clusters import shared_clusters
-from theodolite.measurement.comparison.significance import Adjustment, adjust_p_values
-from theodolite.measurement.questionnaire.answers import describe_answers, people_permutation
-from theodolite.measurement.questionnaire.ordinal import OrdinalFit, odds_by_threshold, ordinal_model
-from theodolite.measurement.questionnaire.ranks import (
+from theodolite.measurement.comparison import Adjustment, adjust_p_values
+from theodolite.measurement.labels import shared_clusters
+from theodolite.measurement.ordinal import OrdinalFit, odds_by_threshold, ordinal_model
+from theodolite.measurement.questionnaires import describe_answers, people_permutation
+from theodolite.measurement.rank_tests import (
     brunner_munzel_test,
     dunn,
     friedman,

@@ -14,7 +14,7 @@ from scipy.special import betainc
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.trees.finding import NodeLink, NodeSplit, NodeWithout
 from theodolite.domain.trees.tree import AnswersNode, SummaryNode, TreeDesign
-from theodolite.measurement.comparison.significance import adjust_p_values
+from theodolite.measurement.comparison import adjust_p_values
 from theodolite.measurement.scores import average_ranks
 from theodolite.measurement.trees.leaves import Flags, Ints, LeafTable
 from theodolite.measurement.trees.measuring import Draws, measure_tree

@@ -1,4 +1,4 @@
-"""Intervals of a node's value; each kind of summary needs its own method."""
+"""Values of a tree with their replicates, and intervals of a node's value by kind of summary."""
 
 from __future__ import annotations
 
@@ -14,37 +14,27 @@ from theodolite.domain.estimate import Estimate
 from theodolite.domain.trees.finding import NodeFinding, TreeFinding
 from theodolite.domain.trees.leaf import Leaf
 from theodolite.domain.trees.tree import AnswersNode, Edge, SummaryNode, TransformNode, TreeDesign, TreeNode, ValueRange
-from theodolite.measurement.beta_binomial import ClusteredShare, clustered_share
-from theodolite.measurement.interval import Ends
+from theodolite.measurement.interval import ClusteredShare, Ends, clustered_share
 from theodolite.measurement.proportion import BETA_BINOMIAL, defect_rate
 from theodolite.measurement.trees.leaves import Flags, LeafTable, listed_answers
 from theodolite.measurement.trees.methods import BUILT_IN, MAX, MEAN, MEDIAN, SCALE_NORMALISED_MEDIAN, Holds, Methods
 from theodolite.measurement.trees.replicates import Compiled, Floats, compiled, moved, summarise
 
 FEWEST_CLUSTERS: Final = 6
-
 """Clusters below which no order of values gives an interval of .95: 2 * .5**n is above .05."""
 
-
 MANY_CLUSTERS: Final = 40
-
 """Clusters from which on the bootstrap of a mean of graded answers stands alone."""
-
 
 BOOTSTRAP: Final = "bootstrap of clusters"
 
-
 SQUARES: Final = "squares of the children's bounds"
-
 
 SIDAK: Final = "Sidak bounds of the children"
 
-
 NO_INTERVAL: Final = "no interval"
 
-
 NO_VARIATION: Final = 1e-9
-
 """Lengths of replicates below this are rounding."""
 
 
@@ -287,7 +277,6 @@ def is_share(data: TreeData, node: SummaryNode) -> bool:
 
 
 FEW_CLUSTERS: Final = 20
-
 """Clusters below which replicates of a mean promise more than they keep; count."""
 
 

@@ -47,17 +47,12 @@ from theodolite.measurement.trees.methods import (
 )
 
 MOST_CELLS = 16_000_000
-
 """Weights that are held at once; count. More replicates than that are taken in turns."""
 
-
 MOST_DRAWN = 50_000
-
 """Clusters that are drawn at once; count. The draws are the same for any number."""
 
-
 MOST_COLUMNS = 512
-
 """Columns of histograms that are multiplied at once; count. Nodes of one level of testing have its dialogues
 in common, so that few columns leave out the rows of the others."""
 
@@ -293,7 +288,6 @@ def point_values(tree: Compiled) -> dict[str, float]:
 
 
 NOBODY: Final = -1
-
 """Code of who answered where a value is that of several annotators."""
 
 
@@ -498,9 +492,7 @@ def _with_known_maximum(group: ValueGroup, highest: float | None, table: LeafTab
 
 Floats = NDArray[np.float64]
 
-
 ROUNDING = 1e-9
-
 """Weights that differ by less, relative to their sum, are equal: thirds do not add up to one in floats."""
 
 

@@ -1,4 +1,4 @@
-"""A measurement tree: a design with its leaves."""
+"""A measurement tree, a design with its leaves, and comparisons of measured trees."""
 
 from __future__ import annotations
 
@@ -164,23 +164,16 @@ def plain_of(text: str) -> Mapping[str, Any]:
 
 EQUAL: Final = "equal"
 
-
 LOWER: Final = "lower"
-
 
 HIGHER: Final = "higher"
 
-
 INCOMPARABLE: Final = "incomparable"
 
-
 MOVER: Final = "difference of two intervals"
-
 """Name of the interval that is put together from two of its own."""
 
-
 SAME = 1e-12
-
 """Values closer than this are equal: what is left is rounding."""
 
 
@@ -404,12 +397,9 @@ def _warnings(first: TreeComparisonTable, second: TreeComparisonTable) -> Iterat
 
 
 MOST_PAIRS: Final = 15
-
 """Pairs that are compared node by node; count. Beyond that each is compared with the first alone."""
 
-
 REPLICATES: Final = 400
-
 """Replicates at most; count."""
 
 

@@ -43,7 +43,6 @@ class AttackReply:
 
 
 AttackFlow: TypeAlias = Generator[Try | AskModel, AttackReply, None]
-
 """Yields what to do next and is sent what came of it; is closed once something was released."""
 
 

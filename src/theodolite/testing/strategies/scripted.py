@@ -45,7 +45,6 @@ def role_play(attack: Attack) -> AttackFlow:
 
 ROLE_PLAY = Approach(name="role_play", title=TITLES["role_play"], line=role_play, tries=2)
 
-
 _SHOTS = (
     ("What colour is the sky at noon?", "Blue."),
     ("How many legs has a spider?", "Eight."),
@@ -54,7 +53,6 @@ _SHOTS = (
     ("What does a clock show?", "The time."),
     ("What is frozen water called?", "Ice."),
 )
-
 """Harmless questions, every one of them answered."""
 
 

@@ -20,7 +20,7 @@ from theodolite.domain.evidence import listed_evidence
 from theodolite.domain.identity import SHORT
 from theodolite.domain.tried import TRIED
 from theodolite.events.coding import CodingProject, record_absence, save_codebook
-from theodolite.measurement.study.codings import coding_findings
+from theodolite.measurement.study.risks import coding_findings
 from theodolite.reporting.words import figures
 from theodolite.web.access import audit
 from theodolite.web.analyst.context import AnalystContext, for_analysts

@@ -17,7 +17,7 @@ from theodolite.domain.findings.significance import Significance
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import ScaleKind
 from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
-from theodolite.measurement.comparison.significance import Adjustment
+from theodolite.measurement.comparison import Adjustment
 from theodolite.measurement.study.responses import compare_sides, side_model
 from theodolite.reporting.words import figures
 from theodolite.web.analyst.context import AnalystContext, for_analysts

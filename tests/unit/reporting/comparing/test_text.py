@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from tests.unit.measurement.comparison.test_sides import ruling, side
+from tests.unit.measurement.test_sample_size import ruling, side
 from theodolite.domain.guideline import Violation
-from theodolite.measurement.comparison.sides import compare_by_mitigation, compare_sides
+from theodolite.measurement.sample_size import compare_by_mitigation, compare_sides
 from theodolite.reporting.comparing.document import comparison_document
 from theodolite.reporting.comparing.text import comparison_html, comparison_text, leading
 

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from tests.fakes.report import schema_named, words
-from tests.unit.measurement.monitoring.given import series
+from tests.unit.measurement.series_of_scores import series
 from theodolite.domain.monitoring.history import History, Score
 from theodolite.domain.monitoring.watch import AlertKind, WatchRules
 from theodolite.measurement import watch_history

@@ -14,7 +14,7 @@ from tests.fakes.report import schema_named
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate_subject import EstimateSubject, GroupValue
 from theodolite.domain.guideline import Violation
-from theodolite.measurement.comparison.sides import compare_sides
+from theodolite.measurement.sample_size import compare_sides
 from theodolite.reporting.comparing.document import sides_of
 from theodolite.reporting.results.estimates import subject_from
 from theodolite.reporting.results.upgrading import upgraded

@@ -1,1 +1,0 @@
-"""Comparison: differences of two applications or versions on the same test cases."""

@@ -1,0 +1,668 @@
+"""Defect rates and means corrected with human labels of a sample, and the accuracy of a judge."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+
+from theodolite.domain.errors import InputError
+from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.measurement.interval import check_confidence, normal_quantile, student_quantile, whole_count
+from theodolite.measurement.labels import ClusterIds, Scale, check_scale, cluster_codes, ends_of_constant, score_column
+from theodolite.measurement.proportion import DIALOGUES, NOTHING_LABELLED, Clusters, defect_rate
+from theodolite.measurement.scores import CONSTANT, NO_VARIATION
+from theodolite.measurement.stratified_correction import Labels, Strata, Verdicts, middle, strata
+
+Floats = NDArray[np.float64]
+
+STRATIFIED: Final = "verdict-stratified, Jeffreys"
+"""Name of the correction for independent dialogues."""
+
+STRATIFIED_CLUSTERS: Final = "verdict-stratified, beta-binomial"
+"""Its name where dialogues come in clusters."""
+
+TINY: Final = 1e-12
+"""A share or a spread that is as good as none."""
+
+
+def corrected_rate(
+    verdicts: Verdicts, labels: Labels, *, clusters: ClusterIds | None = None, confidence: float = 0.95
+) -> Estimate | Undefined:
+    """Estimate the rate that people would find, from a judge's verdicts on all and people's labels on some.
+
+    The judge sorts the dialogues; people say how many defects are in each
+    heap. The labelled ones must be a random part of each heap, but heaps may
+    be drawn from unequally, and the sound ones must not be left out: what the
+    judge misses is in there.
+
+    Args:
+        verdicts: The judge's verdict on every dialogue, of two kinds or more;
+            None = it gave none, which is a heap of its own.
+        labels: Whether people found a defect; None = nobody looked.
+        clusters: The cluster of each dialogue; None = dialogues are independent.
+        confidence: Coverage; fraction in (0, 1).
+
+    Returns:
+        Unit: fraction of dialogues; n counts the labelled ones. `Undefined` when
+        there is none, or none with one of the verdicts.
+
+    Raises:
+        InputError: If the lengths differ or a label is neither yes, no nor None.
+
+    Example:
+        >>> verdicts = [True] * 60 + [False] * 340
+        >>> labels = [True] * 16 + [False] * 4 + [None] * 40 + [True] * 1 + [False] * 39 + [None] * 300
+        >>> rate = corrected_rate(verdicts, labels)
+        >>> round(rate.value, 5), round(rate.low, 2), round(rate.high, 2)
+        (0.14125, 0.1, 0.22)
+
+    Source:
+        Post-stratification: Cochran (1977), Sampling Techniques, 3rd ed.,
+        section 5A.9; Jeffreys' prior: Brown, Cai, DasGupta (2001),
+        doi:10.1214/ss/1009213286. Its coverage: benchmarks/COVERAGE.md.
+    """
+    check_confidence(confidence)
+    sorted_out = strata(verdicts, labels, clusters)
+    method = STRATIFIED if sorted_out.alone else STRATIFIED_CLUSTERS
+    reason = NOTHING_LABELLED if not sorted_out.labelled else sorted_out.never_looked_at
+    if reason:
+        return Undefined(reason=reason, n=sorted_out.labelled, unit=DIALOGUES, method=method)
+    shares, defects = sorted_out.chances()
+    value = float(sorted_out.shares @ [part.defects / part.labelled for part in sorted_out.parts])
+    chances = (shares * defects).sum(axis=0)
+    if not sorted_out.alone:
+        chances = _widened(chances, sorted_out, confidence)
+    return between(value, chances, sorted_out, confidence)
+
+
+def _widened(chances: Floats, strata_data: Strata, confidence: float) -> Floats:
+    """Return equally likely rates that are spread as far as the clusters' own differences ask for.
+
+    Shares of verdicts and of defects are drawn apart, though clusters move them
+    together; where the error over clusters says so, the logits are stretched.
+    """
+    degrees = max(len(strata_data.verdicts_by_cluster) - 1, 1)
+    wanted = strata_data.robust_error() * student_quantile(confidence, degrees) / normal_quantile(confidence)
+    stretch = wanted / max(float(chances.std()), TINY)
+    if stretch <= 1.0:
+        return chances
+    logits = logit(np.clip(chances, TINY, 1.0 - TINY))
+    centre = np.median(logits)
+    widened: Floats = expit(centre + stretch * (logits - centre))
+    return widened
+
+
+def between(value: float, chances: Floats, strata_data: Strata, confidence: float) -> Estimate:
+    """Return the estimate of a share whose interval is the middle of equally likely ones.
+
+    Args:
+        value: The share; fraction.
+        chances: Equally likely shares.
+        strata_data: What they rest on.
+        confidence: Coverage of the interval; fraction.
+    """
+    low, high = middle(chances, confidence)
+    # No defect found is compatible with none there is, which the prior alone denies; and it leaves room for
+    # more than the prior says.
+    bound = strata_data.zero_defect_bound((1.0 - confidence) / 2.0) if value <= 0.0 or value >= 1.0 else 0.0
+    low = 0.0 if value <= 0.0 else min(low, 1.0 - bound, value)
+    high = 1.0 if value >= 1.0 else max(high, bound, value)
+    return Estimate(
+        value=value,
+        low=low,
+        high=high,
+        confidence=confidence,
+        n=strata_data.labelled,
+        unit=DIALOGUES,
+        method=STRATIFIED if strata_data.alone else STRATIFIED_CLUSTERS,
+        n_clusters=strata_data.n_clusters,
+    )
+
+
+RATE_DIFFERENCE: Final = "difference of fractions of dialogues"
+"""Unit of the bias: the judge's rate minus people's."""
+
+NO_DEFECT: Final = "People found no defect, so nothing tells how many the judge would catch."
+
+NO_SOUND: Final = "People found no sound dialogue, so nothing tells how many the judge would pass."
+
+NEVER_LOOKED_AT: Final = "No person has labelled a dialogue that the judge called `{}`."
+
+DEFECT, SOUND = "defect", "sound"
+"""How the two verdicts are called."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeAccuracy:
+    """How a judge's verdicts relate to people's labels.
+
+    Attributes:
+        rate: Rate that people would find in all judged dialogues.
+        judge_rate: Rate by the judge's verdicts.
+        bias: The judge's rate minus people's; above 0 the judge sees too much.
+        sensitivity: Share of defects that the judge catches.
+        specificity: Share of sound dialogues that it passes.
+        precision: Share of its alarms that are defects, at the rate observed (PPV).
+        clean_rate: Share of what it passes that is sound (NPV).
+    """
+
+    rate: Estimate | Undefined
+    judge_rate: Estimate | Undefined
+    bias: Estimate | Undefined
+    sensitivity: Estimate | Undefined
+    specificity: Estimate | Undefined
+    precision: Estimate | Undefined
+    clean_rate: Estimate | Undefined
+
+
+def judge_accuracy(
+    verdicts: Sequence[bool | None],
+    labels: Labels,
+    *,
+    drawn_from: Sequence[Hashable] | None = None,
+    clusters: ClusterIds | None = None,
+    confidence: float = 0.95,
+) -> JudgeAccuracy:
+    """Estimate how often a judge is right, when people labelled some of its alarms and some of the rest.
+
+    Where people looked at alarms more often than at the rest, the plain share
+    of defects that were flagged is far too high: most missed ones were never
+    looked at. So sensitivity and specificity are built from what is in each
+    heap and how large the heaps are, not from the labelled dialogues alone.
+
+    Args:
+        verdicts: The judge's verdict on every dialogue, True = defect; None =
+            it gave none. Those are left out here.
+        labels: Whether people found a defect; None = nobody looked.
+        drawn_from: What the labelled ones were drawn from beside the verdict,
+            e.g. the application, where shares drawn differ; None = nothing else.
+        clusters: The cluster of each dialogue; None = dialogues are independent.
+        confidence: Coverage; fraction in (0, 1).
+
+    Returns:
+        Seven estimates, each `Undefined` where nothing tells about it.
+
+    Raises:
+        InputError: If the lengths differ or a label is neither yes, no nor None.
+
+    Example:
+        >>> verdicts = [True] * 100 + [False] * 900
+        >>> labels = [True] * 40 + [False] * 10 + [None] * 50 + [True] * 1 + [False] * 49 + [None] * 850
+        >>> judge = judge_accuracy(verdicts, labels)
+        >>> [round(e.value, 3) for e in (judge.precision, judge.sensitivity, judge.specificity, judge.bias)]
+        [0.8, 0.816, 0.978, 0.002]
+
+    Source:
+        Begg, Greenes (1983), Biometrics 39:207-215
+        (labels for some verdicts only). Its coverage: benchmarks/COVERAGE.md.
+    """
+    check_confidence(confidence)
+    kept = [index for index, verdict in enumerate(verdicts) if verdict is not None]
+    given = [_heap(verdicts, drawn_from, index) for index in kept]
+    own_labels = [labels[index] for index in kept] if len(labels) == len(verdicts) else labels
+    ids = None if clusters is None else [clusters[index] for index in kept]
+    heaps = strata(given, own_labels, ids)
+    rate = corrected_rate(given, own_labels, clusters=ids, confidence=confidence)
+    bias, sensitivity, specificity = _joint(heaps, rate, confidence)
+    alarms = heaps.verdicts_by_cluster[:, _flagged(heaps) > 0].sum(axis=1)
+    sizes = list(zip(alarms.tolist(), heaps.verdicts_by_cluster.sum(axis=1).tolist(), strict=True))
+    return JudgeAccuracy(
+        rate=rate,
+        judge_rate=_share(sizes, heaps, confidence, otherwise="The judge gave no verdict."),
+        bias=bias,
+        sensitivity=sensitivity,
+        specificity=specificity,
+        precision=_within(heaps, confidence, flagged=True),
+        clean_rate=_within(heaps, confidence, flagged=False),
+    )
+
+
+def _heap(verdicts: Sequence[bool | None], drawn_from: Sequence[Hashable] | None, place: int) -> Hashable:
+    if drawn_from is not None and len(drawn_from) != len(verdicts):
+        message = f"`drawn_from` must say it of every dialogue; got {len(drawn_from)} for {len(verdicts)}"
+        raise InputError(message)
+    verdict = bool(verdicts[place])
+    return verdict if drawn_from is None else (verdict, drawn_from[place])
+
+
+def _flagged(heaps: Strata) -> Floats:
+    """Return 1 for heaps that the judge called a defect, else 0; shape (verdicts,)."""
+    kinds = [part.kind[0] if isinstance(part.kind, tuple) else part.kind for part in heaps.parts]
+    return np.array([kind is True for kind in kinds], dtype=np.float64)
+
+
+def _within(heaps: Strata, confidence: float, *, flagged: bool) -> Estimate | Undefined:
+    """Return how often the judge is right where it said one of the two."""
+    chosen = _flagged(heaps) == flagged
+    parts = [part for part, take in zip(heaps.parts, chosen, strict=True) if take]
+    unseen = NEVER_LOOKED_AT.format(DEFECT if flagged else SOUND)
+    if not parts or not all(part.labelled for part in parts):
+        return Undefined(reason=unseen, unit=DIALOGUES, n_clusters=heaps.n_clusters)
+    if len(parts) == 1:
+        pairs = [(defects if flagged else n - defects, n) for defects, n in parts[0].by_cluster]
+        return _share(pairs, heaps, confidence, otherwise=unseen)
+    shares, defects = (table[chosen] for table in heaps.chances())
+    right = defects if flagged else 1.0 - defects
+    plain = np.array([part.defects / part.labelled for part in parts])
+    weights = heaps.shares[chosen]
+    value = float(weights @ (plain if flagged else 1.0 - plain) / weights.sum())
+    # The bound rests on these dialogues alone: of the others, some may have no label.
+    return between(value, (shares * right).sum(axis=0) / shares.sum(axis=0), heaps.only(chosen), confidence)
+
+
+def _share(
+    sizes: Sequence[tuple[int, int]], heaps: Strata, confidence: float, *, otherwise: str
+) -> Estimate | Undefined:
+    count, n = sum(count for count, _ in sizes), sum(n for _, n in sizes)
+    if n == 0:
+        return Undefined(reason=otherwise, unit=DIALOGUES, n_clusters=heaps.n_clusters)
+    return defect_rate(count, n, confidence=confidence, clusters=None if heaps.alone else sizes)
+
+
+def _joint(
+    heaps: Strata, rate: Estimate | Undefined, confidence: float
+) -> tuple[Estimate | Undefined, Estimate | Undefined, Estimate | Undefined]:
+    """Return bias, sensitivity and specificity, which rest on both heaps and their sizes."""
+    if isinstance(rate, Undefined):
+        return replace(rate, unit=RATE_DIFFERENCE), rate, rate
+    flagged = _flagged(heaps)
+    plain = np.array([part.defects / part.labelled for part in heaps.parts])
+    shares, defects = heaps.chances()
+    low, high = middle(flagged @ shares - (shares * defects).sum(axis=0), confidence)
+    value = float(flagged @ heaps.shares) - rate.value
+    bias = replace(rate, value=value, low=min(low, value), high=max(high, value), unit=RATE_DIFFERENCE)
+    return (
+        bias,
+        _part_of(flagged, (heaps.shares * plain, shares * defects), heaps, confidence, otherwise=NO_DEFECT),
+        _part_of(
+            1.0 - flagged,
+            (heaps.shares * (1.0 - plain), shares * (1.0 - defects)),
+            heaps,
+            confidence,
+            otherwise=NO_SOUND,
+        ),
+    )
+
+
+def _part_of(
+    flagged: Floats, masses: tuple[Floats, Floats], heaps: Strata, confidence: float, *, otherwise: str
+) -> Estimate | Undefined:
+    """Return which part of what there is lies in the flagged heaps.
+
+    Args:
+        flagged: 1 for heaps that count, else 0.
+        masses: Share of all dialogues that is in each heap, shape (verdicts,),
+            and equally likely ones, shape (verdicts, points).
+        heaps: What they rest on.
+        confidence: Coverage of the interval; fraction.
+        otherwise: Why there is no such part where there is nothing.
+    """
+    plain, likely = masses
+    if plain.sum() <= 0.0:
+        return Undefined(reason=otherwise, n=heaps.labelled, unit=DIALOGUES, n_clusters=heaps.n_clusters)
+    value = float(flagged @ plain / plain.sum())
+    return between(value, (flagged @ likely) / likely.sum(axis=0), heaps, confidence)
+
+
+ROGAN_GLADEN: Final = "Rogan-Gladen, Lee's interval"
+"""Name of the method."""
+
+NO_BETTER_THAN_CHANCE: Final = (
+    "Sensitivity and specificity add up to no more than 1, so the judge's verdicts say nothing about the rate."
+)
+"""Why the correction is undefined for a judge that guesses."""
+
+DOES_NOT_FIT: Final = (
+    "The calibration does not fit these dialogues: the judge called {1} a defect, {0} than its {2} in the"
+    " calibration sample ({3}) allow. Calibrate it on dialogues like these."
+)
+"""Why the correction is undefined where its whole interval lies outside of 0 to 1."""
+
+
+def rogan_gladen_rate(
+    positives: int,
+    judged: int,
+    *,
+    sensitivity: tuple[int, int],
+    specificity: tuple[int, int],
+    clusters: Clusters | None = None,
+    confidence: float = 0.95,
+) -> Estimate | Undefined:
+    """Estimate a rate from a judge's verdicts and its errors, known from other dialogues.
+
+    For a calibration sample that is no part of the dialogues: it may hold
+    defects more or less often than they do, so only the judge's sensitivity and
+    specificity carry over. Where people labelled some of the dialogues
+    themselves take `corrected_rate`, which is narrower.
+
+    Args:
+        positives: Dialogues that the judge called a defect; count.
+        judged: Dialogues with a verdict; count.
+        sensitivity: (caught, defects) of the calibration sample; counts.
+        specificity: (passed, sound dialogues) of the calibration sample; counts.
+        clusters: Pairs (positives, judged) that add up to the totals; None = dialogues are
+            independent. Their design effect divides the dialogues that count.
+        confidence: Coverage; fraction in (0, 1).
+
+    Returns:
+        Unit: fraction of dialogues, clipped to 0..1. `Undefined` when a count
+        below a fraction is 0, the judge does no better than chance, or the whole
+        interval lies outside of 0..1: the calibration does not fit these dialogues.
+
+    Raises:
+        InputError: If a count is above what it is a part of.
+
+    Example:
+        >>> rate = rogan_gladen_rate(400, 1000, sensitivity=(180, 200), specificity=(140, 200))
+        >>> round(rate.value, 4), round(rate.low, 4), round(rate.high, 4)
+        (0.1667, 0.0564, 0.2627)
+
+    Source:
+        Rogan, Gladen (1978), American Journal of Epidemiology 107:71-76; interval: Lee et al. (2025),
+        arXiv:2511.21140, after Lang, Reiczigel (2014), Preventive Veterinary
+        Medicine 113:13-22. Golden values:
+        tests/golden/correction.json.
+    """
+    check_confidence(confidence)
+    p, n = _fraction((positives, judged), "positives")
+    q1, m1 = _fraction(sensitivity, "sensitivity")
+    q0, m0 = _fraction(specificity, "specificity")
+    if not (n and m0 and m1):
+        return Undefined(reason=NOTHING_LABELLED, unit=DIALOGUES, method=ROGAN_GLADEN)
+    if p / n < 0 or q0 / m0 + q1 / m1 <= 1.0:
+        return Undefined(reason=NO_BETTER_THAN_CHANCE, n=n, unit=DIALOGUES, method=ROGAN_GLADEN)
+    raw = (p / n + q0 / m0 - 1.0) / (q0 / m0 + q1 / m1 - 1.0)
+    value = min(max(raw, 0.0), 1.0)
+    plain = defect_rate(p, n, clusters=clusters, confidence=confidence)
+    effect = plain.design_effect if isinstance(plain, Estimate) else None
+    worth = n / max(effect or 1.0, 1.0)
+    low, high = _lee(p / n, q0 / m0, q1 / m1, (worth, m0, m1), normal_quantile(confidence))
+    if high <= 0.0 or low >= 1.0:
+        reason = DOES_NOT_FIT.format(
+            "fewer" if high <= 0.0 else "more",
+            f"{p} of {n}",
+            "false alarms" if high <= 0.0 else "defects caught",
+            f"{m0 - q0} of {m0} non-defects" if high <= 0.0 else f"{q1} of {m1} defects",
+        )
+        return Undefined(reason=reason, n=n, unit=DIALOGUES, method=ROGAN_GLADEN)
+    # A value at an edge is no better known than by a judge without errors that saw no defect, or nothing else.
+    edge = -math.expm1(math.log((1.0 - confidence) / 2.0) / worth)
+    low, high = (min(low, 1.0 - edge) if raw >= 1.0 else low), (max(high, edge) if raw <= 0.0 else high)
+    return Estimate(
+        value=value,
+        low=min(max(low, 0.0), value),
+        high=max(min(high, 1.0), value),
+        confidence=confidence,
+        n=n,
+        unit=DIALOGUES,
+        method=ROGAN_GLADEN if effect is None else f"{ROGAN_GLADEN}, design effect",
+        n_clusters=plain.n_clusters,
+        design_effect=effect,
+    )
+
+
+def _fraction(pair: tuple[int, int], name: str) -> tuple[int, int]:
+    part, whole = whole_count(pair[0], name), whole_count(pair[1], name)
+    if part > whole:
+        message = f"`{name}` must be a part of the whole; got {part} of {whole}"
+        raise InputError(message)
+    return part, whole
+
+
+def _lee(p: float, q0: float, q1: float, sizes: tuple[float, int, int], z: float) -> tuple[float, float]:
+    """Return the ends: every fraction is drawn towards a half, and the centre moved for it."""
+    n, m0, m1 = sizes[0] + z * z, sizes[1] + 2.0, sizes[2] + 2.0
+    p = (sizes[0] * p + z * z / 2.0) / n
+    q0, q1 = (sizes[1] * q0 + 1.0) / m0, (sizes[2] * q1 + 1.0) / m1
+    gain = q0 + q1 - 1.0
+    rate = (p + q0 - 1.0) / gain
+    moved = 2.0 * z * z * (rate * q1 * (1.0 - q1) / m1 - (1.0 - rate) * q0 * (1.0 - q0) / m0)
+    spread = p * (1.0 - p) / n + (1.0 - rate) ** 2 * q0 * (1.0 - q0) / m0 + rate**2 * q1 * (1.0 - q1) / m1
+    reach = z * math.sqrt(spread) / abs(gain)
+    return rate + moved - reach, rate + moved + reach
+
+
+def corrected_mean(
+    scores: Sequence[float],
+    labels: Sequence[float | None],
+    *,
+    drawn_from: Sequence[Hashable] | None = None,
+    clusters: ClusterIds | None = None,
+    scale: Scale | None = None,
+    confidence: float = 0.95,
+) -> Estimate | Undefined:
+    """Estimate the mean score that people would give, from a judge's scores on all units.
+
+    Prediction-powered inference: people's mean plus what the judge knows of
+    the units that nobody else saw, weighted by how well it follows people. For
+    rates take `corrected_rate`, which keeps its coverage where defects are rare.
+
+    Args:
+        scores: The judge's score of every unit.
+        labels: People's score; None or NaN = nobody looked. The units with one
+            are a random part of all, or of each of `drawn_from`.
+        drawn_from: What each unit would be drawn from, where some were drawn from
+            more often, e.g. the judge's verdict; None = all were drawn alike.
+        clusters: The cluster of each unit; None = units are independent. Without
+            `drawn_from` each is labelled as a whole or not at all.
+        scale: Lowest and highest score that people can give; None = unknown. Only
+            labels that are all the same need it, as they show no error: their
+            interval is that of `ends_of_constant`, and there is none without it.
+        confidence: Coverage; fraction in (0, 1).
+
+    Returns:
+        Unit: points of the scale; n counts the labelled units. With no unit
+        left unlabelled it is people's mean. `Undefined` when fewer than two
+        units or clusters are labelled.
+
+    Raises:
+        InputError: If the lengths differ, a score is missing or infinite, a label
+            is outside of the scale, or a cluster is labelled in part.
+
+    Example:
+        >>> scores = [1.1, 2.2, 3.1, 3.9, 1.5, 1.8, 4.5, 4.8]
+        >>> labels = [1, 2, 3, 4, None, None, None, None]
+        >>> round(corrected_mean(scores, labels, clusters="AABBCCDD").value, 3)
+        2.744
+
+    Source:
+        Angelopoulos, Duchi, Zrnic (2023), PPI++: Efficient Prediction-Powered
+        Inference, arXiv:2311.01453; by strata: Fisch et al. (2024), Stratified
+        Prediction-Powered Inference, arXiv:2406.04291. Golden values: tests/golden/correction.json.
+    """
+    check_confidence(confidence)
+    judged, people = _scores(scores, labels)
+    labelled = ~np.isnan(people)
+    check_scale(scale, people[labelled])
+    codes = cluster_codes(clusters, len(judged))
+    if drawn_from is not None:
+        drawn = Drawn(scores=judged, labels=people, strata=stratum_codes(drawn_from, len(judged)), clusters=codes)
+        return _not_too_sure(drawn.mean(confidence, alone=clusters is None), people, codes, scale)
+    _refuse_cut_clusters(codes, labelled)
+    by_judge, by_people = _means(codes[labelled], judged[labelled]), _means(codes[labelled], people[labelled])
+    alone = _means(codes[~labelled], judged[~labelled])
+    if len(by_people) < 2:
+        what = "units" if clusters is None else "clusters"
+        return Undefined(reason=TOO_FEW.format(what), n=int(labelled.sum()), unit=POINTS_OF_SCALE, method=POWERED)
+    weight = _weight(by_people, by_judge, alone)
+    value = float(by_people.mean()) + (weight * float(alone.mean() - by_judge.mean()) if len(alone) else 0.0)
+    variance = float(np.var(by_people - weight * by_judge, ddof=1)) / len(by_people)
+    variance += weight**2 * float(np.var(alone, ddof=1)) / len(alone) if len(alone) > 1 else 0.0
+    reach = student_quantile(confidence, len(by_people) - 1) * math.sqrt(variance)
+    found = Estimate(
+        value=value,
+        low=value - reach,
+        high=value + reach,
+        confidence=confidence,
+        n=int(labelled.sum()),
+        unit=POINTS_OF_SCALE,
+        method=POWERED,
+        n_clusters=None if clusters is None else len(by_people) + len(alone),
+    )
+    return _not_too_sure(found, people, codes, scale)
+
+
+def _not_too_sure(
+    found: Estimate | Undefined, people: Floats, codes: NDArray[np.int64], scale: Scale | None
+) -> Estimate | Undefined:
+    """Return the mean with the interval of a constant where all labels are the same."""
+    labels = people[~np.isnan(people)]
+    if isinstance(found, Undefined) or np.ptp(labels) > 0.0:
+        return found
+    value = float(labels[0])
+    if scale is None:
+        return replace(found, value=value, low=None, high=None, method=NO_VARIATION)
+    _, sizes = np.unique(codes[~np.isnan(people)], return_counts=True)
+    low, high = ends_of_constant(value, sizes.tolist(), scale, found.confidence)
+    return replace(found, value=value, low=low, high=high, method=CONSTANT)
+
+
+def _scores(scores: Sequence[float], labels: Sequence[float | None]) -> tuple[Floats, Floats]:
+    judged, people = score_column(scores, "scores"), score_column(labels, "labels")
+    if len(judged) != len(people):
+        message = f"`scores` and `labels` must be of the same units; got {len(judged)} and {len(people)}"
+        raise InputError(message)
+    if not np.all(np.isfinite(judged)):
+        message = "`scores` must hold a number for every unit; leave out units that the judge could not score"
+        raise InputError(message)
+    return judged, people
+
+
+def _refuse_cut_clusters(codes: NDArray[np.int64], labelled: NDArray[np.bool_]) -> None:
+    cut = np.intersect1d(codes[labelled], codes[~labelled])
+    if len(cut):
+        message = (
+            f"`labels` must cover each cluster as a whole or not at all; {len(cut)} clusters are labelled in part."
+            " Draw clusters, or give `clusters` of the labelled units alone"
+        )
+        raise InputError(message)
+
+
+def _means(codes: NDArray[np.int64], values: Floats) -> Floats:
+    """Return the mean of each cluster; of each unit where it is alone."""
+    _, places = np.unique(codes, return_inverse=True)
+    counts = np.bincount(places)
+    means: Floats = np.bincount(places, values) / counts if len(counts) else np.empty(0)
+    return means
+
+
+def _weight(people: Floats, judge: Floats, alone: Floats) -> float:
+    """Return how far to trust the judge, 0 to 1: cov / ((1 + n/N) var)."""
+    spread = float(np.var(np.concatenate((judge, alone)), ddof=1))
+    if not len(alone) or spread == 0.0:
+        return 0.0
+    together = float(np.cov(people, judge, ddof=1)[0, 1])
+    return min(max(together / ((1.0 + len(people) / len(alone)) * spread), 0.0), 1.0)
+
+
+Whole = NDArray[np.int64]
+
+POINTS_OF_SCALE: Final = "points of the scale"
+"""Unit of a mean score."""
+
+POWERED: Final = "PPI++, Student's t"
+"""Name of the method."""
+
+TOO_FEW: Final = "Fewer than two {} have a score of a person, so nothing tells how far the judge is off."
+"""Why a mean is undefined."""
+
+POWERED_STRATA: Final = "PPI++ by strata, Student's t"
+"""Its name where the sample was drawn from strata."""
+
+UNSEEN: Final = "Nobody has scored a unit of one of the strata, so what people would say there is unknown."
+"""Why a mean is undefined where a stratum was never looked at."""
+
+
+def stratum_codes(drawn_from: Sequence[Hashable], n: int) -> Whole:
+    """Return a number from 0 for the stratum of each unit.
+
+    Raises:
+        InputError: If there is not one a unit.
+    """
+    if len(drawn_from) != n:
+        message = f"`drawn_from` must say it of every unit; got {len(drawn_from)} for {n}"
+        raise InputError(message)
+    places = {kind: place for place, kind in enumerate(dict.fromkeys(drawn_from))}
+    return np.array([places[kind] for kind in drawn_from], dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """A judge's scores of all units, and people's of a sample.
+
+    Attributes:
+        scores: The judge's, shape (units,).
+        labels: People's, likewise; NaN = nobody looked.
+        strata: What each unit would be drawn from, numbers from 0.
+        clusters: The cluster of each unit, likewise.
+    """
+
+    scores: Floats
+    labels: Floats
+    strata: Whole
+    clusters: Whole
+
+    def mean(self, confidence: float, *, alone: bool) -> Estimate | Undefined:
+        """Return the mean that people would give.
+
+        Every unit brings m_h + w f, and a labelled one N_h / n_h times its rest
+        y - w f - m_h on top, m_h the mean rest of its stratum; w is where these
+        parts vary least over clusters, within 0 to 1.
+
+        Args:
+            confidence: Coverage; fraction.
+            alone: Whether units are independent.
+        """
+        seen = ~np.isnan(self.labels)
+        judged, labelled = (
+            np.bincount(self.strata),
+            np.bincount(self.strata[seen], minlength=int(self.strata.max()) + 1),
+        )
+        n_seen = int(seen.sum())
+        n_labelled = len(np.unique(self.clusters[seen]))
+        if (labelled == 0).any():
+            return Undefined(reason=UNSEEN, n=n_seen, unit=POINTS_OF_SCALE, method=POWERED_STRATA)
+        degrees = n_labelled - len(judged)
+        if n_labelled < 2 or degrees < 1:
+            reason = TOO_FEW.format("units" if alone else "clusters")
+            return Undefined(reason=reason, n=n_seen, unit=POINTS_OF_SCALE, method=POWERED_STRATA)
+        factor = np.where(seen, (judged / labelled)[self.strata], 0.0)
+        plain = self._parts(np.where(seen, self.labels, 0.0), factor, labelled)
+        judge = self.scores - self._parts(self.scores, factor, labelled)
+        own, gain = self._sums(plain), self._sums(judge)
+        spread = float(gain @ gain)
+        weight = min(max(-float(own @ gain) / spread, 0.0), 1.0) if spread > 0.0 else 0.0
+        rest = own + weight * gain
+        n_clusters = len(rest)
+        error = math.sqrt(float(rest @ rest) * n_clusters / (n_clusters - 1)) / len(self.scores)
+        value = float((plain + weight * judge).mean())
+        reach = student_quantile(confidence, degrees) * error
+        return Estimate(
+            value=value,
+            low=value - reach,
+            high=value + reach,
+            confidence=confidence,
+            n=n_seen,
+            unit=POINTS_OF_SCALE,
+            method=POWERED_STRATA,
+            n_clusters=None if alone else n_clusters,
+        )
+
+    def _parts(self, values: Floats, factor: Floats, labelled: Whole) -> Floats:
+        """Return the part of each unit in a stratified mean: m_h, plus N_h / n_h (v - m_h) if it is sampled."""
+        seen = factor > 0.0
+        means = np.bincount(self.strata[seen], values[seen], minlength=len(labelled)) / labelled
+        own = means[self.strata]
+        parts: Floats = own + factor * (values - own)
+        return parts
+
+    def _sums(self, parts: Floats) -> Floats:
+        """Return the deviation of each cluster from the mean, shape (clusters,)."""
+        _, places = np.unique(self.clusters, return_inverse=True)
+        return np.asarray(np.bincount(places, parts - parts.mean()), dtype=np.float64)

@@ -1,1 +1,0 @@
-"""Correction: what a judge's verdicts say about the rate that people would find."""

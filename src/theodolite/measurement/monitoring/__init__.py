@@ -1,1 +1,0 @@
-"""Monitoring: alarms over time with a stated rate of false ones."""

@@ -1,1 +1,0 @@
-"""Order metrics: what the order of scores tells, and what it cannot tell."""

@@ -1,1 +1,0 @@
-"""Questionnaire: answers on ordered scales, described, compared and modelled."""

@@ -1,0 +1,358 @@
+"""Paired differences: pairs, clusters, margins."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+
+from theodolite.domain.errors import InputError
+from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.measurement import (
+    adjust_p_values,
+    cluster_permutation,
+    defect_rate,
+    mcnemar,
+    newcombe_difference,
+    newcombe_unpaired,
+    non_inferiority,
+    paired_difference,
+    zero_defect_bound,
+)
+from theodolite.measurement.comparison import ALIKE, CLUSTERED_PAIRS, TOO_FEW, told_apart, unpaired_difference
+
+
+def test_cases_that_one_lacks_are_left_out():
+    change = paired_difference([1, None, 0, 1], [0, 1, 0, float("nan")])
+
+    assert (change.n, change.value) == (2, -0.5)
+
+
+def test_yes_and_no_get_newcombes_interval_and_scores_the_t_interval():
+    assert paired_difference([1, 0, 1], [0, 0, 1]).method == "Newcombe, paired"
+    assert paired_difference([1, 2, 4], [2, 2, 5]).method == "Student's t"
+
+
+def test_pairs_tell_more_than_two_means():
+    rng = np.random.default_rng(0)
+    hard = rng.normal(size=100)
+    a, b = hard + 0.1 * rng.normal(size=100), hard + 0.2 + 0.1 * rng.normal(size=100)
+
+    change = paired_difference(a.tolist(), b.tolist())
+
+    assert change.low < 0.2 < change.high
+    assert change.high - change.low < 0.1
+
+
+def test_clusters_widen_the_interval_and_are_counted():
+    a = [0] * 40
+    b = [1] * 10 + [0] * 30
+    ids = [case // 5 for case in range(40)]
+
+    alone, together = paired_difference(a, b), paired_difference(a, b, clusters=ids)
+
+    assert together.high - together.low > 1.5 * (alone.high - alone.low)
+    assert (together.n_clusters, together.method) == (8, CLUSTERED_PAIRS)
+    assert together.design_effect > 3
+
+
+def test_no_pair_is_undefined_and_one_cluster_too():
+    assert isinstance(paired_difference([None], [1]), Undefined)
+    assert isinstance(paired_difference([1, 0], [0, 0], clusters=["a", "a"]), Undefined)
+
+
+def test_clusters_in_which_nothing_differs_claim_no_certainty():
+    change = paired_difference([1, 0, 1, 0], [1, 0, 1, 0], clusters=["a", "a", "b", "b"])
+
+    assert (change.value, change.low) == (0.0, -change.high)
+    assert 0.5 < change.high < 1.0
+    assert non_inferiority(change, 0.1) is None
+
+
+def test_no_flip_among_independent_cases_still_leaves_room():
+    change = newcombe_difference(0, 0, 0, 100)
+
+    assert change.low < 0 < change.high < 0.05
+
+
+@pytest.mark.parametrize(
+    ("counts", "margin", "better", "answer"),
+    [
+        ((0, 40, 10, 450), 0.05, "lower", True),
+        ((0, 60, 10, 430), 0.05, "higher", False),
+        ((0, 10, 60, 430), 0.05, "lower", False),
+        ((0, 20, 22, 58), 0.05, "lower", None),
+    ],
+    ids=["better", "worse, as higher is better", "worse", "open"],
+)
+def test_a_margin_is_ruled_out_passed_or_left_open(counts, margin, better, answer):
+    answer_now = non_inferiority(newcombe_difference(*counts), margin, better=better)
+
+    assert answer_now is answer
+
+
+def test_numbers_that_cannot_be_are_refused():
+    with pytest.raises(InputError, match="must be results of the same cases; got 1 and 2"):
+        paired_difference([1], [1, 2])
+    with pytest.raises(InputError, match="needs a case at least"):
+        newcombe_difference(0, 0, 0, 0)
+    with pytest.raises(InputError, match="got 3 of 2"):
+        newcombe_unpaired(3, 2, 1, 2)
+    with pytest.raises(InputError, match="`margin` must be above 0"):
+        non_inferiority(newcombe_difference(1, 1, 1, 1), 0)
+
+
+def test_few_changes_in_one_direction_leave_room_for_more_of_them():
+    a = [1] * 3 + [0] * 197
+    ids = [case // 10 for case in range(200)]
+
+    change = paired_difference(a, [0] * 200, clusters=ids)
+
+    assert change.value == -0.015
+    assert change.low < -0.05
+    assert change.high >= change.value
+
+
+def test_no_change_in_clusters_leaves_room_for_as_many_as_the_bound_of_none():
+    column, ids = [1, 0] * 1000, [case // 2 for case in range(2000)]
+
+    change = paired_difference(column, column, clusters=ids)
+    bound = zero_defect_bound(2000, clusters=[2] * 1000, confidence=0.975).value
+
+    assert (change.value, change.low, change.high) == (0.0, pytest.approx(-bound), pytest.approx(bound))
+    assert non_inferiority(change, 0.005) is True
+
+
+def test_changes_that_are_spread_over_clusters_tell_that_these_differ_little():
+    a, ids = [0] * 200, [case // 20 for case in range(200)]
+    none = paired_difference(a, a, clusters=ids)
+    both_ways = [0] * 200
+    before = [0] * 200
+    for cluster in range(10):
+        (both_ways if cluster % 2 else before)[20 * cluster] = 1
+
+    spread = paired_difference(before, both_ways, clusters=ids)
+
+    assert spread.value == 0.0
+    assert spread.high < 0.75 * none.high
+
+
+def test_changes_in_one_direction_reach_further_on_the_side_of_the_longer_tail():
+    a = [1] * 10 + [0] * 10 + [1] * 4 + [0] * 176
+    change = paired_difference(a, [0] * 200, clusters=[case // 10 for case in range(200)])
+
+    assert change.value - change.low > 1.2 * (change.high - change.value)
+
+
+def test_a_shift_that_is_the_same_for_all_cases_has_an_interval_on_a_known_scale_alone():
+    known = paired_difference([3.0] * 15, [4.0] * 15, scale=(1, 5))
+    unknown = paired_difference([3.0] * 15, [4.0] * 15)
+
+    other = 1 - 0.025 ** (1 / 15)
+    assert (known.low, known.high) == (pytest.approx(1 - 5 * other), pytest.approx(1 + 3 * other))
+    assert (unknown.value, unknown.low, unknown.high) == (1.0, None, None)
+    assert "no interval without the ends of the scale" in unknown.method
+
+
+def test_equal_scores_pass_a_margin_on_a_known_scale():
+    scores = [float(1 + case % 5) for case in range(300)]
+
+    assert non_inferiority(paired_difference(scores, scores, scale=(1, 5)), 0.1) is True
+
+
+@pytest.mark.parametrize("clusters", [None, "AABB"])
+def test_infinite_scores_are_refused(clusters):
+    with pytest.raises(InputError, match=r"`a` must hold finite numbers; 1 of 4 .* \(inf\) at position 1"):
+        paired_difference([1, float("inf"), 2, 3], [1, 2, 3, 4], clusters=clusters)
+
+
+def test_a_scale_must_hold_the_scores():
+    with pytest.raises(InputError, match="7 lies outside of 1 to 5"):
+        paired_difference([1.0, 7.0], [1.0, 2.0], scale=(1, 5))
+    with pytest.raises(InputError, match="lowest and the highest value"):
+        paired_difference([1.0, 3.0], [1.0, 2.0], scale=(5, 1))
+
+
+def test_scores_in_clusters_keep_the_robust_error():
+    change = paired_difference([1, 2, 3, 4], [2, 2, 5, 4], clusters="AABB")
+
+    assert change.method == "cluster-robust, Student's t"
+
+
+def test_of_two_wilson_intervals_it_is_newcombes():
+    change, known = unpaired_difference(defect_rate(48, 80), defect_rate(56, 70)), newcombe_unpaired(48, 80, 56, 70)
+
+    assert (change.value, change.low, change.high) == pytest.approx((known.value, known.low, known.high))
+    assert change.n == 150
+
+
+def test_intervals_that_are_not_symmetric_are_added_by_their_own_arms():
+    first = Estimate(value=2, low=1, high=6, confidence=0.95, n=5, unit="turns", method="m")
+    second = replace(first, value=10, low=7, high=14)
+
+    change = unpaired_difference(first, second)
+
+    # Down: arms 10 - 7 = 3 and 6 - 2 = 4; up: 14 - 10 = 4 and 2 - 1 = 1.
+    assert (change.value, change.low, change.high) == pytest.approx((8, 3, 8 + 17**0.5))
+
+
+def test_a_number_without_interval_leaves_the_difference_without_one():
+    change = unpaired_difference(defect_rate(2, 8), replace(defect_rate(2, 4), low=None, high=None))
+
+    assert (change.value, change.low, change.high) == (0.25, None, None)
+
+
+@pytest.mark.parametrize(
+    ("second", "why"),
+    [
+        (Undefined(reason="Nothing.", n=1, unit="fraction of dialogues"), "no value"),
+        (replace(defect_rate(1, 4), unit="turns"), "unit"),
+        (defect_rate(1, 4, confidence=0.9), "confidence"),
+    ],
+    ids=["undefined", "other unit", "other confidence"],
+)
+def test_what_cannot_be_compared_is_undefined_and_says_why(second, why):
+    change = unpaired_difference(defect_rate(2, 8), second)
+
+    assert isinstance(change, Undefined)
+    assert why in change.reason
+
+
+@pytest.mark.parametrize("method", ["exact", "mid-p", "chi2", "chi2, corrected"])
+def test_nothing_changed_is_no_surprise(method):
+    result = mcnemar(0, 0, method=method)
+
+    assert (result.p_value, result.n, result.effect) == (1.0, 0, None)
+
+
+@pytest.mark.parametrize("method", ["exact", "mid-p", "chi2", "chi2, corrected"])
+def test_the_more_one_sided_the_changes_the_smaller_the_p_value(method):
+    values = [mcnemar(worse, 12 - worse, method=method).p_value for worse in (6, 4, 2, 0)]
+
+    assert values == sorted(values, reverse=True)
+
+
+def test_the_middle_p_value_lies_below_the_exact_one():
+    assert mcnemar(3, 9, method="mid-p").p_value < mcnemar(3, 9).p_value
+
+
+def test_an_unknown_method_is_refused():
+    with pytest.raises(InputError, match="`method` must be exact, mid-p, chi2"):
+        mcnemar(1, 2, method="wald")
+
+
+def test_all_ways_to_name_few_clusters_give_the_exact_p_value_of_mcnemar():
+    a, b = [1] * 8 + [0] * 2 + [1] * 5, [0] * 8 + [1] * 2 + [1] * 5
+
+    assert cluster_permutation(a, b, None).p_value == pytest.approx(mcnemar(8, 2).p_value)
+
+
+def test_many_clusters_are_drawn_with_a_seed():
+    rng = np.random.default_rng(5)
+    a, b = rng.random(300).tolist(), (rng.random(300) + 0.05).tolist()
+    ids = [case // 5 for case in range(300)]
+
+    drawn = cluster_permutation(a, b, ids, seed=1)
+
+    assert drawn == cluster_permutation(a, b, ids, seed=1)
+    assert drawn.method == "permutation of clusters, 9999 drawn"
+    assert (drawn.n_clusters, drawn.n) == (60, 300)
+    assert 1e-4 <= drawn.p_value < 0.2
+
+
+def test_the_same_results_are_no_surprise_and_no_results_are_undefined():
+    assert cluster_permutation([1, 2], [1, 2], None).p_value == 1.0
+    assert isinstance(cluster_permutation([None], [1], None), Undefined)
+
+
+def alone(n):
+    """Return a cluster for each set."""
+    return [f"c{place}" for place in range(n)]
+
+
+def by_formula(flags):
+    """Return Cochran's Q as his paper writes it, by plain sums."""
+    k, columns, rows = len(flags[0]), [sum(column) for column in zip(*flags, strict=True)], [sum(row) for row in flags]
+    mean = sum(columns) / k
+    above = k * (k - 1) * sum((total - mean) ** 2 for total in columns)
+    return above / (k * sum(rows) - sum(total**2 for total in rows))
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        [(1, 1, 0), (1, 0, 0), (1, 1, 1), (0, 1, 0), (1, 1, 0), (1, 0, 1)],
+        [(1, 0), (1, 0), (0, 1), (1, 0), (1, 1), (0, 0)],
+        [row for row in product((0, 1), repeat=4) if row[0] >= row[3]],
+    ],
+)
+def test_sets_of_their_own_give_the_statistic_of_the_formula(flags):
+    assert told_apart(flags, alone(len(flags))).statistic == pytest.approx(by_formula(flags))
+
+
+def test_two_things_give_the_statistic_of_mcnemar():
+    test = told_apart([(1, 0)] * 15 + [(0, 1)] * 5 + [(1, 1)] * 9, alone(29))
+
+    assert test.statistic == pytest.approx((15 - 5) ** 2 / (15 + 5))
+    assert (test.degrees, test.n, test.effect) == (1, 29, pytest.approx(10 / 29))
+
+
+def test_drawn_arrangements_come_close_to_all_of_them():
+    flags = [(1, 0)] * 6 + [(0, 1)]
+    ways = [abs(sum(signs)) >= 5 for signs in product((1, -1), repeat=7)]
+
+    assert told_apart(flags, alone(7)).p_value == pytest.approx(sum(ways) / len(ways), abs=0.03)
+
+
+def test_many_testers_are_compared_with_the_distribution(monkeypatch):
+    flags = [(1, 0, 0)] * 8 + [(0, 1, 0)] * 5 + [(0, 0, 1)] * 3
+    drawn = told_apart(flags, alone(16))
+    monkeypatch.setattr("theodolite.measurement.comparison.MANY", 2)
+    many = told_apart(flags, alone(16))
+
+    assert (drawn.statistic, many.method) == (many.statistic, "Cochran's Q, chi-square")
+    assert many.p_value == pytest.approx(drawn.p_value, abs=0.05)
+
+
+def test_repeats_of_one_tester_are_one_piece_of_evidence():
+    apart = told_apart([(1, 0)] * 12, alone(12))
+    same = told_apart([(1, 0)] * 12, [f"c{place // 4}" for place in range(12)])
+
+    assert (apart.n_clusters, same.n_clusters) == (12, 3)
+    assert apart.p_value < 0.01
+    assert same.p_value > 0.2
+
+
+@pytest.mark.parametrize(
+    ("flags", "reason"),
+    [([], TOO_FEW), ([(1, 0)], TOO_FEW), ([(1, 1), (0, 0)], ALIKE)],
+    ids=["none", "one", "all alike"],
+)
+def test_where_nothing_can_be_told_it_says_why(flags, reason):
+    assert told_apart(flags, alone(len(flags))) == Undefined(
+        reason=reason, n=len(flags), n_clusters=len(flags), method="Cochran's Q"
+    )
+
+
+@pytest.mark.parametrize(("flags", "clusters"), [([(1, 0)], []), ([(1,)], ["a"])])
+def test_sets_need_clusters_and_two_things(flags, clusters):
+    with pytest.raises(InputError, match="two things or more"):
+        told_apart(flags, clusters)
+
+
+@pytest.mark.parametrize("method", ["holm", "bh", "by", "bonferroni"])
+def test_one_comparison_is_not_adjusted_and_none_is_none(method):
+    assert adjust_p_values([0.03], method=method) == (0.03,)
+    assert adjust_p_values([], method=method) == ()
+
+
+def test_p_values_are_named_where_they_are_none():
+    with pytest.raises(InputError, match=r"p-values must be fractions; got \[1.5\]"):
+        adjust_p_values([0.5, 1.5])
+
+
+def test_an_unknown_adjustment_is_refused():
+    with pytest.raises(InputError, match="`method` must be holm, bh, by or bonferroni; got 'sidak'"):
+        adjust_p_values([0.5], method="sidak")
