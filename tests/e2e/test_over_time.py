@@ -7,8 +7,8 @@ from axe_playwright_python.sync_playwright import Axe
 
 from tests.e2e.conftest import Visit
 from tests.fakes.report import words
-from tests.unit.measurement.test_sample_size import ruling, side
 from tests.unit.measurement.series_of_scores import series
+from tests.unit.measurement.test_sample_size import ruling, side
 from theodolite.domain.monitoring.watch import WatchRules
 from theodolite.measurement import watch_history
 from theodolite.measurement.sample_size import compare_sides
