@@ -109,8 +109,15 @@ def report_pieces(
     template = environment.get_template(TEMPLATE)
     views = _views(subject)
     sample = embedded_in(subject, [read.case for read in views["reads"]], letters=letters)
+    library = library_of(assets) if has_zoomable_chart(views) else ""
     page = template.render(
-        **views, sample=sample, style=style, script=script, policy=_policy(style, script), data=_HERE
+        **views,
+        sample=sample,
+        style=style,
+        library=library,
+        script=script,
+        policy=_policy(style, *filter(None, (library, script))),
+        data=_HERE,
     )
     before, _, after = page.rpartition(_HERE)
     yield before
@@ -176,9 +183,24 @@ def _script(assets: Mapping[str, str]) -> str:
     return '(() => {\n"use strict";\n' + _joined(assets, "js/") + "})();\n"
 
 
-def _policy(style: str, script: str) -> str:
+LIBRARY = "vendor/echarts.min.js"
+"""The chart library; only pages with a zoomable chart hold it (ADR 0092)."""
+
+
+def library_of(assets: Mapping[str, str]) -> str:
+    """Return the chart library as the text of a script."""
+    return assets[LIBRARY]
+
+
+def has_zoomable_chart(views: Mapping[str, Any]) -> bool:
+    """Return whether a page has a chart that readers can zoom."""
+    return any(tree.icicles for tree in views["trees"])
+
+
+def _policy(style: str, *scripts: str) -> str:
+    admitted = " ".join(f"'{_hash(script)}'" for script in scripts)
     return (
-        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src {admitted}; "
         "base-uri 'none'; form-action 'none'"
     )
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from theodolite.domain.annotation import NON_RESPONSE_NAMES
 from theodolite.domain.estimate import Estimate
-from theodolite.domain.identity import SHORT
+from theodolite.domain.identity import SHORT, Json
 from theodolite.domain.trees.finding import (
     ContextValue,
     NodeFinding,
@@ -21,6 +20,7 @@ from theodolite.domain.trees.leaf import TESTER, Leaf
 from theodolite.domain.trees.tree import AnswersNode, SummaryNode, TreeDesign
 from theodolite.reporting.interval_bars import IntervalBar
 from theodolite.reporting.page.subject import Subject
+from theodolite.reporting.page.tree_charts import DotPlot, Icicle, NodeSets, Radar, dot_plot, icicle, radar
 from theodolite.reporting.page.tree_standing import StandingPicture, range_of, standing_picture
 from theodolite.reporting.queries.cases import pseudonyms, title_of
 from theodolite.reporting.tables import Table, columns
@@ -35,13 +35,8 @@ from theodolite.reporting.words.trees import (
     value_words,
 )
 
-_OPEN_STOREYS = 3
-
-
-_FEWEST_SPOKES = 3
-
-
-_RADIUS = 100.0
+_OPEN_STOREYS = 1
+"""Rows of nodes that are unfolded at first, below the charts; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,35 +92,6 @@ class NodeView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spoke:
-    """One dimension of a radar: where its spoke ends, and where its number stands."""
-
-    title: str
-    x: float
-    y: float
-    text_x: float
-    text_y: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outline:
-    """One application's values on a radar; dimensions without data break the line."""
-
-    application: str
-    tint: int
-    points: tuple[tuple[float, float], ...]
-    is_whole: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Radar:
-    """Dimensions as spokes from the middle, which is the good end."""
-
-    spokes: tuple[Spoke, ...]
-    outlines: tuple[Outline, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TreeView:
     """One tree.
 
@@ -134,7 +100,9 @@ class TreeView:
         about: What it is.
         version: Content hash of what decides values.
         roots: Its roots.
+        icicles: The tree as an icicle, one for each application.
         radar: Its dimensions as a radar; None for fewer than three.
+        dots: Its dimensions as a dot plot; None without one on a common scale.
         splits: One table for each group: node, part, and a cell for each application.
         robustness: One table for each kind of context: node, application, gap and spread; the branches come first.
         links: How dimensions go together, in words.
@@ -146,7 +114,9 @@ class TreeView:
     about: str
     version: str
     roots: tuple[NodeView, ...]
+    icicles: tuple[Icicle, ...]
     radar: Radar | None
+    dots: DotPlot | None
     splits: tuple[Table, ...]
     robustness: tuple[Table, ...]
     links: tuple[str, ...]
@@ -174,7 +144,9 @@ def _tree(subject: Subject, findings: Sequence[TreeFinding]) -> TreeView:
         about=design.about,
         version=design.method_version[:8],
         roots=tuple(drawer.node(root, 0, 1.0) for root in design.roots),
-        radar=_radar(subject, findings),
+        icicles=tuple(drawer.icicle(finding) for finding in findings if drawer.has_data(finding)),
+        radar=radar(subject, findings),
+        dots=dot_plot(subject, findings),
         splits=tuple(_splits(findings)),
         robustness=tuple(_robustness(findings)),
         links=tuple(words for finding in findings for words in _links(finding)),
@@ -214,6 +186,20 @@ class _Drawer:
     findings: tuple[TreeFinding, ...]
     people: Mapping[str, str]
     most_answers: int
+    lines: dict[tuple[str, str], NodeLine] = field(default_factory=dict)
+
+    def has_data(self, finding: TreeFinding) -> bool:
+        """Return whether a node of the tree has an answer."""
+        return any(node.outcomes.used for node in finding.nodes)
+
+    def icicle(self, finding: TreeFinding) -> Icicle:
+        """Return the tree for one application as an icicle."""
+        own = {name: line for (application, name), line in self.lines.items() if application == finding.application}
+        sets = {
+            name: NodeSets(basis=line.basis, opens=line.opens, raised=line.raised, opens_raised=line.opens_raised)
+            for name, line in own.items()
+        }
+        return icicle(self.subject, finding, sets, {name: _answer_rows(line.answers) for name, line in own.items()})
 
     @property
     def design(self) -> TreeDesign:
@@ -238,6 +224,12 @@ class _Drawer:
         return next((each.definition for each in self.design.dimensions if each.node == name), "")
 
     def _line(self, finding: TreeFinding, name: str) -> NodeLine:
+        key = (finding.application, name)
+        if key not in self.lines:
+            self.lines[key] = self._drawn(finding, name)
+        return self.lines[key]
+
+    def _drawn(self, finding: TreeFinding, name: str) -> NodeLine:
         found = finding.node(name)
         what = f"{self.design.name}, {self.design.by_name[name].title or name}: {finding.application}"
         lifting = "dialogue lifts it" if len(found.raised) == 1 else "dialogues lift it"
@@ -265,6 +257,12 @@ class _Drawer:
         return sets.add(f"tree{len(sets.sets)}", title, [case.index for case in self.subject.labelled(labels)])
 
 
+def _answer_rows(answers: LeafList | None) -> list[Json]:
+    if answers is None:
+        return []
+    return [[row.label, row.turn, row.said, row.who] for _, rows in answers.pages for row in rows]
+
+
 def _notes(found: NodeFinding) -> Iterator[str]:
     if found.empty and found.value is not None:
         yield f"without data and left out: {', '.join(found.empty)}"
@@ -284,52 +282,6 @@ def _bar(found: NodeFinding) -> IntervalBar | None:
     shares = [((result.value if end is None else end) - scale.lowest) / scale.width for end in ends]
     low, value, high = (min(max(share, 0.0), 1.0) for share in shares)
     return IntervalBar(low=low, value=value, high=high, is_zero=result.value == scale.lowest)
-
-
-def _radar(subject: Subject, findings: Sequence[TreeFinding]) -> Radar | None:
-    design = findings[0].design
-    names = [dimension.node for dimension in design.dimensions]
-    shown = [name for name in names if any(finding.node(name).value is not None for finding in findings)]
-    if len(shown) < _FEWEST_SPOKES:
-        return None
-    angles = [2 * math.pi * place / len(shown) for place in range(len(shown))]
-    return Radar(
-        spokes=tuple(
-            Spoke(
-                title=design.by_name[name].title or name,
-                x=_x(angle, 1.0),
-                y=_y(angle, 1.0),
-                text_x=_x(angle, 1.12),
-                text_y=_y(angle, 1.12),
-            )
-            for name, angle in zip(shown, angles, strict=True)
-        ),
-        outlines=tuple(_outline(subject, finding, shown, angles) for finding in findings),
-    )
-
-
-def _outline(subject: Subject, finding: TreeFinding, names: Sequence[str], angles: Sequence[float]) -> Outline:
-    points = []
-    for name, angle in zip(names, angles, strict=True):
-        found = finding.node(name)
-        scale = range_of(found.result.unit)
-        if found.value is not None and scale is not None:
-            share = (found.value - scale.lowest) / scale.width
-            points.append((_x(angle, share), _y(angle, share)))
-    return Outline(
-        application=finding.application,
-        tint=subject.tint(finding.application),
-        points=tuple(points),
-        is_whole=len(points) == len(names),
-    )
-
-
-def _x(angle: float, share: float) -> float:
-    return round(_RADIUS * share * math.sin(angle), 1)
-
-
-def _y(angle: float, share: float) -> float:
-    return round(-_RADIUS * share * math.cos(angle), 1)
 
 
 def _splits(findings: Sequence[TreeFinding]) -> Iterator[Table]:
@@ -376,7 +328,11 @@ def _robustness(findings: Sequence[TreeFinding]) -> Iterator[Table]:
 
 def _robustness_row(design: TreeDesign, application: str, each: NodeRobustness) -> tuple[str, ...]:
     values = {value.part: value for value in each.values}
-    withheld = [f"{value.part} (n {figures.count(value.n_dialogues)})" for value in each.values if value.result is None]
+    withheld = [
+        f"{value.part} (n {figures.count(value.n_dialogues)})"
+        for value in each.values
+        if value.result is None and value.n_dialogues
+    ]
     return (
         design.by_name[each.node].title or each.node,
         application,
