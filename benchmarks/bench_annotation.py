@@ -19,7 +19,7 @@ configure_django(database_settings(WORKSPACE))
 
 from theodolite.bootstrap.database import open_store
 from theodolite.domain.application import Application, AriaClass
-from theodolite.domain.people.event import AnnotationProcess
+from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.instrument import YES_NO, Instrument, Operator, Question, Scale, ScaleKind
@@ -215,7 +215,7 @@ def of_annotators(records, queue) -> None:
 
 def of_lists(records, queue) -> None:
     """The list of dialogues: count, counts by stage, and one page of 50."""
-    from theodolite.domain.annotating.listing import DialogueFilter, ItemStage
+    from theodolite.domain.annotating.case import DialogueFilter, ItemStage
     from theodolite.annotation.listing import Listing, groups_in, levels_in, scenarios_in
 
     def shown(page: int = 0, **sought: object) -> None:

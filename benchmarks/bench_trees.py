@@ -22,7 +22,7 @@ sys.path[:0] = [str(ROOT / "src")]
 
 import numpy as np  # noqa: E402
 from theodolite.domain.instrument import Orientation  # noqa: E402
-from theodolite.domain.trees.tree import AnswersNode, Edge, SummaryNode, TreeDesign, ValueRange  # noqa: E402
+from theodolite.domain.tree import AnswersNode, Edge, SummaryNode, TreeDesign, ValueRange  # noqa: E402
 from theodolite.measurement.trees.leaves import LeafTable, SessionFacts  # noqa: E402
 from theodolite.measurement.trees.measuring import Draws, measure_tree  # noqa: E402
 from theodolite.measurement.trees.replicates import compiled, replicated, resampled  # noqa: E402

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy.special import betaincinv, betaln, gammaln
 
-from theodolite.domain.trees.form import design_of
-from theodolite.domain.trees.leaf import Leaf
+from theodolite.domain.tree_form import design_of
+from theodolite.domain.tree import Leaf
 from theodolite.measurement import defect_rate, paired_difference, zero_defect_bound
 from theodolite.measurement.scores import mean_estimate
 from theodolite.measurement.trees.measuring import Draws, measure_tree

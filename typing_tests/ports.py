@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import assert_type
 
 from theodolite.domain.annotation import Annotation
-from theodolite.domain.failure import Failure, FailureSource
-from theodolite.domain.flow import AskModel, Flow, Message, Reply, SayToApplication, Speaker
-from theodolite.domain.replay import Returned, Waiting, begin
-from theodolite.ports.application import ApplicationClient, OnChunk
-from theodolite.ports.model import Model
+from theodolite.domain.flow import AskModel, Flow, Message, Reply, Returned, SayToApplication, Speaker, Waiting, begin
+from theodolite.domain.run import Failure, FailureSource
+from theodolite.ports.application import ApplicationClient, Model, OnChunk
 
 
 class Echo:

@@ -17,15 +17,13 @@ from theodolite.domain.annotation import (
 )
 from theodolite.domain.application import Application, AriaClass
 from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn
-from theodolite.domain.failure import Failure, FailureKind, FailureSource
-from theodolite.domain.flow import Reply
+from theodolite.domain.flow import JournalEntry, Reply
 from theodolite.domain.identity import digest
-from theodolite.domain.people.session import Session
 from theodolite.domain.persona import Persona
 from theodolite.domain.plan import Plan
-from theodolite.domain.replay import JournalEntry
-from theodolite.domain.run import Run, Unit, UnitKind
+from theodolite.domain.run import Failure, FailureKind, FailureSource, Run, Unit, UnitKind
 from theodolite.domain.scenario import Scenario
+from theodolite.domain.session import Session
 from theodolite.domain.study import Study
 
 if TYPE_CHECKING:  # a worker imports this before Django is set up

@@ -14,7 +14,7 @@ from tests.fakes.model import FakeModel
 from theodolite.domain.application import AriaClass, HttpEndpoint, PromptedModel, PythonCallable
 from theodolite.domain.errors import EmptyReply, GatewayError
 from theodolite.domain.flow import AskModel, SayToApplication
-from theodolite.domain.recording import RecordedDialogue, RecordedTurn
+from theodolite.domain.live import RecordedDialogue, RecordedTurn
 from theodolite.gateways.applications.aria_application import AriaApplication
 from theodolite.gateways.applications.callable_application import CallableApplication
 from theodolite.gateways.applications.http_application import HttpApplication

@@ -11,7 +11,7 @@ import pytest
 from tests.fakes.cache import FakeCache
 from theodolite.domain.flow import Reply
 from theodolite.domain.identity import digest
-from theodolite.ports.cache import Cache, Kept
+from theodolite.ports.progress import Cache, Kept
 from theodolite.store.response_cache import CACHE_NAME, ResponseCache
 
 REPLY = Reply(

@@ -9,8 +9,8 @@ from tests.fakes.local_worker import local_aria
 from tests.fakes.reply_sink import FakeReplySink
 from theodolite.domain.application import AriaClass
 from theodolite.domain.dialogue import TurnState
-from theodolite.domain.failure import FailureKind
 from theodolite.domain.flow import Exchange, SayToApplication
+from theodolite.domain.run import FailureKind
 from theodolite.execution.live_replies import LiveReplies, Pacing
 from theodolite.gateways.secret_redaction import Credentials
 

@@ -12,11 +12,11 @@ from theodolite.bootstrap.clock import SystemClock
 from theodolite.domain.annotation import Control, Outcome
 from theodolite.domain.dialogue import Turn
 from theodolite.domain.errors import Conflict, NotFound, StoreError
-from theodolite.domain.findings.schema_tally import SchemaTally
+from theodolite.domain.findings.number import SchemaTally
 from theodolite.domain.flow import SchemaUse
+from theodolite.domain.persona import Attempt, AttemptOutcome, Strategy
 from theodolite.domain.run import Run, Spending, Unit, UnitKind
 from theodolite.domain.status import CallsSoFar
-from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
 from theodolite.ports.store import Store
 
 from .given import (

@@ -15,6 +15,7 @@ from theodolite.domain.annotating.work import AnnotatorState, QueueCategory, Que
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.application import Application, AriaClass
 from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn
+from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.guideline import DefectRule, Guideline, Violation
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.instrument import (
@@ -27,7 +28,6 @@ from theodolite.domain.instrument import (
     Scale,
     ScaleKind,
 )
-from theodolite.domain.people.event import AnnotationProcess
 from theodolite.domain.plan import Plan
 from theodolite.domain.run import Run, Unit, UnitKind
 from theodolite.domain.scenario import Scenario, SourceText, TestPacket

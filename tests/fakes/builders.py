@@ -15,10 +15,10 @@ from theodolite.domain.flow import Reply
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import YES_NO, Instrument, Label, Operator, Question, Scale, ScaleKind
+from theodolite.domain.live import RecordedDialogue, RecordedTurn
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.persona import ParameterRow, PersonaGroup, PersonaTemplate, Script
 from theodolite.domain.plan import ListedSessions
-from theodolite.domain.recording import RecordedDialogue, RecordedTurn
 from theodolite.domain.run import Unit, UnitKind
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Study

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from theodolite.ports.cache import Kept
+from theodolite.ports.progress import Kept
 
 
 @dataclass

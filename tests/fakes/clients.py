@@ -10,11 +10,20 @@ from tests.fakes.builders import verdict
 from theodolite.domain.annotation import Annotation
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import GatewayError
-from theodolite.domain.failure import Failure
-from theodolite.domain.flow import AskModel, Flow, Reply, Request, SayToApplication
+from theodolite.domain.flow import (
+    AskModel,
+    Flow,
+    JournalEntry,
+    Reply,
+    Request,
+    Returned,
+    SayToApplication,
+    Waiting,
+    advance,
+    begin,
+)
 from theodolite.domain.identity import version_of
-from theodolite.domain.replay import JournalEntry, Returned, Waiting, advance, begin
-from theodolite.domain.run import Spending
+from theodolite.domain.run import Failure, Spending
 from theodolite.domain.study import Budget
 from theodolite.execution.clients import BlockingExecutor, Clients
 from theodolite.execution.stop_conditions import StopConditions

@@ -5,13 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.fakes.responses import STUDY, evidence, response, said
-from theodolite.domain.codings.coded import CodingWork, books_by_version
-from theodolite.domain.codings.coding import Code, Codebook, Coding, CodingResolution, OpenAnswer, ReleasedAnswer
+from theodolite.domain.coding import (
+    Code,
+    Codebook,
+    Coding,
+    CodingResolution,
+    CodingWork,
+    OpenAnswer,
+    ReleasedAnswer,
+    books_by_version,
+)
 from theodolite.domain.dialogue import Level
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.live import LiveDialogueSummary
-from theodolite.domain.people.session import Session, SessionState
-from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
+from theodolite.domain.persona import Attempt, AttemptOutcome, Strategy
+from theodolite.domain.session import Session, SessionState
 from theodolite.testing.people import scenario_sight
 
 BOOK = Codebook(

@@ -8,14 +8,14 @@ from tests.fakes.builders import guideline, judge, live, study
 from tests.fakes.clock import FakeClock
 from tests.fresh_stores import fresh_store
 from theodolite.domain.dialogue import Level, TurnState
+from theodolite.domain.event import Event, LevelPlan
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.failure import FailureKind
 from theodolite.domain.flow import Reply
 from theodolite.domain.live import LiveEnding, LiveTurn
-from theodolite.domain.people.event import Event, LevelPlan
-from theodolite.domain.people.session import Session
 from theodolite.domain.plan import ListedSessions, Sessions
+from theodolite.domain.run import FailureKind
 from theodolite.domain.scenario import Scenario
+from theodolite.domain.session import Session
 from theodolite.domain.study import Study
 from theodolite.events.chat import finish_turn, send_prompt
 from theodolite.events.context import EventContext

@@ -24,14 +24,13 @@ from theodolite.domain.annotator import Annotator, ModelJudge, RecordedLabels
 from theodolite.domain.application import Application, PromptedModel, RecordedFile
 from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn
 from theodolite.domain.evidence import Evidence, listed_evidence
-from theodolite.domain.failure import Failure, FailureKind, FailureSource
 from theodolite.domain.guideline import DefectRule, Guideline, Origin, Violation
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.instrument import Instrument, Label, Operator, Orientation, Question, Scale, ScaleKind
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.persona import ParameterRow, Persona, PersonaGroup, PersonaTemplate, Script
 from theodolite.domain.plan import PlannedSession
-from theodolite.domain.run import Run, RunState, Spending
+from theodolite.domain.run import Failure, FailureKind, FailureSource, Run, RunState, Spending
 from theodolite.domain.scenario import Scenario, Task
 from theodolite.domain.study import Reference, Sampling, Study
 from theodolite.reporting.facts import RunFacts

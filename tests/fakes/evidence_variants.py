@@ -14,8 +14,8 @@ from theodolite.domain.annotation import Annotation, Answer, Outcome
 from theodolite.domain.annotator import StopRule, Voting
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.findings.judge_diagnostics import JudgeDiagnostics, VoteAdvice, VoteRecord
-from theodolite.domain.trees.tree import Dimension, TreeOutline
+from theodolite.domain.findings.agreement import JudgeDiagnostics, VoteAdvice, VoteRecord
+from theodolite.domain.tree import Dimension, TreeOutline
 from theodolite.measurement.trees.construction import TreeSources, build_design
 from theodolite.usecases.judge_validation import validation_report_of
 from theodolite.usecases.label_planning import LabelRequest, draw_labels

@@ -12,7 +12,7 @@ from theodolite.gateways.applications.worker import Worker
 from theodolite.gateways.applications.worker_process import WorkerChannel
 from theodolite.gateways.applications.workers import ApplicationCode, Workers
 from theodolite.gateways.secret_redaction import Credentials
-from theodolite.ports.clock import Clock
+from theodolite.ports.progress import Clock
 
 NO_CREDENTIALS = Credentials()
 

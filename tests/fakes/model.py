@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from theodolite.domain.errors import GatewayError
 from theodolite.domain.flow import AskModel, Reply, Speaker
 from theodolite.domain.run import Spending
-from theodolite.ports.application import OnChunk
-from theodolite.ports.endpoint import EndpointCheck
+from theodolite.ports.application import EndpointCheck, OnChunk
 
 Said = str | GatewayError
 

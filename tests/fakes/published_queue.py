@@ -17,10 +17,10 @@ from theodolite.domain.annotating.work import QueueCategory, QueueDesign
 from theodolite.domain.annotation import Annotation, Answer, Outcome
 from theodolite.domain.application import Application, AriaClass
 from theodolite.domain.dialogue import Turn
+from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.instrument import Instrument, Label, Operator, Question, Scale, ScaleKind
-from theodolite.domain.people.event import AnnotationProcess
 from theodolite.domain.plan import Plan
 from theodolite.domain.run import Unit, UnitKind
 from theodolite.domain.scenario import Scenario

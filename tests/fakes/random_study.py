@@ -16,13 +16,13 @@ from theodolite.domain.annotator import Annotator, ModelJudge, RecordedLabels, S
 from theodolite.domain.application import Application, PythonCallable, RecordedFile
 from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn
 from theodolite.domain.evidence import Evidence, listed_evidence
-from theodolite.domain.failure import Failure, FailureKind, FailureSource
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.identity import digest
 from theodolite.domain.instrument import YES_NO, Instrument, Operator, Question, QuestionLevel, Scale, ScaleKind
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.persona import Script
 from theodolite.domain.plan import PlannedSession
+from theodolite.domain.run import Failure, FailureKind, FailureSource
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Reference, Study
 

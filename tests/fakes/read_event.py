@@ -7,11 +7,11 @@ from theodolite.assessment.manual_annotation import annotation_by, person_of
 from theodolite.domain.annotating.case import CaseAct, FlagKind, TurnText
 from theodolite.domain.annotating.work import QueueCategory, QueueDesign
 from theodolite.domain.annotation import Answer, Outcome
-from theodolite.domain.codings.coded import CodedState
+from theodolite.domain.coding import CodedState
 from theodolite.domain.dialogue import Level
+from theodolite.domain.event import Role
 from theodolite.domain.identity import version_of
-from theodolite.domain.people.role import Role
-from theodolite.domain.questionnaire import QuestionnaireResponse
+from theodolite.domain.schema import QuestionnaireResponse
 from theodolite.measurement.study.risks import risk_findings
 from theodolite.store.ledger import database_now
 from theodolite.store.models import DialogueRow

@@ -12,10 +12,10 @@ from typing import Any
 
 from tests.fakes.evidence import facts, live_evidence, xstest_evidence
 from tests.fakes.evidence_variants import DOUBTFUL, grown_xstest, validated_evidence, with_tree
-from theodolite.domain.call import Call
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence, ListedArchive
 from theodolite.domain.flow import Message, Reply, Speaker
+from theodolite.domain.status import Call
 from theodolite.measurement import measure_study
 from theodolite.reporting.page.report import report_html
 from theodolite.reporting.terminal.summary import Places, summary_text

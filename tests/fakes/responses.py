@@ -21,7 +21,7 @@ from theodolite.domain.instrument import (
     Scale,
     ScaleKind,
 )
-from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
+from theodolite.domain.schema import Questionnaire, QuestionnaireResponse
 
 LIKERT = Scale(kind=ScaleKind.NUMBERS, lowest=1, highest=7, ordered=True, orientation=Orientation.HIGHER_IS_WORSE)
 KINDS = Scale(kind=ScaleKind.CATEGORIES, labels=(Label(value="rude"), Label(value="wrong"), Label(value="slow")))

@@ -19,12 +19,12 @@ from theodolite.assessment.slips import turns_asked
 from theodolite.domain.annotation import Annotation, AnnotatorKind, Answer, Outcome
 from theodolite.domain.annotator import Annotator, ModelJudge
 from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.estimate import ValidationReport
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.instrument import Question
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.run import Unit, UnitKind
 from theodolite.domain.study import Study
-from theodolite.domain.validation_report import ValidationReport
 
 PEOPLE = {"anna": "annotator", "ben": "annotator", "cara": "annotator", "sami": "senior annotator"}
 """Who takes part, and as what."""

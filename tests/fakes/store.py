@@ -13,14 +13,12 @@ from theodolite.bootstrap.clock import SystemClock
 from theodolite.domain.annotation import Adjudication, Annotation
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import Conflict, NotFound, StoreError
-from theodolite.domain.failure import Failure
-from theodolite.domain.findings.schema_tally import SchemaTally
-from theodolite.domain.flow import SchemaUse
+from theodolite.domain.event import PersonProfile
+from theodolite.domain.findings.number import SchemaTally
+from theodolite.domain.flow import JournalEntry, SchemaUse
 from theodolite.domain.identity import Record, digest, version_of
-from theodolite.domain.people.participant import PersonProfile
 from theodolite.domain.plan import Plan
-from theodolite.domain.replay import JournalEntry
-from theodolite.domain.run import Lease, Run, RunState, Spending, Unit, UnitKind, UnitState
+from theodolite.domain.run import Failure, Lease, Run, RunState, Spending, Unit, UnitKind, UnitState
 from theodolite.domain.status import CallsSoFar, RunPace
 from theodolite.domain.study import Study
 

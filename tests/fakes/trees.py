@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from theodolite.domain.annotation import Outcome
-from theodolite.domain.trees.form import design_of
-from theodolite.domain.trees.leaf import Leaf
-from theodolite.domain.trees.tree import TreeDesign
+from theodolite.domain.tree import Leaf, TreeDesign
+from theodolite.domain.tree_form import design_of
 from theodolite.measurement.trees.measuring import Draws, measure_tree
 
 FEW = Draws(replicates=60, seed=3)

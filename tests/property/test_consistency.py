@@ -14,7 +14,7 @@ from tests.fakes.report import words
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.answers import outcomes_of
 from theodolite.domain.instrument import QuestionLevel
-from theodolite.domain.trees.tree import TreeOutline
+from theodolite.domain.tree import TreeOutline
 from theodolite.measurement.study.findings import measure_study
 from theodolite.measurement.study.trees import leaf_table
 from theodolite.measurement.trees.construction import TreeSources, build_design

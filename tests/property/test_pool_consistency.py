@@ -12,7 +12,7 @@ from tests.fakes.evidence import facts
 from tests.fakes.pooled import PEOPLE_NAMES, pooled_evidence
 from tests.fakes.report import words
 from theodolite.domain.annotator import PEOPLE
-from theodolite.domain.trees.tree import AnswersNode, TreeOutline
+from theodolite.domain.tree import AnswersNode, TreeOutline
 from theodolite.measurement.study.findings import measure_study
 from theodolite.measurement.study.trees import leaf_table
 from theodolite.measurement.trees.construction import TreeSources, build_design

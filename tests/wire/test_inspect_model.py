@@ -22,9 +22,9 @@ from theodolite.domain.errors import (
     ServerFault,
     TimedOut,
 )
-from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import AskModel, Message, SchemaUse, Speaker
 from theodolite.domain.model import CacheUse, ModelEndpoint, ModelKind, Price
+from theodolite.domain.run import FailureSource
 from theodolite.gateways.factory import Caching, open_model
 from theodolite.gateways.limits.retry import REFUSALS
 

@@ -12,11 +12,11 @@ from django.db.models.functions import Coalesce
 from theodolite.annotation.judges import judges_of
 from theodolite.annotation.records import RecordCache
 from theodolite.annotation.review import shifts
+from theodolite.domain.annotating.discrepancy import RoomShift
 from theodolite.domain.annotating.promotion import BesidePeople, JudgeStanding
-from theodolite.domain.annotating.room import RoomShift
 from theodolite.domain.annotating.work import ItemState
 from theodolite.domain.errors import InputError
-from theodolite.domain.findings.agreeing import (
+from theodolite.domain.findings.agreement import (
     CategoryProgress,
     GroupAgreement,
     PairAgreement,
@@ -26,7 +26,7 @@ from theodolite.domain.findings.agreeing import (
     UnitSpread,
 )
 from theodolite.domain.findings.number import Undefined
-from theodolite.domain.findings.order_effect import OrderEffect
+from theodolite.domain.findings.order import OrderEffect
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Question, ScaleKind
 from theodolite.measurement.annotator_agreement import (

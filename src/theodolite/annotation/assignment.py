@@ -17,10 +17,9 @@ from theodolite.annotation.training import qualified_for
 from theodolite.domain.annotating.work import AnnotatorState, ItemState, QueueDesign, Reservation, ReservationState
 from theodolite.domain.choices import TopicWeight
 from theodolite.domain.errors import Conflict, InputError
-from theodolite.domain.people.event import AnnotationProcess
-from theodolite.domain.people.exposure import LATELY_H
-from theodolite.domain.people.topic import heavy_scenarios, scenarios_of, topics_in
+from theodolite.domain.event import LATELY_H, AnnotationProcess
 from theodolite.domain.shown_order import NOT_VARIED, ShownOrder, shown_order_of
+from theodolite.domain.study_parts import heavy_scenarios, scenarios_of, topics_in
 from theodolite.store.annotating.queues import (
     BY_JUDGE,
     LIVE,

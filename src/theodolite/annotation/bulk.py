@@ -12,11 +12,10 @@ from django.db import transaction
 from theodolite.annotation.assignment import annotator_state, candidates
 from theodolite.annotation.records import RecordCache
 from theodolite.annotation.rules import why_not
-from theodolite.domain.annotating.bulk import BulkLine
-from theodolite.domain.annotating.room import RoomState
-from theodolite.domain.annotating.work import AnnotatorState, ItemState, ReservationState, WorkItem
+from theodolite.domain.annotating.discrepancy import RoomState
+from theodolite.domain.annotating.work import AnnotatorState, BulkLine, ItemState, ReservationState, WorkItem
 from theodolite.domain.errors import InputError
-from theodolite.domain.people.event import AnnotationProcess
+from theodolite.domain.event import AnnotationProcess
 from theodolite.store.annotating.queues import (
     RESERVED,
     expire,

@@ -16,21 +16,24 @@ from theodolite.annotation.records import RecordCache
 from theodolite.annotation.rules import stage_of
 from theodolite.assessment.blinding import MASKED, blind_name, mask_for, masked
 from theodolite.assessment.redacting import redacted
-from theodolite.domain.annotating.case import CaseAct, CaseView, FlagKind, SensitiveCase
-from theodolite.domain.annotating.listing import (
+from theodolite.domain.annotating.case import (
+    CaseAct,
+    CaseView,
     DialogueFilter,
+    FlagKind,
     ItemStage,
     ListedCase,
     ListedDialogue,
     ListedItem,
     ListedRoom,
+    SensitiveCase,
 )
-from theodolite.domain.annotating.room import RoomState
+from theodolite.domain.annotating.discrepancy import RoomState
 from theodolite.domain.annotating.work import ItemState, ReservationState
-from theodolite.domain.blocking import BLOCK
 from theodolite.domain.dialogue import Dialogue, Level
 from theodolite.domain.errors import InputError
-from theodolite.domain.people.exposure import MUCH_DIALOGUES
+from theodolite.domain.event import MUCH_DIALOGUES
+from theodolite.domain.text import BLOCK
 from theodolite.store.annotating.queues import queue_of
 from theodolite.store.annotating.reviews import redactions_in
 from theodolite.store.dialogues import dialogues_of

@@ -23,7 +23,7 @@ from theodolite.domain.annotating.quality import (
 from theodolite.domain.annotating.work import ItemState
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.errors import InputError, NotFound
-from theodolite.domain.people.event import AnnotationProcess
+from theodolite.domain.event import AnnotationProcess
 from theodolite.measurement.annotator_agreement import Halves, halves_alike
 from theodolite.store.annotating.queues import BY_JUDGE, RESERVED, SUBMITTED, given_to, item_row, queue_of, state_of
 from theodolite.store.annotating.reviews import quality_reviews_of, resolutions_of

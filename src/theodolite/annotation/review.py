@@ -15,8 +15,15 @@ from theodolite.annotation.rules import discrepancies, letters_for, reviewed
 from theodolite.assessment.blinding import blind_name, blinded, mask_for
 from theodolite.assessment.completeness import open_questions
 from theodolite.assessment.redacting import redacted
-from theodolite.domain.annotating.discrepancy import DisputedItem, Position, Resolution, ReviewSheet
-from theodolite.domain.annotating.room import CalibrationRoom, RoomShift, RoomState
+from theodolite.domain.annotating.discrepancy import (
+    CalibrationRoom,
+    DisputedItem,
+    Position,
+    Resolution,
+    ReviewSheet,
+    RoomShift,
+    RoomState,
+)
 from theodolite.domain.annotating.work import ItemState, Routed
 from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, Answer, Outcome
 from theodolite.domain.errors import Conflict, InputError, NotFound

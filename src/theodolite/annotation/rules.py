@@ -12,18 +12,17 @@ from math import ceil, floor
 from statistics import median
 from typing import Final, TypeVar
 
+from theodolite.domain.annotating.case import ItemStage
 from theodolite.domain.annotating.discrepancy import Discrepancy, Position, Resolution
-from theodolite.domain.annotating.listing import ItemStage
 from theodolite.domain.annotating.promotion import is_model
-from theodolite.domain.annotating.quality import ReviewCandidate
-from theodolite.domain.annotating.training import AnnotatorStep, Marked, Onboarding, StepStatus
+from theodolite.domain.annotating.quality import AnnotatorStep, Marked, Onboarding, ReviewCandidate, StepStatus
 from theodolite.domain.annotating.work import AnnotatorState, ItemState, QueueCategory, QueueDesign, Routed, WorkItem
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.errors import InputError
+from theodolite.domain.event import AnnotationProcess, Route
 from theodolite.domain.guideline import DefectRule, Example, Guideline, Violation
 from theodolite.domain.identity import digest, keyed_draw, version_of
 from theodolite.domain.instrument import Instrument, ScaleKind
-from theodolite.domain.people.event import AnnotationProcess, Route
 from theodolite.domain.schema import AnnotationSchema
 from theodolite.domain.shown_order import ShownOrder, n_orders
 from theodolite.domain.study import Study

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import transaction
 
 from theodolite.annotation.records import RecordCache
-from theodolite.domain.annotating.thread import Anchor, FeedbackThread, ThreadEnd
+from theodolite.domain.annotating.discrepancy import Anchor, FeedbackThread, ThreadEnd
 from theodolite.domain.errors import Conflict, InputError, NotFound
 from theodolite.store.annotating.queues import new_token, own_reservation, queue_of
 from theodolite.store.annotating.reviews import add_post, has_begun, thread_row, threads_of

@@ -11,7 +11,7 @@ from django.db import transaction
 
 from theodolite.annotation.records import RecordCache
 from theodolite.annotation.rules import examples_for, is_passed, marked, worked_examples
-from theodolite.domain.annotating.training import CategoryStanding, Marked, Onboarding, QualificationResult
+from theodolite.domain.annotating.quality import CategoryStanding, Marked, Onboarding, QualificationResult
 from theodolite.domain.annotating.work import QueueCategory, QueueDesign
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.guideline import Guideline

@@ -14,6 +14,7 @@ from theodolite.assessment.labelling import by_function
 from theodolite.assessment.ruling import NOT_SHOWN, by_packet, by_words
 from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, Annotation, Answer, Outcome
 from theodolite.domain.annotator import (
+    VOTE_VERSION,
     Annotator,
     HandLabels,
     ModelJudge,
@@ -30,7 +31,6 @@ from theodolite.domain.identity import digest
 from theodolite.domain.instrument import Question, QuestionLevel
 from theodolite.domain.scenario import TestPacket
 from theodolite.domain.study import Reference
-from theodolite.domain.votes import VOTE_VERSION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

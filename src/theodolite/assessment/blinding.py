@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from theodolite.assessment.capture import naming
-from theodolite.domain.annotating.blind import BlindDialogue, BlindReference, BlindTurn
+from theodolite.domain.annotating.work import BlindDialogue, BlindReference, BlindTurn
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.identity import digest
 from theodolite.domain.scenario import Scenario

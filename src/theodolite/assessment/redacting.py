@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from theodolite.domain.annotating.case import Redaction, TurnText
-from theodolite.domain.blocking import blocked
 from theodolite.domain.dialogue import Dialogue, Turn
 from theodolite.domain.errors import InputError
+from theodolite.domain.text import blocked
 
 
 def redacted(dialogue: Dialogue, redactions: Sequence[Redaction], category: str) -> Dialogue:

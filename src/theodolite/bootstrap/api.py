@@ -15,8 +15,7 @@ from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import RunStopped
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.failure import Failure
-from theodolite.domain.run import Spending
+from theodolite.domain.run import Failure, Spending
 from theodolite.execution.clients import Clients
 from theodolite.ports.progress import Progress
 from theodolite.usecases.endpoint_check import check_endpoints

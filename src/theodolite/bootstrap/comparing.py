@@ -18,8 +18,7 @@ from theodolite.config.permissions import study_file
 from theodolite.config.yaml_source import LocatedDiagnostic
 from theodolite.domain.comparison import ComparedSide, Comparison
 from theodolite.domain.dialogue import Dialogue, TesterType
-from theodolite.domain.errors import InputError
-from theodolite.domain.fault import did_you_mean
+from theodolite.domain.errors import InputError, did_you_mean
 from theodolite.domain.identity import version_of
 from theodolite.domain.live import LiveDialogueSummary
 from theodolite.domain.run import Run

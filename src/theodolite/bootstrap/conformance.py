@@ -12,8 +12,7 @@ from theodolite.bootstrap.permission import require_code_permission, require_key
 from theodolite.config.loading import LoadedStudy
 from theodolite.config.permissions import workspace_for
 from theodolite.domain.application import Application, AriaClass, PromptedModel, RecordedFile
-from theodolite.domain.errors import InputError
-from theodolite.domain.fault import did_you_mean
+from theodolite.domain.errors import InputError, did_you_mean
 from theodolite.domain.flow import Reply, SayToApplication
 from theodolite.gateways.applications.runtime import USUAL_VARIABLES
 from theodolite.gateways.factory import open_application, open_model

@@ -17,10 +17,8 @@ from theodolite.execution.stop_conditions import CostEstimator, StopConditions
 from theodolite.gateways.factory import Caching, open_application, open_labeller, open_model
 from theodolite.gateways.limits.rate_limiter import SlotPools
 from theodolite.gateways.models.chat_model import ChatModel
-from theodolite.ports.application import ApplicationClient
-from theodolite.ports.clock import Clock
-from theodolite.ports.labeller import Labeller
-from theodolite.ports.model import Model
+from theodolite.ports.application import ApplicationClient, Labeller, Model
+from theodolite.ports.progress import Clock
 
 STARTS_NAME = "starts"
 """Folder within a workspace that remembers starts for limits per minute."""

@@ -22,7 +22,7 @@ from theodolite.domain.errors import InputError, TheodoliteError
 from theodolite.domain.study import Study
 from theodolite.events.context import EventContext, OpenEvent
 from theodolite.gateways.retrieval import searches_of
-from theodolite.ports.clock import Clock
+from theodolite.ports.progress import Clock
 from theodolite.testing.people import event_sessions
 from theodolite.testing.planning import draw_plan
 

@@ -19,9 +19,8 @@ from theodolite.config.privacy_review import require_privacy_review
 from theodolite.config.yaml_source import InvalidStudyError
 from theodolite.domain.annotating.label_sample import KeptLabels, LabelSample, item_of
 from theodolite.domain.dialogue import TesterType
-from theodolite.domain.errors import InputError
+from theodolite.domain.errors import InputError, did_you_mean
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.fault import did_you_mean
 from theodolite.domain.guideline import Guideline
 from theodolite.gateways.png import has_png, png_bytes, require_png
 from theodolite.gateways.tables import has_parquet, parquet_bytes, require_parquet

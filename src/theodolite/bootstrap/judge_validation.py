@@ -8,10 +8,9 @@ from theodolite.bootstrap.running import BeforeAsking
 from theodolite.bootstrap.study_context import StudyContext
 from theodolite.config.load_context import injection_attempts
 from theodolite.domain.annotator import Annotator, ModelJudge
-from theodolite.domain.estimate import Measurement
+from theodolite.domain.estimate import Measurement, ValidationReport
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.run import UnitKind
-from theodolite.domain.validation_report import ValidationReport
 from theodolite.usecases.judge_validation import ProbePlan, Prober, probe_plan, validation_report_of
 from theodolite.usecases.running import RunOptions
 

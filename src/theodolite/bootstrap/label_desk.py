@@ -18,9 +18,9 @@ from theodolite.config.serving import ServingSettings
 from theodolite.domain.annotating.label_sample import LabelSample
 from theodolite.domain.annotating.work import QueueCategory, QueueDesign
 from theodolite.domain.errors import InputError
+from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import version_of
-from theodolite.domain.people.event import AnnotationProcess
 from theodolite.domain.shown_order import OrderPlan
 from theodolite.domain.study import Study
 from theodolite.usecases.label_planning import LabelRequest, draw_labels, guideline_for, judge_for

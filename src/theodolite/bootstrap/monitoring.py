@@ -15,8 +15,8 @@ from theodolite.config.histories import HistoryForm, ScoreTable, read_history
 from theodolite.config.load_context import report_words
 from theodolite.config.tables import OnRows, read_table
 from theodolite.domain.errors import InputError
-from theodolite.domain.monitoring.history import History
-from theodolite.domain.monitoring.watch import Alert, Watch, WatchRules
+from theodolite.domain.monitoring import Alert, Watch, WatchRules
+from theodolite.domain.score_history import History
 from theodolite.gateways.tables import is_database, query_rows
 from theodolite.reporting.monitoring.document import watch_document
 from theodolite.reporting.monitoring.page import watch_html

@@ -16,10 +16,9 @@ from theodolite.bootstrap.trees import tree_file_name, tree_file_pieces
 from theodolite.config.load_context import report_assets, report_words
 from theodolite.config.permissions import workspace_for
 from theodolite.config.required_access import hosts_of, judge_code
-from theodolite.domain.errors import InputError
+from theodolite.domain.errors import InputError, did_you_mean
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.fault import did_you_mean
 from theodolite.domain.network import NetworkUse
 from theodolite.domain.plan import Sessions
 from theodolite.gateways.applications.connections import network_use

@@ -17,8 +17,7 @@ from theodolite.bootstrap.web_settings import DEMO, WEB, machine_names, serving_
 from theodolite.config.permissions import SERVING, made_secret
 from theodolite.config.serving import LOOPBACK, ServingSettings
 from theodolite.config.yaml_source import LocatedDiagnostic, render_diagnostics
-from theodolite.domain.errors import InputError, StorageUnavailable
-from theodolite.domain.fault import Severity
+from theodolite.domain.errors import InputError, Severity, StorageUnavailable
 
 SECRET_FILE = "secret.key"  # noqa: S105 - the name of a file
 """File of a workspace that holds the key which signs cookies and links."""

@@ -27,9 +27,8 @@ from theodolite.domain.study import Study
 from theodolite.execution.clients import Clients
 from theodolite.gateways.factory import Caching
 from theodolite.gateways.retrieval import searches_of
-from theodolite.ports.clock import Clock
-from theodolite.ports.endpoint import Endpoint
-from theodolite.ports.progress import Progress
+from theodolite.ports.application import Endpoint
+from theodolite.ports.progress import Clock, Progress
 from theodolite.testing.people import event_sessions
 from theodolite.testing.planning import draw_plan
 from theodolite.usecases.plan_alignment import latest_run

@@ -10,10 +10,9 @@ from pathlib import Path
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.trees.file import FORMAT, TreeFile, leaf_document, tree_file_of
-from theodolite.domain.trees.finding import TreeFinding
-from theodolite.domain.trees.form import design_document
-from theodolite.domain.trees.tree import TreeDesign
+from theodolite.domain.tree import TreeDesign
+from theodolite.domain.tree_finding import TreeFinding
+from theodolite.domain.tree_form import FORMAT, TreeFile, design_document, leaf_document, tree_file_of
 from theodolite.reporting.results.trees import node_entry
 
 

@@ -10,9 +10,8 @@ from theodolite.cli.progress import Counts
 from theodolite.cli.terminal import wants_colour
 from theodolite.domain.annotation import Annotation
 from theodolite.domain.dialogue import Dialogue
-from theodolite.domain.failure import Failure
-from theodolite.domain.run import Spending
-from theodolite.ports.clock import Clock
+from theodolite.domain.run import Failure, Spending
+from theodolite.ports.progress import Clock
 
 _DRAWN_EVERY_S = 0.125
 _WIDEST, _NARROWEST = 20, 1

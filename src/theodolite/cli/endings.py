@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 
 from theodolite.domain.annotation import Annotation, Outcome
 from theodolite.domain.annotator import HandLabels, RecordedLabels
-from theodolite.domain.failure import Failure
-from theodolite.domain.money import cost_text, dollars
-from theodolite.domain.run import Spending, UnitState
+from theodolite.domain.run import Failure, Spending, UnitState
 from theodolite.domain.study import Budget
+from theodolite.domain.text import cost_text, dollars
 from theodolite.usecases.running import RunStatus
 
 if TYPE_CHECKING:  # who only tests does not wait for what measures

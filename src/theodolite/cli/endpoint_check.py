@@ -10,10 +10,10 @@ import click
 from theodolite.bootstrap.study_context import StudyContext
 from theodolite.cli.terminal import width
 from theodolite.domain.errors import RunStopped
-from theodolite.domain.money import cost_text
 from theodolite.domain.run import Spending, UnitKind
+from theodolite.domain.text import cost_text
 from theodolite.execution.clients import Clients
-from theodolite.ports.endpoint import EndpointCheck
+from theodolite.ports.application import EndpointCheck
 from theodolite.usecases.endpoint_check import check_endpoints
 
 _WIDTH = 80

@@ -15,7 +15,7 @@ from theodolite.cli.arguments import json_option, study_argument
 from theodolite.cli.json_output import as_line
 from theodolite.domain.errors import InputError, RunStopped
 from theodolite.domain.gate import GateResult, GateState, worst_of
-from theodolite.domain.printable import printable
+from theodolite.domain.text import printable
 from theodolite.reporting.queries.gates import gate_lines, gate_results
 from theodolite.reporting.results.gates import gates_entry, github_annotations, junit_xml, markdown_summary, sarif_text
 

@@ -14,7 +14,7 @@ import click
 
 from theodolite.cli.renamed import Group, explain_option
 from theodolite.domain.errors import InputError, NotFound, TheodoliteError
-from theodolite.domain.printable import printable
+from theodolite.domain.text import printable
 from theodolite.execution.gc_tuning import WHILE_LOADING, reduced_gc
 
 COMMANDS = {

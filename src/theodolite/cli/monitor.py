@@ -15,8 +15,8 @@ from theodolite.config.histories import DeclaredChange, HistoryForm, aware
 from theodolite.config.questions import parse_condition
 from theodolite.domain.errors import InputError
 from theodolite.domain.instrument import Condition
-from theodolite.domain.monitoring.history import ScaleDirection
-from theodolite.domain.monitoring.watch import WatchRules
+from theodolite.domain.monitoring import WatchRules
+from theodolite.domain.score_history import ScaleDirection
 from theodolite.reporting.monitoring.document import alert_entry
 from theodolite.usecases.monitoring import Watched
 

@@ -9,7 +9,7 @@ from theodolite.bootstrap.study_context import StudyContext
 from theodolite.cli.json_output import as_line, counts_of
 from theodolite.cli.terminal import speaks_unicode, width
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.printable import printable
+from theodolite.domain.text import printable
 from theodolite.usecases.running import RunStatus
 
 

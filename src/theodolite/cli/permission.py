@@ -21,7 +21,7 @@ from theodolite.bootstrap.permission import (
 )
 from theodolite.config.loading import LoadedStudy
 from theodolite.domain.errors import InputError
-from theodolite.domain.printable import printable, printable_line
+from theodolite.domain.text import printable, printable_line
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -19,7 +19,7 @@ from theodolite.cli.terminal import wants_colour
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.config.yaml_source import Diagnostics, LocatedDiagnostic, render_diagnostics
 from theodolite.domain.application import Application
-from theodolite.domain.fault import Severity
+from theodolite.domain.errors import Severity
 from theodolite.reporting.results.document import network_entry
 from theodolite.usecases.conformance import Examination, exit_code_of
 

@@ -8,10 +8,9 @@ import click
 
 from theodolite.domain.annotation import Annotation, Outcome
 from theodolite.domain.dialogue import Dialogue
-from theodolite.domain.failure import Failure
-from theodolite.domain.money import cost_text
-from theodolite.domain.run import Spending
-from theodolite.ports.clock import Clock
+from theodolite.domain.run import Failure, Spending
+from theodolite.domain.text import cost_text
+from theodolite.ports.progress import Clock
 
 _FEWEST, _ENOUGH, _REACH = 3, 100, 10
 """Units by which the time left is told at least, and in any case (counts); units to which one may stand.

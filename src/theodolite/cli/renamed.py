@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from theodolite.domain.fault import did_you_mean
+from theodolite.domain.errors import did_you_mean
 
 COMMANDS = {
     "assess": "`run --stage score`, `label --file`, `import labels` or `judge plan`",

@@ -22,7 +22,7 @@ from theodolite.domain.annotator import (
     Labelling,
     RecordedLabels,
 )
-from theodolite.domain.fault import Severity, did_you_mean
+from theodolite.domain.errors import Severity, did_you_mean
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Question, Scale
 from theodolite.domain.study import Reference, Study

@@ -43,8 +43,8 @@ from theodolite.domain.application import (
     RecordedFile,
     Runtime,
 )
-from theodolite.domain.fault import did_you_mean
-from theodolite.domain.network_settings import NetworkSettings
+from theodolite.domain.errors import did_you_mean
+from theodolite.domain.network import NetworkSettings
 
 
 class CodeSpec(ApplicationSpec):

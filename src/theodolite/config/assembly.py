@@ -62,18 +62,17 @@ from theodolite.config.yaml_source import LocatedDiagnostic, read_yaml
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import RecordedLabels
 from theodolite.domain.guideline import Guideline
-from theodolite.domain.language import is_tag
 from theodolite.domain.model import ModelEndpoint
-from theodolite.domain.network_settings import NetworkSettings
+from theodolite.domain.network import NetworkSettings
 from theodolite.domain.scenario import Scenario, Task
 from theodolite.domain.study import Budget, Sampling, Study
+from theodolite.domain.text import is_tag
 
 if TYPE_CHECKING:
-    from theodolite.domain.correction import CorrectionChoice
-    from theodolite.domain.people.event import AnnotationProcess, Event, LevelPlan
-    from theodolite.domain.recording import RecordedDialogue
-    from theodolite.domain.risk import Risk
-    from theodolite.domain.trees.tree import TreeDesign
+    from theodolite.domain.event import AnnotationProcess, Event, LevelPlan
+    from theodolite.domain.live import RecordedDialogue
+    from theodolite.domain.study_parts import CorrectionChoice, Risk
+    from theodolite.domain.tree import TreeDesign
 
 S = TypeVar("S", bound=Spec)
 
@@ -213,7 +212,7 @@ def _risks(entry: Entry[StudySpec], pack: Pack, context: LoadContext) -> tuple[R
     specs = {item.name: item.spec for item in pack.risks} | dict(entry.spec.risks)
     if not specs:
         return ()
-    from theodolite.domain.risk import Risk
+    from theodolite.domain.study_parts import Risk
 
     return tuple(
         Risk(
@@ -428,7 +427,7 @@ def _blocks(value: Any) -> Any:
 def _trees_from_domain(study: Study) -> Any:
     """Return the study's tree with all its nodes; of several trees their names, since a study file writes out one."""
     if len(study.trees) == 1:
-        from theodolite.domain.trees.form import design_document
+        from theodolite.domain.tree_form import design_document
 
         return design_document(study.trees[0])
     return [design.name for design in study.trees]

@@ -18,17 +18,15 @@ from theodolite.config.yaml_source import LocatedDiagnostic
 from theodolite.domain.annotator import ModelJudge, StopRule, Voting
 from theodolite.domain.application import PromptedModel, RecordedFile
 from theodolite.domain.dialogue import Level
-from theodolite.domain.fault import Severity
+from theodolite.domain.errors import Severity
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import canonical_json
 from theodolite.domain.model import ModelEndpoint, Price
-from theodolite.domain.money import dollars
-from theodolite.domain.persona import Persona, Script
+from theodolite.domain.persona import Attack, Persona, Script
 from theodolite.domain.plan import PlannedSession
-from theodolite.domain.printable import printable
 from theodolite.domain.scenario import Scenario
-from theodolite.domain.strategy import Attack
 from theodolite.domain.study import Study
+from theodolite.domain.text import dollars, printable
 from theodolite.testing.planning import planned_sessions
 from theodolite.testing.strategies.catalogue import strategy_info
 

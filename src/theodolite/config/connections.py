@@ -25,7 +25,6 @@ from theodolite.config.validation import (
     without_empty,
 )
 from theodolite.config.yaml_source import typed
-from theodolite.domain.address import HEADER_NAME, WORDS, userinfo_of, without_userinfo
 from theodolite.domain.application import (
     HTTP_SLOTS,
     Application,
@@ -37,9 +36,16 @@ from theodolite.domain.application import (
     HttpEndpoint,
     Mitigation,
 )
-from theodolite.domain.fault import Severity, did_you_mean
-from theodolite.domain.network_settings import NO_PROXY, NetworkSettings
-from theodolite.domain.secret_shapes import is_variable_name
+from theodolite.domain.errors import Severity, did_you_mean
+from theodolite.domain.network import (
+    HEADER_NAME,
+    NO_PROXY,
+    WORDS,
+    NetworkSettings,
+    is_variable_name,
+    userinfo_of,
+    without_userinfo,
+)
 
 
 class ConnectionSpec(Spec):

@@ -27,11 +27,11 @@ from theodolite.domain.application import (
     PythonCallable,
     RecordedFile,
 )
-from theodolite.domain.fault import Severity, did_you_mean
+from theodolite.domain.errors import Severity, did_you_mean
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import QuestionLevel
 from theodolite.domain.model import ModelEndpoint
-from theodolite.domain.network_settings import NetworkSettings
+from theodolite.domain.network import NetworkSettings
 from theodolite.domain.scenario import Scenario, Task
 from theodolite.domain.study import Reference
 from theodolite.testing.personas import TASKS
@@ -200,7 +200,7 @@ def _check_claimed_rules(parts: StudyParts, registry: GuidelineRegistry, context
     """Refuse rules that nothing has, and note where several could be meant."""
     if not any(entry.spec.claims for entry in section(parts.entry, "applications")):
         return
-    from theodolite.domain.claim import rules_meant
+    from theodolite.domain.estimate import rules_meant
 
     guidelines = registry.read()
     known = [name for g in guidelines for rule in g.defect_rules for name in (rule.name, f"{g.name}.{rule.name}")]

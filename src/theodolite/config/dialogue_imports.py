@@ -18,10 +18,9 @@ from theodolite.config.recordings import recorded_dialogues
 from theodolite.config.tables import InputTable, decoded, guess_columns
 from theodolite.config.threads import Remarks, Utterance, scalars
 from theodolite.config.yaml_source import LocatedDiagnostic, few_of
-from theodolite.domain.brought import BroughtDialogue
 from theodolite.domain.dialogue import Level, TesterType
-from theodolite.domain.fault import did_you_mean
-from theodolite.domain.recording import RecordedDialogue
+from theodolite.domain.errors import did_you_mean
+from theodolite.domain.live import BroughtDialogue, RecordedDialogue
 from theodolite.domain.study import Study
 
 W = TypeVar("W", bound=StrEnum)

@@ -14,13 +14,12 @@ from theodolite.config.load_context import Entry, LoadContext, shipped_bytes
 from theodolite.config.scenarios import LEVELS
 from theodolite.config.validation import Filled, Spec, YesNo, without_empty
 from theodolite.config.yaml_source import LocatedDiagnostic
-from theodolite.domain.fault import Severity, did_you_mean
+from theodolite.domain.errors import Severity, did_you_mean
 from theodolite.domain.shown_order import OrderPlan, QuestionOrder
 from theodolite.domain.study import Study
 
 if TYPE_CHECKING:
-    from theodolite.domain.people.event import AnnotationProcess, Event, LevelPlan
-    from theodolite.domain.people.exposure import BreakRule
+    from theodolite.domain.event import AnnotationProcess, BreakRule, Event, LevelPlan
 
 UserTypeName = Literal["adversarial", "everyday", "domain_expert"]
 """Types of users that a level may call for."""
@@ -192,7 +191,7 @@ def missing_texts(study: Study) -> tuple[MissingText, ...]:
 
 def levels_to_domain(spec: Any) -> tuple[LevelPlan, ...]:
     """Return what each level of testing is to hold, in the order of the file."""
-    from theodolite.domain.people.event import LevelPlan
+    from theodolite.domain.event import LevelPlan
 
     return tuple(
         LevelPlan(
@@ -211,7 +210,7 @@ def levels_to_domain(spec: Any) -> tuple[LevelPlan, ...]:
 
 def annotation_to_domain(spec: Any) -> AnnotationProcess | None:
     """Return how people's annotation is organised, where the study says it."""
-    from theodolite.domain.people.event import AnnotationProcess, Route
+    from theodolite.domain.event import AnnotationProcess, Route
 
     plan = spec.annotation
     if plan is None:
@@ -246,7 +245,7 @@ def event_to_domain(entry: Entry[Any], context: LoadContext, warning: str = "") 
         context: Where it lies.
         warning: What its packs tell people that they may meet; the study's own text takes its place.
     """
-    from theodolite.domain.people.event import Event, ScreeningQuestion
+    from theodolite.domain.event import Event, ScreeningQuestion
 
     spec = entry.spec
     n_people = sum(level.people for level in spec.levels.values())
@@ -283,7 +282,7 @@ def event_to_domain(entry: Entry[Any], context: LoadContext, warning: str = "") 
 
 
 def _breaks(spec: BreaksSpec | None) -> BreakRule:
-    from theodolite.domain.people.exposure import BreakRule
+    from theodolite.domain.event import BreakRule
 
     if spec is None:
         return BreakRule()

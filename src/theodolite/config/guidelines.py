@@ -19,7 +19,7 @@ from theodolite.config.questions import (
     questions_to_domain,
 )
 from theodolite.config.validation import Filled, Spec, Word, YesNo
-from theodolite.domain.fault import Severity, did_you_mean
+from theodolite.domain.errors import Severity, did_you_mean
 from theodolite.domain.guideline import DefectRule, Example, Guideline, Origin, Violation
 from theodolite.domain.instrument import (
     Condition,

@@ -11,10 +11,9 @@ from datetime import UTC, datetime
 from theodolite.config.tables import OnRows, counted
 from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic
 from theodolite.domain.annotation import Outcome
-from theodolite.domain.fault import did_you_mean
+from theodolite.domain.errors import did_you_mean
 from theodolite.domain.instrument import Condition, Operator
-from theodolite.domain.monitoring.history import History, ScaleDirection, Score
-from theodolite.domain.monitoring.score_columns import ScoreColumns, in_order_of_time
+from theodolite.domain.score_history import History, ScaleDirection, Score, ScoreColumns, in_order_of_time
 
 ROLES: Mapping[str, tuple[str, ...]] = {
     "score": ("score", "value", "stars", "rating"),

@@ -16,16 +16,15 @@ from theodolite.config.load_context import SHIPPED, Entry, LoadContext, Pack, dr
 from theodolite.config.questions import ExemplarSpec, ScaleForm, question_from_domain, questions_to_domain
 from theodolite.config.scenarios import LevelName, ScenarioSpec
 from theodolite.config.validation import Filled, OneOrMore, Spec, Word, YesNo, as_list, without_empty
-from theodolite.domain.fault import Severity, did_you_mean
+from theodolite.domain.errors import Severity, did_you_mean
 from theodolite.domain.guideline import Violation
 from theodolite.domain.instrument import Instrument, Orientation, Question, Scale, ScaleKind, Topic
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Study
 
 if TYPE_CHECKING:
-    from theodolite.domain.questionnaire import Questionnaire
-    from theodolite.domain.schema import AnnotationSchema, Routing
-    from theodolite.domain.trees.tree import TreeDesign
+    from theodolite.domain.schema import AnnotationSchema, Questionnaire, Routing
+    from theodolite.domain.tree import TreeDesign
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +118,7 @@ def note_orientations(entries: Iterable[Entry[Any]], trees: Iterable[TreeDesign]
         trees: Its trees.
         context: What takes the notes.
     """
-    from theodolite.domain.trees.tree import AnswersNode
+    from theodolite.domain.tree import AnswersNode
 
     nodes = [(tree.name, node) for tree in trees for node in tree.nodes if isinstance(node, AnswersNode)]
     unstated = {node.question: tree for tree, node in nodes if node.range and node.orientation is Orientation.UNSTATED}
@@ -449,7 +448,7 @@ def questionnaire_to_domain(entry: Entry[QuestionnaireSpec], context: LoadContex
     questions = questions_to_domain(entry, context, noun="questionnaire")
     if len(questions) < len(entry.spec.questions):
         return None
-    from theodolite.domain.questionnaire import Questionnaire
+    from theodolite.domain.schema import Questionnaire
 
     return Questionnaire(
         name=entry.name,

@@ -33,13 +33,13 @@ from theodolite.domain.annotator import (
     WordRule,
 )
 from theodolite.domain.choices import MeanCorrection, RateCorrection
-from theodolite.domain.fault import did_you_mean
+from theodolite.domain.errors import did_you_mean
 from theodolite.domain.guideline import Guideline, Origin
 from theodolite.domain.instrument import Orientation, ScaleKind
 from theodolite.domain.study import Study
 
 if TYPE_CHECKING:
-    from theodolite.domain.correction import Calibration, CorrectionChoice
+    from theodolite.domain.study_parts import Calibration, CorrectionChoice
 
 
 class WordRuleSpec(Spec):
@@ -473,7 +473,7 @@ def _complain_unknown(
 def _choice(
     entry: Entry[CorrectionSpec], judge: Annotator, guideline: Guideline, context: LoadContext
 ) -> CorrectionChoice:
-    from theodolite.domain.correction import CorrectionChoice
+    from theodolite.domain.study_parts import CorrectionChoice
 
     spec = entry.spec
     rules = [rule.name for rule in guideline.defect_rules]
@@ -501,7 +501,7 @@ def _choice(
 
 
 def _calibrations(specs: Mapping[str, CalibrationSpec]) -> Iterator[Calibration]:
-    from theodolite.domain.correction import Calibration
+    from theodolite.domain.study_parts import Calibration
 
     for rule, spec in specs.items():
         (caught, defects), (passed, sound) = spec.caught, spec.passed

@@ -16,7 +16,7 @@ from theodolite.config.tables import InputTable, decoded, read_table, unreadable
 from theodolite.config.yaml_source import LocatedDiagnostic
 from theodolite.domain.annotating.label_sample import GivenLabel, LabelSlip
 from theodolite.domain.annotation import Outcome
-from theodolite.domain.fault import did_you_mean
+from theodolite.domain.errors import did_you_mean
 from theodolite.domain.instrument import Question, ScaleKind
 
 JSON_LINES = (".jsonl", ".ndjson")

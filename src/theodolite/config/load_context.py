@@ -19,14 +19,13 @@ from theodolite.config.permissions import RefusedPath, StudyPaths
 from theodolite.config.tables import InputTable, OnRows, decoded, read_table, table_of, unreadable
 from theodolite.config.validation import Spec, validated
 from theodolite.config.yaml_source import Diagnostics, LocatedDiagnostic, YamlSource, read_yaml
-from theodolite.domain.errors import InputError
-from theodolite.domain.fault import Diagnostic, Severity, did_you_mean
+from theodolite.domain.errors import Diagnostic, InputError, Severity, did_you_mean
 from theodolite.measurement.trees.methods import SummaryMethod
 from theodolite.testing.strategies.approach import Approach
 
 if TYPE_CHECKING:
-    from theodolite.domain.findings.role_break import RoleBreakRules
-    from theodolite.domain.injection import InjectionAttempt
+    from theodolite.domain.findings.agreement import InjectionAttempt
+    from theodolite.domain.findings.realism import RoleBreakRules
 
 
 SHIPPED = "shipped"
@@ -200,7 +199,7 @@ def _texts(folder: Traversable, below: str) -> Iterator[tuple[str, str]]:
 @cache
 def injection_attempts() -> tuple[InjectionAttempt, ...]:
     """Return the attempts that the package ships, in the order of their file."""
-    from theodolite.domain.injection import InjectionAttempt, InjectionSpot
+    from theodolite.domain.findings.agreement import InjectionAttempt, InjectionSpot
 
     listed = YAML(typ="safe", pure=True).load(shipped_text("injections/judges.yaml"))
     return tuple(
@@ -217,7 +216,7 @@ def injection_attempts() -> tuple[InjectionAttempt, ...]:
 @cache
 def role_break_rules() -> RoleBreakRules:
     """Return the rules that the package ships."""
-    from theodolite.domain.findings.role_break import RoleBreakKind, RoleBreakRule, RoleBreakRules
+    from theodolite.domain.findings.realism import RoleBreakKind, RoleBreakRule, RoleBreakRules
 
     listed = YAML(typ="safe", pure=True).load(shipped_text("simulated_users.yaml"))
     return RoleBreakRules(

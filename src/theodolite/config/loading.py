@@ -26,12 +26,11 @@ from theodolite.config.tables import OnRows
 from theodolite.config.validation import validated
 from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic, YamlSource, read_yaml
 from theodolite.domain.application import Application, AriaClass, CodeVersion, PythonCallable
-from theodolite.domain.errors import InputError
-from theodolite.domain.fault import Severity
+from theodolite.domain.errors import InputError, Severity
 from theodolite.domain.study import Study
 
 if TYPE_CHECKING:
-    from theodolite.domain.recording import RecordedDialogue
+    from theodolite.domain.live import RecordedDialogue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,7 +29,7 @@ from theodolite.config.validation import (
     without_empty,
 )
 from theodolite.config.yaml_source import LocatedDiagnostic, Spot, YamlSource
-from theodolite.domain.fault import Diagnostic, Severity, did_you_mean
+from theodolite.domain.errors import Diagnostic, Severity, did_you_mean
 from theodolite.domain.persona import ParameterRow, PersonaGroup, PersonaTemplate
 from theodolite.domain.scenario import Scenario
 from theodolite.testing.personas import TASKS

@@ -12,8 +12,7 @@ from pydantic import Discriminator, Field, Tag
 from theodolite.assessment.outcome_set import outcome_set
 from theodolite.config.load_context import Entry, LoadContext
 from theodolite.config.validation import KIND, Filled, Spec, Word, YesNo, form_of
-from theodolite.domain.errors import InputError
-from theodolite.domain.fault import did_you_mean
+from theodolite.domain.errors import InputError, did_you_mean
 from theodolite.domain.instrument import (
     MOST_POINTS,
     NOT_APPLICABLE,

@@ -24,10 +24,10 @@ from theodolite.domain.application import (
     Application,
     RecordedFile,
 )
-from theodolite.domain.fault import did_you_mean
+from theodolite.domain.errors import did_you_mean
 
 if TYPE_CHECKING:
-    from theodolite.domain.recording import RecordedDialogue, RecordedTurn
+    from theodolite.domain.live import RecordedDialogue, RecordedTurn
 
 
 class RecordedSpec(ApplicationSpec):
@@ -176,7 +176,7 @@ class RecordedDialogues(_ReadOnDemand):
             self._repeats[at] = repeat
 
     def _dialogue(self, at: int) -> RecordedDialogue:
-        from theodolite.domain.recording import RecordedDialogue
+        from theodolite.domain.live import RecordedDialogue
 
         first = self._first[at]
         row = self._table.rows[first]
@@ -339,7 +339,7 @@ def _identity(row: Mapping[str, str], place: int, columns: Mapping[str, str]) ->
 
 
 def _turn(row: Mapping[str, str], columns: Mapping[str, str]) -> RecordedTurn:
-    from theodolite.domain.recording import RecordedTurn
+    from theodolite.domain.live import RecordedTurn
 
     withheld = row[columns["withheld"]].strip() if "withheld" in columns else ""
     return RecordedTurn(

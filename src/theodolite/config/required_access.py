@@ -18,10 +18,9 @@ from theodolite.aria import BASE_MODULE
 from theodolite.config.permissions import StudyPaths
 from theodolite.domain.annotator import ModelJudge, PythonLabeller
 from theodolite.domain.application import AriaClass, HttpEndpoint, PromptedModel, PythonCallable
-from theodolite.domain.fault import Severity, did_you_mean
+from theodolite.domain.errors import Severity, did_you_mean
 from theodolite.domain.model import ModelEndpoint, ModelKind
-from theodolite.domain.network import NetworkUse
-from theodolite.domain.network_settings import NO_PROXY, NetworkSettings
+from theodolite.domain.network import NO_PROXY, NetworkSettings, NetworkUse
 from theodolite.domain.study import Study
 
 OWN_HOSTS: dict[str, tuple[str, ...]] = {

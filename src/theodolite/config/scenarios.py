@@ -21,12 +21,10 @@ from theodolite.config.validation import (
     syntax_problem,
     without_empty,
 )
-from theodolite.domain.dialogue import Level
-from theodolite.domain.fault import Severity, did_you_mean
-from theodolite.domain.passage import Passage, passages_in
-from theodolite.domain.persona import Script
+from theodolite.domain.dialogue import Level, Passage, passages_in
+from theodolite.domain.errors import Severity, did_you_mean
+from theodolite.domain.persona import Aim, Script, StrategyInfo
 from theodolite.domain.scenario import Proxy, Scenario, SourceText, Task, TestPacket
-from theodolite.domain.strategy import Aim, StrategyInfo
 from theodolite.domain.study import Study
 from theodolite.testing.strategies.approach import Approach
 from theodolite.testing.strategies.catalogue import APPROACHES, catalogue_with, info_of_approach

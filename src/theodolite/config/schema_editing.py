@@ -20,8 +20,7 @@ from theodolite.config.instruments import (
 )
 from theodolite.config.load_context import Entry, LoadContext, ResourceResolver
 from theodolite.config.yaml_source import LocatedDiagnostic, YamlSource, read_yaml
-from theodolite.domain.errors import InputError
-from theodolite.domain.fault import Severity
+from theodolite.domain.errors import InputError, Severity
 from theodolite.domain.schema import AnnotationSchema
 
 LONGEST = 200_000

@@ -17,17 +17,15 @@ from theodolite.config.questions import condition_problem, parse_condition
 from theodolite.config.validation import KIND, Filled, Spec, form_of
 from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic, read_yaml
 from theodolite.domain.choices import AiType, Identification, TopicWeight, UserType
-from theodolite.domain.errors import InputError
-from theodolite.domain.fault import Severity, did_you_mean
+from theodolite.domain.errors import InputError, Severity, did_you_mean
 from theodolite.domain.guideline import DefectRule, Guideline, Violation
 from theodolite.domain.instrument import Condition
 from theodolite.domain.study import Study, deviations_of
 
 if TYPE_CHECKING:
-    from theodolite.domain.people.series import Series
-    from theodolite.domain.people.topic import SensitiveTopic
-    from theodolite.domain.questionnaire import Questionnaire
-    from theodolite.domain.risk import Risk
+    from theodolite.domain.event import Series
+    from theodolite.domain.schema import Questionnaire
+    from theodolite.domain.study_parts import Risk, SensitiveTopic
 
 
 class SeriesSpec(Spec):
@@ -109,7 +107,7 @@ def preregistered(entry: Entry[SeriesSpec] | None, name: str, context: LoadConte
     """Return what a series has published; None where nothing is written down."""
     if entry is None:
         return None
-    from theodolite.domain.people.series import EvaluationPlan, Series, Team
+    from theodolite.domain.event import EvaluationPlan, Series, Team
 
     spec = entry.spec
     named = Counter(application for applications in spec.teams.values() for application in applications)
@@ -411,7 +409,7 @@ def topics_to_domain(parts: StudyParts, pack: Pack, context: LoadContext) -> tup
             context.diagnostics.add(entry.fault(message=message, severity=Severity.NOTE, at_key=True))
     if not touched:
         return ()
-    from theodolite.domain.people.topic import SensitiveTopic
+    from theodolite.domain.study_parts import SensitiveTopic
 
     return tuple(
         SensitiveTopic(name=name, about=entry.spec.about, weight=entry.spec.weight, scenarios=tuple(touched[name]))

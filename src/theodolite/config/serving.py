@@ -23,8 +23,7 @@ from theodolite.config.permissions import (
 )
 from theodolite.config.validation import Filled, Spec, YesNo, validated
 from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic, YamlSource, read_yaml
-from theodolite.domain.errors import InputError
-from theodolite.domain.fault import Diagnostic
+from theodolite.domain.errors import Diagnostic, InputError
 
 
 class MailSpec(Spec):

@@ -24,8 +24,7 @@ from theodolite.config.permissions import USUAL
 from theodolite.config.study import pack_guidelines, pack_names
 from theodolite.config.tables import Guess, guess_columns, read_table, unreadable
 from theodolite.config.yaml_source import InvalidStudyError, render_diagnostics
-from theodolite.domain.errors import InputError
-from theodolite.domain.fault import did_you_mean
+from theodolite.domain.errors import InputError, did_you_mean
 from theodolite.domain.identity import version_of
 from theodolite.domain.persona import PersonaGroup
 from theodolite.domain.study import Study

@@ -22,8 +22,7 @@ from theodolite.config.series import RiskSpec, SeriesForm, TopicSpec
 from theodolite.config.validation import KIND, Filled, OneOrMore, Spec, Word, as_list, form_of, validated
 from theodolite.config.yaml_source import YamlSource, read_yaml
 from theodolite.domain.choices import Assignment, ImpactSide, Per, TransformForm, Weighing
-from theodolite.domain.errors import InputError
-from theodolite.domain.fault import did_you_mean
+from theodolite.domain.errors import InputError, did_you_mean
 from theodolite.domain.instrument import Orientation
 
 if TYPE_CHECKING:

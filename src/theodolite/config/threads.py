@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from theodolite.config.tables import InputTable
 from theodolite.config.yaml_source import LocatedDiagnostic
-from theodolite.domain.fault import did_you_mean
+from theodolite.domain.errors import did_you_mean
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

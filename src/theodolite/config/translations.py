@@ -12,10 +12,10 @@ from theodolite.config.load_context import TRANSLATIONS, Entry, LoadContext
 from theodolite.config.scenarios import LevelName
 from theodolite.config.validation import Filled, Spec, Word, validated
 from theodolite.config.yaml_source import LocatedDiagnostic, Path, read_yaml
-from theodolite.domain.fault import Severity, did_you_mean
-from theodolite.domain.language import is_tag
+from theodolite.domain.errors import Severity, did_you_mean
 from theodolite.domain.study import Study
-from theodolite.domain.translation import Translation
+from theodolite.domain.study_parts import Translation
+from theodolite.domain.text import is_tag
 from theodolite.domain.wording import CONSENT, WARNING, Key, missing, texts_of, written
 
 

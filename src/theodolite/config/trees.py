@@ -12,16 +12,14 @@ from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import Annotator, RecordedLabels
 from theodolite.domain.application import RecordedFile
 from theodolite.domain.dialogue import Level, TesterType
-from theodolite.domain.errors import InputError
-from theodolite.domain.fault import Diagnostic, Severity, did_you_mean
+from theodolite.domain.errors import Diagnostic, InputError, Severity, did_you_mean
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Orientation, Question, ScaleKind
-from theodolite.domain.questionnaire import Questionnaire
 from theodolite.domain.scenario import Scenario
+from theodolite.domain.schema import Questionnaire
 from theodolite.domain.study import Study
-from theodolite.domain.trees.form import design_of, outline_of
-from theodolite.domain.trees.leaf import TESTER
-from theodolite.domain.trees.tree import AnswersNode, Dimension, TreeDesign, TreeNode, ValueRange
+from theodolite.domain.tree import TESTER, AnswersNode, Dimension, TreeDesign, TreeNode, ValueRange
+from theodolite.domain.tree_form import design_of, outline_of
 from theodolite.measurement.trees.checks import design_faults
 from theodolite.measurement.trees.construction import SIMULATED, TreeSources, build_design
 from theodolite.measurement.trees.methods import methods_with

@@ -15,8 +15,7 @@ from typing import Annotated, Any, TypeAlias, TypeVar, Union, get_args, get_orig
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError, WithJsonSchema
 
 from theodolite.config.yaml_source import Path, Scalar, YamlSource
-from theodolite.domain.errors import TemplateError
-from theodolite.domain.fault import Diagnostic, closest, did_you_mean
+from theodolite.domain.errors import Diagnostic, TemplateError, closest, did_you_mean
 from theodolite.testing.templates import Refusal, refusal_of, variables_of
 
 KIND = "kind:"

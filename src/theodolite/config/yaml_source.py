@@ -19,11 +19,18 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from theodolite.domain.address import WORDS, userinfo_of, without_userinfo
-from theodolite.domain.errors import StudyError
-from theodolite.domain.fault import Diagnostic, Severity
-from theodolite.domain.printable import printable, printable_line
-from theodolite.domain.secret_shapes import holds_secret, is_key_header, is_variable_name, names_secret, strike_out
+from theodolite.domain.errors import Diagnostic, Severity, StudyError
+from theodolite.domain.network import (
+    WORDS,
+    holds_secret,
+    is_key_header,
+    is_variable_name,
+    names_secret,
+    strike_out,
+    userinfo_of,
+    without_userinfo,
+)
+from theodolite.domain.text import printable, printable_line
 
 if TYPE_CHECKING:
     pass

@@ -16,7 +16,7 @@ from theodolite.bootstrap.web_settings import KIT_CLASS
 from theodolite.config.load_context import shipped_bytes
 from theodolite.config.yaml_source import read_yaml, typed
 from theodolite.domain.application import GuardrailSite
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.events.consent import save_avoided_topics
 from theodolite.events.sessions import slot_choice
 from theodolite.testing.assigning import people_levels

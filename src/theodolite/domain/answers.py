@@ -18,9 +18,9 @@ from typing import Final, NamedTuple, TypeAlias, overload
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.dialogue import Ending
-from theodolite.domain.failure import FailureKind, FailureSource
 from theodolite.domain.findings.number import Outcomes
 from theodolite.domain.plan import Sessions, Setting
+from theodolite.domain.run import FailureKind, FailureSource
 
 OUTCOMES: Final = tuple(Outcome)
 """Outcomes by their code in a column."""

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from theodolite.domain.address import refuse_userinfo
-from theodolite.domain.bounds import require_counts
-from theodolite.domain.network_settings import NetworkSettings
+from theodolite.domain.errors import require_counts
+from theodolite.domain.network import NetworkSettings, refuse_userinfo
 
 HTTP_SLOTS = ("prompt", "session", "turn", "context", "history")
 """What the templates of an HTTP application's requests may name."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.estimate_subject import EstimateSubject
-from theodolite.domain.findings.significance import Significance
+from theodolite.domain.findings.number import Significance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,26 +1,33 @@
-"""Estimates: numbers that carry what one must know to believe them."""
+"""Findings of a run: estimates with what qualifies them, claims under test, and validation reports of judges."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, ClassVar
 
-from theodolite.domain.claim import ClaimTest
-from theodolite.domain.codings.finding import CodingFinding
-from theodolite.domain.estimate_subject import EstimateSubject, Measure, ScoreStatistic, Weighting
-from theodolite.domain.findings.agreeing import AnnotatorGroups, RaterChecks
-from theodolite.domain.findings.judge_diagnostics import JudgeDiagnostics
-from theodolite.domain.findings.number import Estimate, Outcomes, Undefined
-from theodolite.domain.findings.order_effect import OrderEffect
-from theodolite.domain.findings.order_metrics import OrderMetrics
-from theodolite.domain.findings.proxy_check import ProxyCheck
-from theodolite.domain.findings.realism import Realism
-from theodolite.domain.findings.responses import ResponseFinding
+from theodolite.domain.application import Claim
+from theodolite.domain.estimate_subject import (
+    ALL_APPLICATIONS,
+    EstimateSubject,
+    Measure,
+    ScoreStatistic,
+    Weighting,
+    former_subject,
+)
+from theodolite.domain.event_record import EventFinding
+from theodolite.domain.findings.agreement import AnnotatorGroups, JudgeDiagnostics, RaterChecks
+from theodolite.domain.findings.number import Estimate, Outcomes, TaskTally, Undefined
+from theodolite.domain.findings.order import OrderEffect, OrderMetrics
+from theodolite.domain.findings.realism import Realism, RoleBreakCheck
+from theodolite.domain.findings.responses import CodingFinding, ProxyCheck, ResponseFinding
 from theodolite.domain.findings.risks import RiskFinding
-from theodolite.domain.findings.role_break import RoleBreakCheck
-from theodolite.domain.findings.task_tally import TaskTally
-from theodolite.domain.people.event_record import EventFinding
-from theodolite.domain.trees.finding import TreeFinding, TreeStanding
+from theodolite.domain.guideline import DefectRule, Guideline
+from theodolite.domain.identity import canonical_json
+from theodolite.domain.tree_finding import TreeFinding, TreeStanding
 
 __all__ = [
     "Confusion",
@@ -191,3 +198,135 @@ class Findings:
     orders: tuple[OrderEffect, ...] = ()
     order_metrics: OrderMetrics = field(default_factory=OrderMetrics)
     event: EventFinding | None = None
+
+
+class ClaimStanding(StrEnum):
+    """Where a claim stands after a run."""
+
+    SUPPORTED = "supported"
+    """Its scripts' dialogues were labelled and none of them is a defect."""
+    CONTRADICTED = "contradicted"
+    """At least one of them is."""
+    NOT_TESTED = "not tested"
+    """None of them has a label, or nothing says which would count."""
+    UNTESTABLE = "untestable"
+    """The study says why no dialogue can test it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimTest:
+    """One claim held against the labels of one annotator.
+
+    Attributes:
+        application: Name of the application that makes the claim.
+        claim: The claim.
+        standing: Where it stands.
+        guideline: Name of the guideline whose rule decides; empty where none does.
+        rule: Name of the defect rule; likewise.
+        annotator: Whose labels; `reference` for final labels, empty where none decide.
+        planned: Planned dialogues of its scripts that the rule is about; count.
+        n: Those among them with a label; count.
+        contradicting: Labels of the dialogues that are a defect, e.g. `d003`.
+        reason: Why it is not tested or untestable; empty where it is tested.
+    """
+
+    application: str
+    claim: Claim
+    standing: ClaimStanding
+    guideline: str = ""
+    rule: str = ""
+    annotator: str = ""
+    planned: int = 0
+    n: int = 0
+    contradicting: tuple[str, ...] = ()
+    reason: str = ""
+
+
+def rules_meant(claim: Claim, guidelines: Iterable[Guideline]) -> tuple[tuple[Guideline, DefectRule], ...]:
+    """Return the defect rules that a claim can mean; it is clear where there is one.
+
+    A claim names a rule, a guideline, or `guideline.rule`. A claim that names
+    none means any rule, so a study with one rule in all needs no name.
+    """
+    return tuple(
+        (guideline, rule)
+        for guideline in guidelines
+        for rule in guideline.defect_rules
+        if claim.rule in {"", rule.name, guideline.name, f"{guideline.name}.{rule.name}"}
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidationReport:
+    """What is known about one version of a judge, and what is not.
+
+    It belongs to the content hash of the judge: another model, prompt form,
+    guideline or rule of voting is another judge and needs its own report.
+
+    Attributes:
+        study: Name of the study in which it was issued.
+        run: Number of the run whose dialogues were labelled.
+        judge: Name of the judge in the study.
+        judge_version: Content hash of the judge with its guideline and its model.
+        guideline: Name of the guideline.
+        guideline_version: Content hash of the guideline.
+        issued: When; UTC.
+        judged: Dialogues that the judge was asked about; count.
+        labelled: Dialogues that at least one authority has labelled; count.
+        authorities: Against whom it was held: `reference`, or names of people.
+        measurements: All figures.
+        confusions: Who said what where another said what.
+        lacking: What could not be measured, and why, in sentences.
+    """
+
+    STORED_AS: ClassVar[str] = "Certificate"
+
+    study: str
+    run: int
+    judge: str
+    judge_version: str
+    guideline: str
+    guideline_version: str
+    issued: datetime
+    judged: int
+    labelled: int
+    authorities: tuple[str, ...]
+    measurements: tuple[Measurement, ...]
+    confusions: tuple[Confusion, ...] = ()
+    lacking: tuple[str, ...] = ()
+
+    @staticmethod
+    def in_present_shape(text: str) -> str:
+        """Return the JSON of a validation report with typed subjects, whichever program wrote it (ADR-0061)."""
+        validation_report = json.loads(text)
+        if all("subject" in one for one in validation_report["measurements"]):
+            return text
+        typed = [_with_typed_subject(one) for one in validation_report["measurements"]]
+        return canonical_json(validation_report | {"measurements": typed})
+
+    def figure(self, measure: Measure, *, authority: str = "", rule: str = "") -> Measurement | None:
+        """Return the first figure of a measure over all dialogues; None without one.
+
+        Args:
+            measure: What was measured.
+            authority: Against whom the judge was held; empty for any, or for none.
+            rule: Name of the defect rule; empty for any, or for none.
+        """
+        return next(
+            (
+                one
+                for one in self.measurements
+                if one.measure is measure
+                and one.application == ALL_APPLICATIONS
+                and not one.subject.is_part
+                and authority in {"", one.subject.authority}
+                and rule in {"", one.subject.rule}
+            ),
+            None,
+        )
+
+
+def _with_typed_subject(members: Mapping[str, Any]) -> dict[str, Any]:
+    found = former_subject(Measure(members["measure"]), members["application"], members["about"])
+    kept = {name: part for name, part in members.items() if name not in {"application", "about"}}
+    return {**kept, "subject": found.subject, "weighting": found.weighting, "statistic": found.statistic}

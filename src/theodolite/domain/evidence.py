@@ -2,33 +2,284 @@
 
 from __future__ import annotations
 
+from array import array
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from theodolite.domain.annotating.label_sample import LabelSample
-from theodolite.domain.annotation import Adjudication, Annotation
+from theodolite.domain.annotation import Adjudication, Annotation, Answer, Control, Outcome
+from theodolite.domain.annotator import REFERENCE
 from theodolite.domain.answer_rules import pools_of
-from theodolite.domain.answer_table_builder import answer_table
-from theodolite.domain.answers import AnswerTable
-from theodolite.domain.call import Call
-from theodolite.domain.codings.coded import CodingWork
-from theodolite.domain.criteria import StatedCriteria
+from theodolite.domain.answers import (
+    NO_VALUE,
+    OUTCOME_CODES,
+    WHOLE_DIALOGUE,
+    AnnotationMark,
+    AnswerColumns,
+    AnswerKey,
+    AnswerTable,
+    DialogueSummary,
+    Provenance,
+    StrategySummary,
+    UnitFailure,
+    merge_rows,
+)
+from theodolite.domain.coding import CodingWork
 from theodolite.domain.dialogue import Dialogue
-from theodolite.domain.failure import Failure
-from theodolite.domain.findings.order_metrics import RunScores
-from theodolite.domain.findings.realism import SpokenSide
+from theodolite.domain.estimate import ValidationReport
+from theodolite.domain.event_record import EventRecord
+from theodolite.domain.findings.number import SchemaTally
+from theodolite.domain.findings.order import RunScores
+from theodolite.domain.findings.realism import RoleBreakCheck, SpokenSide
 from theodolite.domain.findings.risks import CombinedReview
-from theodolite.domain.findings.role_break import RoleBreakCheck
-from theodolite.domain.findings.schema_tally import SchemaTally
+from theodolite.domain.flow import FILTERED_TEXT
 from theodolite.domain.live import LiveDialogueSummary
-from theodolite.domain.people.event_record import EventRecord
-from theodolite.domain.people.session import Session
 from theodolite.domain.plan import ListedSessions, PlannedSession, Sessions
-from theodolite.domain.questionnaire import QuestionnaireResponse
-from theodolite.domain.run import Run, Spending
+from theodolite.domain.run import Failure, Run, Spending
+from theodolite.domain.schema import QuestionnaireResponse
+from theodolite.domain.session import Session
+from theodolite.domain.status import Call
 from theodolite.domain.study import Study
-from theodolite.domain.validation_report import ValidationReport
+from theodolite.domain.study_parts import StatedCriteria
+
+T = TypeVar("T")
+
+
+def answer_table(
+    sessions: Sessions,
+    dialogues: Iterable[Dialogue] = (),
+    annotations: Iterable[Annotation] = (),
+    adjudications: Iterable[Adjudication] = (),
+    failures: Iterable[Failure] = (),
+    *,
+    pools: Mapping[str, tuple[str, ...]] | None = None,
+    assignments: Iterable[tuple[str, str]] = (),
+) -> AnswerTable:
+    """Return the answer table of records that are read once, each kind in any order.
+
+    Args:
+        sessions: The planned sessions.
+        dialogues: Completed dialogues, under the labels of the plan.
+        annotations: Annotations, latest revisions.
+        adjudications: Final labels.
+        failures: Units that failed, under the labels of the plan.
+        pools: Guideline to the people who share its dialogues; see `pools_of`.
+        assignments: Annotator and key of a dialogue, of annotators who were assigned some dialogues only.
+    """
+    builder = AnswerTableBuilder(sessions)
+    for dialogue in dialogues:
+        builder.add_dialogue(dialogue)
+    for annotation in annotations:
+        builder.add_annotation(annotation)
+    for final in adjudications:
+        builder.add_final_label(final)
+    for failure in failures:
+        builder.add_failure(failure)
+    for annotator, key in assignments:
+        builder.add_assignment(annotator, key)
+    return builder.table(pools)
+
+
+class AnswerTableBuilder:
+    """Builds an answer table in one pass. Dialogues are added before the records about them."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        """Start without records."""
+        self._sessions = sessions
+        n = self._n = len(sessions)  # the factories capture `n` and not `self`, so that the builder is freed at once
+        texts = self._texts = list[str]()
+        self._codes: dict[str, int] = {}
+        self._provenances: dict[Provenance, int] = {}
+        self._interned: dict[object, object] = {}
+        self._positions: dict[str, int] = {}
+        self._dialogues: list[DialogueSummary | None] = [None] * n
+        self._answers: dict[AnswerKey, AnswerColumns] = defaultdict(lambda: AnswerColumns(texts=texts))
+        self._votes: dict[AnswerKey, AnswerColumns] = defaultdict(lambda: AnswerColumns(texts=texts))
+        self._failures: dict[int, tuple[UnitFailure, ...]] = {}
+        self._marks: dict[str, bytearray] = defaultdict(lambda: bytearray(n))
+        self._support = bytearray(n)
+        self._characters = array("L", bytes(array("L").itemsize * n))
+        self._unreadable: dict[AnswerKey, tuple[int, str]] = {}
+        self._stubbed_endpoints: dict[str, None] = {}
+        self._stubbed_annotators: dict[str, None] = {}
+        self._model_names: dict[str, dict[str, None]] = defaultdict(dict)
+        self._shown_orders: dict[str, dict[int, tuple[str, int]]] = defaultdict(dict)
+        self._assigned: dict[str, set[int]] = defaultdict(set)
+        self._revisions = 0
+
+    def add_dialogue(self, dialogue: Dialogue, position: int | None = None) -> None:
+        """Add a dialogue; one that is not of this plan is left out.
+
+        Args:
+            dialogue: The dialogue.
+            position: Its position in the plan, where it is known.
+        """
+        at = self._sessions.find(dialogue.label) if position is None else position
+        if at is None:
+            return
+        self._positions[dialogue.key] = at
+        self._dialogues[at] = self._intern(_summary(dialogue))
+        self._characters[at] += sum(len(turn.prompt) + len(turn.response) for turn in dialogue.turns)
+        self._characters[at] += len(dialogue.persona.text) if dialogue.persona else 0
+        self._stubbed_endpoints.update(dict.fromkeys(dialogue.scripted))
+
+    def add_annotation(self, annotation: Annotation) -> None:
+        """Add an annotation; one of a dialogue that was not added is left out."""
+        position = self._positions.get(annotation.dialogue)
+        if position is None:
+            return
+        self._revisions += annotation.revision
+        name, guideline = annotation.annotator, annotation.guideline
+        origin = "stub" if annotation.scripted else "annotation"
+        provenance = Provenance(origin, annotation.annotator_version, annotation.instrument_version)
+        self._add_rows(self._answers, (name, guideline), position, annotation.answers, provenance)
+        votes = [answer for vote in annotation.votes for answer in vote.answers]
+        self._add_rows(self._votes, (name, guideline), position, votes, provenance)
+        for answer in annotation.answers:
+            self._add_texts(position, annotation, answer)
+        self._marks[name][position] = _marks(annotation)
+        self._model_names[name].update(dict.fromkeys(annotation.answered_as.splitlines()))
+        if annotation.scripted:
+            self._stubbed_annotators[name] = None
+        if annotation.sitting:
+            self._shown_orders[name][position] = self._intern((annotation.shown.text, annotation.sitting))
+
+    def _add_rows(
+        self,
+        partitions: dict[AnswerKey, AnswerColumns],
+        owner: tuple[str, str],
+        position: int,
+        answers: Iterable[Answer],
+        provenance: Provenance,
+    ) -> None:
+        """Add the answers of one annotation to their partitions; they replace rows of the same session just before."""
+        code = self._provenances.setdefault(provenance, len(self._provenances))
+        begun: set[str] = set()
+        for answer in answers:
+            columns = partitions[*owner, answer.question]
+            if answer.question not in begun:
+                begun.add(answer.question)
+                _drop_last(columns, position)
+            columns.position.append(position)
+            columns.turn.append(WHOLE_DIALOGUE if answer.turn is None else answer.turn)
+            columns.replicate.append(answer.replicate)
+            columns.outcome.append(OUTCOME_CODES[answer.outcome])
+            columns.value.append(self._code(answer.value))
+            columns.provenance.append(code)
+
+    def _code(self, value: str | None) -> int:
+        if value is None:
+            return NO_VALUE
+        if value not in self._codes:
+            self._codes[value] = len(self._texts)
+            self._texts.append(value)
+        return self._codes[value]
+
+    def _add_texts(self, position: int, annotation: Annotation, answer: Answer) -> None:
+        """Count the characters of an answer's texts, and note what supports it."""
+        self._support[position] |= 2 * any(quote.verified for quote in answer.evidence) + bool(answer.reasoning)
+        quoted = sum(len(quote.text) for quote in answer.evidence)
+        self._characters[position] += len(answer.reasoning) + len(answer.raw) + quoted
+        if answer.outcome is Outcome.UNPARSEABLE:
+            key = (annotation.annotator, annotation.guideline, answer.question)
+            if key not in self._unreadable or position < self._unreadable[key][0]:
+                self._unreadable[key] = position, answer.raw
+
+    def add_final_label(self, final: Adjudication) -> None:
+        """Add a final label; one of a dialogue that was not added is left out."""
+        position = self._positions.get(final.dialogue)
+        if position is not None:
+            answer = Answer(question=final.question, outcome=final.outcome, value=final.value)
+            provenance = Provenance(final.origin.value)
+            self._add_rows(self._answers, (REFERENCE, final.guideline), position, [answer], provenance)
+
+    def add_failure(self, failure: Failure) -> None:
+        """Add a unit that failed; one that is not of this plan is left out."""
+        position = self._sessions.find(failure.label)
+        if position is not None:
+            failed = UnitFailure(party=failure.party, kind=failure.kind, annotator=failure.annotator)
+            self._failures[position] = self._intern((*self._failures.get(position, ()), failed))
+
+    def add_assignment(self, annotator: str, dialogue: str) -> None:
+        """Add a dialogue, by its key, to those that an annotator is assigned; one that was not added is left out."""
+        position = self._positions.get(dialogue)
+        if position is not None:
+            self._assigned[annotator].add(position)
+
+    def table(self, pools: Mapping[str, tuple[str, ...]] | None = None) -> AnswerTable:
+        """Return the table of all records that were added.
+
+        Args:
+            pools: Guideline to the people who share its dialogues; see `pools_of`.
+        """
+        return AnswerTable(
+            sessions=self._sessions,
+            settings=[self._sessions.setting(position) for position in range(self._n)],
+            dialogues=self._dialogues,
+            answers={key: merge_rows(columns) for key, columns in self._answers.items()},
+            votes={key: merge_rows(columns) for key, columns in self._votes.items()},
+            failures=dict(sorted(self._failures.items())),
+            marks=dict(self._marks),
+            provenances=tuple(self._provenances),
+            support=self._support,
+            characters=self._characters,
+            unreadable_replies={key: raw for key, (_, raw) in self._unreadable.items()},
+            stubbed_endpoints=tuple(self._stubbed_endpoints),
+            stubbed_annotators=tuple(self._stubbed_annotators),
+            model_names={annotator: tuple(names) for annotator, names in self._model_names.items()},
+            shown_orders=dict(self._shown_orders),
+            pools=dict(pools or {}),
+            revisions=self._revisions,
+            assigned={annotator: sorted(positions) for annotator, positions in self._assigned.items()},
+        )
+
+    def _intern(self, entry: T) -> T:
+        """Return the one object that stands for all entries that are equal to this one."""
+        return self._interned.setdefault(entry, entry)  # type: ignore[return-value]  # the key is of the value's type
+
+
+def _drop_last(columns: AnswerColumns, position: int) -> None:
+    """Remove the last rows of a partition if they are about a session."""
+    while columns.position and columns.position[-1] == position:
+        for column in (columns.position, columns.turn, columns.replicate, columns.value, columns.provenance):
+            column.pop()
+        columns.outcome.pop()
+
+
+def _summary(dialogue: Dialogue) -> DialogueSummary:
+    return DialogueSummary(
+        ending=dialogue.ending,
+        turns=len(dialogue.turns),
+        filtered=sum(turn.response == FILTERED_TEXT for turn in dialogue.turns),
+        withheld=dialogue.withheld,
+        strategies=tuple(
+            StrategySummary(
+                name=strategy.name,
+                attempts=len(strategy.attempts),
+                refinements=strategy.n_refinements,
+                succeeded=strategy.succeeded,
+            )
+            for strategy in dialogue.strategies
+        ),
+    )
+
+
+def _marks(annotation: Annotation) -> AnnotationMark:
+    marks = AnnotationMark.PRESENT
+    if any(answer.evidence for answer in annotation.answers):
+        marks |= AnnotationMark.QUOTING
+    if annotation.is_ungrounded:
+        marks |= AnnotationMark.UNGROUNDED
+    return marks | _CONTROLS.get(annotation.control, AnnotationMark(0))
+
+
+_CONTROLS = {
+    Control.PASSED: AnnotationMark.PASSED,
+    Control.FAILED: AnnotationMark.FAILED,
+    Control.UNANSWERED: AnnotationMark.UNANSWERED,
+}
 
 
 class Archive(Protocol):

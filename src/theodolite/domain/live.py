@@ -1,4 +1,4 @@
-"""Live dialogues: prompts of a participant and replies of an application as they arrive."""
+"""Dialogues from outside a run: live with a participant, recorded in a file, or imported."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from theodolite.domain.dialogue import Ending, TesterType, Turn, TurnState
-from theodolite.domain.failure import FailureKind
+from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn, TurnState
 from theodolite.domain.flow import Exchange, Reply
-from theodolite.domain.people.session import Session
-from theodolite.domain.strategy import Strategy
+from theodolite.domain.persona import Strategy
+from theodolite.domain.run import FailureKind, Unit
+from theodolite.domain.session import Session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,3 +236,106 @@ class LiveDialogueSummary:
     groups: Mapping[str, str] = field(default_factory=dict)
     strategies: tuple[Strategy, ...] = ()
     held_by: TesterType = TesterType.PERSON
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedTurn:
+    """One row of a recorded file.
+
+    Attributes:
+        prompt: What the tester said; empty where it is withheld.
+        response: What the application said; empty where it is withheld.
+        withheld: Why the texts are not there; empty where they are.
+        context: Source material that the application had for this turn; empty for none.
+    """
+
+    prompt: str
+    response: str
+    withheld: str = ""
+    context: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedDialogue:
+    """One dialogue of a recorded file, with everything else that its rows say.
+
+    Attributes:
+        key: The file's identifier of the item; the same for all applications.
+        application: Name of the application.
+        turns: What was said.
+        columns: Column to value of the dialogue's first row: labels and groups.
+        turn_columns: The same of each row, in order of the turns; empty where the dialogue has one row.
+        line: Line of the first row in the file.
+        repeat: Number among rows of the same item and application, from 1.
+        labelled: Whether a person labelled it although a response is empty; then the empty response
+            is what the application answered, and no failure.
+    """
+
+    key: str
+    application: str
+    turns: tuple[RecordedTurn, ...]
+    columns: Mapping[str, str] = field(default_factory=dict)
+    turn_columns: tuple[Mapping[str, str], ...] = ()
+    line: int = 0
+    repeat: int = 1
+    labelled: bool = False
+
+    @property
+    def rows(self) -> tuple[Mapping[str, str], ...]:
+        """Columns of each row, in order of the turns."""
+        return self.turn_columns or (self.columns,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BroughtDialogue:
+    """One dialogue that was held elsewhere, and where it belongs in a study.
+
+    Attributes:
+        item: The file's identifier; the same for all applications that were asked the same.
+        application: Name of an application of the study.
+        scenario: Name of a scenario of the study.
+        level: Level of testing.
+        held_by: Who held the tester's side: a person, or a recording of which no more is known.
+        turns: What was said.
+        tester: Whom the file names as the tester; empty where it names nobody.
+        repeat: Number among dialogues of the same item and application, from 1.
+        line: Line of its first row in the file.
+    """
+
+    item: str
+    application: str
+    scenario: str
+    level: Level
+    held_by: TesterType
+    turns: tuple[RecordedTurn, ...]
+    tester: str = ""
+    repeat: int = 1
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BroughtResult:
+    """One of them as a run keeps it.
+
+    Attributes:
+        held: How it is counted beside the dialogues of people.
+        unit: The unit of work that it is.
+        dialogue: The dialogue.
+    """
+
+    held: LiveDialogueSummary
+    unit: Unit
+    dialogue: Dialogue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BroughtIn:
+    """What came of bringing dialogues in.
+
+    Attributes:
+        new: Labels of those that are new, in order of the file.
+        known: Those that were there already; count.
+    """
+
+    new: tuple[str, ...]
+    known: int

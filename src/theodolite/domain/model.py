@@ -8,10 +8,9 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TypeAlias
 
-from theodolite.domain.address import refuse_userinfo
-from theodolite.domain.bounds import require_counts, require_positive
+from theodolite.domain.errors import require_counts, require_positive
 from theodolite.domain.identity import version_of
-from theodolite.domain.network_settings import NetworkSettings
+from theodolite.domain.network import NetworkSettings, refuse_userinfo
 
 Param: TypeAlias = str | int | float | bool | Mapping[str, object] | Sequence[object] | None
 """One further field of a request; None takes a field out that would be sent otherwise."""

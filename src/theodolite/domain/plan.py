@@ -1,18 +1,58 @@
-"""Plans: a study fully drawn, so that the same plan is the same test."""
+"""Plans: a study fully drawn, so that the same plan is the same test; slots and sessions of its events."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol, TypeAlias
+from typing import ClassVar, Protocol, TypeAlias
 
 from theodolite.domain.dialogue import Level, TesterType
-from theodolite.domain.people.slot import Slot
-from theodolite.domain.persona import Persona, Script
-from theodolite.domain.strategy import Attack
+from theodolite.domain.errors import InputError
+from theodolite.domain.persona import Attack, Persona, Script
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One application in one scenario: what one session of a person is about."""
+
+    scenario: str
+    application: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slot:
+    """A numbered place of a level; whoever takes it meets the cells that belong to the number.
+
+    Attributes:
+        level: Level of testing.
+        number: Place in the level's seeded design, from 0.
+        stratum: Part of the people that is balanced by itself; empty where there are no parts.
+        participant: Opaque key of the person who has it; empty while it is free.
+    """
+
+    STORED_AS: ClassVar[str] = "Seat"
+
+    level: Level
+    number: int
+    stratum: str = ""
+    participant: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse numbers below 0."""
+        if self.number < 0:
+            message = f"seats are numbered from 0; got {self.number}"
+            raise InputError(message)
+
+    @property
+    def key(self) -> str:
+        """What it is called within its study, whoever has it, e.g. `red teaming 7`; counted from 1."""
+        return " ".join(part for part in (self.level.value, self.stratum, str(self.number + 1)) if part)
+
 
 Tester: TypeAlias = Persona | Script | Attack | Slot
+
+
 """Who speaks to an application in a planned session."""
 
 
@@ -31,6 +71,8 @@ KINDS: Mapping[type, TesterKind] = {
     Attack: TesterKind.ATTACK,
     Slot: TesterKind.SLOT,
 }
+
+
 """Type of a tester to its kind."""
 
 
@@ -202,3 +244,96 @@ class Plan:
     seed: int
     flow_version: int
     n_sessions: int
+
+
+class JoinedSessions:
+    """Sessions of two kinds in one order: the second kind never moves the first."""
+
+    __slots__ = ("_first", "_second")
+
+    def __init__(self, first: Sessions, second: Sessions) -> None:
+        """Put one behind the other."""
+        self._first, self._second = first, second
+
+    def __len__(self) -> int:
+        """Return how many there are; count."""
+        return len(self._first) + len(self._second)
+
+    def __iter__(self) -> Iterator[PlannedSession]:
+        """Yield them in order."""
+        yield from self._first
+        yield from self._second
+
+    def __getitem__(self, position: int) -> PlannedSession:
+        """Return the session at a position; -1 is the last one.
+
+        Raises:
+            IndexError: If there is no such position.
+        """
+        part, place = self._part(position if position >= 0 else position + len(self))
+        return part[place]
+
+    def label(self, position: int) -> str:
+        """Return what people call the dialogue at a position."""
+        part, place = self._part(position)
+        return part.label(place)
+
+    def pair_key(self, position: int) -> str:
+        """Return the pair key of the session at a position."""
+        part, place = self._part(position)
+        return part.pair_key(place)
+
+    def setting(self, position: int) -> Setting:
+        """Return what the session at a position shares with its repeats."""
+        part, place = self._part(position)
+        return part.setting(place)
+
+    def find(self, label: str) -> int | None:
+        """Return the position of a label; None where no session has it."""
+        found = self._first.find(label)
+        if found is not None:
+            return found
+        place = self._second.find(label)
+        return None if place is None else len(self._first) + place
+
+    def _part(self, position: int) -> tuple[Sessions, int]:
+        n_first = len(self._first)
+        if not 0 <= position < n_first + len(self._second):
+            message = f"a plan of {len(self)} sessions has no position {position}"
+            raise IndexError(message)
+        return (self._first, position) if position < n_first else (self._second, position - n_first)
+
+
+class EventSessions(JoinedSessions):
+    """The sessions that a run holds itself, then those of people in the order in which they began, then empty cells.
+
+    Positions of people's dialogues never change, since nothing is put before them.
+    Cells that nobody has filled come last and move up as people come.
+    """
+
+    __slots__ = ("left_out", "planned", "units")
+
+    def __init__(
+        self,
+        planned: Sessions,
+        people: Sequence[PlannedSession],
+        units: Mapping[str, int],
+        left_out: Collection[str] = (),
+    ) -> None:
+        """Put people behind what a run holds itself.
+
+        Args:
+            planned: What a run holds itself.
+            people: Dialogues of people, then empty cells.
+            units: Key of the unit that a dialogue became to its place among `people`.
+            left_out: Keys of units whose dialogues are about something else by now, so that they do not count.
+        """
+        super().__init__(planned, ListedSessions(people))
+        self.planned = planned
+        self.units: Mapping[str, int] = {unit: len(planned) + place for unit, place in units.items()}
+        self.left_out = frozenset(left_out)
+
+
+def held_by_runs(sessions: Sessions) -> Sessions:
+    """Return those among some sessions that a run holds itself."""
+    return sessions.planned if isinstance(sessions, EventSessions) else sessions

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from theodolite.domain.bounds import require_counts
-from theodolite.domain.passage import Passage
-from theodolite.domain.persona import Script
-from theodolite.domain.strategy import TITLES, Aim, AttemptOutcome, StrategyInfo
+from theodolite.domain.dialogue import Passage
+from theodolite.domain.errors import require_counts
+from theodolite.domain.persona import TITLES, Aim, AttemptOutcome, Script, StrategyInfo
 
 
 class Task(StrEnum):

@@ -5,16 +5,41 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from itertools import groupby
 from typing import TypeVar
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.instrument import Instrument, Question
-from theodolite.domain.williams import williams_rows
+
+
+@lru_cache
+def williams_rows(n: int) -> tuple[tuple[int, ...], ...]:
+    """Return the rows of a Williams design of n treatments: n of them where n is even, else 2n with the mirrored ones.
+
+    Example:
+        >>> williams_rows(2)
+        ((0, 1), (1, 0))
+        >>> len(williams_rows(3)), williams_rows(3)[0], williams_rows(3)[3]
+        (6, (0, 2, 1), (1, 2, 0))
+
+    Source:
+        Williams, E. J. (1949), Experimental designs balanced for the estimation
+        of residual effects of treatments, Australian Journal of Scientific
+        Research A 2:149-168.
+    """
+    first = [step // 2 if step % 2 == 0 else n - (step + 1) // 2 for step in range(n)]
+    rows = [tuple((start + shift) % n for start in first) for shift in range(n)]
+    if n % 2 and n > 1:
+        rows += [tuple(reversed(row)) for row in rows]
+    return tuple(rows)
+
 
 T = TypeVar("T")
 
+
 WRITTEN, REVERSED = "as written", "reversed"
+
 """What is said of an order of two."""
 
 
@@ -91,6 +116,7 @@ class ShownOrder:
 
 
 NOT_VARIED = ShownOrder()
+
 """The order of a sitting of which nothing is varied: everything as written."""
 
 

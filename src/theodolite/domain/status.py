@@ -1,14 +1,15 @@
-"""Status: where a run stands and how fast it goes, as somebody sees who does not take part."""
+"""Status of a run and its calls: pace, spending, and the calls of each unit."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from theodolite.domain.failure import FailureSource
-from theodolite.domain.run import Run, Spending, UnitKind, UnitState
+from theodolite.domain.flow import Message, Reply
+from theodolite.domain.run import FailureSource, Run, Spending, UnitKind, UnitState
 
 PACE_S = 60.0
+
 """Length of the stretch that a pace is taken from; seconds."""
 
 
@@ -116,3 +117,35 @@ class Status:
 
 def _n_open(states: Mapping[str, int]) -> int:
     return states.get(UnitState.WAITING, 0) + states.get(UnitState.LEASED, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One request and its reply, as people may read them.
+
+    Attributes:
+        reply: What came back.
+        prompt: The chat that was sent, empty where none was; None where it cannot
+            be told any more, since only its hash is kept and the words have changed.
+    """
+
+    reply: Reply
+    prompt: tuple[Message, ...] | None = ()
+
+
+def spent_on(calls: Iterable[Call]) -> Spending:
+    """Return what calls have cost, by the rules of a run's spending."""
+    replies = [call.reply for call in calls]
+    return Spending(
+        calls=sum(reply.attempts > 0 for reply in replies),
+        attempts=sum(reply.attempts for reply in replies),
+        tokens_in=sum(reply.tokens_in for reply in replies),
+        tokens_out=sum(reply.tokens_out for reply in replies),
+        cost_microusd=sum(reply.cost_microusd or 0 for reply in replies),
+        unpriced_calls=sum(_is_unpriced(reply) for reply in replies),
+    )
+
+
+def _is_unpriced(reply: Reply) -> bool:
+    from_a_model = bool(reply.tokens_in or reply.tokens_out or reply.finish)
+    return reply.cost_microusd is None and not reply.scripted and from_a_model

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from theodolite.domain.annotator import Annotator, ModelJudge
 from theodolite.domain.application import Application, PromptedModel
-from theodolite.domain.bounds import require_counts, require_positive
 from theodolite.domain.dialogue import Dialogue, Level
+from theodolite.domain.errors import require_counts, require_positive
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.model import ModelEndpoint
@@ -17,16 +17,11 @@ from theodolite.domain.persona import PersonaGroup
 from theodolite.domain.scenario import Scenario
 
 if TYPE_CHECKING:  # what a study does not have need not be loaded
-    from theodolite.domain.correction import CorrectionChoice
+    from theodolite.domain.event import AnnotationProcess, Event, LevelPlan, Series
     from theodolite.domain.gate import Gate
-    from theodolite.domain.people.event import AnnotationProcess, Event, LevelPlan
-    from theodolite.domain.people.series import Series
-    from theodolite.domain.people.topic import SensitiveTopic
-    from theodolite.domain.questionnaire import Questionnaire
-    from theodolite.domain.risk import Risk
-    from theodolite.domain.schema import AnnotationSchema
-    from theodolite.domain.translation import Translation
-    from theodolite.domain.trees.tree import TreeDesign
+    from theodolite.domain.schema import AnnotationSchema, Questionnaire
+    from theodolite.domain.study_parts import CorrectionChoice, Risk, SensitiveTopic, Translation
+    from theodolite.domain.tree import TreeDesign
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,29 +1,212 @@
-"""The nouns that some studies hold and others do not: for whoever reads a stored study back, whatever it holds."""
+"""Optional parts of a study: risks, corrections, translations, criteria and sensitive topics."""
 
 from __future__ import annotations
 
-from theodolite.domain.correction import CorrectionChoice
-from theodolite.domain.gate import Gate
-from theodolite.domain.people.event import AnnotationProcess, Event, LevelPlan
-from theodolite.domain.people.series import Series
-from theodolite.domain.people.topic import SensitiveTopic
-from theodolite.domain.questionnaire import Questionnaire
-from theodolite.domain.risk import Risk
-from theodolite.domain.schema import AnnotationSchema
-from theodolite.domain.translation import Translation
-from theodolite.domain.trees.tree import TreeDesign
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
 
-__all__ = [
-    "AnnotationProcess",
-    "AnnotationSchema",
-    "CorrectionChoice",
-    "Event",
-    "Gate",
-    "LevelPlan",
-    "Questionnaire",
-    "Risk",
-    "SensitiveTopic",
-    "Series",
-    "Translation",
-    "TreeDesign",
-]
+from theodolite.domain.choices import Identification, MeanCorrection, RateCorrection, TopicWeight
+from theodolite.domain.errors import InputError
+from theodolite.domain.identity import digest
+from theodolite.domain.instrument import Condition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Risk:
+    """A risk that a study looks for.
+
+    Attributes:
+        name: Identifier within the study.
+        taxonomy: Identifier in a taxonomy, e.g. `ai-600-1/information-integrity`.
+        description: What it is, in words.
+        identified_by: Whether dialogues, questionnaires or both show it.
+        rules: Defect rules that show it in a dialogue, as `guideline.rule`.
+        answers: Answers that show it in a questionnaire; each names its question as `questionnaire.question`.
+    """
+
+    name: str
+    taxonomy: str = ""
+    description: str = ""
+    identified_by: Identification = Identification.DIALOGUE
+    rules: tuple[str, ...] = ()
+    answers: tuple[Condition, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """What a judge got right on dialogues that are no part of the study.
+
+    Attributes:
+        rule: Name of the defect rule.
+        caught: Defects that the judge called a defect; count.
+        defects: Defects that people found; count, at least 1.
+        passed: Sound dialogues that it passed; count.
+        sound: Sound dialogues; count, at least 1.
+        source: Where these were labelled, in words.
+    """
+
+    rule: str
+    caught: int
+    defects: int
+    passed: int
+    sound: int
+    source: str
+
+    def __post_init__(self) -> None:
+        """Refuse counts that are no part of their whole."""
+        for name, part, whole in (("caught", self.caught, self.defects), ("passed", self.passed, self.sound)):
+            if not 0 <= part <= whole or whole < 1:
+                message = f"`{name}` must be two counts, a part and its whole, e.g. [180, 200]; got [{part}, {whole}]"
+                raise InputError(message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectionChoice:
+    """How one judge's numbers are corrected.
+
+    Attributes:
+        judge: Name of the annotator.
+        rate: How its rates are.
+        mean: How the means of its scores are.
+        calibrations: What is known of it from elsewhere, one a defect rule.
+    """
+
+    judge: str
+    rate: RateCorrection = RateCorrection.VERDICT_STRATIFIED
+    mean: MeanCorrection = MeanCorrection.POWERED
+    calibrations: tuple[Calibration, ...] = ()
+
+    def calibration(self, rule: str) -> Calibration | None:
+        """Return what is known of the judge by one defect rule from elsewhere."""
+        return next((one for one in self.calibrations if one.rule == rule), None)
+
+
+def choice_for(judge: str, choices: Iterable[CorrectionChoice]) -> CorrectionChoice:
+    """Return how a judge's numbers are corrected; as usual where nothing is said of it."""
+    return next((one for one in choices if one.judge == judge), CorrectionChoice(judge=judge))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Translation:
+    """What people read of a study, in another language than its own.
+
+    Attributes:
+        language: Language tag, e.g. `de` or `ar-EG`.
+        words: Key of a text (see `domain.wording.texts_of`) to what it says in that language.
+    """
+
+    language: str
+    words: Mapping[str, str]
+
+
+class CriteriaSubject(StrEnum):
+    """What criteria are about (ARIA's process asks for these three to be documented)."""
+
+    RECRUITMENT = "recruitment"
+    SELECTION = "selection"
+    ASSIGNMENT = "task assignment"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatedCriteria:
+    """How the annotators of a study are sought, chosen or given work, as somebody has stated it.
+
+    A later statement takes its place and leaves it where it is.
+
+    Attributes:
+        study: Name of the study.
+        about: What they are about.
+        text: The criteria, in words.
+        revision: 1 for the first statement about it.
+        by: Opaque key or name of who stated them.
+        at: When; UTC.
+        why: What has changed and why; empty for the first.
+    """
+
+    study: str
+    about: CriteriaSubject
+    text: str
+    revision: int
+    by: str
+    at: datetime
+    why: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse criteria without words."""
+        if not self.text.strip():
+            message = f"criteria of {self.about.value} need some words; got none"
+            raise InputError(message)
+
+    @staticmethod
+    def subject(study: str) -> str:
+        """Return the hash under which the criteria of a study are filed."""
+        return digest("annotators criteria", study)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SensitiveTopic:
+    """Something in some scenarios that a person may not want to meet.
+
+    Attributes:
+        name: Identifier within the study, e.g. `hate`.
+        about: What people meet, in words that say it and do not hint at it.
+        weight: How much it may weigh.
+        scenarios: Names of the scenarios that touch it.
+        words: What people read in place of the name, in another language; empty for the name itself.
+    """
+
+    name: str
+    about: str = ""
+    weight: TopicWeight = TopicWeight.MODERATE
+    scenarios: tuple[str, ...] = ()
+    words: str = ""
+
+    @property
+    def title(self) -> str:
+        """The name as people read it."""
+        return self.words or self.name.replace("-", " ").replace("_", " ").capitalize()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicTally:
+    """What it cost the balance of an event that nobody has to meet a topic; counts, and no names.
+
+    Attributes:
+        topic: Name of the topic.
+        weight: How much it may weigh.
+        n_asked: Testers and annotators who were asked what they would rather not meet.
+        n_people: Those among them who would rather not meet it.
+        n_spared: Planned sessions on the topic that were not offered to the person who has their seat.
+        n_free: Planned sessions on the topic whose seat nobody has yet.
+    """
+
+    topic: str
+    weight: TopicWeight
+    n_asked: int = 0
+    n_people: int = 0
+    n_spared: int = 0
+    n_free: int = 0
+
+
+def scenarios_of(topics: Iterable[SensitiveTopic], names: Collection[str]) -> frozenset[str]:
+    """Return the scenarios that touch any of some topics.
+
+    Args:
+        topics: All topics of a study.
+        names: Those that are asked about.
+    """
+    return frozenset(scenario for topic in topics if topic.name in names for scenario in topic.scenarios)
+
+
+def topics_in(topics: Iterable[SensitiveTopic], scenario: str) -> tuple[SensitiveTopic, ...]:
+    """Return the topics that a scenario touches, the heaviest first."""
+    met = (topic for topic in topics if scenario in topic.scenarios)
+    return tuple(sorted(met, key=lambda topic: -topic.weight.rank))
+
+
+def heavy_scenarios(topics: Iterable[SensitiveTopic]) -> frozenset[str]:
+    """Return the scenarios that touch a heavy topic."""
+    heavy = (topic for topic in topics if topic.weight is TopicWeight.HEAVY)
+    return frozenset(scenario for topic in heavy for scenario in topic.scenarios)

@@ -12,15 +12,13 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from theodolite.domain.dialogue import Level
+from theodolite.domain.event import Event
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Instrument, Label, Question, ScaleKind
-from theodolite.domain.people.event import Event
-from theodolite.domain.people.topic import SensitiveTopic
-from theodolite.domain.questionnaire import Questionnaire
 from theodolite.domain.scenario import Scenario
-from theodolite.domain.schema import AnnotationSchema, Category
+from theodolite.domain.schema import AnnotationSchema, Category, Questionnaire
 from theodolite.domain.study import Study
-from theodolite.domain.translation import Translation
+from theodolite.domain.study_parts import SensitiveTopic, Translation
 
 Key: TypeAlias = tuple[str, ...]
 """Where a text stands, e.g. `("questionnaires", "after", "questions", "helpful", "ask")`."""

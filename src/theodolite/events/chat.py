@@ -13,13 +13,13 @@ from theodolite.domain.dialogue import Level, TurnState
 from theodolite.domain.errors import InputError, TheodoliteError
 from theodolite.domain.flow import SayToApplication
 from theodolite.domain.live import LiveDialogue, LiveEnding, LiveTurn, exchanges
-from theodolite.domain.people.session import Session
+from theodolite.domain.session import Session
 from theodolite.events.context import EventContext, OpenEvent
 from theodolite.events.rules import prompt_refusal, session_refusal, time_left_s
 from theodolite.execution.clients import BlockingExecutor, Clients
 from theodolite.execution.live_replies import LiveReplies, LiveReply, Pacing
 from theodolite.ports.application import Conversing
-from theodolite.ports.clock import Clock
+from theodolite.ports.progress import Clock
 
 if TYPE_CHECKING:  # tables can be loaded only when Django knows the database
     from theodolite.store.django_store import DjangoStore

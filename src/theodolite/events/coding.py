@@ -8,24 +8,28 @@ from typing import TYPE_CHECKING
 
 from theodolite.assessment.blinding import mask_for
 from theodolite.assessment.capture.personal import mask_personal
-from theodolite.domain.codings.coded import CodedAnswer, CodedState, CodingWork, books_by_version
-from theodolite.domain.codings.coding import (
+from theodolite.domain.coding import (
     CODERS,
+    TRIED,
     Codebook,
+    CodedAnswer,
+    CodedState,
     CoderAbsence,
     Coding,
     CodingResolution,
+    CodingWork,
     HiddenStretch,
     OpenAnswer,
     QuoteRelease,
     ReleasedAnswer,
+    books_by_version,
+    tried_in,
 )
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.live import LiveDialogueSummary
-from theodolite.domain.questionnaire import QuestionnaireResponse
+from theodolite.domain.schema import QuestionnaireResponse
 from theodolite.domain.study import Study
-from theodolite.domain.tried import TRIED, tried_in
 from theodolite.measurement.study.risks import written_answers
 from theodolite.testing.people import counted
 

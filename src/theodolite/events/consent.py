@@ -9,14 +9,11 @@ from typing import TYPE_CHECKING
 
 from theodolite.domain.choices import TopicWeight
 from theodolite.domain.dialogue import Ending
-from theodolite.domain.errors import InputError
-from theodolite.domain.fault import did_you_mean
-from theodolite.domain.people.consent import AcknowledgedText, Acknowledgement
-from theodolite.domain.people.exposure import LATELY_H, BreakRule, Exposure
-from theodolite.domain.people.participant import PersonProfile
-from theodolite.domain.people.session import Session, SessionState
-from theodolite.domain.people.topic import SensitiveTopic, TopicTally, scenarios_of, topics_in
+from theodolite.domain.errors import InputError, did_you_mean
+from theodolite.domain.event import LATELY_H, AcknowledgedText, Acknowledgement, BreakRule, Exposure, PersonProfile
+from theodolite.domain.session import Session, SessionState
 from theodolite.domain.study import Study
+from theodolite.domain.study_parts import SensitiveTopic, TopicTally, scenarios_of, topics_in
 from theodolite.events.context import ContextOf, EventContext
 from theodolite.events.sessions import end_open_dialogue
 from theodolite.testing.assigning import people_levels

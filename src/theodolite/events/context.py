@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, TypeAlias
 from zoneinfo import ZoneInfo
 
 from theodolite.config.loading import LoadedStudy
-from theodolite.domain.dialogue import Level
+from theodolite.domain.dialogue import Level, Search, found_text, material_with
 from theodolite.domain.errors import InputError
-from theodolite.domain.passage import Search, found_text, material_with
-from theodolite.domain.people.event import LevelPlan
-from theodolite.domain.people.session import Session
+from theodolite.domain.event import LevelPlan
 from theodolite.domain.plan import Plan
 from theodolite.domain.run import Run
+from theodolite.domain.session import Session
 from theodolite.domain.study import Study
 from theodolite.execution.clients import Clients
-from theodolite.ports.clock import Clock
+from theodolite.ports.progress import Clock
 from theodolite.testing.assigning import people_levels
 from theodolite.testing.opening import Hours, hours_of
 

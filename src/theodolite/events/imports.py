@@ -6,12 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from theodolite.domain.brought import BroughtDialogue, BroughtIn, BroughtResult
-from theodolite.domain.dialogue import Dialogue, Ending, TesterType, Turn
+from theodolite.domain.dialogue import Dialogue, Ending, TesterType, Turn, material_with
 from theodolite.domain.identity import canonical_json, digest, version_of
-from theodolite.domain.live import LiveDialogueSummary
-from theodolite.domain.passage import material_with
-from theodolite.domain.people.session import Session, SessionState
+from theodolite.domain.live import BroughtDialogue, BroughtIn, BroughtResult, LiveDialogueSummary
+from theodolite.domain.session import Session, SessionState
 from theodolite.events.context import EventContext
 from theodolite.testing.people import counted, person_unit, scenario_sight
 from theodolite.testing.sessions import with_shared_context

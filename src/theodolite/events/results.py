@@ -9,13 +9,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from theodolite.domain.application import PromptedModel, RecordedFile
+from theodolite.domain.event import PersonProfile
+from theodolite.domain.event_record import BlindingAssessment, EventRecord
 from theodolite.domain.evidence import EventEvidence
 from theodolite.domain.live import FailedReply, LiveDialogue, LiveDialogueSummary, NamingCount, ReplyCounts
-from theodolite.domain.people.event_record import EventRecord
-from theodolite.domain.people.leak import BlindingAssessment
-from theodolite.domain.people.participant import PersonProfile
-from theodolite.domain.people.session import Session, SessionState
-from theodolite.domain.questionnaire import QuestionnaireResponse
+from theodolite.domain.schema import QuestionnaireResponse
+from theodolite.domain.session import Session, SessionState
 from theodolite.domain.study import Study
 from theodolite.events.coding import coding_project, notes_in
 from theodolite.events.context import ContextOf, EventContext

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from theodolite.domain.event import LevelPlan
 from theodolite.domain.live import LiveDialogue
-from theodolite.domain.people.event import LevelPlan
-from theodolite.domain.people.session import Session, SessionState
+from theodolite.domain.session import Session, SessionState
 from theodolite.domain.study import Study
 from theodolite.testing.opening import Hours
 

@@ -7,17 +7,16 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from theodolite.assessment.capture.personal import mask_personal
-from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn, TurnState
+from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn, TurnState, in_turn
 from theodolite.domain.errors import Conflict, InputError
+from theodolite.domain.event import LevelPlan
+from theodolite.domain.event_record import Tombstone, Withdrawal
 from theodolite.domain.identity import keyed_draw, version_of
 from theodolite.domain.live import LiveDialogue, LiveDialogueSummary, turns_of
-from theodolite.domain.passage import in_turn
-from theodolite.domain.people.event import LevelPlan
-from theodolite.domain.people.session import Pauser, Session, SessionState
-from theodolite.domain.people.slot import Cell, Slot
-from theodolite.domain.people.topic import heavy_scenarios, scenarios_of
-from theodolite.domain.people.withdrawal import Tombstone, Withdrawal
+from theodolite.domain.plan import Cell, Slot
 from theodolite.domain.run import Unit
+from theodolite.domain.session import Pauser, Session, SessionState
+from theodolite.domain.study_parts import heavy_scenarios, scenarios_of
 from theodolite.events.context import ContextOf, EventContext
 from theodolite.events.rules import final_state, has_response, is_abandoned, started_order
 from theodolite.testing.assigning import allocation_design, people_levels

@@ -23,25 +23,26 @@ from theodolite.domain.errors import (
     TimedOut,
     Unreachable,
 )
-from theodolite.domain.failure import Failure, FailureKind, FailureSource
 from theodolite.domain.flow import (
     CONTENT_FILTER,
     FILTERED_TEXT,
     AskFunction,
     AskModel,
     Flow,
+    JournalEntry,
     Reply,
     Request,
     SayToApplication,
+    Waiting,
+    advance,
+    answered_by,
+    begin,
 )
 from theodolite.domain.identity import version_of
 from theodolite.domain.network import NetworkUse
-from theodolite.domain.replay import JournalEntry, Waiting, advance, answered_by, begin
-from theodolite.domain.run import Spending, Unit
+from theodolite.domain.run import Failure, FailureKind, FailureSource, Spending, Unit
 from theodolite.execution.stop_conditions import StopConditions
-from theodolite.ports.application import Admitting, ApplicationClient, Conversing, Lenient, Networked
-from theodolite.ports.labeller import Labeller
-from theodolite.ports.model import Model
+from theodolite.ports.application import Admitting, ApplicationClient, Conversing, Labeller, Lenient, Model, Networked
 from theodolite.ports.store import Journal
 
 

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 from theodolite.domain.dialogue import TurnState
 from theodolite.domain.errors import Conflict, ContentRefused, GatewayError, NotFound, StoreError, TemplateError
-from theodolite.domain.failure import FailureKind
 from theodolite.domain.flow import CONTENT_FILTER, FILTERED_TEXT, Reply, SayToApplication
 from theodolite.domain.live import LiveEnding
+from theodolite.domain.run import FailureKind
 from theodolite.execution.clients import kind_of, paid_reply
 from theodolite.ports.application import ApplicationClient
-from theodolite.ports.clock import Clock
-from theodolite.ports.live import ReplySink
+from theodolite.ports.progress import Clock
+from theodolite.ports.store import ReplySink
 
 _TRIES = 5
 """Attempts to store the end of a reply; count."""

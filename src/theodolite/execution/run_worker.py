@@ -17,9 +17,8 @@ from dataclasses import dataclass, field
 from theodolite.domain.annotation import Annotation
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import Conflict, RunStopped
-from theodolite.domain.failure import Failure
 from theodolite.domain.flow import Flow
-from theodolite.domain.run import Lease, Run, Unit, UnitKind, UnitState
+from theodolite.domain.run import Failure, Lease, Run, Unit, UnitKind, UnitState
 from theodolite.execution.clients import BlockingExecutor, Clients, drive
 from theodolite.execution.gc_tuning import reduced_gc
 from theodolite.execution.stop_conditions import StopConditions

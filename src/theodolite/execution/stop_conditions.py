@@ -12,9 +12,9 @@ from theodolite.domain.application import PromptedModel, RecordedFile
 from theodolite.domain.errors import GatewayError, Rejected, RunStopped, Unreachable
 from theodolite.domain.flow import CONTENT_FILTER, AskModel, Reply, Request, SayToApplication
 from theodolite.domain.model import ModelEndpoint
-from theodolite.domain.money import MICROS, cost_text, dollars
 from theodolite.domain.run import Spending
 from theodolite.domain.study import Budget, Study
+from theodolite.domain.text import MICROS, cost_text, dollars
 
 BYTES_A_TOKEN = 3
 """Bytes of text per token; English has about four, so estimates err on the high side."""

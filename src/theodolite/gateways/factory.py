@@ -25,11 +25,11 @@ from theodolite.gateways.limits.rate_limiter import RateLimiter, SlotPools
 from theodolite.gateways.models.chat_format import CHAT_COMPLETIONS, Dialect
 from theodolite.gateways.models.chat_model import ChatModel
 from theodolite.gateways.secret_redaction import ARIA_AUTH, Credentials
-from theodolite.ports.clock import Clock
-from theodolite.ports.model import Model
+from theodolite.ports.application import Model
+from theodolite.ports.progress import Clock
 
 if TYPE_CHECKING:  # a study reaches its models and applications in one or two ways, and loads these
-    from theodolite.domain.recording import RecordedDialogue
+    from theodolite.domain.live import RecordedDialogue
     from theodolite.gateways.applications.aria_application import AriaApplication
     from theodolite.gateways.applications.callable_application import CallableApplication, CallableLabeller
     from theodolite.gateways.applications.http_application import HttpApplication
@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # a study reaches its models and applications in one or two w
     from theodolite.gateways.applications.stand_ins import PromptedModelApplication, RecordedApplication, ScriptedModel
     from theodolite.gateways.models.cached_model import CachedModel
     from theodolite.gateways.models.inspect_model import InspectModel
-    from theodolite.ports.cache import Cache
+    from theodolite.ports.progress import Cache
 
 LiveApplication: TypeAlias = "PromptedModelApplication | HttpApplication | CallableApplication | AriaApplication"
 """An application that is called, and not read from a file."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from theodolite.domain.passage import Passage, Search
+from theodolite.domain.dialogue import Passage, Search
 from theodolite.domain.scenario import Scenario
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from theodolite.domain.errors import InputError
-from theodolite.domain.secret_shapes import strike_out
+from theodolite.domain.network import strike_out
 
 STRUCK = "***"
 """What stands in the place of a key."""

@@ -16,7 +16,7 @@ from theodolite.domain.annotating.promotion import BesidePeople
 from theodolite.domain.answers import NO_VALUE
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.findings.agreeing import (
+from theodolite.domain.findings.agreement import (
     AnswerStretch,
     GroupAgreement,
     PairAgreement,

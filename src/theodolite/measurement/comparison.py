@@ -13,7 +13,7 @@ from scipy.special import bdtr, chdtrc
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.findings.significance import Significance
+from theodolite.domain.findings.number import Significance
 from theodolite.measurement.interval import (
     Ends,
     check_confidence,

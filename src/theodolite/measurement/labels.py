@@ -13,9 +13,8 @@ from typing import Final, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from theodolite.domain.errors import InputError
+from theodolite.domain.errors import InputError, did_you_mean
 from theodolite.domain.estimate import ConfusionMatrix
-from theodolite.domain.fault import did_you_mean
 from theodolite.measurement.interval import Sizes, zero_count_bound
 
 Label: TypeAlias = "str | float | None"

@@ -15,12 +15,11 @@ from scipy.special import bdtr, stdtrit
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.findings.order_effect import OrderEffect, OrderFactor, OrderSide
+from theodolite.domain.event_record import BlindingAssessment, BlindingGuess, GuessedThing
+from theodolite.domain.findings.order import OrderEffect, OrderFactor, OrderSide
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Instrument, Question, QuestionLevel, ScaleKind, decimal_of
-from theodolite.domain.people.blinding import BlindingGuess, GuessedThing
-from theodolite.domain.people.leak import BlindingAssessment
-from theodolite.domain.people.session import Session
+from theodolite.domain.session import Session
 from theodolite.domain.shown_order import REVERSED, WRITTEN, ShownOrder, groups_in_order, shown_order_of
 from theodolite.measurement.answer_arrays import AnswerArrays, prevalence
 from theodolite.measurement.interval import SMALLEST_ERROR, check_confidence

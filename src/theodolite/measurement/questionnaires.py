@@ -16,7 +16,7 @@ from scipy.special import gammaln, logsumexp
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.findings.significance import Significance
+from theodolite.domain.findings.number import Significance
 from theodolite.measurement.interval import (
     CORRECTED,
     NO_SHARED_UNIT,

@@ -14,7 +14,7 @@ from scipy.special import chdtrc, ndtr, stdtr
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.findings.significance import Significance
+from theodolite.domain.findings.number import Significance
 from theodolite.measurement.comparison import Adjustment, adjust_p_values
 from theodolite.measurement.interval import check_confidence, normal_quantile, student_quantile
 from theodolite.measurement.labels import score_column

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.findings.agreeing import GroupAgreement
+from theodolite.domain.findings.agreement import GroupAgreement
 from theodolite.measurement.alpha import krippendorff_alpha
 from theodolite.measurement.comparison import adjust_p_values
 from theodolite.measurement.interval import CORRECTED, Concord, beyond_chance, student_quantile, whole_count

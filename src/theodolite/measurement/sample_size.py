@@ -14,7 +14,7 @@ from theodolite.domain.annotating.rewording import DialogueAnswers, MeasuredShif
 from theodolite.domain.comparison import ComparedSide, Comparison, Flip, PairedRate, Ruling
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.findings.significance import Significance
+from theodolite.domain.findings.number import Significance
 from theodolite.measurement.comparison import (
     NO_CASE,
     RATE_DIFFERENCE,

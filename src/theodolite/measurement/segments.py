@@ -12,11 +12,9 @@ from scipy.special import betaincinv
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.findings.order import OrderProfile, RankingAgreement, RollingWindows
-from theodolite.domain.findings.order_metrics import WorstScore
-from theodolite.domain.monitoring.history import History, ScaleDirection
-from theodolite.domain.monitoring.score_columns import DEFECT_UNKNOWN, IS_DEFECT, ScoreColumns
-from theodolite.domain.monitoring.watch import Alert, AlertKind, Cause, Stretch, WatchRules
+from theodolite.domain.findings.order import OrderProfile, RankingAgreement, RollingWindows, WorstScore
+from theodolite.domain.monitoring import Alert, AlertKind, Cause, Stretch, WatchRules
+from theodolite.domain.score_history import DEFECT_UNKNOWN, IS_DEFECT, History, ScaleDirection, ScoreColumns
 from theodolite.measurement.control_charts import (
     METHOD,
     SPANS,

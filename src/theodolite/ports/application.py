@@ -1,12 +1,14 @@
-"""The port to applications under test."""
+"""The ports to applications under test, language models, labelling functions and endpoint checks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from theodolite.domain.flow import Reply, SayToApplication
+from theodolite.domain.flow import AskFunction, AskModel, Reply, SayToApplication
 from theodolite.domain.network import NetworkUse
+from theodolite.domain.run import Spending
 
 OnChunk = Callable[[str], None]
 """Called with each piece of a streamed reply; pieces are never replayed."""
@@ -90,4 +92,72 @@ class Stoppable(Protocol):
 
     def stop(self) -> None:
         """End its processes; nobody waits for what they do."""
+        ...
+
+
+class Model(Protocol):
+    """One language model behind one endpoint."""
+
+    async def reply(self, request: AskModel, *, on_chunk: OnChunk | None = None) -> Reply:
+        """Return what the model answers.
+
+        Args:
+            request: What it is asked.
+            on_chunk: Receives pieces as they arrive; the whole reply where it comes at once.
+
+        Raises:
+            GatewayError: If no reply came; the subclass says why.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        ...
+
+
+class Labeller(Protocol):
+    """One function that answers a guideline's questions about a dialogue."""
+
+    async def reply(self, request: AskFunction) -> Reply:
+        """Return what the function returned, as JSON.
+
+        Raises:
+            GatewayError: If it raised, took too long or returned what JSON cannot hold.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Let go of what its calls needed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointCheck:
+    """What an endpoint said when it was asked once.
+
+    Attributes:
+        name: Name of the model or application in the study.
+        host: Host and port; empty where nothing leaves the program.
+        alive: Whether it can be used.
+        answer: What to tell people, e.g. `ok, 0.4 s, answers as gpt-5.2-2026-01-15`.
+        hint: What one could try, e.g. a command line; empty where all is well.
+        spent: What asking cost.
+        reached: Whether anybody answered at all.
+    """
+
+    name: str
+    host: str
+    alive: bool
+    answer: str
+    hint: str = ""
+    spent: Spending = field(default_factory=Spending)
+    reached: bool = True
+
+
+@runtime_checkable
+class Endpoint(Protocol):
+    """Anything that can be asked whether it is there."""
+
+    async def check_endpoint(self) -> EndpointCheck:
+        """Ask once, within 4 seconds; never raises a `GatewayError`."""
         ...

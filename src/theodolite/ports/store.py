@@ -1,23 +1,23 @@
-"""The port to the database."""
+"""The ports to the database: runs and their units, results, contents, and live replies."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from theodolite.domain.annotation import Adjudication, Annotation
 from theodolite.domain.dialogue import Dialogue
-from theodolite.domain.failure import Failure
+from theodolite.domain.flow import JournalEntry
 from theodolite.domain.identity import Record
 from theodolite.domain.plan import Plan
-from theodolite.domain.replay import JournalEntry
-from theodolite.domain.run import Lease, Run, RunState, Spending, Unit, UnitKind
+from theodolite.domain.run import Failure, Lease, Run, RunState, Spending, Unit, UnitKind
 from theodolite.domain.study import Study
 
 if TYPE_CHECKING:  # a port is a signature
-    from theodolite.domain.findings.schema_tally import SchemaTally
-    from theodolite.domain.people.participant import PersonProfile
+    from theodolite.domain.event import PersonProfile
+    from theodolite.domain.findings.number import SchemaTally
+    from theodolite.domain.live import LiveEnding
     from theodolite.domain.status import CallsSoFar, RunPace
 
 R = TypeVar("R", bound=Record)
@@ -302,4 +302,24 @@ class Store(LedgerStore, Journal, ResultStore, ReadingStore, ContentStore, Files
 
     def disconnect(self) -> None:
         """Close the calling thread's connection."""
+        ...
+
+
+class ReplySink(Protocol):
+    """Stores the shown text of replies; what it has acknowledged outlives the process."""
+
+    async def hold(self, partials: Mapping[str, str]) -> None:
+        """Store partial replies: key of the turn to the text shown so far.
+
+        Raises:
+            StoreError: If they could not be stored; the next call repeats them.
+        """
+        ...
+
+    async def end(self, key: str, ending: LiveEnding) -> None:
+        """Store how the reply of a turn ended.
+
+        Raises:
+            StoreError: If it could not be stored.
+        """
         ...

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from theodolite.bootstrap.page_checks import Form, PageAnswer
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.rehearsal.organising import OrganiserBot
 from theodolite.rehearsal.visitor import Visitor
 from theodolite.rehearsal.walking import WRITTEN, Stuck

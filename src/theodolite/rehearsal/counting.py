@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from theodolite.bootstrap.study_context import StudyContext
 from theodolite.domain.dialogue import TurnState
-from theodolite.domain.failure import FailureSource
+from theodolite.domain.run import FailureSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from html import unescape
 
 from theodolite.domain.dialogue import Level
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.rehearsal.visitor import Visitor
 from theodolite.rehearsal.walking import Stuck
 

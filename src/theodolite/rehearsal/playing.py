@@ -22,8 +22,8 @@ from theodolite.config.loading import load_study
 from theodolite.domain.choices import UserType
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import InputError, NotFound
-from theodolite.domain.failure import FailureSource
-from theodolite.domain.people.event import AnnotationProcess, LevelPlan
+from theodolite.domain.event import AnnotationProcess, LevelPlan
+from theodolite.domain.run import FailureSource
 from theodolite.domain.study import Study
 from theodolite.rehearsal.annotating import Annotated, let_annotate
 from theodolite.rehearsal.counting import CellTally, Trouble, tally, troubles_of

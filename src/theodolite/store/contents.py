@@ -330,9 +330,10 @@ def _hints(kind: type) -> dict[str, Any]:
     """Return the types of a record's fields."""
     if kind is not Study:
         return get_type_hints(kind)
-    from theodolite.domain import study_parts  # which a study names as types, and loads as it has them
+    from theodolite.domain import event, gate, schema, study_parts, tree  # a study imports them for type checks only
 
-    return get_type_hints(kind, localns=vars(study_parts))
+    names = {name: part for module in (event, gate, schema, study_parts, tree) for name, part in vars(module).items()}
+    return get_type_hints(kind, localns=names)
 
 
 def _member(members: tuple[Any, ...]) -> _Read:

@@ -10,10 +10,8 @@ from typing import TypeAlias, cast
 
 from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn, TurnState
 from theodolite.domain.errors import StoreError
-from theodolite.domain.flow import Reply, SchemaUse
-from theodolite.domain.persona import Persona
-from theodolite.domain.replay import JournalEntry
-from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
+from theodolite.domain.flow import JournalEntry, Reply, SchemaUse
+from theodolite.domain.persona import Attempt, AttemptOutcome, Persona, Strategy
 from theodolite.store.contents import Content, Contents, content_of, context_content, context_of, record_of
 from theodolite.store.fields import n_repaired, repaired_text
 from theodolite.store.models import (

@@ -17,12 +17,10 @@ from django.db.models.functions import Coalesce
 from theodolite.domain.annotation import Adjudication, Annotation
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import NotFound
-from theodolite.domain.failure import Failure
-from theodolite.domain.flow import SchemaUse
+from theodolite.domain.flow import JournalEntry, SchemaUse
 from theodolite.domain.identity import Record
 from theodolite.domain.plan import Plan
-from theodolite.domain.replay import JournalEntry
-from theodolite.domain.run import Lease, Run, RunState, Spending, Unit, UnitKind, UnitState
+from theodolite.domain.run import Failure, Lease, Run, RunState, Spending, Unit, UnitKind, UnitState
 from theodolite.domain.study import Study
 from theodolite.store.annotations import adjudications_of, annotations_of
 from theodolite.store.contents import Contents, content_of, file_record, filed_records, record_of
@@ -50,8 +48,8 @@ from theodolite.store.writer import (
 )
 
 if TYPE_CHECKING:
-    from theodolite.domain.findings.schema_tally import SchemaTally
-    from theodolite.domain.people.participant import PersonProfile
+    from theodolite.domain.event import PersonProfile
+    from theodolite.domain.findings.number import SchemaTally
     from theodolite.domain.status import CallsSoFar, RunPace
     from theodolite.store.events.event_repository import EventRepository
 
@@ -385,7 +383,7 @@ class Readings:
         by_annotator: dict[str, dict[str, int]] = defaultdict(dict)
         for annotator, use, n in counted:
             by_annotator[annotator][use] = n
-        from theodolite.domain.findings.schema_tally import SchemaTally
+        from theodolite.domain.findings.number import SchemaTally
 
         return tuple(SchemaTally(annotator=name, **by_annotator[name]) for name in sorted(by_annotator))
 

@@ -14,9 +14,9 @@ from django.db import connection, transaction
 from django.db.models import Count, F, Max, Q, QuerySet
 
 from theodolite.domain.errors import NotFound
+from theodolite.domain.flow import JournalEntry
 from theodolite.domain.identity import version_of
 from theodolite.domain.plan import Plan
-from theodolite.domain.replay import JournalEntry
 from theodolite.domain.run import Lease, Run, RunState, Unit, UnitKind, UnitState
 from theodolite.domain.study import Study
 from theodolite.store.contents import Contents, content_of

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from theodolite.domain.flow import Reply, SchemaUse
-from theodolite.ports.cache import Kept
+from theodolite.ports.progress import Kept
 
 CACHE_NAME = "cache.db"
 """File within a workspace."""

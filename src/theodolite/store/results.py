@@ -18,8 +18,7 @@ from django.utils import timezone
 
 from theodolite.domain.annotation import Adjudication, Annotation, Answer
 from theodolite.domain.errors import Conflict, NotFound
-from theodolite.domain.failure import Failure, FailureKind, FailureSource
-from theodolite.domain.run import Lease, Spending, UnitState
+from theodolite.domain.run import Failure, FailureKind, FailureSource, Lease, Spending, UnitState
 from theodolite.store.annotations import annotations_in, vote_rows
 from theodolite.store.contents import Contents
 from theodolite.store.dialogues import keep_dialogues, keep_replies

@@ -18,10 +18,9 @@ from typing import assert_never
 from theodolite.domain.annotation import Adjudication, Annotation
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import StorageUnavailable, StoreError
-from theodolite.domain.failure import Failure
+from theodolite.domain.flow import JournalEntry
 from theodolite.domain.identity import SHORT
-from theodolite.domain.replay import JournalEntry
-from theodolite.domain.run import Lease, Run, Unit
+from theodolite.domain.run import Failure, Lease, Run, Unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

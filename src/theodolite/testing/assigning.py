@@ -17,12 +17,12 @@ from theodolite.domain.application import RecordedFile
 from theodolite.domain.choices import Assignment
 from theodolite.domain.dialogue import Level
 from theodolite.domain.identity import keyed_draw
-from theodolite.domain.people.slot import Cell, Slot
+from theodolite.domain.plan import Cell, Slot
+from theodolite.domain.shown_order import williams_rows
 from theodolite.domain.study import Study
-from theodolite.domain.williams import williams_rows
 
 if TYPE_CHECKING:  # loaded by studies that have one
-    from theodolite.domain.people.event import LevelPlan
+    from theodolite.domain.event import LevelPlan
 
 T = TypeVar("T")
 

@@ -9,10 +9,9 @@ from itertools import accumulate, repeat
 
 from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.identity import canonical_json, digest, version_of
-from theodolite.domain.persona import Persona, Script
+from theodolite.domain.persona import Attack, Persona, Script
 from theodolite.domain.plan import KINDS, Setting, Tester, TesterKind
 from theodolite.domain.scenario import Scenario
-from theodolite.domain.strategy import Attack
 from theodolite.domain.study import Study
 from theodolite.testing.personas import PersonaSequence
 from theodolite.testing.strategies.catalogue import strategy_info

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from enum import StrEnum
 
-from theodolite.domain.people.event import Event, LevelPlan
+from theodolite.domain.event import Event, LevelPlan
 
 
 class Openness(StrEnum):

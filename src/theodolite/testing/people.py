@@ -7,14 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from theodolite.domain.dialogue import TesterType
-from theodolite.domain.event_sessions import EventSessions, held_by_runs
-from theodolite.domain.failure import Failure, FailureKind, FailureSource
 from theodolite.domain.identity import SHORT, canonical_json, digest, version_of
-from theodolite.domain.people.session import Session, SessionState
-from theodolite.domain.people.slot import Cell, Slot
-from theodolite.domain.plan import PlannedSession, Sessions
-from theodolite.domain.run import Run, Unit, UnitKind
+from theodolite.domain.plan import Cell, EventSessions, PlannedSession, Sessions, Slot, held_by_runs
+from theodolite.domain.run import Failure, FailureKind, FailureSource, Run, Unit, UnitKind
 from theodolite.domain.scenario import Scenario
+from theodolite.domain.session import Session, SessionState
 from theodolite.domain.study import Study
 from theodolite.testing.assigning import allocation_design, people_levels, planned_slots
 from theodolite.testing.cells import grouping_of, groups_of

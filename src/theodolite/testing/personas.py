@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from theodolite.domain.dialogue import FOUND
 from theodolite.domain.errors import TemplateError
 from theodolite.domain.identity import digest, version_of
-from theodolite.domain.passage import FOUND
 from theodolite.domain.persona import Persona, PersonaGroup
 from theodolite.domain.scenario import Scenario, Task
 from theodolite.testing.templates import fill

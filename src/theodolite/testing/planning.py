@@ -20,16 +20,15 @@ from theodolite.domain.application import Application, RecordedFile
 from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.errors import PlanError
 from theodolite.domain.identity import canonical_json, digest, keyed_draw
-from theodolite.domain.joined_sessions import JoinedSessions
 from theodolite.domain.persona import Script
-from theodolite.domain.plan import Plan, PlannedSession, Sessions, Setting, Tester, TesterKind
+from theodolite.domain.plan import JoinedSessions, Plan, PlannedSession, Sessions, Setting, Tester, TesterKind
 from theodolite.domain.study import Study
 from theodolite.testing.assigning import people_levels
 from theodolite.testing.cells import DesignCells, grouping_of, groups_of, tester_blocks
 from theodolite.testing.sessions import FLOW_VERSION
 
 if TYPE_CHECKING:
-    from theodolite.domain.recording import RecordedDialogue
+    from theodolite.domain.live import RecordedDialogue
 
 
 RECORDED_SCENARIO = "recorded"

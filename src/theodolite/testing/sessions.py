@@ -7,17 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from theodolite.domain.dialogue import Dialogue, Ending, Turn
+from theodolite.domain.dialogue import Dialogue, Ending, Search, Turn, found_text, in_turn, material_with
 from theodolite.domain.errors import ContentRefused, EmptyReply, PlanError
-from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import CONTENT_FILTER, AskModel, Exchange, Flow, Message, Reply, SayToApplication, Speaker
 from theodolite.domain.identity import digest
-from theodolite.domain.passage import Search, found_text, in_turn, material_with
-from theodolite.domain.people.slot import Slot
-from theodolite.domain.persona import Persona, Script
-from theodolite.domain.plan import PlannedSession
+from theodolite.domain.persona import Attack, Attempt, AttemptOutcome, Persona, Script, Strategy
+from theodolite.domain.plan import PlannedSession, Slot
+from theodolite.domain.run import FailureSource
 from theodolite.domain.scenario import Scenario
-from theodolite.domain.strategy import Attack, Attempt, AttemptOutcome, Strategy
 from theodolite.testing.personas import LEFT_OUT, OPENING, player_rules, rules_version
 from theodolite.testing.strategies.approach import Approach, AttackReply, CheckedAttack, Try
 from theodolite.testing.strategies.catalogue import APPROACHES, approach_of

@@ -19,8 +19,7 @@ from jinja2 import TemplateError as JinjaError
 from jinja2.exceptions import SecurityError
 from jinja2.sandbox import SandboxedEnvironment
 
-from theodolite.domain.errors import TemplateError
-from theodolite.domain.fault import did_you_mean
+from theodolite.domain.errors import TemplateError, did_you_mean
 
 MAX_RENDERED = 200_000
 """Characters that a filled template may have."""

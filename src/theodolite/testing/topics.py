@@ -17,10 +17,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from theodolite.domain.identity import digest
-from theodolite.domain.people.session import Session
-from theodolite.domain.people.slot import Cell, Slot
-from theodolite.domain.people.topic import TopicTally, scenarios_of
+from theodolite.domain.plan import Cell, Slot
+from theodolite.domain.session import Session
 from theodolite.domain.study import Study
+from theodolite.domain.study_parts import TopicTally, scenarios_of
 from theodolite.testing.assigning import AllocationDesign, allocation_design, people_levels, planned_slots
 
 

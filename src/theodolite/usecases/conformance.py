@@ -13,16 +13,23 @@ from theodolite.domain.errors import (
     GatewayError,
     RateLimited,
     Rejected,
+    Severity,
     TemplateError,
     TimedOut,
     Unreachable,
 )
-from theodolite.domain.fault import Severity
 from theodolite.domain.flow import Exchange, SayToApplication
 from theodolite.domain.network import NetworkUse
 from theodolite.execution.clients import kind_of
-from theodolite.ports.application import ApplicationClient, Conversing, Lenient, Networked, Resettable
-from theodolite.ports.endpoint import Endpoint, EndpointCheck
+from theodolite.ports.application import (
+    ApplicationClient,
+    Conversing,
+    Endpoint,
+    EndpointCheck,
+    Lenient,
+    Networked,
+    Resettable,
+)
 
 SLOW_S = 10.0
 """Time for one reply from which on people are told that testers will wait; seconds."""

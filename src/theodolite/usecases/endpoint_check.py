@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 
-from theodolite.ports.endpoint import Endpoint, EndpointCheck
+from theodolite.ports.application import Endpoint, EndpointCheck
 
 
 async def check_endpoints(endpoints: Iterable[Endpoint]) -> tuple[EndpointCheck, ...]:

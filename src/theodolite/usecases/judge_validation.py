@@ -12,19 +12,16 @@ from theodolite.assessment.judge.injecting import injected, other_side, trial
 from theodolite.domain.annotation import Annotation, AnnotatorKind
 from theodolite.domain.annotator import Annotator, ModelJudge, StopRule, Voting
 from theodolite.domain.dialogue import Dialogue
-from theodolite.domain.errors import InputError, RunStopped
-from theodolite.domain.estimate import Measurement
+from theodolite.domain.errors import InputError, RunStopped, did_you_mean
+from theodolite.domain.estimate import Measurement, ValidationReport
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.failure import Failure
-from theodolite.domain.fault import did_you_mean
+from theodolite.domain.findings.agreement import InjectionAttempt, InjectionTrial
+from theodolite.domain.flow import JournalEntry
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import digest, keyed_draw, version_of
-from theodolite.domain.injection import InjectionAttempt, InjectionTrial
-from theodolite.domain.money import cost_text
-from theodolite.domain.replay import JournalEntry
-from theodolite.domain.run import Spending, Unit, UnitKind
+from theodolite.domain.run import Failure, Spending, Unit, UnitKind
 from theodolite.domain.study import Study
-from theodolite.domain.validation_report import ValidationReport
+from theodolite.domain.text import cost_text
 from theodolite.execution.clients import Clients, drive
 from theodolite.measurement.study.judge_diagnostics import position_figures, stability_figures, votes_of
 from theodolite.measurement.study.judge_validation import JudgeFindings, authorities_of, validate_judge

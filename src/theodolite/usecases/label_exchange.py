@@ -14,15 +14,15 @@ from theodolite.assessment.blinding import blinded, mask_for
 from theodolite.assessment.manual_annotation import annotation_by, person_of
 from theodolite.assessment.slips import turns_asked
 from theodolite.config.label_imports import AskedItem, LabelKey
-from theodolite.domain.annotating.blind import BlindDialogue
 from theodolite.domain.annotating.label_sample import GivenLabel, KeptLabels, item_of
+from theodolite.domain.annotating.work import BlindDialogue
 from theodolite.domain.annotation import NON_RESPONSE_NAMES, NON_RESPONSE_OPTIONS, Annotation, Answer, Outcome
 from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.event import PersonProfile
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import SHORT, digest, version_of
 from theodolite.domain.instrument import NOT_APPLICABLE, UNABLE, Question, QuestionLevel, ScaleKind
-from theodolite.domain.people.participant import PersonProfile
 from theodolite.ports.store import Store
 from theodolite.reporting.exporting.tables import ExportTable
 from theodolite.reporting.queries.cases import pseudonyms

@@ -13,9 +13,8 @@ from theodolite.domain.annotating.label_sample import LabelSample, LabelSlip, Sa
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import Annotator
 from theodolite.domain.answer_rules import AnswerSource
-from theodolite.domain.errors import InputError
+from theodolite.domain.errors import InputError, did_you_mean
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.fault import did_you_mean
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import version_of
 from theodolite.domain.study import Study

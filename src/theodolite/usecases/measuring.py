@@ -13,28 +13,24 @@ from theodolite.domain.annotating.label_sample import LabelSample
 from theodolite.domain.annotation import Adjudication, Annotation, AnnotatorKind
 from theodolite.domain.annotator import Annotator, HandLabels
 from theodolite.domain.answer_rules import label_of, pools_of
-from theodolite.domain.answer_table_builder import AnswerTableBuilder
-from theodolite.domain.call import Call
 from theodolite.domain.choices import Identification
-from theodolite.domain.criteria import CriteriaSubject, StatedCriteria
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import Conflict, InputError
-from theodolite.domain.event_sessions import EventSessions
-from theodolite.domain.evidence import EventEvidence, Evidence
-from theodolite.domain.failure import Failure
-from theodolite.domain.findings.order_metrics import RunScores
+from theodolite.domain.estimate import ValidationReport
+from theodolite.domain.evidence import AnswerTableBuilder, EventEvidence, Evidence
+from theodolite.domain.findings.order import RunScores
+from theodolite.domain.findings.realism import RoleBreakRules
 from theodolite.domain.findings.risks import CombinedReview
-from theodolite.domain.findings.role_break import RoleBreakRules
-from theodolite.domain.flow import AskModel, Message, Request
+from theodolite.domain.flow import AskModel, JournalEntry, Message, Request, Returned, Waiting, advance, begin
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import QuestionLevel, ScaleKind, decimal_of
 from theodolite.domain.live import LiveDialogueSummary
-from theodolite.domain.plan import Sessions
-from theodolite.domain.replay import JournalEntry, Returned, Waiting, advance, begin
-from theodolite.domain.run import Run, RunState
+from theodolite.domain.plan import EventSessions, Sessions
+from theodolite.domain.run import Failure, Run, RunState
+from theodolite.domain.status import Call
 from theodolite.domain.study import Study
-from theodolite.domain.validation_report import ValidationReport
+from theodolite.domain.study_parts import CriteriaSubject, StatedCriteria
 from theodolite.measurement.study.realism import RealismBook, RoleBreakBook
 from theodolite.ports.store import Store
 from theodolite.testing.people import failures_of

@@ -7,10 +7,9 @@ from dataclasses import replace
 
 from theodolite.domain.dialogue import Dialogue, TesterType
 from theodolite.domain.errors import InputError, NotFound, StoreError
-from theodolite.domain.event_sessions import EventSessions
 from theodolite.domain.identity import version_of
 from theodolite.domain.persona import Persona
-from theodolite.domain.plan import Plan, Sessions, TesterKind
+from theodolite.domain.plan import EventSessions, Plan, Sessions, TesterKind
 from theodolite.domain.run import Run
 from theodolite.domain.study import Study
 from theodolite.ports.store import Store

@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING
 from theodolite.assessment import annotating
 from theodolite.assessment.annotating import AnnotationTask, adjudication, annotate
 from theodolite.domain.annotation import Adjudication, Annotation
-from theodolite.domain.dialogue import Dialogue, TesterType
+from theodolite.domain.dialogue import Dialogue, Search, TesterType
 from theodolite.domain.errors import StoreError
-from theodolite.domain.event_sessions import EventSessions, held_by_runs
 from theodolite.domain.flow import Flow
 from theodolite.domain.identity import digest, version_of
-from theodolite.domain.passage import Search
-from theodolite.domain.plan import Plan, Sessions
+from theodolite.domain.plan import EventSessions, Plan, Sessions, held_by_runs
 from theodolite.domain.run import Run, RunState, Unit, UnitKind, UnitState
 from theodolite.domain.study import Study
 from theodolite.execution.clients import BlockingExecutor, Clients
@@ -33,8 +31,7 @@ from theodolite.testing.strategies.catalogue import APPROACHES
 from theodolite.usecases.plan_alignment import as_planned
 
 if TYPE_CHECKING:
-    from theodolite.domain.live import LiveDialogueSummary
-    from theodolite.domain.recording import RecordedDialogue
+    from theodolite.domain.live import LiveDialogueSummary, RecordedDialogue
     from theodolite.domain.status import Status
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from theodolite.domain.errors import InputError
-from theodolite.domain.trees.file import LeafSet, TreeFile
-from theodolite.domain.trees.finding import NodeRobustness, TreeComparison, TreeFinding
+from theodolite.domain.tree_finding import NodeRobustness, TreeComparison, TreeFinding
+from theodolite.domain.tree_form import LeafSet, TreeFile
 from theodolite.measurement.trees.leaves import table_of
 from theodolite.measurement.trees.measuring import Draws, measure_tree
 from theodolite.measurement.trees.methods import Methods

@@ -21,7 +21,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from theodolite.domain.people.role import Role, why_not_both
+from theodolite.domain.event import Role, why_not_both
 from theodolite.web.models import Account, AuditEntry, HostedStudy, Membership
 
 ANYBODY, SIGNED_IN, HOST = "anybody", "signed in", "host"

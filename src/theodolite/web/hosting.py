@@ -10,7 +10,7 @@ from django.utils import timezone
 from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.config.events import MissingText, missing_texts
 from theodolite.config.loading import load_study
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.domain.study import Study
 from theodolite.testing.assigning import people_levels
 from theodolite.web.access import audit, clash_of

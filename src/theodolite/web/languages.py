@@ -18,7 +18,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import translation
 from django.utils.translation.trans_real import parse_accept_lang_header
 
-from theodolite.domain.language import best_language
+from theodolite.domain.text import best_language
 from theodolite.web.models import Account, Comfort
 
 CHOSEN = "language"

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from theodolite.annotation.listing import heavy_workloads, topic_demand
-from theodolite.domain.people.exposure import LATELY_H, MUCH_MIN
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import LATELY_H, MUCH_MIN, Role
 from theodolite.events.consent import heavy_minutes, opt_out_tallies
 from theodolite.web.annotator.context import records
 from theodolite.web.events import event_of

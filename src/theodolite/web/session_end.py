@@ -16,8 +16,8 @@ from django.utils import timezone
 
 from theodolite.bootstrap.clock import SystemClock
 from theodolite.domain.errors import TheodoliteError
-from theodolite.domain.people.session import Session, SessionState
-from theodolite.domain.people.withdrawal import Tombstone, Withdrawal
+from theodolite.domain.event_record import Tombstone, Withdrawal
+from theodolite.domain.session import Session, SessionState
 from theodolite.events.chat import ReplyManager
 from theodolite.events.sessions import end_abandoned_session, is_session_abandoned, leave, withdraw
 from theodolite.web.access import audit

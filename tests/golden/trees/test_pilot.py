@@ -10,7 +10,7 @@ import pytest
 
 from tests.golden.trees.rows import HERE
 from theodolite.domain.annotation import Outcome
-from theodolite.domain.trees.leaf import Leaf
+from theodolite.domain.tree import Leaf
 from theodolite.measurement import MeasurementTree
 
 LEVELS = {"MT": "model testing", "RT": "red teaming", "FT": "field testing"}

@@ -11,7 +11,7 @@ import pytest
 from tests.fakes.trees import design
 from tests.golden.trees.rows import rows
 from theodolite.domain.annotation import Outcome
-from theodolite.domain.trees.leaf import Leaf
+from theodolite.domain.tree import Leaf
 from theodolite.measurement import MeasurementTree
 from theodolite.measurement.trees.methods import SummaryMethod, methods_with
 

@@ -18,7 +18,7 @@ from theodolite.annotation.assignment import (
 from theodolite.annotation.submission import save_answer, submit
 from theodolite.domain.annotating.work import Reservation
 from theodolite.domain.choices import TopicWeight
-from theodolite.domain.people.topic import SensitiveTopic
+from theodolite.domain.study_parts import SensitiveTopic
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 

@@ -12,14 +12,12 @@ from theodolite.annotation.assignment import next_work, offer
 from theodolite.annotation.listing import Listing, case_lines, room_lines
 from theodolite.annotation.review import close_room, open_room, vote
 from theodolite.annotation.rules import stage_of
-from theodolite.domain.annotating.case import CaseView, Flag, FlagKind
-from theodolite.domain.annotating.discrepancy import DissentCause
-from theodolite.domain.annotating.listing import DialogueFilter, ItemStage
-from theodolite.domain.annotating.room import RoomState
+from theodolite.domain.annotating.case import CaseView, DialogueFilter, Flag, FlagKind, ItemStage
+from theodolite.domain.annotating.discrepancy import DissentCause, RoomState
 from theodolite.domain.annotating.work import ItemState
-from theodolite.domain.blocking import BLOCK
 from theodolite.domain.dialogue import Level, Turn
 from theodolite.domain.errors import InputError
+from theodolite.domain.text import BLOCK
 from theodolite.store.models.annotating import ResolutionRow, WorkItemRow
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]

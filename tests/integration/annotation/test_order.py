@@ -15,9 +15,9 @@ from theodolite.annotation.submission import save_answer, submit
 from theodolite.domain.annotating.work import AnnotatorState, ItemState, WorkItem
 from theodolite.domain.choices import TopicWeight
 from theodolite.domain.dialogue import TesterType
-from theodolite.domain.people.event import AnnotationProcess
-from theodolite.domain.people.topic import SensitiveTopic
+from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.shown_order import OrderPlan
+from theodolite.domain.study_parts import SensitiveTopic
 from theodolite.store.models.annotating import QueueRow, ReservationRow, WorkItemRow
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]

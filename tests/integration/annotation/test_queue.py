@@ -14,8 +14,8 @@ from theodolite.annotation.submission import clear_answer, save_answer, submit, 
 from theodolite.domain.annotating.work import ReservationState
 from theodolite.domain.dialogue import TesterType
 from theodolite.domain.errors import Conflict, InputError, NotFound
+from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.instrument import OpenQuestion
-from theodolite.domain.people.event import AnnotationProcess
 from theodolite.store.models.annotating import DraftRow, ReservationRow, RoutedRow, WorkItemRow
 from theodolite.store.results import open_assignments
 

@@ -20,8 +20,8 @@ from theodolite.annotation.submission import (
 )
 from theodolite.domain.annotating.work import QueueCategory
 from theodolite.domain.errors import Conflict
+from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.identity import version_of
-from theodolite.domain.people.event import AnnotationProcess
 from theodolite.store.models.annotating import RoutedRow, WorkItemRow
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]

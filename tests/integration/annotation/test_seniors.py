@@ -25,14 +25,13 @@ from theodolite.annotation.review import (
     vote,
 )
 from theodolite.annotation.submission import save_answer, submit
-from theodolite.domain.annotating.discrepancy import DissentCause, Resolution
+from theodolite.domain.annotating.discrepancy import DissentCause, Resolution, RoomState
 from theodolite.domain.annotating.quality import ReviewVerdict
-from theodolite.domain.annotating.room import RoomState
 from theodolite.domain.annotation import AdjudicationOrigin, Outcome
 from theodolite.domain.errors import Conflict, InputError, NotFound
+from theodolite.domain.event import AnnotationProcess, Route
 from theodolite.domain.identity import canonical_json
 from theodolite.domain.instrument import OpenQuestion
-from theodolite.domain.people.event import AnnotationProcess, Route
 from theodolite.store.models.annotating import ReservationRow, RoutedRow, WorkItemRow
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]

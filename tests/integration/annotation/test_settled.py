@@ -11,8 +11,8 @@ from theodolite.annotation.submission import save_answer, submit
 from theodolite.domain.annotating.discrepancy import Resolution
 from theodolite.domain.annotating.work import QueueCategory
 from theodolite.domain.annotation import Outcome
+from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.identity import version_of
-from theodolite.domain.people.event import AnnotationProcess
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 

@@ -10,8 +10,8 @@ from tests.fakes.annotation_queue import Venue, how_bad, no, yes
 from theodolite.annotation.agreement import orders
 from theodolite.annotation.assignment import next_work, offer, resume
 from theodolite.annotation.submission import save_answer, submit, task
-from theodolite.domain.findings.order_effect import OrderFactor
-from theodolite.domain.people.event import AnnotationProcess
+from theodolite.domain.event import AnnotationProcess
+from theodolite.domain.findings.order import OrderFactor
 from theodolite.domain.shown_order import NOT_VARIED, OrderPlan, shown_order_of
 from theodolite.store.annotations import annotations_in
 from theodolite.store.models import AnnotationRow

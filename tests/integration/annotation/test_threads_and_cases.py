@@ -27,10 +27,10 @@ from theodolite.annotation.queues import add_dialogues
 from theodolite.annotation.submission import task
 from theodolite.annotation.threads import begin_thread, end_thread, own_threads, reply, settled, thread_page
 from theodolite.domain.annotating.case import CaseAct, CaseView, Flag, FlagKind
-from theodolite.domain.annotating.thread import Anchor, AnchorKind, ThreadEnd
-from theodolite.domain.blocking import BLOCK
+from theodolite.domain.annotating.discrepancy import Anchor, AnchorKind, ThreadEnd
 from theodolite.domain.dialogue import Turn
 from theodolite.domain.errors import Conflict, InputError, NotFound
+from theodolite.domain.text import BLOCK
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 

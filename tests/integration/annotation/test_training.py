@@ -22,9 +22,9 @@ from theodolite.annotation.training import (
 )
 from theodolite.domain.annotating.work import QueueCategory
 from theodolite.domain.errors import Conflict, InputError
+from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.guideline import Example
 from theodolite.domain.identity import version_of
-from theodolite.domain.people.event import AnnotationProcess
 from theodolite.store.models.annotating import WorkItemRow
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]

@@ -23,9 +23,9 @@ from theodolite.domain.errors import (
     TimedOut,
     Unreachable,
 )
-from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import AskModel, Message, Speaker
 from theodolite.domain.model import ModelEndpoint
+from theodolite.domain.run import FailureSource
 from theodolite.gateways.http.transport import HttpTransport
 from theodolite.gateways.models.chat_model import ChatModel
 

@@ -11,10 +11,10 @@ from tests.fakes.loopback import Loopback
 from tests.fakes.private_network import PASSPHRASE, LoopbackProxy, PrivateAuthority, private_authority
 from theodolite.domain.application import Application, HttpEndpoint
 from theodolite.domain.errors import GatewayError, InputError, Unreachable
-from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import AskModel, Message, SayToApplication, Speaker
 from theodolite.domain.model import ModelEndpoint
-from theodolite.domain.network_settings import NetworkSettings
+from theodolite.domain.network import NetworkSettings
+from theodolite.domain.run import FailureSource
 from theodolite.gateways.factory import open_application, open_model
 
 NAME = "model.test"

@@ -14,7 +14,7 @@ from theodolite.gateways.limits.rate_limiter import RateLimiter, SlotPool
 from theodolite.gateways.limits.window import Window
 from theodolite.gateways.models import chat_model
 from theodolite.gateways.models.chat_model import ChatModel
-from theodolite.ports.endpoint import EndpointCheck
+from theodolite.ports.application import EndpointCheck
 
 pytestmark = pytest.mark.integration
 

@@ -12,9 +12,9 @@ from tests.fakes.loopback import Loopback
 from tests.fakes.misbehaviour import BROKEN, COMPLAINING, CUT, ODD
 from theodolite.domain.application import PromptedModel
 from theodolite.domain.errors import GatewayError, MalformedReply, RateLimited
-from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import AskModel, Message, SayToApplication, Speaker
 from theodolite.domain.model import ModelEndpoint, ModelKind, Price
+from theodolite.domain.run import FailureSource
 from theodolite.gateways.applications.stand_ins import PromptedModelApplication
 from theodolite.gateways.factory import open_model
 from theodolite.gateways.models.chat_model import ChatModel

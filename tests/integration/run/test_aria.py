@@ -14,9 +14,8 @@ from tests.fakes.gateway_clock import HastyClock
 from tests.fakes.local_worker import local_aria
 from tests.fakes.terminal import theodolite as theodolite_command
 from theodolite.domain.application import AriaClass
-from theodolite.domain.flow import Exchange, Flow, Reply, SayToApplication
+from theodolite.domain.flow import Exchange, Flow, JournalEntry, Reply, SayToApplication
 from theodolite.domain.identity import version_of
-from theodolite.domain.replay import JournalEntry
 from theodolite.domain.run import Unit, UnitKind
 from theodolite.domain.study import Budget
 from theodolite.execution.clients import Clients, drive

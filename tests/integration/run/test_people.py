@@ -15,7 +15,7 @@ from theodolite.bootstrap.events import open_event
 from theodolite.bootstrap.study_context import open_study
 from theodolite.domain.dialogue import TesterType
 from theodolite.domain.errors import InputError
-from theodolite.domain.people.withdrawal import Withdrawal
+from theodolite.domain.event_record import Withdrawal
 from theodolite.events.chat import finish_turn, send_prompt
 from theodolite.events.context import EventContext
 from theodolite.events.sessions import end_session, withdraw

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 import theodolite
 from theodolite.cli.main import cli
-from theodolite.domain.failure import FailureKind
+from theodolite.domain.run import FailureKind
 
 pytestmark = pytest.mark.integration
 

@@ -15,7 +15,7 @@ from tests.contract.given import a_plan, a_reply, a_session, a_study, an_entry
 from tests.databases import Database
 from theodolite.bootstrap.database import DATABASE_NAME, open_store
 from theodolite.domain.errors import StorageUnavailable, StoreError
-from theodolite.domain.replay import JournalEntry
+from theodolite.domain.flow import JournalEntry
 from theodolite.domain.run import Run, UnitKind
 from theodolite.store.django_store import DjangoStore
 from theodolite.store.models import JournalEntryRow

@@ -23,7 +23,7 @@ from theodolite.bootstrap.migration import migrate
 from theodolite.config.permissions import WORKSPACE_NAME, workspace_for
 from theodolite.demo.event import seed
 from theodolite.demo.studies import lay_out_event
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.web.models import Account, HostedStudy
 
 DEMO_FOLDER = "theodolite-event"

@@ -19,8 +19,8 @@ from tests.fakes.read_event import (
 )
 from theodolite.demo.testers import load_combined_review
 from theodolite.domain.annotating.case import CaseAct
-from theodolite.domain.codings.coded import CodedState
-from theodolite.domain.people.role import Role
+from theodolite.domain.coding import CodedState
+from theodolite.domain.event import Role
 from theodolite.measurement.study.risks import COMBINED, risk_findings
 from theodolite.reporting.results.testers import risk_entry
 from theodolite.web.models import AuditEntry, Membership

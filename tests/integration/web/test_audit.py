@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.db import DatabaseError, connection, transaction
 
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.web.access import audit
 from theodolite.web.models import Account, AuditEntry
 

@@ -8,10 +8,9 @@ from datetime import UTC, datetime
 import pytest
 
 from theodolite.domain.dialogue import Level, TurnState
+from theodolite.domain.event import Role
+from theodolite.domain.event_record import BlindingAssessment, BlindingGuess, GuessedThing
 from theodolite.domain.live import LiveEnding
-from theodolite.domain.people.blinding import BlindingGuess, GuessedThing
-from theodolite.domain.people.leak import BlindingAssessment
-from theodolite.domain.people.role import Role
 from theodolite.events.chat import finish_turn, send_prompt
 from theodolite.events.sessions import prepare_session, start_session
 from theodolite.measurement.probes import leak_rate

@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from tests.browser_pages import assert_accessible, load_by_click
 from tests.integration.web.editing import published
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.store.models import DialogueRow, TurnRow
 from theodolite.store.models.annotating import QueueRow, WorkItemRow
 from theodolite.web.events import event_of

@@ -9,7 +9,7 @@ import pytest
 from django.urls import reverse
 
 from theodolite import web
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 
 
 def test_what_is_chosen_holds_on_every_page(client_as):

@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from theodolite.domain.errors import Conflict
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.web.accounts.invitations import (
     code_path,
     completion_of,

@@ -9,8 +9,8 @@ from playwright.sync_api import expect
 from tests.browser_pages import assert_accessible, load_by_click
 from tests.fakes.annotated_event import submitted
 from theodolite.domain.dialogue import Level, TurnState
+from theodolite.domain.event import Role
 from theodolite.domain.live import LiveEnding
-from theodolite.domain.people.role import Role
 from theodolite.events.chat import finish_turn, send_prompt
 from theodolite.events.sessions import prepare_session, start_session
 from theodolite.store.models.annotating import ReservationRow

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from tests.fakes.annotated_event import participant_of
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.usecases.measuring import criteria_of
 from theodolite.web.events import server_store
 from theodolite.web.models import AuditEntry

@@ -12,7 +12,7 @@ from django.test import override_settings
 
 from tests.integration.web.editing import change, published
 from theodolite.domain.dialogue import Level
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.events.chat import send_prompt
 from theodolite.events.sessions import prepare_session, start_session
 from theodolite.web.credentials import seal

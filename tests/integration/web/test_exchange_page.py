@@ -12,7 +12,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from tests.integration.web.test_results import hold_dialogue
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.store.models import AnnotationRow, AnswerRow, DialogueRow
 from theodolite.web.events import event_of
 from theodolite.web.models import AuditEntry

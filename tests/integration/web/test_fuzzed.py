@@ -13,7 +13,7 @@ from django.urls import reverse
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 
 pytestmark = pytest.mark.integration
 

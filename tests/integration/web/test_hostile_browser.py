@@ -9,7 +9,7 @@ import pytest
 from tests.fakes.tester import HttpTester
 from tests.integration.web.conftest import demo_server
 from tests.integration.web.test_hostile_words import EVIL, TOKEN, Doing
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 
 pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(600)]
 

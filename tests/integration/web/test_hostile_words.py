@@ -28,9 +28,9 @@ from theodolite.annotation import assignment
 from theodolite.annotation.training import admit
 from theodolite.demo.annotation import let_begin
 from theodolite.domain.dialogue import Level, TurnState
+from theodolite.domain.event import Role
 from theodolite.domain.identity import version_of
 from theodolite.domain.live import LiveEnding
-from theodolite.domain.people.role import Role
 from theodolite.events.chat import finish_turn, send_prompt
 from theodolite.events.sessions import end_session, prepare_session, start_session
 from theodolite.store.annotating.queues import queue_of

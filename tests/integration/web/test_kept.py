@@ -8,9 +8,8 @@ import pytest
 
 from tests.fakes.event import exchange
 from theodolite.domain.dialogue import Level
-from theodolite.domain.people.participant import PersonProfile
-from theodolite.domain.people.role import Role
-from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
+from theodolite.domain.event import PersonProfile, Role
+from theodolite.domain.persona import Attempt, AttemptOutcome, Strategy
 from theodolite.events.sessions import prepare_session, start_session
 from theodolite.web.events import event_of
 from theodolite.web.models import AuditEntry, Membership

@@ -8,9 +8,8 @@ import pytest
 from django.utils import timezone, translation
 
 from theodolite.domain.dialogue import Level
+from theodolite.domain.event import AcknowledgedText, Role
 from theodolite.domain.identity import digest
-from theodolite.domain.people.consent import AcknowledgedText
-from theodolite.domain.people.role import Role
 from theodolite.domain.wording import localised
 from theodolite.web.accounts.invitations import invitation_path, invite
 from theodolite.web.events import event_of, server_store

@@ -16,9 +16,9 @@ from django.test import Client
 
 from tests.integration.web.editing import change, published
 from theodolite.domain.dialogue import Level
+from theodolite.domain.event import Role
 from theodolite.domain.live import LiveTurn
-from theodolite.domain.people.role import Role
-from theodolite.domain.people.session import Session
+from theodolite.domain.session import Session
 from theodolite.events.chat import ReplyManager, send_prompt
 from theodolite.events.sessions import prepare_session, start_session
 from theodolite.gateways.applications.open_sessions import IDLE_S

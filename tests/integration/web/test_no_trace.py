@@ -9,7 +9,7 @@ from django.conf import settings
 from django.urls import reverse
 
 from theodolite.bootstrap.database import configure_django, database_settings
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 
 pytestmark = pytest.mark.integration
 

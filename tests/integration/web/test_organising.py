@@ -13,9 +13,9 @@ from django.utils import timezone
 
 from tests.fakes.event import exchange
 from theodolite.domain.dialogue import Level, TurnState
+from theodolite.domain.event import Role
 from theodolite.domain.live import LiveEnding
-from theodolite.domain.people.role import Role
-from theodolite.domain.people.session import Pauser, SessionState
+from theodolite.domain.session import Pauser, SessionState
 from theodolite.events.chat import finish_turn, send_prompt
 from theodolite.events.sessions import prepare_session, start_session
 from theodolite.store.models.events import LiveTurnRow

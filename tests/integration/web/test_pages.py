@@ -9,7 +9,7 @@ from tests.browser_pages import assert_accessible
 from tests.fakes.tester import BrowserVisitor, bot_with
 from tests.integration.web.conftest import demo_server
 from theodolite.domain.dialogue import Level
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 
 pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(300)]
 

@@ -11,7 +11,7 @@ from tests.databases import postgres_server  # noqa: F401 - a fixture
 from theodolite.bootstrap.database import configure_django, database_settings
 from theodolite.bootstrap.migration import migrate
 from theodolite.demo.studies import lay_out_event
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.web.accounts.invitations import accept, invite
 from theodolite.web.hosting import host_study
 from theodolite.web.models import Account, AuditEntry

@@ -9,7 +9,7 @@ from tests.browser_pages import assert_accessible, assert_free_at_every_height, 
 from tests.integration.web.conftest import demo_server
 from theodolite.config.study import pack_names
 from theodolite.demo.studies import lay_out_event
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 
 pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(300)]
 

@@ -11,8 +11,8 @@ from django.urls import reverse
 from tests.browser_pages import assert_accessible, load_by_click
 from theodolite.demo.studies import lay_out_event
 from theodolite.domain.dialogue import Level, TurnState
+from theodolite.domain.event import Role
 from theodolite.domain.live import LiveEnding
-from theodolite.domain.people.role import Role
 from theodolite.events.chat import finish_turn, send_prompt
 from theodolite.events.sessions import end_session, prepare_session, start_session
 from theodolite.web.events import event_of

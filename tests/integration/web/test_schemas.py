@@ -17,10 +17,10 @@ from tests.integration.web.editing import published
 from tests.integration.web.test_results import hold_dialogue
 from theodolite.assessment.manual_annotation import annotation_by, person_of
 from theodolite.demo.studies import lay_out_event
-from theodolite.domain.annotating.thread import AnchorKind, ThreadEnd
+from theodolite.domain.annotating.discrepancy import AnchorKind, ThreadEnd
 from theodolite.domain.annotation import Answer, Outcome
+from theodolite.domain.event import Role
 from theodolite.domain.identity import digest
-from theodolite.domain.people.role import Role
 from theodolite.store.annotating.queues import participant_id
 from theodolite.store.contents import content_of
 from theodolite.store.models.annotating import QueueRow, ReservationRow, ThreadRow, WorkItemRow

@@ -8,7 +8,7 @@ import pytest
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value, yield_hotp_counters_from_time
 from django.test import Client, override_settings
 
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.web.models import Account, AuditEntry
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.web.accounts.invitations import invite
 from theodolite.web.models import Account, HostedStudy
 

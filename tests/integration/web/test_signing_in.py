@@ -12,7 +12,7 @@ from django.core.cache import cache
 from django.test import Client
 
 from tests.fakes.identity_provider import IdentityProvider
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.web.accounts.invitations import give_code, invitation_path, invite, words_of
 from theodolite.web.models import Account, Membership
 from theodolite.web.organiser.people import send_invitation

@@ -9,7 +9,7 @@ from django.conf import settings
 
 from tests.integration.web.editing import change
 from theodolite.demo.studies import lay_out_event
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.web.events import event_of, forget_event
 from theodolite.web.models import AuditEntry, Edition, HostedStudy
 

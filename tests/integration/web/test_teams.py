@@ -16,7 +16,7 @@ from django.test import Client, override_settings
 from tests.integration.web.editing import add, published
 from theodolite.config.applications import AriaSpec
 from theodolite.domain.errors import Conflict, InputError
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.usecases.conformance import Examination
 from theodolite.web.credentials import opened, seal, vault_of
 from theodolite.web.models import Account, AuditEntry, Membership, Submission

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser_pages import Visitor, assert_accessible, barriers, load_by_click, load_by_key
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 
 pytestmark = [pytest.mark.integration, pytest.mark.browser, pytest.mark.timeout(300)]
 

@@ -11,7 +11,7 @@ from tests.integration.web.editing import change, published
 from theodolite.annotation.queues import add_dialogues, open_queue
 from theodolite.demo.annotation import design_of
 from theodolite.domain.dialogue import Level
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.events.chat import send_prompt
 from theodolite.store.models import DialogueRow
 from theodolite.testing.assigning import allocation_design

@@ -9,7 +9,7 @@ from asgiref.sync import async_to_sync
 from django.test import Client, override_settings
 
 from theodolite.bootstrap.page_checks import Form, PageAnswer
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.store.models.events import LiveTurnRow
 from theodolite.web.credentials import seal
 from theodolite.web.models import AuditEntry, HostedStudy, Membership, Submission

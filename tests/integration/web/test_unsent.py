@@ -7,7 +7,7 @@ import re
 import pytest
 from django.urls import reverse
 
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.web.models import UnsentText
 
 pytestmark = pytest.mark.integration

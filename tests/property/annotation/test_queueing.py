@@ -8,7 +8,7 @@ from tests.fakes.annotation_queue import next_of
 
 from theodolite.annotation.rules import most_items, why_not
 from theodolite.domain.annotating.work import AnnotatorState, ItemState, WorkItem
-from theodolite.domain.people.event import AnnotationProcess
+from theodolite.domain.event import AnnotationProcess
 
 KEYS = st.sampled_from([f"i{number}" for number in range(12)])
 CATEGORIES = st.sampled_from(["risk", "style", "utility"])

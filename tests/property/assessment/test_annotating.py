@@ -15,8 +15,8 @@ from theodolite.assessment.annotating import annotate
 from theodolite.assessment.judge.prompt import judge_messages
 from theodolite.assessment.judge.verdict import read_verdict
 from theodolite.domain.annotation import Outcome
+from theodolite.domain.flow import replay
 from theodolite.domain.instrument import QuestionLevel
-from theodolite.domain.replay import replay
 
 ASKED = guideline(question("score", NUMBERS), question("each", level=QuestionLevel.TURN))
 TEXTS = st.text(max_size=40) | st.text(alphabet="<>0123456789abcdef\n", max_size=40)

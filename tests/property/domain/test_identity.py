@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from theodolite.domain.identity import canonical_json, digest, keyed_draw, version_of
+from theodolite.domain.live import RecordedDialogue
 from theodolite.domain.persona import ParameterRow, Persona
-from theodolite.domain.recording import RecordedDialogue
 
 TEXTS = st.text(max_size=20)
 ROWS = st.dictionaries(TEXTS, TEXTS, max_size=6)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from theodolite.domain.monitoring.history import History, Score
+from theodolite.domain.score_history import History, Score
 from theodolite.measurement import (
     confidence_sequence,
     cusum,

@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.fakes.trees import answers, design, leaf
-from theodolite.domain.trees.form import design_document, design_of
-from theodolite.domain.trees.leaf import Leaf
-from theodolite.domain.trees.tree import TreeDesign
+from theodolite.domain.tree import Leaf, TreeDesign
+from theodolite.domain.tree_form import design_document, design_of
 from theodolite.measurement import MeasurementTree
 
 QUESTIONS = ("a", "b", "c")

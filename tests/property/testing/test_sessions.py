@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from tests.fakes.builders import scripts, session_task, study
 from tests.fakes.clients import gone_on, held_by_hand
 
-from theodolite.domain.flow import AskModel
-from theodolite.domain.replay import replay
+from theodolite.domain.flow import AskModel, replay
 from theodolite.domain.scenario import Scenario
 from theodolite.testing.sessions import run_session
 

@@ -27,13 +27,13 @@ from theodolite.annotation.rules import (
     stage_of,
     worked_examples,
 )
-from theodolite.domain.annotating.listing import ItemStage
+from theodolite.domain.annotating.case import ItemStage
 from theodolite.domain.annotating.work import ItemState
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.errors import InputError
+from theodolite.domain.event import AnnotationProcess, Route
 from theodolite.domain.guideline import Example
 from theodolite.domain.instrument import YES_NO, Exemplar, Instrument, Question
-from theodolite.domain.people.event import AnnotationProcess, Route
 from theodolite.domain.shown_order import NOT_VARIED, OrderPlan, QuestionOrder, ShownOrder
 
 

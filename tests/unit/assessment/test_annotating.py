@@ -21,9 +21,9 @@ from tests.fakes.clients import held_by_hand
 from theodolite.assessment.annotating import adjudication, annotate, task_version
 from theodolite.domain.annotation import AdjudicationOrigin, AnnotatorKind, Outcome
 from theodolite.domain.annotator import Annotator, ModelJudge, PacketRule, Voting
-from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import CONTENT_FILTER
 from theodolite.domain.instrument import QuestionLevel
+from theodolite.domain.run import FailureSource
 from theodolite.domain.scenario import TestPacket as Packet
 from theodolite.domain.study import Reference
 

@@ -7,7 +7,7 @@ from dataclasses import fields
 from tests.fakes.annotation_queue import STUDY, a_dialogue
 
 from theodolite.assessment.blinding import MASKED, blind_name, blinded, mask_of, names_of
-from theodolite.domain.annotating.blind import BlindDialogue
+from theodolite.domain.annotating.work import BlindDialogue
 from theodolite.domain.identity import canonical_json
 from theodolite.domain.run import Unit, UnitKind
 

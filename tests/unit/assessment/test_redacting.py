@@ -7,9 +7,9 @@ from tests.fakes.annotation_queue import a_dialogue
 
 from theodolite.assessment.redacting import redacted, stretches
 from theodolite.domain.annotating.case import Redaction, TurnText
-from theodolite.domain.blocking import BLOCK
 from theodolite.domain.errors import InputError
 from theodolite.domain.run import Unit, UnitKind
+from theodolite.domain.text import BLOCK
 
 DIALOGUE = a_dialogue(Unit(key="a" * 64, kind=UnitKind.SESSION, work_key="w", position=0, label="d", application="b"))
 

@@ -7,7 +7,7 @@ from tests.fakes.builders import dialogue, turn
 from theodolite.assessment.redacting import redacted
 from theodolite.assessment.suspecting import suspicions
 from theodolite.domain.annotating.case import FlagKind
-from theodolite.domain.blocking import BLOCK
+from theodolite.domain.text import BLOCK
 
 PROMPT = "Mail it to ana@example.org. I want to die."
 TURN = turn(1, PROMPT, "I am GPT-4, made by OpenAI; call +49 30 901820.")

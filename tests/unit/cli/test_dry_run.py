@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from theodolite.cli.dry_run import summary_of
-from theodolite.domain.failure import FailureSource
+from theodolite.domain.run import FailureSource
 from theodolite.rehearsal.counting import CellTally, Trouble
 from theodolite.rehearsal.playing import Rehearsed
 

@@ -8,8 +8,7 @@ from theodolite.cli.endings import BY_USER, failures_text, nothing_text, spent_t
 from theodolite.domain.annotation import Annotation, AnnotatorKind, Answer, Outcome
 from theodolite.domain.annotator import Annotator, HandLabels, RecordedLabels
 from theodolite.domain.evidence import listed_evidence
-from theodolite.domain.failure import Failure, FailureKind, FailureSource
-from theodolite.domain.run import Run, RunState, Spending
+from theodolite.domain.run import Failure, FailureKind, FailureSource, Run, RunState, Spending
 from theodolite.domain.study import Budget
 from theodolite.usecases.running import RunStatus
 

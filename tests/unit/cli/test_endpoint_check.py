@@ -5,7 +5,7 @@ import pytest
 from theodolite.cli.endpoint_check import check_endpoints_first
 from theodolite.domain.errors import RunStopped
 from theodolite.domain.run import Spending, UnitKind
-from theodolite.ports.endpoint import EndpointCheck
+from theodolite.ports.application import EndpointCheck
 
 ALIVE = EndpointCheck(
     name="large",

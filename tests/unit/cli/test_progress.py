@@ -5,8 +5,7 @@ from tests.fakes.clock import FakeClock
 from theodolite.cli.bars import BarProgress
 from theodolite.cli.progress import Counts, PlainProgress
 from theodolite.domain.annotation import Annotation, Answer, Outcome
-from theodolite.domain.failure import Failure, FailureKind, FailureSource
-from theodolite.domain.run import Spending
+from theodolite.domain.run import Failure, FailureKind, FailureSource, Spending
 
 FAILED = Failure(
     unit="u", label="d", application="bot", party=FailureSource.APPLICATION, kind=FailureKind.TIMED_OUT, message="30 s"

@@ -9,7 +9,7 @@ import pytest
 from theodolite.config.loading import check_study, load_study
 from theodolite.config.yaml_source import render_diagnostics
 from theodolite.domain.application import ClaimKind, GuardrailSite, PromptedModel
-from theodolite.domain.fault import Severity
+from theodolite.domain.errors import Severity
 
 STUDY = """study: a
 models: {m: {script: [Hello]}}

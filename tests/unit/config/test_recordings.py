@@ -6,7 +6,7 @@ import pytest
 
 from theodolite.config.loading import load_study
 from theodolite.config.yaml_source import InvalidStudyError
-from theodolite.domain.recording import RecordedTurn
+from theodolite.domain.live import RecordedTurn
 
 STUDY = """study: a
 applications:

@@ -4,7 +4,7 @@ import pytest
 
 from theodolite.config.loading import check_study, load_study
 from theodolite.config.yaml_source import InvalidStudyError
-from theodolite.domain.fault import Severity
+from theodolite.domain.errors import Severity
 from theodolite.domain.wording import languages_of, localised, texts_of
 
 STUDY = """study: a

@@ -8,7 +8,7 @@ import pkgutil
 from collections import Counter
 
 import theodolite.domain
-from theodolite.domain.replay import Returned, Waiting
+from theodolite.domain.flow import Returned, Waiting
 
 MODULES = [
     importlib.import_module(module.name)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from theodolite.domain import scenario
 from theodolite.domain.identity import version_of
-from theodolite.domain.strategy import StrategyInfo
+from theodolite.domain.persona import StrategyInfo
 
 
 def test_the_sources_of_a_scenario_are_one_text():

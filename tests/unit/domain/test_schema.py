@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import pytest
 
+from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.errors import InputError
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import YES_NO, Instrument, Operator, Question
-from theodolite.domain.schema import AnnotationSchema, Category, Routing
+from theodolite.domain.schema import AnnotationSchema, Category, QuestionnaireResponse, Routing
 
 
 def category(name):
@@ -48,3 +49,13 @@ def test_categories_have_different_names(categories):
 def test_a_route_to_nowhere_is_refused():
     with pytest.raises(InputError, match="routes to `safety`"):
         AnnotationSchema(name="s", categories=CATEGORIES, routing=Routing(first="risk", on_violation=("safety",)))
+
+
+def test_a_response_gives_every_label_that_was_chosen():
+    chosen = [Answer(question="kinds", outcome=Outcome.ANSWERED, value=value) for value in ("rude", "wrong")]
+    response = QuestionnaireResponse(
+        session="s", participant="p", questionnaire="q", instrument_version="v", answers=tuple(chosen)
+    )
+
+    assert [answer.value for answer in response.to("kinds")] == ["rude", "wrong"]
+    assert response.to("other") == ()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,8 +19,8 @@ from theodolite.domain.shown_order import (
     groups_in_order,
     n_orders,
     shown_order_of,
+    williams_rows,
 )
-from theodolite.domain.williams import williams_rows
 
 
 def asked(name: str, *, after: str = "", turn: bool = False, stays: bool = False) -> Question:
@@ -31,10 +34,12 @@ def named(instrument: Instrument, order: ShownOrder) -> list[str]:
 
 
 FOUR = Instrument(name="four", questions=tuple(map(asked, "abcd")))
+
 NESTED = Instrument(
     name="nested",
     questions=(asked("a"), asked("b"), asked("a2", after="a"), asked("t", turn=True), asked("c"), asked("d")),
 )
+
 ORDERS = st.builds(
     lambda rows, row, options, turns, back: ShownOrder(
         row=row % rows + 1 if rows else 0, rows=rows, options=options, turns=turns, dialogues=back
@@ -90,3 +95,11 @@ def test_words_that_are_no_order_are_refused(text: str) -> None:
 def test_a_plan_varies_nothing_by_itself() -> None:
     assert not OrderPlan().is_varied
     assert OrderPlan(turns=True).is_varied
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 6])
+def test_each_thing_follows_each_other_equally_often(n: int) -> None:
+    rows = williams_rows(n)
+    followed = Counter(pair for row in rows for pair in pairwise(row))
+    assert len(followed) == n * (n - 1)
+    assert len(set(followed.values())) == 1

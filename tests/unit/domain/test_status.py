@@ -4,8 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from theodolite.domain.run import Run, RunState, UnitKind
-from theodolite.domain.status import CallsSoFar, RunPace, Status
+from theodolite.domain.flow import Reply
+from theodolite.domain.run import Run, RunState, Spending, UnitKind
+from theodolite.domain.status import Call, CallsSoFar, RunPace, Status, spent_on
 
 RUN = Run(
     key="1" * 64,
@@ -30,6 +31,7 @@ CALLS = {
     UnitKind.SESSION: CallsSoFar(over=30, n_over=5, under_way=20),
     UnitKind.ANNOTATION: CallsSoFar(over=4, n_over=2),
 }
+
 PACE = RunPace(calls=30, over_s=60)
 
 
@@ -49,3 +51,25 @@ def test_the_time_left_follows_from_the_calls_to_come_and_the_pace(sessions, ann
     status = Status(run=RUN, sessions=sessions, annotations=annotations, calls=calls, pace=pace)
 
     assert status.left_s == left_s
+
+
+def call(**changes):
+    return Call(reply=Reply(text="Yes.", **changes))
+
+
+def test_calls_cost_what_their_replies_cost():
+    priced = call(finish="stop", tokens_in=100, tokens_out=20, cost_microusd=70, attempts=2)
+
+    assert spent_on([priced, priced]) == Spending(
+        calls=2, attempts=4, tokens_in=200, tokens_out=40, cost_microusd=140, unpriced_calls=0
+    )
+
+
+def test_only_a_model_that_was_really_asked_lacks_a_price():
+    application, script, model = call(), call(scripted=True, finish="stop"), call(finish="stop")
+
+    assert [spent_on([one]).unpriced_calls for one in (application, script, model)] == [0, 0, 1]
+
+
+def test_what_the_cache_gave_is_no_call():
+    assert spent_on([call(attempts=0, finish="stop", cost_microusd=0)]).calls == 0

@@ -5,11 +5,10 @@ from dataclasses import replace
 from tests.unit.domain.test_schema import CATEGORIES
 
 from theodolite.domain.dialogue import Level
+from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.instrument import YES_NO, Instrument, Question
-from theodolite.domain.people.event import AnnotationProcess
-from theodolite.domain.questionnaire import Questionnaire
 from theodolite.domain.scenario import Scenario
-from theodolite.domain.schema import AnnotationSchema
+from theodolite.domain.schema import AnnotationSchema, Questionnaire
 from theodolite.domain.study import Study
 
 SCHEMA = AnnotationSchema(name="aria", categories=CATEGORIES)

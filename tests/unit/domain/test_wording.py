@@ -3,14 +3,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from theodolite.domain.dialogue import Level
+from theodolite.domain.event import Event, LevelPlan, ScreeningQuestion
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import Exemplar, Instrument, Label, Question, Scale, ScaleKind
-from theodolite.domain.people.event import Event, LevelPlan, ScreeningQuestion
-from theodolite.domain.people.topic import SensitiveTopic
-from theodolite.domain.questionnaire import Questionnaire
 from theodolite.domain.scenario import Scenario
+from theodolite.domain.schema import Questionnaire
 from theodolite.domain.study import Study
-from theodolite.domain.translation import Translation
+from theodolite.domain.study_parts import SensitiveTopic, Translation
 from theodolite.domain.wording import (
     CONSENT,
     SCREENING,

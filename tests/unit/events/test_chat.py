@@ -12,15 +12,14 @@ from tests.fakes.event import a_session as begun
 from tests.fakes.event import an_open_event
 from tests.fresh_stores import fresh_store
 
-from theodolite.domain.dialogue import Ending, Level, TurnState
+from theodolite.domain.dialogue import Ending, FoundPassages, Level, Passage, TurnState, found_in
 from theodolite.domain.errors import InputError
+from theodolite.domain.event import LevelPlan
 from theodolite.domain.flow import Exchange
 from theodolite.domain.live import LiveEnding
-from theodolite.domain.passage import FoundPassages, Passage, found_in
-from theodolite.domain.people.event import LevelPlan
-from theodolite.domain.people.session import Pauser, Session
 from theodolite.domain.scenario import Scenario, SourceText
 from theodolite.domain.scenario import TestPacket as Packet
+from theodolite.domain.session import Pauser, Session
 from theodolite.events.chat import finish_turn, retry, send_prompt, session_time_left_s
 from theodolite.events.context import EventContext
 from theodolite.events.rules import STANDS_STILL, TIME_IS_UP

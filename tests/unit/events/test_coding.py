@@ -8,11 +8,10 @@ from tests.fakes.codings import WORDS, noted
 from tests.fakes.responses import AFTER, STUDY, said
 from tests.fresh_stores import fresh_store
 
-from theodolite.domain.codings.coded import CodedState
-from theodolite.domain.codings.coding import Code, Codebook, OpenAnswer
+from theodolite.domain.coding import Code, Codebook, CodedState, OpenAnswer
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.identity import digest, version_of
-from theodolite.domain.questionnaire import QuestionnaireResponse
+from theodolite.domain.schema import QuestionnaireResponse
 from theodolite.events.coding import (
     absent_coders,
     coding_project,

@@ -13,14 +13,12 @@ from tests.fresh_stores import fresh_store
 from theodolite.domain.choices import TopicWeight
 from theodolite.domain.dialogue import TurnState
 from theodolite.domain.errors import Conflict, InputError
+from theodolite.domain.event import AcknowledgedText, BreakRule, Event, Exposure
 from theodolite.domain.identity import digest
 from theodolite.domain.live import LiveEnding
-from theodolite.domain.people.consent import AcknowledgedText
-from theodolite.domain.people.event import Event
-from theodolite.domain.people.exposure import BreakRule, Exposure
-from theodolite.domain.people.session import SessionState
-from theodolite.domain.people.topic import SensitiveTopic
 from theodolite.domain.scenario import Scenario
+from theodolite.domain.session import SessionState
+from theodolite.domain.study_parts import SensitiveTopic
 from theodolite.events.consent import exposure_of, is_limit_reached, opt_out
 from theodolite.events.context import EventContext
 from theodolite.events.sessions import next_session_index, planned_cells, prepare_session

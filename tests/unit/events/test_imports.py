@@ -4,10 +4,9 @@ from dataclasses import replace
 
 from tests.fakes.event import RED, a_session, an_event, an_open_event, exchange, measured
 
-from theodolite.domain.brought import BroughtDialogue
 from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.identity import canonical_json
-from theodolite.domain.recording import RecordedTurn
+from theodolite.domain.live import BroughtDialogue, RecordedTurn
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.scenario import TestPacket as Packet
 from theodolite.events.imports import import_dialogues

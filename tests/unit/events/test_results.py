@@ -22,7 +22,7 @@ from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.dialogue import Level
 from theodolite.domain.identity import version_of
 from theodolite.domain.live import NamingCount, ReplyCounts
-from theodolite.domain.questionnaire import QuestionnaireResponse
+from theodolite.domain.schema import QuestionnaireResponse
 from theodolite.events.chat import finish_turn, send_prompt
 from theodolite.events.results import STUCK_S, activity_counts, naming_counts, status_of
 from theodolite.events.sessions import end_session

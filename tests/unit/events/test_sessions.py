@@ -8,13 +8,12 @@ from tests.fakes.event import FIELD, RED, a_session, all_sessions, an_event, an_
 from theodolite.domain.choices import UserType
 from theodolite.domain.dialogue import Ending, TesterType, TurnState
 from theodolite.domain.errors import InputError
-from theodolite.domain.people.event import Event, LevelPlan
-from theodolite.domain.people.participant import PersonProfile
-from theodolite.domain.people.session import Pauser, SessionState
-from theodolite.domain.people.topic import SensitiveTopic
-from theodolite.domain.people.withdrawal import Withdrawal
+from theodolite.domain.event import Event, LevelPlan, PersonProfile
+from theodolite.domain.event_record import Withdrawal
+from theodolite.domain.persona import Attempt, AttemptOutcome, Strategy
 from theodolite.domain.scenario import Scenario
-from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
+from theodolite.domain.session import Pauser, SessionState
+from theodolite.domain.study_parts import SensitiveTopic
 from theodolite.events.chat import finish_turn, send_prompt, session_time_left_s
 from theodolite.events.consent import opt_out
 from theodolite.events.sessions import (

@@ -20,9 +20,8 @@ from theodolite.domain.errors import (
     TimedOut,
     Unreachable,
 )
-from theodolite.domain.failure import Failure, FailureKind, FailureSource
 from theodolite.domain.flow import CONTENT_FILTER, FILTERED_TEXT, AskModel, SayToApplication
-from theodolite.domain.run import Spending
+from theodolite.domain.run import Failure, FailureKind, FailureSource, Spending
 from theodolite.domain.scenario import Scenario
 from theodolite.execution.clients import _KINDS, BlockingExecutor, drive, failure_of
 from theodolite.testing.sessions import run_session

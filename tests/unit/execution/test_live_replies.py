@@ -12,9 +12,9 @@ from tests.fakes.virtual_clock import VirtualClock
 
 from theodolite.domain.dialogue import TurnState
 from theodolite.domain.errors import Conflict, ContentRefused, EmptyReply, ServerFault
-from theodolite.domain.failure import FailureKind
 from theodolite.domain.flow import FILTERED_TEXT, Reply, SayToApplication
 from theodolite.domain.live import LiveEnding
+from theodolite.domain.run import FailureKind
 from theodolite.execution.live_replies import LiveReplies, LiveReply, Pacing, ReplyPiece
 from theodolite.ports.application import OnChunk
 

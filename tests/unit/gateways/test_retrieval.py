@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from theodolite.domain.passage import Passage
+from theodolite.domain.dialogue import Passage
 from theodolite.gateways.retrieval import CorpusSearch
 
 CORPUS = tuple(

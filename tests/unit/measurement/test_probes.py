@@ -10,7 +10,7 @@ from scipy.stats import binomtest
 from tests.fakes.event import FIELD, RED, a_session, an_open_event
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
-from theodolite.domain.people.blinding import BlindingGuess, GuessedThing
+from theodolite.domain.event_record import BlindingGuess, GuessedThing
 from theodolite.events.results import leaks
 from theodolite.measurement import human_ceiling, length_bias, position_bias
 from theodolite.measurement.probes import leak_rate

@@ -14,11 +14,10 @@ from tests.fakes.clients import held_by_hand
 from theodolite.config.calls import estimate_calls
 from theodolite.config.load_context import ResourceResolver
 from theodolite.config.loading import check_study, load_study
-from theodolite.domain.errors import InputError
-from theodolite.domain.fault import Severity
+from theodolite.domain.errors import InputError, Severity
 from theodolite.domain.flow import SayToApplication
+from theodolite.domain.persona import Attack, AttemptOutcome, StrategyInfo
 from theodolite.domain.run import Unit, UnitKind
-from theodolite.domain.strategy import Attack, AttemptOutcome, StrategyInfo
 from theodolite.plugins.discovery import GROUP, installed_plugins
 from theodolite.testing.planning import draw_plan
 from theodolite.testing.strategies.approach import Approach, AttackFlow, Try

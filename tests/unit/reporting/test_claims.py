@@ -9,9 +9,9 @@ import pytest
 from tests.fakes.evidence import changed, facts
 from tests.fakes.report import assets, evidence_named, findings_named
 from theodolite.domain.application import Claim, ClaimKind, GuardrailSite, Mitigation
-from theodolite.domain.claim import ClaimStanding, ClaimTest
-from theodolite.domain.failure import FailureKind
+from theodolite.domain.estimate import ClaimStanding, ClaimTest
 from theodolite.domain.flow import FILTERED_TEXT
+from theodolite.domain.run import FailureKind
 from theodolite.reporting.page.report import report_html
 from theodolite.reporting.queries.cases import cases_of
 from theodolite.reporting.queries.dispositions import application_accounts, claim_words, claims_text, filtered_text

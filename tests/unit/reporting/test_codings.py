@@ -13,7 +13,7 @@ from tests.fakes.evidence import facts
 from tests.fakes.report import assets, words
 from tests.unit.reporting.results.document.test_document import schema
 from theodolite.domain.dialogue import Level
-from theodolite.domain.people.session import SessionState
+from theodolite.domain.session import SessionState
 from theodolite.measurement import measure_study
 from theodolite.reporting.exporting.tables import csv_text, export_tables
 from theodolite.reporting.page.report import report_html

@@ -8,7 +8,7 @@ import pytest
 
 from tests.fakes.evidence import changed, facts
 from tests.fakes.report import assets, evidence_named, findings_named
-from theodolite.domain.people.series import EvaluationPlan, Series, Team
+from theodolite.domain.event import EvaluationPlan, Series, Team
 from theodolite.reporting.page.report import report_html
 from theodolite.reporting.results.document import results_document, series_entry
 from theodolite.reporting.words.descriptions import series_facts

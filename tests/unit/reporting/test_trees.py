@@ -10,7 +10,7 @@ import pytest
 from tests.fakes.evidence import facts
 from tests.fakes.evidence_variants import grown_xstest
 from tests.fakes.report import assets, schema_named, words
-from theodolite.domain.trees.form import design_of
+from theodolite.domain.tree_form import design_of
 from theodolite.measurement import measure_study
 from theodolite.reporting.page.report import report_html
 from theodolite.reporting.results.document import results_document

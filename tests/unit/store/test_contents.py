@@ -22,11 +22,11 @@ from theodolite.domain.application import (
     RecordedFile,
 )
 from theodolite.domain.errors import WrongSchema
+from theodolite.domain.event import AnnotationProcess, Event, LevelPlan
 from theodolite.domain.guideline import DefectRule, Example, Guideline
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import Instrument, Label, Operator, Question, Scale, ScaleKind
 from theodolite.domain.model import ModelEndpoint, ModelKind, Price
-from theodolite.domain.people.event import AnnotationProcess, Event, LevelPlan
 from theodolite.domain.persona import Persona, PersonaGroup
 from theodolite.domain.plan import Plan
 from theodolite.domain.scenario import Scenario

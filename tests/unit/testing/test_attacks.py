@@ -10,11 +10,11 @@ from tests.fakes.clients import held_by_hand
 
 from theodolite.domain.dialogue import Ending, Level, TesterType
 from theodolite.domain.errors import ContentRefused, EmptyReply, PlanError
+from theodolite.domain.event import LevelPlan
 from theodolite.domain.flow import CONTENT_FILTER, AskModel, SayToApplication
-from theodolite.domain.people.event import LevelPlan
+from theodolite.domain.persona import Aim, AttemptOutcome, StrategyInfo
 from theodolite.domain.scenario import Scenario, SourceText
 from theodolite.domain.scenario import TestPacket as Packet
-from theodolite.domain.strategy import Aim, AttemptOutcome, StrategyInfo
 from theodolite.domain.study import Sampling
 from theodolite.testing.sessions import run_session
 from theodolite.testing.strategies.approach import Approach, Try

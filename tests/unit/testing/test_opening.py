@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from theodolite.domain.dialogue import Level
-from theodolite.domain.people.event import Event, LevelPlan
+from theodolite.domain.event import Event, LevelPlan
 from theodolite.testing.opening import Hours, Openness, hours_of
 
 BERLIN = timezone(timedelta(hours=1))

@@ -6,9 +6,9 @@ from tests.fakes.event import a_session, an_event, an_open_event, exchange, fail
 
 from theodolite.domain import plan
 from theodolite.domain.dialogue import TesterType
-from theodolite.domain.failure import FailureKind, FailureSource
-from theodolite.domain.people.participant import PersonProfile
-from theodolite.domain.people.withdrawal import Withdrawal
+from theodolite.domain.event import PersonProfile
+from theodolite.domain.event_record import Withdrawal
+from theodolite.domain.run import FailureKind, FailureSource
 from theodolite.events.chat import finish_turn, send_prompt
 from theodolite.events.sessions import end_session, withdraw
 from theodolite.testing.people import counted, event_sessions, failures_of, pseudonym

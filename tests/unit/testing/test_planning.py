@@ -6,10 +6,9 @@ from dataclasses import replace
 import pytest
 from tests.fakes.builders import group, guideline, live, recorded, recording, rule, scripts, sessions_of, study
 
-from theodolite.domain.dialogue import Level, TesterType
+from theodolite.domain.dialogue import Level, Passage, TesterType
 from theodolite.domain.errors import PlanError, TemplateError
-from theodolite.domain.passage import Passage
-from theodolite.domain.people.event import LevelPlan
+from theodolite.domain.event import LevelPlan
 from theodolite.domain.persona import Script
 from theodolite.domain.scenario import Scenario, Task
 from theodolite.domain.study import Sampling

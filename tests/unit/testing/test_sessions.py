@@ -6,12 +6,11 @@ import pytest
 from tests.fakes.builders import group, reply, scripts, session_task, study, turn
 from tests.fakes.clients import held_by_hand, usual_answer
 
-from theodolite.domain.dialogue import Ending, TesterType
+from theodolite.domain.dialogue import Ending, Passage, TesterType
 from theodolite.domain.errors import ContentRefused, EmptyReply
-from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import CONTENT_FILTER, FILTERED_TEXT, AskModel, SayToApplication, Speaker
-from theodolite.domain.passage import Passage
 from theodolite.domain.persona import ParameterRow, Script
+from theodolite.domain.run import FailureSource
 from theodolite.domain.scenario import Scenario, SourceText, Task
 from theodolite.domain.scenario import TestPacket as Packet
 from theodolite.testing.personas import LEFT_OUT, OPENING

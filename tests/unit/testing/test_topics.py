@@ -7,10 +7,10 @@ from dataclasses import replace
 from tests.fakes.event import RED, a_session, an_event, an_open_event
 
 from theodolite.domain.choices import TopicWeight
-from theodolite.domain.people.event import LevelPlan
-from theodolite.domain.people.slot import Slot
-from theodolite.domain.people.topic import SensitiveTopic, TopicTally
+from theodolite.domain.event import LevelPlan
+from theodolite.domain.plan import Slot
 from theodolite.domain.scenario import Scenario
+from theodolite.domain.study_parts import SensitiveTopic, TopicTally
 from theodolite.testing.assigning import allocation_design, people_levels
 from theodolite.testing.topics import best_number, n_avoided, place_after, topic_tallies, topics_version
 

@@ -12,8 +12,15 @@ from tests.fakes.aria import Faithful, hanging, made, raising, returning
 from tests.fakes.gateway_clock import HastyClock
 from tests.fakes.local_worker import local_aria
 from theodolite.domain.application import AriaClass
-from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError, RateLimited, Rejected, ServerFault
-from theodolite.domain.fault import Severity
+from theodolite.domain.errors import (
+    ContentRefused,
+    EmptyReply,
+    GatewayError,
+    RateLimited,
+    Rejected,
+    ServerFault,
+    Severity,
+)
 from theodolite.domain.flow import SayToApplication
 from theodolite.gateways.secret_redaction import Credentials
 from theodolite.usecases.conformance import KEEP, Examination, examine, exit_code_of

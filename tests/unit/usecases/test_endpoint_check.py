@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
-from theodolite.ports.endpoint import EndpointCheck
+from theodolite.ports.application import EndpointCheck
 from theodolite.usecases.endpoint_check import check_endpoints
 
 

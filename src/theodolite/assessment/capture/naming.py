@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from theodolite.domain.people.identifying_span import IdentifyingKind, IdentifyingSpan, apart, masked
+from theodolite.domain.event_record import IdentifyingKind, IdentifyingSpan, apart, masked
 from theodolite.domain.study import Study
 
 KNOWN = (

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from theodolite.domain.people.identifying_span import IdentifyingKind, IdentifyingSpan, apart, masked
+from theodolite.domain.event_record import IdentifyingKind, IdentifyingSpan, apart, masked
 
 REGIONS = ("US",)
 """Countries whose phone numbers are known without their country code; others are found with it."""

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from theodolite.domain.annotation import Annotation, Control
 from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.findings.agreement import InjectionAttempt, InjectionEffect, InjectionSpot, InjectionTrial
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import digest
-from theodolite.domain.injection import InjectionAttempt, InjectionEffect, InjectionSpot, InjectionTrial
 from theodolite.domain.instrument import Question, ScaleKind
 
 _TAGS = 0xE0000

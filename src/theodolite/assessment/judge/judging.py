@@ -15,9 +15,9 @@ from theodolite.assessment.judge.voting import BelowHalf, is_settled, majority, 
 from theodolite.domain.annotation import Answer, Control, Outcome, Vote
 from theodolite.domain.annotator import ModelJudge
 from theodolite.domain.dialogue import Dialogue, TesterType
-from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import CONTENT_FILTER, AskModel, Flow, Reply
 from theodolite.domain.guideline import Guideline
+from theodolite.domain.run import FailureSource
 
 CUT_OFF = "length"
 """Why a model stopped that reached its limit of tokens."""

@@ -14,10 +14,9 @@ from functools import cache
 
 from theodolite.assessment.routing import is_open, left_closed
 from theodolite.domain.annotation import Answer, Outcome, Vote
-from theodolite.domain.annotator import StopRule, Voting
+from theodolite.domain.annotator import Ballot, StopRule, Voting, decide_vote
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import Question, ScaleKind
-from theodolite.domain.votes import Ballot, decide_vote
 
 Place = tuple[str, int | None]
 """A question, and the turn that it is asked about; None for the dialogue."""

@@ -1,4 +1,4 @@
-"""Discrepancies: where people answered one question differently, and what a formal review made of it."""
+"""Discrepancies between annotators, the calibration rooms that settle them, and threads of questions."""
 
 from __future__ import annotations
 
@@ -6,10 +6,146 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from theodolite.domain.annotating.blind import BlindDialogue
+from theodolite.domain.annotating.work import BlindDialogue
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.errors import InputError
 from theodolite.domain.guideline import Guideline
+
+
+class AnchorKind(StrEnum):
+    """What a thread hangs on."""
+
+    QUESTION = "question"
+    TURN = "turn"
+    DIALOGUE = "dialogue"
+    GUIDELINE = "guideline"
+
+
+class ThreadEnd(StrEnum):
+    """What a thread led to."""
+
+    GUIDELINE = "guideline text"
+    FAQ = "answer in the list of questions"
+    NOTHING = "nothing to change"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Anchor:
+    """The place that a thread is about.
+
+    Attributes:
+        kind: What it hangs on.
+        category: Name of the category.
+        question: Name of the question; empty where it is about none.
+        turn: Number of the turn; None where it is about none.
+        reservation: Token of the reservation from whose page it was begun; empty for none.
+    """
+
+    kind: AnchorKind
+    category: str
+    question: str = ""
+    turn: int | None = None
+    reservation: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Post:
+    """One contribution to a thread.
+
+    Attributes:
+        author: Opaque key of the participant.
+        text: What they wrote.
+        at: When; UTC.
+        is_own: Whether the reader wrote it.
+    """
+
+    author: str
+    text: str
+    at: datetime
+    is_own: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedbackThread:
+    """A question about a schema, a dialogue or a turn, with its answers.
+
+    Attributes:
+        token: Opaque.
+        anchor: What it is about.
+        version: Content hash of the guideline at the time.
+        posts: Contributions in order; the first one began it.
+        end: What it led to; None while it is open.
+        text: Words that go into the guideline or the list of questions; empty for none.
+    """
+
+    token: str
+    anchor: Anchor
+    version: str
+    posts: tuple[Post, ...]
+    end: ThreadEnd | None = None
+    text: str = ""
+
+
+class RoomState(StrEnum):
+    """Where a calibration room stands."""
+
+    VOTING = "voting"
+    REVEALED = "revealed"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationRoom:
+    """One dialogue in one category, as one person in the room sees it.
+
+    Attributes:
+        token: Opaque.
+        state: Where it stands.
+        version: Content hash of the guideline that is calibrated.
+        guideline: What is asked.
+        dialogue: What was said, blinded.
+        own: The reader's latest answers.
+        before: Everybody's first answers by letter; empty until they are revealed.
+        after: Everybody's latest answers by letter; empty until they are revealed.
+        posts: What was discussed; empty until the answers are revealed.
+        n_voted: People who have voted; count.
+        opened: When; UTC.
+    """
+
+    token: str
+    state: RoomState
+    version: str
+    guideline: Guideline
+    dialogue: BlindDialogue
+    own: tuple[Answer, ...]
+    before: tuple[Position, ...]
+    after: tuple[Position, ...]
+    posts: tuple[Post, ...]
+    n_voted: int
+    opened: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoomShift:
+    """What one person answered before and after a discussion, for one question of one room.
+
+    Attributes:
+        room: Token of the room.
+        version: Content hash of the guideline.
+        question: Name of the question.
+        turn: Number of the turn; None for the dialogue as a whole.
+        participant: Opaque key.
+        before: First value; None where it was none.
+        after: Latest value; None where it was none.
+    """
+
+    room: str
+    version: str
+    question: str
+    turn: int | None
+    participant: str
+    before: str | None
+    after: str | None
 
 
 class DissentCause(StrEnum):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from theodolite.domain.estimate import ValidationReport
 from theodolite.domain.findings.number import Estimate, Undefined
 from theodolite.domain.identity import digest
-from theodolite.domain.validation_report import ValidationReport
 
 _MODEL = "model/"
 

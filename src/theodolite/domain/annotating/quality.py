@@ -1,4 +1,4 @@
-"""Quality: what senior annotators look at, sampled by a plan, and what they find."""
+"""Quality of annotation: reviews, gold items, and the training of annotators."""
 
 from __future__ import annotations
 
@@ -103,3 +103,134 @@ class GoldItem:
     known: tuple[KnownAnswer, ...]
     reason: str
     met: tuple[tuple[str, int, int], ...] = ()
+
+
+class AnnotatorStep(StrEnum):
+    """The steps of an annotator, in order; the last one is the work itself."""
+
+    BACKGROUND = "background"
+    RULES = "rules"
+    PRACTICE = "practice"
+    TEST = "test"
+    WORK = "work"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepStatus:
+    """The status of one step.
+
+    Attributes:
+        number: Its number among the steps that the queue asks for, from 1.
+        step: Which step.
+        is_done: Whether nothing is left to do in it.
+        is_next: Whether the annotator is at it now.
+    """
+
+    number: int
+    step: AnnotatorStep
+    is_done: bool
+    is_next: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marked:
+    """One question of practice or of a test, as it was answered and as it should have been.
+
+    Attributes:
+        question: Name of the question.
+        given: What was answered; empty where nothing was.
+        expected: What the worked example says.
+        is_right: Whether the answer counts as right.
+        within: Points by which a number may differ and still count; 0 for exact.
+        reason: Why the expected answer is right, in the words of the example.
+    """
+
+    question: str
+    given: str
+    expected: str
+    is_right: bool
+    within: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QualificationResult:
+    """What became of one attempt at the test of a category.
+
+    Attributes:
+        marked: Every question with the answer given and expected.
+        n_right: Right answers; count.
+        n_asked: Questions; count.
+        passed: Whether the share of right answers reaches the pass mark.
+        attempt: Number of the attempt, from 1.
+        attempts_left: Attempts that are left; count, 0 after a pass.
+    """
+
+    marked: tuple[Marked, ...]
+    n_right: int
+    n_asked: int
+    passed: bool
+    attempt: int
+    attempts_left: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CategoryStanding:
+    """Training status of one annotator in one category of a queue.
+
+    Attributes:
+        category: Name of the category.
+        version: Content hash of the guideline that qualifies.
+        qualified: Whether its test was passed in this version, or none is asked for, or a senior let in without.
+        attempts: Attempts at the test so far; count.
+        attempts_left: Attempts that are left; count.
+        n_practice: Examples to practise on; count.
+        to_practise: Those that must still be gone through in this series, by their number among them, from 1.
+        n_test: Examples in the test; count.
+    """
+
+    category: str
+    version: str
+    qualified: bool
+    attempts: int
+    attempts_left: int
+    n_practice: int
+    n_test: int
+    to_practise: tuple[int, ...] = ()
+
+    @property
+    def practised(self) -> bool:
+        """Whether no example has to be practised on any more."""
+        return not self.to_practise
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether nothing of this category itself stands between annotator and work."""
+        return self.qualified and self.practised
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Onboarding:
+    """The way of one annotator to the queue, step by step.
+
+    Attributes:
+        background_read: Whether the background material was acknowledged, as it stands now.
+        rules_read: Whether the impartiality rules were, as they stand now.
+        categories: Where they stand with each category.
+    """
+
+    background_read: bool
+    rules_read: bool
+    categories: tuple[CategoryStanding, ...]
+
+    @property
+    def open_to(self) -> frozenset[str]:
+        """Names of the categories in which they may work: none before the texts were read."""
+        if not (self.background_read and self.rules_read):
+            return frozenset()
+        return frozenset(one.category for one in self.categories if one.is_ready)
+
+    @property
+    def is_cleared(self) -> bool:
+        """Whether there is a category in which they may work."""
+        return bool(self.open_to)

@@ -1,4 +1,4 @@
-"""Work: dialogues that wait to be annotated by people, and who has taken which of them."""
+"""Annotation work: queues, items, reservations, and the blind view that annotators get of a dialogue."""
 
 from __future__ import annotations
 
@@ -6,12 +6,96 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from theodolite.domain.annotating.blind import BlindDialogue
 from theodolite.domain.annotation import Answer
+from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import OpenQuestion
-from theodolite.domain.people.event import AnnotationProcess
 from theodolite.domain.shown_order import NOT_VARIED, ShownOrder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlindTurn:
+    """One turn as an annotator sees it.
+
+    Attributes:
+        number: Place in the dialogue, from 1.
+        prompt: What the tester said, masked.
+        response: What the application said, masked.
+    """
+
+    number: int
+    prompt: str
+    response: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlindReference:
+    """What the scenario says may be said and must be withheld, as annotators may look it up.
+
+    Attributes:
+        situation: What the tester was to do, in the words of the scenario.
+        permitted: What may be said.
+        prohibited: What must be withheld.
+        facts: Title and text of each piece of ground truth.
+    """
+
+    situation: str = ""
+    permitted: tuple[str, ...] = ()
+    prohibited: tuple[str, ...] = ()
+    facts: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlindDialogue:
+    """A dialogue without anything that tells where it comes from.
+
+    It has no level, application, tester, time, interruption, script or label;
+    its name differs from annotator to annotator.
+
+    Attributes:
+        name: What this annotator's page calls it.
+        turns: What was said.
+        material: Source material that the application was given; empty for none.
+        withheld: Why texts are not shown; empty where they are.
+        reference: What the scenario lays down.
+    """
+
+    name: str
+    turns: tuple[BlindTurn, ...]
+    material: str = ""
+    withheld: str = ""
+    reference: BlindReference = BlindReference()
+
+
+class BulkAct(StrEnum):
+    """What is done with many dialogues of a queue."""
+
+    OFFER = "offer"
+    FIRST = "first"
+    BACK = "back"
+    ROOM = "room"
+    CHECK = "check"
+    REVIEW = "review"
+
+    @property
+    def is_undoable(self) -> bool:
+        """Whether it can be taken back as a whole."""
+        return self is not BulkAct.BACK
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BulkLine:
+    """What became of one work item.
+
+    Attributes:
+        item: Token of the work item.
+        made: Token of what came of it: a reservation, a room, or the item itself; empty where nothing was done.
+        refused: Why nothing was done, in words; empty where it was.
+    """
+
+    item: str
+    made: str = ""
+    refused: str = ""
 
 
 class ItemState(StrEnum):

@@ -1,10 +1,11 @@
-"""Numbers that carry what one must know to believe them."""
+"""Estimates with interval and counts, and the numbers beside them: significance, task and schema tallies."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
+from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import InputError
 
 
@@ -93,3 +94,70 @@ class Undefined:
     unit: str = ""
     method: str = ""
     n_clusters: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Significance:
+    """The outcome of a test of a hypothesis of no difference.
+
+    Attributes:
+        p_value: Probability of data as far from the hypothesis, if it is true; fraction.
+        statistic: What the test computed; its meaning is the method's.
+        method: Name of the test.
+        n: Units that it rests on; count.
+        degrees: Degrees of freedom, where the statistic has them.
+        effect: Size of the effect that the statistic stands for, where there is one.
+        effect_name: What kind of size that is.
+        n_clusters: Clusters; None where units were taken as independent.
+    """
+
+    p_value: float
+    statistic: float
+    method: str
+    n: int
+    degrees: float | None = None
+    effect: float | None = None
+    effect_name: str = ""
+    n_clusters: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a probability that is none."""
+        if not 0.0 <= self.p_value <= 1.0 or not math.isfinite(self.statistic):
+            message = f"a test needs a p-value of 0..1 and a finite statistic; got {self.p_value}, {self.statistic}"
+            raise InputError(message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskTally:
+    """Task completion with one application at one level, by people's own account.
+
+    Attributes:
+        application: Name of the application.
+        level: Level of testing.
+        n_sessions: Sessions that are over; count.
+        n_unsaid: Those whose tester has not said; count, not in the share.
+        done: Share of the others in which the task was completed.
+    """
+
+    application: str
+    level: Level
+    n_sessions: int
+    n_unsaid: int
+    done: Estimate | Undefined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaTally:
+    """How an annotator's answers were asked for, where the request had an answer schema.
+
+    Attributes:
+        annotator: Name of the annotator.
+        sent: Replies whose endpoint took the schema; count.
+        refused: Replies whose endpoint takes none, asked for in words alone; count.
+        off: Replies for which the study says that none is to be sent; count.
+    """
+
+    annotator: str
+    sent: int = 0
+    refused: int = 0
+    off: int = 0

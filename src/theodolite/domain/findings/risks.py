@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from theodolite.domain.choices import Impact
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import InputError
-from theodolite.domain.findings.number import Undefined
-from theodolite.domain.findings.significance import Significance
+from theodolite.domain.findings.number import Significance, Undefined
 from theodolite.domain.identity import digest
-from theodolite.domain.risk import Risk
+from theodolite.domain.study_parts import Risk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

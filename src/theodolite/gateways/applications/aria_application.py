@@ -11,8 +11,15 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
 from theodolite.domain.application import ARIA_SLOTS, AriaClass
-from theodolite.domain.errors import GatewayError, InputError, Rejected, ServerFault, TemplateError, TimedOut
-from theodolite.domain.fault import did_you_mean
+from theodolite.domain.errors import (
+    GatewayError,
+    InputError,
+    Rejected,
+    ServerFault,
+    TemplateError,
+    TimedOut,
+    did_you_mean,
+)
 from theodolite.domain.flow import Reply, SayToApplication
 from theodolite.domain.network import NetworkUse
 from theodolite.gateways.applications.connections import Connections
@@ -23,9 +30,8 @@ from theodolite.gateways.errors import AttemptError, empty, malformed
 from theodolite.gateways.sanitize import readable, repaired
 from theodolite.gateways.secret_redaction import ARIA_AUTH, Credentials
 from theodolite.gateways.templates import text_template
-from theodolite.ports.application import OnChunk
-from theodolite.ports.clock import Clock
-from theodolite.ports.endpoint import EndpointCheck
+from theodolite.ports.application import EndpointCheck, OnChunk
+from theodolite.ports.progress import Clock
 
 PromptForm: TypeAlias = Callable[[str, int, str], str]
 """From a prompt, the number of its turn and the source material to what `GetResponse` is given."""

@@ -18,9 +18,8 @@ from theodolite.gateways.applications.workers import Slots, Workers
 from theodolite.gateways.errors import AttemptError, empty, malformed
 from theodolite.gateways.sanitize import readable, repaired
 from theodolite.gateways.secret_redaction import Secret
-from theodolite.ports.application import OnChunk
-from theodolite.ports.clock import Clock
-from theodolite.ports.endpoint import EndpointCheck
+from theodolite.ports.application import EndpointCheck, OnChunk
+from theodolite.ports.progress import Clock
 
 
 class CallableApplication:

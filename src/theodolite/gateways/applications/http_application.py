@@ -22,9 +22,8 @@ from theodolite.gateways.limits.retry import REFUSALS, RetriesExhausted, RetryPo
 from theodolite.gateways.sanitize import repaired
 from theodolite.gateways.secret_redaction import BEARER_HEADER, Secret
 from theodolite.gateways.templates import address_template, body_template, form_template, text_template, variables_of
-from theodolite.ports.application import OnChunk
-from theodolite.ports.clock import Clock
-from theodolite.ports.endpoint import EndpointCheck
+from theodolite.ports.application import EndpointCheck, OnChunk
+from theodolite.ports.progress import Clock
 
 ENDPOINT_CHECK_S = 4.0
 """Deadline of an endpoint check; seconds."""

@@ -7,15 +7,13 @@ from dataclasses import replace
 
 from theodolite.domain.application import PromptedModel
 from theodolite.domain.errors import EmptyReply, GatewayError, InputError, ServerFault
-from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import AskModel, Message, Reply, SayToApplication, Speaker
+from theodolite.domain.live import RecordedDialogue, RecordedTurn
 from theodolite.domain.model import ModelEndpoint
-from theodolite.domain.recording import RecordedDialogue, RecordedTurn
+from theodolite.domain.run import FailureSource
 from theodolite.gateways.sanitize import repaired
 from theodolite.gateways.templates import text_template
-from theodolite.ports.application import OnChunk
-from theodolite.ports.endpoint import Endpoint, EndpointCheck
-from theodolite.ports.model import Model
+from theodolite.ports.application import Endpoint, EndpointCheck, Model, OnChunk
 from theodolite.testing.templates import variables_of
 
 

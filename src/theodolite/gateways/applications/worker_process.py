@@ -20,8 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from theodolite.domain.errors import InputError
-from theodolite.domain.fault import did_you_mean
+from theodolite.domain.errors import InputError, did_you_mean
 from theodolite.ports.application import OnChunk
 
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from theodolite.domain.address import refuse_userinfo
 from theodolite.domain.errors import InputError, Rejected, TimedOut
+from theodolite.domain.network import refuse_userinfo
 from theodolite.gateways.errors import (
     FOREIGN,
     Again,
@@ -25,7 +25,7 @@ from theodolite.gateways.limits.rate_limiter import RateLimiter
 from theodolite.gateways.limits.retry import RetriesExhausted, RetryPolicy, asked_wait_s, retry
 from theodolite.gateways.secret_redaction import Secret
 from theodolite.gateways.web_address import NoAddress, web_address
-from theodolite.ports.clock import Clock
+from theodolite.ports.progress import Clock
 
 if TYPE_CHECKING:  # aiohttp loads with the first call
     from theodolite.gateways.http.transport import HttpTransport, RawResponse

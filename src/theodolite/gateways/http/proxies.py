@@ -17,7 +17,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from theodolite.domain.errors import InputError
-from theodolite.domain.network_settings import NO_PROXY, NetworkSettings
+from theodolite.domain.network import NO_PROXY, NetworkSettings
 from theodolite.gateways.web_address import NoAddress, WebAddress, web_address
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address

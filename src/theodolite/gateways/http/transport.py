@@ -22,7 +22,7 @@ import aiohttp
 from aiohttp.abc import AbstractResolver
 from yarl import URL
 
-from theodolite.domain.address import HEADER_NAME
+from theodolite.domain.network import HEADER_NAME
 from theodolite.gateways.errors import (
     LARGEST_ANSWER,
     BrokenOff,

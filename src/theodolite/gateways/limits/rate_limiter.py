@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from theodolite.domain.errors import RateLimited
 from theodolite.domain.identity import digest
 from theodolite.gateways.errors import AttemptError
-from theodolite.ports.clock import Clock
+from theodolite.ports.progress import Clock
 
 if TYPE_CHECKING:
     from theodolite.gateways.limits.window import Start, StartLog, Window

@@ -13,7 +13,7 @@ from theodolite.domain.errors import GatewayError
 from theodolite.domain.identity import keyed_draw
 from theodolite.domain.model import ModelEndpoint
 from theodolite.gateways.errors import Again, AttemptError
-from theodolite.ports.clock import Clock
+from theodolite.ports.progress import Clock
 
 REFUSALS = 8
 """Refusals for "too many requests" that are borne for each attempt of a call; count."""

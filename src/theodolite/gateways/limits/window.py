@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from theodolite.domain.identity import digest
-from theodolite.ports.clock import Clock
+from theodolite.ports.progress import Clock
 
 SPAN_S = 60.0
 """Length of the window that providers mean by "per minute"; seconds."""

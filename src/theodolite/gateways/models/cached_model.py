@@ -6,14 +6,11 @@ import asyncio
 from dataclasses import replace
 from typing import Protocol
 
-from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import CONTENT_FILTER, AskModel, Reply
 from theodolite.domain.identity import digest
-from theodolite.ports.application import OnChunk
-from theodolite.ports.cache import Cache, Kept
-from theodolite.ports.clock import Clock
-from theodolite.ports.endpoint import Endpoint, EndpointCheck
-from theodolite.ports.model import Model
+from theodolite.domain.run import FailureSource
+from theodolite.ports.application import Endpoint, EndpointCheck, Model, OnChunk
+from theodolite.ports.progress import Cache, Clock, Kept
 
 FORMAT = "1"
 """Number of the form of keys; raised by hand when equal requests get other keys."""

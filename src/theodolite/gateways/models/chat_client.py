@@ -24,7 +24,7 @@ from theodolite.gateways.models.model_answer import (
 )
 from theodolite.gateways.secret_redaction import Secret
 from theodolite.ports.application import OnChunk
-from theodolite.ports.clock import Clock
+from theodolite.ports.progress import Clock
 
 _REFUSING = frozenset({400, 422})
 """Statuses with which servers refuse a field that they do not know, whatever their words."""

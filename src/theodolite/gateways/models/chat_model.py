@@ -9,22 +9,27 @@ import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from theodolite.domain.errors import ContentRefused, EmptyReply, RateLimited, Rejected, TimedOut, Unreachable
-from theodolite.domain.failure import FailureSource
-from theodolite.domain.fault import did_you_mean
+from theodolite.domain.errors import (
+    ContentRefused,
+    EmptyReply,
+    RateLimited,
+    Rejected,
+    TimedOut,
+    Unreachable,
+    did_you_mean,
+)
 from theodolite.domain.flow import AskModel, Message, Reply, SchemaUse, Speaker
 from theodolite.domain.identity import canonical_json
 from theodolite.domain.model import ModelEndpoint
-from theodolite.domain.run import Spending
+from theodolite.domain.run import FailureSource, Spending
 from theodolite.gateways.http.client import HttpResponse, host_of
 from theodolite.gateways.http.proxies import CallRoute
 from theodolite.gateways.limits.rate_limiter import RateLimiter
 from theodolite.gateways.limits.retry import RetriesExhausted, RetryPolicy
 from theodolite.gateways.models.chat_client import ChatClient, open_chat_client
 from theodolite.gateways.models.chat_format import CHAT_COMPLETIONS, Dialect
-from theodolite.ports.application import OnChunk
-from theodolite.ports.clock import Clock
-from theodolite.ports.endpoint import EndpointCheck
+from theodolite.ports.application import EndpointCheck, OnChunk
+from theodolite.ports.progress import Clock
 
 _UNSUPPORTED = frozenset({400, 422, 500, 501})
 """Statuses with which servers refuse a field that they do not know or cannot follow.

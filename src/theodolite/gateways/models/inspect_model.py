@@ -14,13 +14,19 @@ from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import Any
 
-from theodolite.domain.errors import InputError, MalformedReply, RateLimited, Rejected, ServerFault, TimedOut
-from theodolite.domain.failure import FailureSource
-from theodolite.domain.fault import did_you_mean
+from theodolite.domain.errors import (
+    InputError,
+    MalformedReply,
+    RateLimited,
+    Rejected,
+    ServerFault,
+    TimedOut,
+    did_you_mean,
+)
 from theodolite.domain.flow import AskModel, Message, Reply, Speaker
 from theodolite.domain.identity import canonical_json
 from theodolite.domain.model import ModelEndpoint, Price
-from theodolite.domain.run import Spending
+from theodolite.domain.run import FailureSource, Spending
 from theodolite.gateways.errors import Again, AttemptError, of_status, withheld
 from theodolite.gateways.http.client import HttpResponse, host_of
 from theodolite.gateways.limits.rate_limiter import RateLimiter
@@ -28,9 +34,8 @@ from theodolite.gateways.limits.retry import RetriesExhausted, RetryPolicy, retr
 from theodolite.gateways.models.chat_model import StructuredOutput, used_up
 from theodolite.gateways.models.model_answer import ModelOutput, reply_of, words_in
 from theodolite.gateways.secret_redaction import Secret
-from theodolite.ports.application import OnChunk
-from theodolite.ports.clock import Clock
-from theodolite.ports.endpoint import EndpointCheck
+from theodolite.ports.application import EndpointCheck, OnChunk
+from theodolite.ports.progress import Clock
 
 OURS = frozenset(
     {"max_retries", "timeout", "attempt_timeout", "max_connections", "adaptive_connections", "cache", "batch"}

@@ -13,7 +13,7 @@ from theodolite.domain.answer_rules import AnswerSource, AnswerSources, Question
 from theodolite.domain.answers import WORST_FIRST, DialogueLabel, outcomes_of
 from theodolite.domain.estimate import Confusion, Estimate, Measurement, Outcomes, Undefined
 from theodolite.domain.estimate_subject import EstimateSubject, Measure, ScoreStatistic, Weighting
-from theodolite.domain.findings.agreeing import AnnotatorGroups, GroupAgreement, GroupDefects, RaterCheck, RaterChecks
+from theodolite.domain.findings.agreement import AnnotatorGroups, GroupAgreement, GroupDefects, RaterCheck, RaterChecks
 from theodolite.domain.instrument import Scale, decimal_of
 from theodolite.measurement.agreement import (
     ClassificationReport,

@@ -12,31 +12,39 @@ from theodolite.domain.answer_rules import AnswerSource, AnswerSources, Question
 from theodolite.domain.answers import Positions
 from theodolite.domain.application import Application, Claim
 from theodolite.domain.choices import MeanCorrection, RateCorrection
-from theodolite.domain.claim import ClaimStanding, ClaimTest, rules_meant
-from theodolite.domain.correction import choice_for
 from theodolite.domain.dialogue import Level
-from theodolite.domain.estimate import Confusion, Estimate, Findings, Measurement, Undefined
+from theodolite.domain.estimate import (
+    ClaimStanding,
+    ClaimTest,
+    Confusion,
+    Estimate,
+    Findings,
+    Measurement,
+    Undefined,
+    rules_meant,
+)
 from theodolite.domain.estimate_subject import EstimateSubject
-from theodolite.domain.evidence import Evidence
-from theodolite.domain.findings.agreeing import AnnotatorGroups, RaterChecks
-from theodolite.domain.findings.proxy_check import LevelOrder, ProxyCheck, ProxyRate
-from theodolite.domain.findings.role_break import RoleBreakCheck, RoleBreakRules
-from theodolite.domain.findings.significance import Significance
-from theodolite.domain.guideline import DefectRule, Guideline, Violation
-from theodolite.domain.instrument import QuestionLevel, Scale, ScaleKind
-from theodolite.domain.people.event_record import (
+from theodolite.domain.event import BreakRule, Exposure
+from theodolite.domain.event_record import (
     EventFinding,
     EventRecord,
     ExposureTally,
     LanguageTally,
+    Withdrawal,
     WithdrawalTally,
 )
-from theodolite.domain.people.exposure import BreakRule, Exposure
-from theodolite.domain.people.session import Session, SessionState
-from theodolite.domain.people.withdrawal import Withdrawal
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.findings.agreement import AnnotatorGroups, RaterChecks
+from theodolite.domain.findings.number import Significance
+from theodolite.domain.findings.realism import RoleBreakCheck, RoleBreakRules
+from theodolite.domain.findings.responses import LevelOrder, ProxyCheck, ProxyRate
+from theodolite.domain.guideline import DefectRule, Guideline, Violation
+from theodolite.domain.instrument import QuestionLevel, Scale, ScaleKind
 from theodolite.domain.plan import Setting, TesterKind
 from theodolite.domain.scenario import Proxy, Scenario
+from theodolite.domain.session import Session, SessionState
 from theodolite.domain.study import Study
+from theodolite.domain.study_parts import choice_for
 from theodolite.measurement.comparison import TOO_FEW, adjust_p_values, told_apart
 from theodolite.measurement.labels import cluster_sizes, shared_clusters
 from theodolite.measurement.probes import leaks_of

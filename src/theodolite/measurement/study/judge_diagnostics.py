@@ -6,17 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from theodolite.domain.annotation import Annotation
-from theodolite.domain.annotator import Annotator, ModelJudge, PythonLabeller, Voting
+from theodolite.domain.annotator import Annotator, ModelJudge, PythonLabeller, Voting, decide_vote
 from theodolite.domain.answer_rules import AnswerSource, QuestionLabels, cluster_of
 from theodolite.domain.answers import AnnotationMark, AnswerRecord, AnswerTable, DialogueLabel
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.estimate import Estimate, Measurement, Outcomes, Undefined
 from theodolite.domain.estimate_subject import ALL_APPLICATIONS, EstimateSubject, Measure, Weighting
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.findings.judge_diagnostics import JudgeDiagnostics, VoteAdvice, VoteRecord
+from theodolite.domain.findings.agreement import JudgeDiagnostics, VoteAdvice, VoteRecord
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import Question, QuestionLevel
-from theodolite.domain.votes import decide_vote
 from theodolite.measurement.alpha import AlphaScale
 from theodolite.measurement.probes import length_bias, position_bias
 from theodolite.measurement.proportion import defect_rate

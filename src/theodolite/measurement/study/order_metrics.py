@@ -26,12 +26,15 @@ from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.estimate import Undefined
 from theodolite.domain.estimate_subject import EstimateSubject
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.findings.order import OrderProfile, RankingAgreement, RollingWindows
-from theodolite.domain.findings.order_effect import OrderEffect, OrderFactor
-from theodolite.domain.findings.order_metrics import (
+from theodolite.domain.findings.order import (
+    OrderEffect,
+    OrderFactor,
     OrderFinding,
     OrderMetrics,
+    OrderProfile,
+    RankingAgreement,
     RankingFinding,
+    RollingWindows,
     RunOrder,
     RunScores,
     ScoreSubject,

@@ -27,17 +27,17 @@ from theodolite.domain.answers import (
     StrategySummary,
     outcomes_of,
 )
-from theodolite.domain.correction import Calibration
 from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.estimate import Estimate, Measurement, Outcomes, StrategyTally, Undefined
 from theodolite.domain.estimate_subject import ALL_APPLICATIONS, EstimateSubject, GroupValue, Measure
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.findings.task_tally import TaskTally
+from theodolite.domain.findings.agreement import InjectionEffect, InjectionTrial
+from theodolite.domain.findings.number import TaskTally
 from theodolite.domain.guideline import DefectRule, Guideline, Violation
-from theodolite.domain.injection import InjectionEffect, InjectionTrial
 from theodolite.domain.instrument import decimal_of
-from theodolite.domain.people.session import SessionState
 from theodolite.domain.plan import Setting, TesterKind
+from theodolite.domain.session import SessionState
+from theodolite.domain.study_parts import Calibration
 from theodolite.measurement.correction import corrected_mean, corrected_rate, rogan_gladen_rate
 from theodolite.measurement.labels import cluster_sizes, shared_clusters
 from theodolite.measurement.proportion import DIALOGUES, Clusters, defect_rate, pooled_defect_rate, zero_defect_bound

@@ -25,17 +25,15 @@ from theodolite.domain.findings.realism import (
     GroupCover,
     RateContrast,
     Realism,
-    SpokenSide,
-    StyleContrast,
-    StyleMark,
-    StyleSpread,
-)
-from theodolite.domain.findings.role_break import (
     RoleBreak,
     RoleBreakCheck,
     RoleBreakKind,
     RoleBreakRule,
     RoleBreakRules,
+    SpokenSide,
+    StyleContrast,
+    StyleMark,
+    StyleSpread,
 )
 from theodolite.domain.plan import Sessions, Setting
 from theodolite.domain.scenario import Scenario

@@ -14,6 +14,7 @@ from theodolite.domain.annotation import Outcome
 from theodolite.domain.dialogue import Level
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.evidence import Evidence
+from theodolite.domain.findings.number import Significance
 from theodolite.domain.findings.responses import (
     AnswerComparison,
     AnswerContrast,
@@ -23,10 +24,9 @@ from theodolite.domain.findings.responses import (
     SideModel,
     SidePair,
 )
-from theodolite.domain.findings.significance import Significance
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import Question, ScaleKind
-from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
+from theodolite.domain.schema import Questionnaire, QuestionnaireResponse
 from theodolite.measurement.comparison import Adjustment, adjust_p_values
 from theodolite.measurement.labels import shared_clusters
 from theodolite.measurement.ordinal import OrdinalFit, odds_by_threshold, ordinal_model

@@ -16,20 +16,18 @@ from theodolite.domain.annotation import Outcome
 from theodolite.domain.answer_rules import QuestionLabels, annotators_of, positions_of
 from theodolite.domain.application import Application
 from theodolite.domain.choices import Identification
-from theodolite.domain.codings.coded import CodedAnswer, CodedState, CodingWork
-from theodolite.domain.codings.coding import Codebook, OpenAnswer
-from theodolite.domain.codings.finding import CodeAgreement, CoderPair, CodingFinding, ThemeQuote, ThemeShare
+from theodolite.domain.coding import TRIED, Codebook, CodedAnswer, CodedState, CodingWork, OpenAnswer
 from theodolite.domain.dialogue import Level
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.evidence import Evidence
+from theodolite.domain.findings.responses import CodeAgreement, CoderPair, CodingFinding, ThemeQuote, ThemeShare
 from theodolite.domain.findings.risks import CombinedReview, MaterialisedRisk, RiskContrast, RiskFinding, RiskPart
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import Condition, Question, ScaleKind
-from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
-from theodolite.domain.risk import Risk
+from theodolite.domain.schema import Questionnaire, QuestionnaireResponse
 from theodolite.domain.study import Study
-from theodolite.domain.tried import TRIED
+from theodolite.domain.study_parts import Risk
 from theodolite.measurement.alpha import krippendorff_alpha
 from theodolite.measurement.comparison import adjust_p_values
 from theodolite.measurement.labels import cluster_sizes, shared_clusters

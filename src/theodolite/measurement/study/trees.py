@@ -24,10 +24,9 @@ from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import Question, QuestionLevel
-from theodolite.domain.questionnaire import QuestionnaireResponse
-from theodolite.domain.trees.finding import TreeFinding, TreeStanding
-from theodolite.domain.trees.leaf import TESTER, Leaf
-from theodolite.domain.trees.tree import SummaryNode, TreeDesign
+from theodolite.domain.schema import QuestionnaireResponse
+from theodolite.domain.tree import TESTER, Leaf, SummaryNode, TreeDesign
+from theodolite.domain.tree_finding import TreeFinding, TreeStanding
 from theodolite.measurement.trees.association import link_nodes, split_tree, without_children
 from theodolite.measurement.trees.bounds import with_dialogues
 from theodolite.measurement.trees.leaves import (
@@ -100,7 +99,7 @@ def branches(design: TreeDesign) -> tuple[str, ...]:
     """Return the names of a tree's main branches: its dimensions, or else the children of its root.
 
     Example:
-        >>> from theodolite.domain.trees.form import design_of
+        >>> from theodolite.domain.tree_form import design_of
         >>> leaf = {"answers": "q", "scale": "0-1", "orientation": "higher_is_worse"}
         >>> branches(design_of({"tree": "t", "nodes": {"top": {"summary": "mean", "of": "a"}, "a": leaf}}))
         ('top',)

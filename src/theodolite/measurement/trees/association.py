@@ -12,8 +12,8 @@ import numpy as np
 from scipy.special import betainc
 
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.trees.finding import NodeLink, NodeSplit, NodeWithout
-from theodolite.domain.trees.tree import AnswersNode, SummaryNode, TreeDesign
+from theodolite.domain.tree import AnswersNode, SummaryNode, TreeDesign
+from theodolite.domain.tree_finding import NodeLink, NodeSplit, NodeWithout
 from theodolite.measurement.comparison import adjust_p_values
 from theodolite.measurement.scores import average_ranks
 from theodolite.measurement.trees.leaves import Flags, Ints, LeafTable

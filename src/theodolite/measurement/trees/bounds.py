@@ -11,9 +11,8 @@ import numpy as np
 
 from theodolite.domain.choices import Weighing
 from theodolite.domain.estimate import Estimate
-from theodolite.domain.trees.finding import NodeFinding, TreeFinding
-from theodolite.domain.trees.leaf import Leaf
-from theodolite.domain.trees.tree import AnswersNode, Edge, SummaryNode, TransformNode, TreeDesign, TreeNode, ValueRange
+from theodolite.domain.tree import AnswersNode, Edge, Leaf, SummaryNode, TransformNode, TreeDesign, TreeNode, ValueRange
+from theodolite.domain.tree_finding import NodeFinding, TreeFinding
 from theodolite.measurement.interval import ClusteredShare, Ends, clustered_share
 from theodolite.measurement.proportion import BETA_BINOMIAL, defect_rate
 from theodolite.measurement.trees.leaves import Flags, LeafTable, listed_answers

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from theodolite.domain.choices import ImpactSide, TransformForm
-from theodolite.domain.errors import InputError
-from theodolite.domain.fault import Diagnostic, did_you_mean
+from theodolite.domain.errors import Diagnostic, InputError, did_you_mean
 from theodolite.domain.instrument import Orientation
-from theodolite.domain.trees.tree import (
+from theodolite.domain.tree import (
     AnswersNode,
     CollapseNode,
     SummaryNode,

@@ -18,12 +18,11 @@ from typing import Final
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.choices import Impact, ImpactSide, Per, TransformForm
 from theodolite.domain.dialogue import Level, TesterType
-from theodolite.domain.errors import InputError
-from theodolite.domain.fault import Diagnostic, did_you_mean
+from theodolite.domain.errors import Diagnostic, InputError, did_you_mean
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import Instrument, Operator, Orientation, Question, QuestionLevel, ScaleKind
-from theodolite.domain.trees.leaf import TESTER
-from theodolite.domain.trees.tree import (
+from theodolite.domain.tree import (
+    TESTER,
     AnswersNode,
     CollapseNode,
     Dimension,

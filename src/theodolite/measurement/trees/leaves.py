@@ -14,8 +14,7 @@ from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.annotator import REFERENCE
 from theodolite.domain.answers import OUTCOMES
 from theodolite.domain.errors import InputError
-from theodolite.domain.trees.leaf import Leaf
-from theodolite.domain.trees.tree import AnswersNode
+from theodolite.domain.tree import AnswersNode, Leaf
 
 Ints = NDArray[np.int64]
 

@@ -12,9 +12,8 @@ import numpy as np
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.answers import OUTCOMES
 from theodolite.domain.estimate import Estimate, Outcomes, Undefined
-from theodolite.domain.trees.finding import NodeFinding, TreeFinding
-from theodolite.domain.trees.leaf import Leaf
-from theodolite.domain.trees.tree import AnswersNode, SummaryNode, TreeDesign, TreeNode
+from theodolite.domain.tree import AnswersNode, Leaf, SummaryNode, TreeDesign, TreeNode
+from theodolite.domain.tree_finding import NodeFinding, TreeFinding
 from theodolite.measurement.interval import check_confidence
 from theodolite.measurement.trees.bounds import Bounds, TreeData
 from theodolite.measurement.trees.leaves import ANSWERED, Ints, LeafTable, table_of

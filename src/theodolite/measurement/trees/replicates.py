@@ -21,7 +21,7 @@ from theodolite.domain.annotation import Outcome
 from theodolite.domain.answers import OUTCOMES
 from theodolite.domain.choices import Per, TransformForm, Weighing
 from theodolite.domain.errors import InputError
-from theodolite.domain.trees.tree import (
+from theodolite.domain.tree import (
     AnswersNode,
     CollapseNode,
     Edge,

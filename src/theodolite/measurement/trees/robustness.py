@@ -13,8 +13,8 @@ from scipy.special import chdtri, ndtri
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.trees.finding import ContextValue, NodeRobustness
-from theodolite.domain.trees.tree import SummaryNode, TreeDesign, ValueRange
+from theodolite.domain.tree import SummaryNode, TreeDesign, ValueRange
+from theodolite.domain.tree_finding import ContextValue, NodeRobustness
 from theodolite.measurement.interval import Ends
 from theodolite.measurement.trees.association import FEWEST, REPLICATES, Parts, parts_of
 from theodolite.measurement.trees.bounds import Bounds, TreeData

@@ -17,10 +17,9 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.identity import Json
 from theodolite.domain.instrument import Orientation
-from theodolite.domain.trees.file import LeafSet, TreeFile, tree_file_document, tree_file_of
-from theodolite.domain.trees.finding import NodeDifference, TreeComparison, TreeFinding, TreeStanding
-from theodolite.domain.trees.leaf import Leaf
-from theodolite.domain.trees.tree import TreeDesign
+from theodolite.domain.tree import Leaf, TreeDesign
+from theodolite.domain.tree_finding import NodeDifference, TreeComparison, TreeFinding, TreeStanding
+from theodolite.domain.tree_form import LeafSet, TreeFile, tree_file_document, tree_file_of
 from theodolite.measurement.interval import Ends
 from theodolite.measurement.trees.association import pareto_front
 from theodolite.measurement.trees.bounds import BOOTSTRAP, Bounds, TreeData

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from theodolite.domain.annotating.label_sample import item_of
 from theodolite.domain.annotation import Adjudication, Annotation, Answer, Outcome
 from theodolite.domain.annotator import REFERENCE
-from theodolite.domain.call import Call, spent_on
 from theodolite.domain.dialogue import Dialogue, TesterType, Turn
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.failure import Failure
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import ScaleKind
 from theodolite.domain.persona import Script
 from theodolite.domain.plan import TesterKind
+from theodolite.domain.run import Failure
+from theodolite.domain.status import Call, spent_on
 from theodolite.reporting.queries.cases import pseudonyms
 
 COLUMNS: Mapping[str, type] = {

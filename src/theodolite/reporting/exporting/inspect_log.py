@@ -16,18 +16,17 @@ from datetime import datetime, timedelta
 from typing import IO, Any, Final
 
 from theodolite.domain.annotation import Annotation, Answer, Outcome
-from theodolite.domain.call import Call
 from theodolite.domain.dialogue import Dialogue, TesterType, Turn
 from theodolite.domain.estimate import Findings, Measurement
 from theodolite.domain.estimate_subject import Measure
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.failure import Failure
 from theodolite.domain.findings.number import Estimate
 from theodolite.domain.flow import Speaker
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import digest
 from theodolite.domain.plan import Setting
-from theodolite.domain.run import RunState
+from theodolite.domain.run import Failure, RunState
+from theodolite.domain.status import Call
 from theodolite.reporting.exporting.dialogue_rows import RecordChunk, is_defect, record_chunks, score_of
 from theodolite.reporting.queries.cases import pseudonyms
 

@@ -10,15 +10,14 @@ from dataclasses import dataclass
 
 from theodolite.domain.annotating.label_sample import item_of
 from theodolite.domain.annotation import Annotation, Answer
-from theodolite.domain.codings.coded import CodingWork
-from theodolite.domain.codings.coding import OpenAnswer
-from theodolite.domain.criteria import StatedCriteria
+from theodolite.domain.coding import CodingWork, OpenAnswer
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import canonical_json, version_of
 from theodolite.domain.instrument import ScaleKind
-from theodolite.domain.questionnaire import QuestionnaireResponse
+from theodolite.domain.schema import QuestionnaireResponse
+from theodolite.domain.study_parts import StatedCriteria
 from theodolite.reporting.queries.cases import numbered, pseudonyms
 
 ANSWERS = (

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from html import escape
 
 from theodolite.domain.estimate import Estimate
-from theodolite.domain.monitoring.history import InstrumentChange
-from theodolite.domain.monitoring.watch import Alert, AlertKind, AnchorCheck, Stretch, Watch
+from theodolite.domain.monitoring import Alert, AlertKind, AnchorCheck, Stretch, Watch
+from theodolite.domain.score_history import InstrumentChange
 from theodolite.reporting.monitoring.document import thinned
 from theodolite.reporting.monitoring.text import CAUSES, change_text, day, guarantee_text, head_text, latest_text
 from theodolite.reporting.words import figures, lanes

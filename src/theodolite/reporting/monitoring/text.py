@@ -7,9 +7,8 @@ from datetime import datetime
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.monitoring.history import History, InstrumentChange
-from theodolite.domain.monitoring.score_columns import NO_TIME
-from theodolite.domain.monitoring.watch import Alert, AlertKind, Cause, Stretch, Watch
+from theodolite.domain.monitoring import Alert, AlertKind, Cause, Stretch, Watch
+from theodolite.domain.score_history import NO_TIME, History, InstrumentChange
 from theodolite.reporting.terminal.layout import labelled
 from theodolite.reporting.words import figures
 from theodolite.reporting.words import order_metrics as order_words

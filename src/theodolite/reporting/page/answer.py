@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.annotator import REFERENCE
 from theodolite.domain.dialogue import TesterType
-from theodolite.domain.estimate import Estimate
+from theodolite.domain.estimate import Estimate, ValidationReport
 from theodolite.domain.estimate_subject import Measure
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.run import RunState
-from theodolite.domain.validation_report import ValidationReport
 from theodolite.reporting.interval_bars import axis_end
 from theodolite.reporting.page.rates import rate_cell
 from theodolite.reporting.page.subject import Subject

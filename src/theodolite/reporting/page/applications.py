@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from theodolite.domain.application import Application
-from theodolite.domain.claim import ClaimTest
-from theodolite.domain.estimate import StrategyTally, Undefined
-from theodolite.domain.findings.proxy_check import LevelOrder, ProxyCheck, Reach
+from theodolite.domain.estimate import ClaimTest, StrategyTally, Undefined
+from theodolite.domain.findings.responses import LevelOrder, ProxyCheck, Reach
 from theodolite.domain.findings.risks import RiskContrast, RiskFinding, RiskPart
+from theodolite.domain.persona import OWN_WAY
 from theodolite.domain.plan import TesterKind
 from theodolite.domain.scenario import strategy_title
-from theodolite.domain.strategy import OWN_WAY
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.page.testers import test_text
 from theodolite.reporting.queries.cases import Case, records_at, title_of

@@ -9,15 +9,13 @@ from itertools import islice
 
 from theodolite.domain.annotation import Annotation, Answer, Outcome
 from theodolite.domain.annotator import ModelJudge
-from theodolite.domain.call import Call
-from theodolite.domain.dialogue import Dialogue, Ending, TesterType
+from theodolite.domain.dialogue import Dialogue, Ending, TesterType, found_in
 from theodolite.domain.estimate import Estimate, Measurement, Undefined
-from theodolite.domain.failure import Failure
 from theodolite.domain.identity import SHORT, Json, keyed_draw
-from theodolite.domain.passage import found_in
-from theodolite.domain.persona import Persona
+from theodolite.domain.persona import Persona, Strategy
+from theodolite.domain.run import Failure
 from theodolite.domain.scenario import Scenario, strategy_title
-from theodolite.domain.strategy import Strategy
+from theodolite.domain.status import Call
 from theodolite.reporting.page.review import Chip
 from theodolite.reporting.page.subject import CaseSet, Subject
 from theodolite.reporting.queries.cases import CaseRecord, records_at, title_of

@@ -6,13 +6,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from theodolite.domain.estimate import Measurement
+from theodolite.domain.estimate import Measurement, ValidationReport
 from theodolite.domain.estimate_subject import ALL_APPLICATIONS, Measure
-from theodolite.domain.findings.agreeing import AnnotatorGroups, GroupAgreement, GroupDefects
-from theodolite.domain.findings.judge_diagnostics import JudgeDiagnostics, VoteRecord
-from theodolite.domain.findings.order_effect import OrderEffect
+from theodolite.domain.findings.agreement import (
+    AnnotatorGroups,
+    GroupAgreement,
+    GroupDefects,
+    JudgeDiagnostics,
+    VoteRecord,
+)
+from theodolite.domain.findings.order import OrderEffect
 from theodolite.domain.identity import SHORT
-from theodolite.domain.validation_report import ValidationReport
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.tables import Column, ColumnKind, Table, TableCell, Value, columns

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from theodolite.domain.estimate import Undefined
-from theodolite.domain.findings.order import OrderProfile
-from theodolite.domain.findings.order_metrics import OrderFinding, RankingFinding, RunOrder, ScoreSubject
+from theodolite.domain.findings.order import OrderFinding, OrderProfile, RankingFinding, RunOrder, ScoreSubject
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.tables import Table, TableCell, columns

@@ -14,9 +14,9 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.identity import SHORT
-from theodolite.domain.money import cost_text
 from theodolite.domain.run import Spending
 from theodolite.domain.scenario import Proxy
+from theodolite.domain.text import cost_text
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.page.annotators import agreement_tables, instruments, matrix_groups
 from theodolite.reporting.page.answer import answer_view
@@ -199,10 +199,7 @@ def has_zoomable_chart(views: Mapping[str, Any]) -> bool:
 
 def _policy(style: str, *scripts: str) -> str:
     admitted = " ".join(f"'{_hash(script)}'" for script in scripts)
-    return (
-        f"default-src 'none'; style-src '{_hash(style)}'; script-src {admitted}; "
-        "base-uri 'none'; form-action 'none'"
-    )
+    return f"default-src 'none'; style-src '{_hash(style)}'; script-src {admitted}; base-uri 'none'; form-action 'none'"
 
 
 def _hash(text: str) -> str:

@@ -5,18 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from theodolite.domain.codings.finding import CodingFinding, ThemeQuote, ThemeShare
 from theodolite.domain.dialogue import TesterType
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.findings.realism import GroupCover, RateContrast, Realism, SpokenSide, StyleContrast, StyleSpread
-from theodolite.domain.findings.responses import AnswerContrast, AnswerSpread, ResponseFinding
-from theodolite.domain.findings.role_break import RoleBreakCheck
-from theodolite.domain.findings.significance import Significance
-from theodolite.domain.findings.task_tally import TaskTally
+from theodolite.domain.event_record import BlindingAssessment, ExposureTally, LanguageTally, WithdrawalTally
+from theodolite.domain.findings.number import Significance, TaskTally
+from theodolite.domain.findings.realism import (
+    GroupCover,
+    RateContrast,
+    Realism,
+    RoleBreakCheck,
+    SpokenSide,
+    StyleContrast,
+    StyleSpread,
+)
+from theodolite.domain.findings.responses import (
+    AnswerContrast,
+    AnswerSpread,
+    CodingFinding,
+    ResponseFinding,
+    ThemeQuote,
+    ThemeShare,
+)
 from theodolite.domain.instrument import Question
-from theodolite.domain.people.event_record import ExposureTally, LanguageTally, WithdrawalTally
-from theodolite.domain.people.leak import BlindingAssessment
-from theodolite.domain.people.topic import TopicTally
+from theodolite.domain.study_parts import TopicTally
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.tables import Column, ColumnKind, Table, TableCell, Value, columns

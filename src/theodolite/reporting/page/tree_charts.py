@@ -10,8 +10,8 @@ from functools import cached_property
 
 from theodolite.domain.estimate import Estimate
 from theodolite.domain.identity import Json
-from theodolite.domain.trees.finding import NodeFinding, TreeFinding
-from theodolite.domain.trees.tree import SummaryNode, TreeDesign, ValueRange
+from theodolite.domain.tree import SummaryNode, TreeDesign, ValueRange
+from theodolite.domain.tree_finding import NodeFinding, TreeFinding
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.page.tree_standing import range_of
 from theodolite.reporting.words import figures

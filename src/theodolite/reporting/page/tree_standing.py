@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from theodolite.domain.trees.finding import TreeFinding, TreeStanding
-from theodolite.domain.trees.tree import ValueRange
+from theodolite.domain.tree import ValueRange
+from theodolite.domain.tree_finding import TreeFinding, TreeStanding
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.trees import number

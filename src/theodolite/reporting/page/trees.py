@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from theodolite.domain.annotation import NON_RESPONSE_NAMES
 from theodolite.domain.estimate import Estimate
 from theodolite.domain.identity import SHORT, Json
-from theodolite.domain.trees.finding import (
+from theodolite.domain.tree import TESTER, AnswersNode, Leaf, SummaryNode, TreeDesign
+from theodolite.domain.tree_finding import (
     ContextValue,
     NodeFinding,
     NodeRobustness,
@@ -16,8 +17,6 @@ from theodolite.domain.trees.finding import (
     TreeComparison,
     TreeFinding,
 )
-from theodolite.domain.trees.leaf import TESTER, Leaf
-from theodolite.domain.trees.tree import AnswersNode, SummaryNode, TreeDesign
 from theodolite.reporting.interval_bars import IntervalBar
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.page.tree_charts import DotPlot, Icicle, NodeSets, Radar, dot_plot, icicle, radar

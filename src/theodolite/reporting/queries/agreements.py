@@ -9,12 +9,11 @@ from dataclasses import dataclass, replace
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.annotator import PEOPLE, REFERENCE, Annotator
 from theodolite.domain.answer_rules import pools_of
-from theodolite.domain.estimate import Estimate, Findings, Measurement, Undefined
+from theodolite.domain.estimate import Estimate, Findings, Measurement, Undefined, ValidationReport
 from theodolite.domain.estimate_subject import Measure
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.study import Study
-from theodolite.domain.validation_report import ValidationReport
 from theodolite.reporting.queries.cases import Case
 from theodolite.reporting.queries.rates import Rate
 from theodolite.reporting.words import figures

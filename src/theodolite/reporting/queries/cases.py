@@ -15,14 +15,14 @@ from theodolite.domain.annotator import REFERENCE, Annotator, ModelJudge
 from theodolite.domain.answer_rules import labels_of, standing_failures
 from theodolite.domain.answers import AnswerTable, DialogueLabel, DialogueSummary, UnitFailure
 from theodolite.domain.application import PromptedModel
-from theodolite.domain.call import Call
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.failure import Failure
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.identity import digest
 from theodolite.domain.persona import PersonaGroup
 from theodolite.domain.plan import PlannedSession, Setting
+from theodolite.domain.run import Failure
+from theodolite.domain.status import Call
 from theodolite.domain.study import Study
 
 _AT_ONCE = 200

@@ -11,9 +11,9 @@ from theodolite.domain.annotator import PEOPLE, REFERENCE
 from theodolite.domain.answer_rules import annotators_of, reference_names
 from theodolite.domain.answers import WORST_FIRST
 from theodolite.domain.application import Application
-from theodolite.domain.claim import ClaimStanding, ClaimTest
-from theodolite.domain.failure import FailureKind, FailureSource
+from theodolite.domain.estimate import ClaimStanding, ClaimTest
 from theodolite.domain.guideline import Guideline
+from theodolite.domain.run import FailureKind, FailureSource
 from theodolite.domain.study import Study
 from theodolite.reporting.queries.cases import Case, title_of
 from theodolite.reporting.words import figures

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from theodolite.domain.estimate import Undefined
-from theodolite.domain.findings.agreeing import AnnotatorGroups, GroupAgreement, GroupDefects, RaterChecks
-from theodolite.domain.findings.judge_diagnostics import JudgeDiagnostics, VoteRecord
-from theodolite.domain.findings.order import Chance, OrderProfile, OrderValue, RankingAgreement
-from theodolite.domain.findings.order_effect import OrderEffect, OrderSide
-from theodolite.domain.findings.order_metrics import (
+from theodolite.domain.estimate import Undefined, ValidationReport
+from theodolite.domain.findings.agreement import (
+    AnnotatorGroups,
+    GroupAgreement,
+    GroupDefects,
+    JudgeDiagnostics,
+    RaterChecks,
+    VoteRecord,
+)
+from theodolite.domain.findings.order import (
+    Chance,
+    OrderEffect,
     OrderFinding,
     OrderMetrics,
+    OrderProfile,
+    OrderSide,
+    OrderValue,
+    RankingAgreement,
     RankingFinding,
     RunOrder,
     ScoreSubject,
     WorstScore,
 )
 from theodolite.domain.identity import Json
-from theodolite.domain.validation_report import ValidationReport
 from theodolite.reporting.results.estimates import (
     confusion_entry,
     estimate_entry,

@@ -7,15 +7,15 @@ from datetime import datetime
 
 from theodolite.domain.annotating.label_sample import LabelSample
 from theodolite.domain.annotation import Outcome
-from theodolite.domain.criteria import StatedCriteria
 from theodolite.domain.dialogue import TesterType
 from theodolite.domain.estimate import Findings
+from theodolite.domain.event import Series
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.failure import Failure, FailureSource
 from theodolite.domain.identity import Json, version_of
 from theodolite.domain.network import NetworkUse
-from theodolite.domain.people.series import Series
+from theodolite.domain.run import Failure, FailureSource
 from theodolite.domain.study import Study, deviations_of
+from theodolite.domain.study_parts import StatedCriteria
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.queries.agreements import validation_of_judge
 from theodolite.reporting.queries.cases import cases_of, scripted_names

@@ -4,20 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from theodolite.domain.claim import ClaimTest
-from theodolite.domain.codings.finding import CodeAgreement, CoderPair, CodingFinding, ThemeShare
-from theodolite.domain.estimate import StrategyTally, Undefined
-from theodolite.domain.findings.proxy_check import LevelOrder, ProxyCheck, ProxyRate
+from theodolite.domain.estimate import ClaimTest, StrategyTally, Undefined
+from theodolite.domain.event_record import (
+    BlindingAssessment,
+    EventFinding,
+    ExposureTally,
+    LanguageTally,
+    WithdrawalTally,
+)
+from theodolite.domain.findings.number import Significance, TaskTally
 from theodolite.domain.findings.realism import GroupCover, RateContrast, Realism, SpokenSide, StyleContrast, StyleSpread
-from theodolite.domain.findings.responses import AnswerContrast, AnswerSpread, ResponseFinding
+from theodolite.domain.findings.responses import (
+    AnswerContrast,
+    AnswerSpread,
+    CodeAgreement,
+    CoderPair,
+    CodingFinding,
+    LevelOrder,
+    ProxyCheck,
+    ProxyRate,
+    ResponseFinding,
+    ThemeShare,
+)
 from theodolite.domain.findings.risks import MaterialisedRisk, RiskContrast, RiskFinding, RiskPart
-from theodolite.domain.findings.significance import Significance
-from theodolite.domain.findings.task_tally import TaskTally
 from theodolite.domain.identity import Json
 from theodolite.domain.instrument import Question
-from theodolite.domain.people.event_record import EventFinding, ExposureTally, LanguageTally, WithdrawalTally
-from theodolite.domain.people.leak import BlindingAssessment
-from theodolite.domain.people.topic import TopicTally
+from theodolite.domain.study_parts import TopicTally
 from theodolite.reporting.results.estimates import number_entry, short_number_entry, subject_entry
 
 

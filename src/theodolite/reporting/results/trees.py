@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from theodolite.domain.identity import Json
-from theodolite.domain.trees.finding import (
+from theodolite.domain.tree_finding import (
     ContextValue,
     NodeFinding,
     NodeLink,
@@ -15,7 +15,7 @@ from theodolite.domain.trees.finding import (
     TreeFinding,
     TreeStanding,
 )
-from theodolite.domain.trees.form import design_document
+from theodolite.domain.tree_form import design_document
 from theodolite.reporting.results.estimates import number_entry, outcomes_entry, short_number_entry
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from theodolite.domain.estimate_subject import Measure
-from theodolite.domain.former_subjects import former_subject
+from theodolite.domain.estimate_subject import Measure, former_subject
 from theodolite.reporting.results.estimates import subject_entry
 
 Entry: TypeAlias = Mapping[str, Any]

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from jinja2 import DictLoader, Environment, StrictUndefined
 
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.people.series import Series
-from theodolite.domain.trees.finding import NodeFinding
+from theodolite.domain.event import Series
+from theodolite.domain.tree_finding import NodeFinding
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.queries.rates import Rate, interval_words, unmeasured_words
 from theodolite.reporting.series.sides import (

@@ -9,10 +9,10 @@ from typing import Any
 
 from theodolite.domain.estimate import Findings
 from theodolite.domain.estimate_subject import EstimateSubject
-from theodolite.domain.people.series import Series
+from theodolite.domain.event import Series
 from theodolite.domain.study import Study
-from theodolite.domain.trees.finding import TreeFinding
-from theodolite.domain.trees.tree import TreeDesign
+from theodolite.domain.tree import TreeDesign
+from theodolite.domain.tree_finding import TreeFinding
 from theodolite.reporting.queries.rates import Rate, rates_of
 
 MODEL_TESTING = "model testing"

@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from theodolite.domain.annotation import AnnotatorKind
-from theodolite.domain.codings.coded import CodedState
+from theodolite.domain.coding import CodedState
 from theodolite.domain.estimate import Estimate, Findings, Undefined
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.findings.order import RankingAgreement
-from theodolite.domain.findings.order_metrics import OrderMetrics, RankingFinding, ScoreSubject
-from theodolite.domain.findings.task_tally import TaskTally
+from theodolite.domain.findings.number import TaskTally
+from theodolite.domain.findings.order import OrderMetrics, RankingAgreement, RankingFinding, ScoreSubject
 from theodolite.domain.run import RunState
 from theodolite.domain.study import Study
 from theodolite.reporting.facts import RunFacts

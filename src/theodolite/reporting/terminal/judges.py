@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from theodolite.domain.annotator import REFERENCE, ModelJudge
-from theodolite.domain.estimate import Estimate, Measurement
+from theodolite.domain.estimate import Estimate, Measurement, ValidationReport
 from theodolite.domain.estimate_subject import ALL_APPLICATIONS, Measure
-from theodolite.domain.findings.judge_diagnostics import JudgeDiagnostics, VoteRecord
+from theodolite.domain.findings.agreement import JudgeDiagnostics, VoteRecord
 from theodolite.domain.identity import SHORT
 from theodolite.domain.study import Study
-from theodolite.domain.validation_report import ValidationReport
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.terminal.layout import labelled
 from theodolite.reporting.words import figures

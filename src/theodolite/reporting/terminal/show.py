@@ -7,15 +7,14 @@ from dataclasses import replace
 
 from theodolite.domain.annotation import SOURCE_MATERIAL, Adjudication, Annotation, Answer, Quote
 from theodolite.domain.answer_rules import label_of
-from theodolite.domain.call import Call
-from theodolite.domain.dialogue import Dialogue, TesterType
-from theodolite.domain.failure import Failure
+from theodolite.domain.dialogue import Dialogue, TesterType, found_in
 from theodolite.domain.guideline import DefectRule, Guideline
-from theodolite.domain.passage import found_in
 from theodolite.domain.persona import Persona
-from theodolite.domain.printable import printable
+from theodolite.domain.run import Failure
 from theodolite.domain.scenario import strategy_title
+from theodolite.domain.status import Call
 from theodolite.domain.study import Study
+from theodolite.domain.text import printable
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.terminal.layout import labelled
 from theodolite.reporting.words import figures

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from theodolite.domain.money import MICROS, cost_text
 from theodolite.domain.run import RunState, UnitState
 from theodolite.domain.status import Status
+from theodolite.domain.text import MICROS, cost_text
 from theodolite.reporting.words import figures
 
 

@@ -13,10 +13,9 @@ from theodolite.domain.estimate import Findings, Undefined
 from theodolite.domain.estimate_subject import Measure
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline
-from theodolite.domain.money import cost_text
-from theodolite.domain.printable import printable
 from theodolite.domain.run import RunState
 from theodolite.domain.study import Study
+from theodolite.domain.text import cost_text, printable
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.interval_bars import pen_for
 from theodolite.reporting.queries.agreements import (

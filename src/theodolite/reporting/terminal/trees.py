@@ -6,8 +6,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from theodolite.domain.estimate import Estimate
-from theodolite.domain.trees.finding import NodeDifference, NodeFinding, TreeComparison, TreeFinding
-from theodolite.domain.trees.tree import SummaryNode, TreeDesign
+from theodolite.domain.tree import SummaryNode, TreeDesign
+from theodolite.domain.tree_finding import NodeDifference, NodeFinding, TreeComparison, TreeFinding
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.trees import (
     NO_DATA,

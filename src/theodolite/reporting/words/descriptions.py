@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from theodolite.domain.annotation import Annotation, Control, Vote
-from theodolite.domain.call import Call, spent_on
 from theodolite.domain.choices import Identification
-from theodolite.domain.criteria import StatedCriteria
 from theodolite.domain.dialogue import TesterType
 from theodolite.domain.estimate_subject import EstimateSubject
+from theodolite.domain.event import Series
+from theodolite.domain.findings.realism import RoleBreakCheck
 from theodolite.domain.findings.risks import RiskFinding
-from theodolite.domain.findings.role_break import RoleBreakCheck
 from theodolite.domain.flow import Message
 from theodolite.domain.guideline import DefectRule, Guideline
-from theodolite.domain.money import cost_text
-from theodolite.domain.people.series import Series
 from theodolite.domain.plan import Setting, TesterKind
+from theodolite.domain.status import Call, spent_on
 from theodolite.domain.study import Study, deviations_of
+from theodolite.domain.study_parts import StatedCriteria
+from theodolite.domain.text import cost_text
 from theodolite.reporting.words import figures
 
 PROMPT_CHANGED = "not shown: only its hash was kept, and the words by which judges are asked have changed since"

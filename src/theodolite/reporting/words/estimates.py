@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from theodolite.domain.estimate import Estimate, Measurement, Undefined
+from theodolite.domain.estimate import Estimate, Measurement, Undefined, ValidationReport
 from theodolite.domain.estimate_subject import ALL_APPLICATIONS, Measure, Weighting
-from theodolite.domain.validation_report import ValidationReport
 from theodolite.reporting.words import figures
 
 

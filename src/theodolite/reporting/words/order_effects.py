@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from theodolite.domain.findings.number import Estimate, Undefined
-from theodolite.domain.findings.order_effect import OrderEffect, OrderSide
+from theodolite.domain.findings.order import OrderEffect, OrderSide
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.estimates import undefined_text
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from theodolite.domain.choices import Per
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.trees.finding import NodeFinding, NodeRobustness, TreeFinding
-from theodolite.domain.trees.tree import AnswersNode, CollapseNode, SummaryNode, TransformNode, TreeNode
+from theodolite.domain.tree import AnswersNode, CollapseNode, SummaryNode, TransformNode, TreeNode
+from theodolite.domain.tree_finding import NodeFinding, NodeRobustness, TreeFinding
 from theodolite.reporting.words import figures
 
 NO_DATA = "no data"

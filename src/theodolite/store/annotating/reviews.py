@@ -17,12 +17,19 @@ from theodolite.domain.annotating.case import (
     SensitiveCase,
     TurnText,
 )
-from theodolite.domain.annotating.discrepancy import DissentCause, Resolution
+from theodolite.domain.annotating.discrepancy import (
+    Anchor,
+    AnchorKind,
+    DissentCause,
+    FeedbackThread,
+    Post,
+    Resolution,
+    ThreadEnd,
+)
 from theodolite.domain.annotating.quality import (
     QualityReview,
     ReviewVerdict,
 )
-from theodolite.domain.annotating.thread import Anchor, AnchorKind, FeedbackThread, Post, ThreadEnd
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.errors import NotFound
 from theodolite.store.annotating.queues import participant_id

@@ -11,11 +11,11 @@ from itertools import chain
 
 from django.db.models import Count, Max, Q, QuerySet, Sum
 
-from theodolite.domain.brought import BroughtResult
 from theodolite.domain.dialogue import Dialogue, Ending, TesterType, TurnState
 from theodolite.domain.errors import Conflict, NotFound
-from theodolite.domain.failure import FailureKind
+from theodolite.domain.event import PersonProfile
 from theodolite.domain.live import (
+    BroughtResult,
     FailedReply,
     LiveDialogue,
     LiveDialogueSummary,
@@ -24,10 +24,9 @@ from theodolite.domain.live import (
     NamingCount,
     ReplyCounts,
 )
-from theodolite.domain.people.participant import PersonProfile
-from theodolite.domain.people.session import SessionState
-from theodolite.domain.run import Run, Spending, Unit, UnitState
-from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
+from theodolite.domain.persona import Attempt, AttemptOutcome, Strategy
+from theodolite.domain.run import FailureKind, Run, Spending, Unit, UnitState
+from theodolite.domain.session import SessionState
 from theodolite.store.contents import Contents
 from theodolite.store.dialogues import keep_dialogues
 from theodolite.store.events.sessions import profiles_of, session_from, session_row

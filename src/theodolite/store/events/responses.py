@@ -10,7 +10,7 @@ from django.db.models import Max, QuerySet
 from django.utils import timezone
 
 from theodolite.domain.annotation import Answer
-from theodolite.domain.codings.coding import (
+from theodolite.domain.coding import (
     CODERS,
     Coding,
     CodingResolution,
@@ -20,9 +20,9 @@ from theodolite.domain.codings.coding import (
 )
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import Conflict, NotFound
-from theodolite.domain.people.blinding import BlindingGuess, GuessedThing
-from theodolite.domain.people.session import SessionState
-from theodolite.domain.questionnaire import QuestionnaireResponse
+from theodolite.domain.event_record import BlindingGuess, GuessedThing
+from theodolite.domain.schema import QuestionnaireResponse
+from theodolite.domain.session import SessionState
 from theodolite.store.annotations import answer_of
 from theodolite.store.events.sessions import profiles_of, session_id
 from theodolite.store.executor import Repository, reads, writes

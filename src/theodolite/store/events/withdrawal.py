@@ -14,11 +14,11 @@ from django.db.models import Model, Q, QuerySet
 
 from theodolite.domain.annotating.work import ItemState
 from theodolite.domain.dialogue import Ending
+from theodolite.domain.event_record import Tombstone, Withdrawal
 from theodolite.domain.findings.risks import CombinedReview
 from theodolite.domain.identity import digest, type_name
-from theodolite.domain.people.session import SessionState
-from theodolite.domain.people.withdrawal import Tombstone, Withdrawal
 from theodolite.domain.run import UnitState
+from theodolite.domain.session import SessionState
 from theodolite.store.contents import Contents, record_of
 from theodolite.store.events.responses import forget_codings, mask_notes
 from theodolite.store.executor import Executor, Repository, reads

@@ -8,10 +8,8 @@ from django.db import models
 from django.db.models import F, Q
 
 from theodolite.domain.annotating.case import CaseAct, FlagKind, TurnText
-from theodolite.domain.annotating.discrepancy import DissentCause
+from theodolite.domain.annotating.discrepancy import AnchorKind, DissentCause, RoomState, ThreadEnd
 from theodolite.domain.annotating.quality import ReviewVerdict
-from theodolite.domain.annotating.room import RoomState
-from theodolite.domain.annotating.thread import AnchorKind, ThreadEnd
 from theodolite.domain.annotating.work import ItemState, ReservationState
 from theodolite.store.fields import HashField, MomentField, StorableTextField
 from theodolite.store.models.results import OUTCOMES, AnnotationRow, DialogueRow

@@ -8,13 +8,12 @@ from django.db import models
 from django.db.models import F, Q
 
 from theodolite.domain.choices import UserType
-from theodolite.domain.codings.coding import CODERS
+from theodolite.domain.coding import CODERS
 from theodolite.domain.dialogue import Ending, Level, TurnState
-from theodolite.domain.people.blinding import GuessedThing
-from theodolite.domain.people.consent import AcknowledgedText
-from theodolite.domain.people.session import SessionState
-from theodolite.domain.people.withdrawal import Withdrawal
-from theodolite.domain.strategy import AttemptOutcome
+from theodolite.domain.event import AcknowledgedText
+from theodolite.domain.event_record import GuessedThing, Withdrawal
+from theodolite.domain.persona import AttemptOutcome
+from theodolite.domain.session import SessionState
 from theodolite.store.fields import HashField, MomentField, StorableTextField
 from theodolite.store.models.results import OUTCOMES, VALUE_ONLY_WHEN_ANSWERED
 from theodolite.store.models.runs import ParticipantRow, RunRow, UnitRow

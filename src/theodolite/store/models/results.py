@@ -9,7 +9,7 @@ from django.db.models import Q
 
 from theodolite.domain.annotation import AdjudicationOrigin, Control, Outcome
 from theodolite.domain.dialogue import Ending, Level, TesterType, TurnState
-from theodolite.domain.strategy import AttemptOutcome
+from theodolite.domain.persona import AttemptOutcome
 from theodolite.store.fields import HashField, MomentField, StorableTextField
 from theodolite.store.models.runs import ContentRow, ParticipantRow, RunRow, UnitRow
 

@@ -7,9 +7,8 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 
-from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import SchemaUse
-from theodolite.domain.run import RunState, UnitKind, UnitState
+from theodolite.domain.run import FailureSource, RunState, UnitKind, UnitState
 from theodolite.store.fields import HashField, MomentField, StorableTextField
 
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from theodolite.domain.errors import PlanError, TheodoliteError
 from theodolite.domain.flow import AskModel
-from theodolite.domain.strategy import Attack, AttemptOutcome
+from theodolite.domain.persona import Attack, AttemptOutcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

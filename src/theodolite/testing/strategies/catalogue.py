@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from theodolite.domain.errors import InputError, PlanError
-from theodolite.domain.fault import did_you_mean
-from theodolite.domain.strategy import StrategyInfo
+from theodolite.domain.errors import InputError, PlanError, did_you_mean
+from theodolite.domain.persona import StrategyInfo
 from theodolite.testing.strategies import model_driven, scripted
 from theodolite.testing.strategies.approach import Approach
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import AskModel, Message, Speaker
-from theodolite.domain.strategy import TITLES, Attack, AttemptOutcome
+from theodolite.domain.persona import TITLES, Attack, AttemptOutcome
+from theodolite.domain.run import FailureSource
 from theodolite.testing.strategies.approach import Approach, AttackFlow, AttackReply, Try
 
 TRIES = 8

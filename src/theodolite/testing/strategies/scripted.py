@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 
-from theodolite.domain.strategy import TITLES, Attack
+from theodolite.domain.persona import TITLES, Attack
 from theodolite.testing.strategies.approach import Approach, AttackFlow, Try, in_sequence
 
 

@@ -17,7 +17,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext_lazy as _
 
 from theodolite.domain.errors import TheodoliteError
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.domain.wording import languages_of
 from theodolite.web.access import account_of, role_home, role_words, signed_in
 from theodolite.web.events import event_of

@@ -19,7 +19,7 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
 from theodolite.domain.errors import Conflict, InputError
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.web.access import audit, clash_of
 from theodolite.web.hosting import may_invite
 from theodolite.web.models import Account, HostedStudy, Invitation, Membership, PersonalCode, Recruit, RecruitLink

@@ -11,14 +11,12 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from theodolite.domain.codings.coded import CodedState, CodingWork
-from theodolite.domain.codings.coding import Code, Codebook
-from theodolite.domain.codings.finding import CoderPair, CodingFinding, ThemeShare
+from theodolite.domain.coding import TRIED, Code, Codebook, CodedState, CodingWork
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.estimate import Estimate
 from theodolite.domain.evidence import listed_evidence
+from theodolite.domain.findings.responses import CoderPair, CodingFinding, ThemeShare
 from theodolite.domain.identity import SHORT
-from theodolite.domain.tried import TRIED
 from theodolite.events.coding import CodingProject, record_absence, save_codebook
 from theodolite.measurement.study.risks import coding_findings
 from theodolite.reporting.words import figures

@@ -11,8 +11,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from theodolite.assessment.capture.personal import personal_details
-from theodolite.domain.codings.coded import CodedAnswer, CodedState
-from theodolite.domain.codings.coding import Code, QuoteRelease
+from theodolite.domain.coding import Code, CodedAnswer, CodedState, QuoteRelease
 from theodolite.domain.identity import digest
 from theodolite.events.coding import CodingProject, OpenText, release_quote, resolve_disagreement, save_coding
 from theodolite.web.access import audit

@@ -21,9 +21,9 @@ from theodolite.assessment.redacting import redacted
 from theodolite.domain.annotating.case import CaseAct, Redaction
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.errors import Conflict, InputError, NotFound
+from theodolite.domain.event import Role
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.people.role import Role
-from theodolite.domain.questionnaire import QuestionnaireResponse
+from theodolite.domain.schema import QuestionnaireResponse
 from theodolite.domain.study import Study
 from theodolite.events.coding import CodingProject, OpenText, coding_project, notes_in
 from theodolite.events.context import EventContext, EventStore

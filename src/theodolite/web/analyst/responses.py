@@ -12,11 +12,11 @@ from django.views.decorators.http import require_GET
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.findings.number import Significance
 from theodolite.domain.findings.responses import AnswerComparison, AnswerSide, AnswerSpread
-from theodolite.domain.findings.significance import Significance
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import ScaleKind
-from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
+from theodolite.domain.schema import Questionnaire, QuestionnaireResponse
 from theodolite.measurement.comparison import Adjustment
 from theodolite.measurement.study.responses import compare_sides, side_model
 from theodolite.reporting.words import figures

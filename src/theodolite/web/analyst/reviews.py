@@ -20,9 +20,9 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.findings.risks import CombinedReview, RiskFinding
 from theodolite.domain.instrument import Condition, Operator
-from theodolite.domain.questionnaire import QuestionnaireResponse
-from theodolite.domain.risk import Risk
+from theodolite.domain.schema import QuestionnaireResponse
 from theodolite.domain.study import Study
+from theodolite.domain.study_parts import Risk
 from theodolite.measurement.study.risks import COMBINED, risk_findings, signs_of
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.descriptions import found_words, open_words

@@ -14,12 +14,12 @@ from django.views.decorators.http import require_GET, require_POST
 from theodolite.annotation import assignment, cases, quality, submission, threads
 from theodolite.annotation.rules import IMPARTIALITY_RULES
 from theodolite.domain.annotating.case import Flag, FlagKind
-from theodolite.domain.annotating.thread import Anchor, AnchorKind, FeedbackThread, ThreadEnd
+from theodolite.domain.annotating.discrepancy import Anchor, AnchorKind, FeedbackThread, ThreadEnd
 from theodolite.domain.annotating.work import AnnotatorTask, ReservationState
 from theodolite.domain.errors import InputError, TheodoliteError
+from theodolite.domain.event import Role
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Question
-from theodolite.domain.people.role import Role
 from theodolite.domain.study import Study
 from theodolite.domain.wording import LocalisedStudy, languages_of
 from theodolite.web.access import allowed

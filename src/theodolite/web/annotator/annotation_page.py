@@ -12,8 +12,8 @@ from theodolite.assessment.completeness import asked as asked_places
 from theodolite.assessment.completeness import open_questions
 from theodolite.assessment.quoting import plain_words
 from theodolite.assessment.sentences import sentences
-from theodolite.domain.annotating.blind import BlindDialogue, BlindReference, BlindTurn
-from theodolite.domain.annotating.training import Marked
+from theodolite.domain.annotating.quality import Marked
+from theodolite.domain.annotating.work import BlindDialogue, BlindReference, BlindTurn
 from theodolite.domain.annotation import SOURCE_MATERIAL, Answer, Quote
 from theodolite.domain.guideline import Example, Guideline
 from theodolite.domain.instrument import Exemplar, Instrument, OpenQuestion, Question, QuestionLevel, ScaleKind

@@ -18,13 +18,11 @@ from django.views.decorators.http import require_GET, require_http_methods
 from theodolite.annotation import assignment, quality, review, training
 from theodolite.annotation.assignment import CategoryCount, next_work, own_counts, own_pace
 from theodolite.annotation.rules import REST_AFTER_MIN, steps_of
-from theodolite.domain.annotating.training import AnnotatorStep, CategoryStanding, StepStatus
+from theodolite.domain.annotating.quality import AnnotatorStep, CategoryStanding, StepStatus
 from theodolite.domain.annotating.work import Reservation
 from theodolite.domain.errors import InputError
+from theodolite.domain.event import AcknowledgedText, PersonProfile, Role
 from theodolite.domain.identity import digest
-from theodolite.domain.people.consent import AcknowledgedText
-from theodolite.domain.people.participant import PersonProfile
-from theodolite.domain.people.role import Role
 from theodolite.domain.study import Study
 from theodolite.domain.wording import LocalisedStudy, languages_of, localised
 from theodolite.events.consent import save_avoided_topics

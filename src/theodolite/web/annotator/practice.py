@@ -12,11 +12,11 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from theodolite.annotation import review, training
 from theodolite.annotation.rules import examples_for
 from theodolite.annotation.training import BACKGROUND, RULES
-from theodolite.domain.annotating.room import CalibrationRoom, RoomState
-from theodolite.domain.annotating.training import QualificationResult
+from theodolite.domain.annotating.discrepancy import CalibrationRoom, RoomState
+from theodolite.domain.annotating.quality import QualificationResult
 from theodolite.domain.annotation import Answer
+from theodolite.domain.event import Role
 from theodolite.domain.guideline import Guideline
-from theodolite.domain.people.role import Role
 from theodolite.web.access import AccessContext, allowed
 from theodolite.web.annotator.annotate import Frame
 from theodolite.web.annotator.annotation_page import (

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 from django.conf import settings
 from django.db import models
 
-from theodolite.domain.annotating.bulk import BulkAct
-from theodolite.domain.people.role import Role
+from theodolite.domain.annotating.work import BulkAct
+from theodolite.domain.event import Role
 from theodolite.web.models.account import new_token
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 from django.conf import settings
 from django.db import models
 
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.web.models.account import new_token
 from theodolite.web.models.hosted_study import HostedStudy, Membership
 

@@ -19,8 +19,8 @@ from theodolite.annotation.listing import dialogue_names, latest_submissions
 from theodolite.assessment.unblinding import SecretWord, plain_names, secrets_for_annotators, secrets_for_testers
 from theodolite.bootstrap.page_checks import Lookout, PageAnswer, PageLeak
 from theodolite.domain.estimate import Estimate
-from theodolite.domain.people.leak import BlindingAssessment
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
+from theodolite.domain.event_record import BlindingAssessment
 from theodolite.events.context import EventContext
 from theodolite.events.results import leaks, naming_counts
 from theodolite.reporting.words import figures

@@ -27,7 +27,7 @@ from theodolite.config.threads import Voices, Ways, silent_among
 from theodolite.config.yaml_source import InvalidStudyError
 from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.errors import Conflict, InputError, TheodoliteError
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.domain.study import Study
 from theodolite.web.access import AccessContext, allowed, audit
 from theodolite.web.events import event_of, server_store

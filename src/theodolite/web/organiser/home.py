@@ -19,10 +19,10 @@ from django.utils.formats import date_format
 from theodolite.config.starters import StarterKind, write_starter
 from theodolite.config.study import pack_names
 from theodolite.config.yaml_source import InvalidStudyError, render_diagnostics
-from theodolite.domain.criteria import CriteriaSubject
 from theodolite.domain.errors import InputError
-from theodolite.domain.people.role import Role
-from theodolite.domain.people.session import SessionState
+from theodolite.domain.event import Role
+from theodolite.domain.session import SessionState
+from theodolite.domain.study_parts import CriteriaSubject
 from theodolite.events.results import activity_counts
 from theodolite.usecases.measuring import criteria_of
 from theodolite.web.access import AccessContext, account_of, allowed, hosts_only

@@ -15,9 +15,9 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
+from theodolite.domain.event import Role
 from theodolite.domain.live import ReplyCounts
-from theodolite.domain.people.role import Role
-from theodolite.domain.people.session import Pauser, Session, SessionState
+from theodolite.domain.session import Pauser, Session, SessionState
 from theodolite.events.results import STUCK_S, CellCount, EventStatus, status_of
 from theodolite.testing.assigning import people_levels
 from theodolite.testing.opening import hours_of

@@ -16,7 +16,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
-from theodolite.domain.people.role import Role, why_not_both
+from theodolite.domain.event import Role, why_not_both
 from theodolite.domain.wording import languages_of
 from theodolite.web.access import AccessContext, allowed, clash_of_address
 from theodolite.web.accounts.invitations import (

@@ -24,9 +24,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from theodolite.domain.errors import Conflict
-from theodolite.domain.people.role import Role
-from theodolite.domain.people.session import Session, SessionState
-from theodolite.domain.people.withdrawal import Withdrawal
+from theodolite.domain.event import Role
+from theodolite.domain.event_record import Withdrawal
+from theodolite.domain.session import Session, SessionState
 from theodolite.reporting.words.figures import number_of
 from theodolite.web.access import AccessContext, allowed, audit, role_home
 from theodolite.web.accounts.invitations import WALK_IN, code_path, give_code, invitation_path

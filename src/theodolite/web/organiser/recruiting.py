@@ -23,7 +23,7 @@ from django.views.decorators.http import require_POST
 from qrcode import QRCode  # type: ignore[import-untyped] # it has no types
 from qrcode.image.svg import SvgPathImage  # type: ignore[import-untyped] # likewise
 
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.domain.wording import languages_of
 from theodolite.web.access import AccessContext, allowed, audit
 from theodolite.web.accounts.invitations import COMPLETION, code_path, why_shut, words_of

@@ -20,8 +20,8 @@ from django.views.decorators.http import require_GET, require_POST
 from theodolite.bootstrap.database import DATABASE_VARIABLE
 from theodolite.bootstrap.reports import REPORT, RESULTS
 from theodolite.domain.errors import TheodoliteError
+from theodolite.domain.event import Role
 from theodolite.domain.identity import version_of
-from theodolite.domain.people.role import Role
 from theodolite.web.access import AccessContext, allowed, audit
 from theodolite.web.events import event_of
 from theodolite.web.models import Account, HostedStudy, Measurement

@@ -16,10 +16,10 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from theodolite.config.yaml_source import InvalidStudyError, render_diagnostics
-from theodolite.domain.criteria import CriteriaSubject, StatedCriteria
 from theodolite.domain.errors import Conflict, InputError
+from theodolite.domain.event import Role
 from theodolite.domain.identity import version_of
-from theodolite.domain.people.role import Role
+from theodolite.domain.study_parts import CriteriaSubject, StatedCriteria
 from theodolite.usecases.measuring import criteria_of, state_criteria
 from theodolite.web.access import FACTOR_ROLES, AccessContext, allowed, audit, required_by_server, required_roles
 from theodolite.web.events import changes_since, last_edition, publish, server_store, study_in_files

@@ -22,8 +22,8 @@ from django.utils.safestring import SafeString
 from theodolite.bootstrap.conformance import answer_alone
 from theodolite.domain.application import Claim
 from theodolite.domain.errors import ContentRefused, TheodoliteError
+from theodolite.domain.event import Role
 from theodolite.domain.flow import FILTERED_TEXT, Exchange, SayToApplication
-from theodolite.domain.people.role import Role
 from theodolite.domain.study import Study
 from theodolite.web.access import AccessContext, allowed, audit
 from theodolite.web.asgi_handler import fill, once

@@ -25,8 +25,8 @@ from theodolite.domain.annotating.rewording import (
 )
 from theodolite.domain.annotating.work import QueueDesign
 from theodolite.domain.errors import Conflict, InputError
+from theodolite.domain.event import Role
 from theodolite.domain.guideline import Guideline
-from theodolite.domain.people.role import Role
 from theodolite.domain.schema import AnnotationSchema
 from theodolite.measurement.sample_size import IsDefect, measured_shift, sample_plan
 from theodolite.web.access import AccessContext, allowed, audit

@@ -20,9 +20,9 @@ from theodolite.config import schema_editing
 from theodolite.config.instruments import SCHEMA_FOLDER
 from theodolite.config.schema_editing import schema_path
 from theodolite.config.yaml_source import InvalidStudyError, read_yaml, render_diagnostics
-from theodolite.domain.annotating.thread import FeedbackThread, ThreadEnd
+from theodolite.domain.annotating.discrepancy import FeedbackThread, ThreadEnd
 from theodolite.domain.errors import Conflict, InputError
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.web.access import AccessContext, allowed, audit
 from theodolite.web.annotator.context import annotator_context
 from theodolite.web.models import SchemaDraft, SchemaRevision

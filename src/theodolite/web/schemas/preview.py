@@ -15,12 +15,12 @@ from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.config.schema_editing import read_schema
 from theodolite.config.yaml_source import InvalidStudyError, render_diagnostics
-from theodolite.domain.annotating.blind import BlindDialogue, BlindReference, BlindTurn
+from theodolite.domain.annotating.work import BlindDialogue, BlindReference, BlindTurn
 from theodolite.domain.errors import InputError, NotFound
+from theodolite.domain.event import Role
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import SHORT, version_of
 from theodolite.domain.instrument import Instrument, QuestionLevel
-from theodolite.domain.people.role import Role
 from theodolite.domain.schema import Category
 from theodolite.domain.shown_order import NOT_VARIED, REVERSED, QuestionOrder, ShownOrder, n_orders, shown_order_of
 from theodolite.web.access import AccessContext, allowed

@@ -12,7 +12,8 @@ from django.views.decorators.http import require_GET
 from theodolite.annotation import agreement as figures
 from theodolite.annotation.agreement import QuestionFigures, attributes, item_tokens, question_figures
 from theodolite.domain.errors import InputError
-from theodolite.domain.findings.agreeing import (
+from theodolite.domain.event import Role
+from theodolite.domain.findings.agreement import (
     AnswerStretch,
     GroupAgreement,
     PairAgreement,
@@ -20,9 +21,8 @@ from theodolite.domain.findings.agreeing import (
     UnitSpread,
 )
 from theodolite.domain.findings.number import Undefined
-from theodolite.domain.findings.order_effect import OrderEffect
+from theodolite.domain.findings.order import OrderEffect
 from theodolite.domain.instrument import ScaleKind
-from theodolite.domain.people.role import Role
 from theodolite.measurement.annotator_agreement import MOST_IN_PAIRS
 from theodolite.reporting.words.order_effects import moved_text, shift_text, side_text
 from theodolite.web.access import allowed

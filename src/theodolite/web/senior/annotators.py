@@ -14,9 +14,8 @@ from theodolite.annotation import agreement, quality, training
 from theodolite.annotation.judges import demote, promote, standings
 from theodolite.annotation.rules import most_by_judges
 from theodolite.domain.annotating.promotion import BesidePeople, Demotion, JudgeStanding, Promotion
-from theodolite.domain.annotating.quality import Conscientiousness
-from theodolite.domain.annotating.training import Onboarding
-from theodolite.domain.people.role import Role
+from theodolite.domain.annotating.quality import Conscientiousness, Onboarding
+from theodolite.domain.event import Role
 from theodolite.reporting.terminal.judges import validation_text
 from theodolite.web.access import allowed, audit
 from theodolite.web.annotator.context import AnnotatorContext

@@ -15,9 +15,9 @@ from django.views.decorators.http import require_GET, require_POST
 
 from theodolite.annotation import bulk, listing
 from theodolite.annotation.listing import Listing
-from theodolite.domain.annotating.bulk import BulkAct, BulkLine
+from theodolite.domain.annotating.work import BulkAct, BulkLine
 from theodolite.domain.errors import Conflict, InputError
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.web.access import AccessContext, allowed, audit
 from theodolite.web.annotator.context import AnnotatorContext
 from theodolite.web.models import Batch, BatchLine, Membership

@@ -11,7 +11,7 @@ from theodolite.annotation import cases, quality, queues, review, threads
 from theodolite.annotation.listing import ROOMS, n_rooms, room_lines
 from theodolite.domain.annotating.case import CaseView
 from theodolite.domain.errors import Conflict, InputError
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.web.access import AccessContext, allowed, audit
 from theodolite.web.annotator.context import annotator_context, records
 from theodolite.web.events import last_edition, study_of

@@ -14,13 +14,20 @@ from django.views.decorators.http import require_GET, require_POST
 from theodolite.annotation import cases, quality, queues, review, submission, threads
 from theodolite.annotation.listing import case_lines
 from theodolite.domain.annotating.case import CaseView, SensitiveCase
-from theodolite.domain.annotating.discrepancy import Discrepancy, DissentCause, Resolution, ReviewSheet
+from theodolite.domain.annotating.discrepancy import (
+    AnchorKind,
+    Discrepancy,
+    DissentCause,
+    FeedbackThread,
+    Resolution,
+    ReviewSheet,
+    ThreadEnd,
+)
 from theodolite.domain.annotating.quality import GoldItem, ReviewVerdict
-from theodolite.domain.annotating.thread import AnchorKind, FeedbackThread, ThreadEnd
 from theodolite.domain.annotation import NON_RESPONSE_OPTIONS, Outcome
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import InputError
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.web.access import allowed, audit
 from theodolite.web.annotator.annotation_page import AnnotationItem, annotation_page
 from theodolite.web.annotator.context import AnnotatorContext

@@ -15,7 +15,7 @@ from theodolite.bootstrap.conformance import connection_fault
 from theodolite.bootstrap.credentials import key_variable
 from theodolite.domain.application import AriaClass, Connection, GuardrailSite, HttpEndpoint
 from theodolite.domain.errors import InputError, TemplateError
-from theodolite.domain.secret_shapes import holds_secret
+from theodolite.domain.network import holds_secret
 from theodolite.testing.templates import variables_of
 from theodolite.web.credentials import can_seal, opened, seal
 from theodolite.web.models import Submission

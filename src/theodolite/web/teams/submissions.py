@@ -16,8 +16,8 @@ from django.utils import timezone
 
 from theodolite.config.load_context import shipped_files
 from theodolite.domain.errors import Conflict, TheodoliteError
+from theodolite.domain.event import Role
 from theodolite.domain.identity import digest
-from theodolite.domain.people.role import Role
 from theodolite.web.access import AccessContext, allowed, audit
 from theodolite.web.events import event_of
 from theodolite.web.models import HostedStudy, Submission

@@ -14,11 +14,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from theodolite.domain.dialogue import Level
-from theodolite.domain.people.consent import AcknowledgedText
-from theodolite.domain.people.event import LevelPlan
-from theodolite.domain.people.role import Role
-from theodolite.domain.people.session import Session, SessionState
-from theodolite.domain.questionnaire import Questionnaire
+from theodolite.domain.event import AcknowledgedText, LevelPlan, Role
+from theodolite.domain.schema import Questionnaire
+from theodolite.domain.session import Session, SessionState
 from theodolite.domain.wording import TITLE, LocalisedStudy, languages_of
 from theodolite.events.consent import is_limit_reached
 from theodolite.events.context import EventContext

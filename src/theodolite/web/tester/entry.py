@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as lazy
 
 from theodolite.domain.choices import UserType
 from theodolite.domain.errors import Conflict, InputError
-from theodolite.domain.people.session import Session
+from theodolite.domain.session import Session
 from theodolite.domain.wording import SCREENING
 from theodolite.events.consent import acknowledge, opt_out, save_profile
 from theodolite.events.context import EventContext

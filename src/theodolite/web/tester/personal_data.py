@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.views.decorators.http import require_GET
 
-from theodolite.domain.people.withdrawal import Withdrawal
-from theodolite.domain.strategy import AttemptOutcome
+from theodolite.domain.event_record import Withdrawal
+from theodolite.domain.persona import AttemptOutcome
 from theodolite.events.results import stored_data, time_text
 from theodolite.web.access import audit, open_to_all
 from theodolite.web.events import event_of

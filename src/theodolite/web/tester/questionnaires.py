@@ -15,10 +15,10 @@ from django.utils.translation import ngettext
 from theodolite.domain.annotation import Answer
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import Conflict
+from theodolite.domain.event_record import BlindingGuess, GuessedThing
 from theodolite.domain.identity import version_of
-from theodolite.domain.people.blinding import BlindingGuess, GuessedThing
-from theodolite.domain.people.session import Session
-from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
+from theodolite.domain.schema import Questionnaire, QuestionnaireResponse
+from theodolite.domain.session import Session
 from theodolite.events.consent import is_limit_reached
 from theodolite.events.rules import Step
 from theodolite.web.accounts.invitations import completion_of

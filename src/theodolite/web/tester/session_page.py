@@ -15,12 +15,11 @@ from django.views.decorators.http import require_POST
 
 from theodolite.domain.dialogue import Level, TurnState
 from theodolite.domain.errors import Conflict
+from theodolite.domain.event import AcknowledgedText, BreakRule
 from theodolite.domain.identity import digest
 from theodolite.domain.live import LiveDialogue, LiveTurn
-from theodolite.domain.people.consent import AcknowledgedText
-from theodolite.domain.people.exposure import BreakRule
-from theodolite.domain.people.session import Pauser, Session
-from theodolite.domain.strategy import AttemptOutcome
+from theodolite.domain.persona import AttemptOutcome
+from theodolite.domain.session import Pauser, Session
 from theodolite.events.chat import refusal_of, session_time_left_s
 from theodolite.events.consent import acknowledge, exposure_of
 from theodolite.events.rules import Step

@@ -12,10 +12,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from theodolite.domain.dialogue import Level
+from theodolite.domain.event import AcknowledgedText
 from theodolite.domain.identity import digest
-from theodolite.domain.people.consent import AcknowledgedText
+from theodolite.domain.persona import OWN_WAY, Attempt, AttemptOutcome, Strategy
 from theodolite.domain.scenario import Scenario, strategy_title
-from theodolite.domain.strategy import OWN_WAY, Attempt, AttemptOutcome, Strategy
 from theodolite.domain.study import Study
 from theodolite.domain.wording import CONSENT, WARNING, LocalisedStudy, goal_part, task_part
 from theodolite.events.rules import STANDS_STILL, TIME_IS_UP

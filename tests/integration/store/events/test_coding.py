@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.contract.given import NOW, a_person_session
-from theodolite.domain.codings.coding import (
+from theodolite.domain.coding import (
     Code,
     Codebook,
     Coding,
@@ -17,9 +17,9 @@ from theodolite.domain.codings.coding import (
     QuoteRelease,
 )
 from theodolite.domain.errors import Conflict, NotFound
+from theodolite.domain.event_record import Withdrawal
 from theodolite.domain.findings.risks import CombinedReview
 from theodolite.domain.identity import digest, version_of
-from theodolite.domain.people.withdrawal import Withdrawal
 from theodolite.domain.run import Run
 from theodolite.store.django_store import DjangoStore as Store
 

@@ -18,21 +18,17 @@ from tests.contract.given import (
     an_annotation,
     an_annotation_unit,
 )
-from theodolite.domain.brought import BroughtResult
 from theodolite.domain.choices import UserType
 from theodolite.domain.dialogue import Ending, Level, TesterType, TurnState
 from theodolite.domain.errors import Conflict, NotFound
-from theodolite.domain.failure import FailureKind
+from theodolite.domain.event import AcknowledgedText, Acknowledgement, PersonProfile
+from theodolite.domain.event_record import BlindingGuess, GuessedThing, Withdrawal
 from theodolite.domain.identity import digest
-from theodolite.domain.live import LiveDialogueSummary, LiveEnding, turns_of
-from theodolite.domain.people.blinding import BlindingGuess, GuessedThing
-from theodolite.domain.people.consent import AcknowledgedText, Acknowledgement
-from theodolite.domain.people.participant import PersonProfile
-from theodolite.domain.people.session import Pauser, SessionState
-from theodolite.domain.people.withdrawal import Withdrawal
-from theodolite.domain.questionnaire import QuestionnaireResponse
-from theodolite.domain.run import Run, Unit, UnitKind
-from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
+from theodolite.domain.live import BroughtResult, LiveDialogueSummary, LiveEnding, turns_of
+from theodolite.domain.persona import Attempt, AttemptOutcome, Strategy
+from theodolite.domain.run import FailureKind, Run, Unit, UnitKind
+from theodolite.domain.schema import QuestionnaireResponse
+from theodolite.domain.session import Pauser, SessionState
 from theodolite.store.django_store import DjangoStore as Store
 
 HTML = replace(a_reply(), original="<p>Yes.</p>")

@@ -9,7 +9,7 @@ from django.test import Client
 from django.test.utils import setup_test_environment, teardown_test_environment
 from django.urls import reverse
 
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.web.models import Account, HostedStudy, Membership
 
 

@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from tests.fakes.annotated_event import participant_of, queue_token
 from theodolite.annotation.assignment import next_work
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.store.models.annotating import ReservationRow, WorkItemRow
 from theodolite.web.annotator.context import records
 from theodolite.web.models import Account, AuditEntry, Batch, Membership, SavedView

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from tests.browser_pages import assert_accessible, load_by_click
 from theodolite.domain.annotating.case import FlagKind
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 
 pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(300)]
 

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from tests.fakes.published_queue import convabuse, dices, guideline, published_queue
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.store.models.annotating import QueueRow
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]

@@ -12,8 +12,8 @@ from theodolite.annotation import assignment, cases, submission, threads
 from theodolite.annotation.quality import make_gold
 from theodolite.demo.annotation import let_begin
 from theodolite.domain.annotating.case import Flag, FlagKind
-from theodolite.domain.annotating.thread import Anchor, AnchorKind
-from theodolite.domain.people.role import Role
+from theodolite.domain.annotating.discrepancy import Anchor, AnchorKind
+from theodolite.domain.event import Role
 from theodolite.store.models.annotating import GoldRow, WorkItemRow
 from theodolite.web.annotator.context import records
 from theodolite.web.models import Account, Membership

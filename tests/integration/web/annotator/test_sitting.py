@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.store.models import AnnotationRow
 from theodolite.store.models.annotating import DraftRow
 

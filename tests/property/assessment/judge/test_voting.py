@@ -15,7 +15,7 @@ from theodolite.assessment.annotating import annotate
 from theodolite.assessment.judge.voting import is_settled, majority, races
 from theodolite.domain.annotation import Answer, Outcome, Vote
 from theodolite.domain.annotator import ModelJudge, StopRule, Voting
-from theodolite.domain.replay import replay
+from theodolite.domain.flow import replay
 from theodolite.measurement.proportion import beta_below_half
 
 ASKED = guideline(question(scale=categories("yes", "no", "partly")))

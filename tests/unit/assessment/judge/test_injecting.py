@@ -12,7 +12,7 @@ from theodolite.assessment.annotating import annotate
 from theodolite.assessment.judge.escaping import escaped
 from theodolite.assessment.judge.injecting import _with_source, injected, other_side, trial
 from theodolite.config.load_context import injection_attempts
-from theodolite.domain.injection import InjectionEffect, InjectionSpot
+from theodolite.domain.findings.agreement import InjectionEffect, InjectionSpot
 from theodolite.domain.instrument import Operator, Scale, ScaleKind
 
 ASKED = guideline(

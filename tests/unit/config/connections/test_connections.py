@@ -6,7 +6,7 @@ import pytest
 
 from theodolite.config.loading import check_study, load_study
 from theodolite.config.required_access import hosts_of
-from theodolite.domain.network_settings import NetworkSettings
+from theodolite.domain.network import NetworkSettings
 
 STUDY = """study: a
 {study}

@@ -9,7 +9,7 @@ import pytest
 from theodolite.config.assembly import expanded
 from theodolite.config.loading import check_study, load_study
 from theodolite.domain.application import BodyFormat
-from theodolite.domain.fault import Severity
+from theodolite.domain.errors import Severity
 from theodolite.domain.identity import version_of
 
 STUDY = """study: a

@@ -6,7 +6,7 @@ from tests.fakes.event import an_event
 from theodolite.config.dialogue_imports import BringColumns, guessed_columns, read_brought
 from theodolite.config.tables import table_of
 from theodolite.domain.dialogue import Level, TesterType
-from theodolite.domain.recording import RecordedTurn
+from theodolite.domain.live import RecordedTurn
 
 PLACED = {"of_application": "blue", "of_scenario": "shop", "of_level": "red_teaming"}
 CHAT = BringColumns(prompt="said", response="reply", id="chat", turn="n", tester="who", **PLACED)

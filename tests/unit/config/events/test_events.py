@@ -5,9 +5,8 @@ import pytest
 from theodolite.config.loading import check_study, load_study
 from theodolite.domain.choices import Assignment
 from theodolite.domain.dialogue import Level
-from theodolite.domain.fault import Severity
-from theodolite.domain.people.event import AnnotationProcess, LevelPlan
-from theodolite.domain.people.exposure import BreakRule
+from theodolite.domain.errors import Severity
+from theodolite.domain.event import AnnotationProcess, BreakRule, LevelPlan
 from theodolite.domain.shown_order import OrderPlan, QuestionOrder
 
 STUDY = """study: a

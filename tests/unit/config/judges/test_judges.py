@@ -5,7 +5,7 @@ import pytest
 from theodolite.config.loading import check_study, load_study
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import ModelJudge, PythonLabeller, Side, StopRule, Voting, WordRule
-from theodolite.domain.fault import Severity
+from theodolite.domain.errors import Severity
 
 STUDY = """study: a
 models: {{m: {{script: [Hello]}}, n: {{script: [Hello]}}}}

@@ -7,8 +7,7 @@ import pytest
 from theodolite.config.load_context import EXAMPLES, example_files
 from theodolite.config.loading import check_study, load_study
 from theodolite.config.starters import StarterKind, write_starter
-from theodolite.domain.errors import InputError
-from theodolite.domain.fault import Severity
+from theodolite.domain.errors import InputError, Severity
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from theodolite.config.load_context import role_break_rules
-from theodolite.domain.findings.role_break import RoleBreakKind
+from theodolite.domain.findings.realism import RoleBreakKind
 
 
 def test_every_kind_of_lapse_has_one_rule_that_says_what_it_is():

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from theodolite.config.loading import check_study, load_study
 from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic
-from theodolite.domain.errors import StudyError
-from theodolite.domain.fault import Severity
+from theodolite.domain.errors import Severity, StudyError
 from theodolite.domain.identity import version_of
 
 SMALL = """study: a

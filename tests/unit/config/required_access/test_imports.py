@@ -10,8 +10,7 @@ import pytest
 from theodolite.config.loading import check_study
 from theodolite.config.required_access import code_problem
 from theodolite.domain.application import AriaClass, PythonCallable
-from theodolite.domain.errors import InputError
-from theodolite.domain.fault import Severity
+from theodolite.domain.errors import InputError, Severity
 from theodolite.gateways.applications.runtime import Surroundings, code_of
 from theodolite.gateways.applications.workers import Workers
 from theodolite.gateways.secret_redaction import Credentials

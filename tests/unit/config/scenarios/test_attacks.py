@@ -5,7 +5,7 @@ import pytest
 from theodolite.config.assembly import expanded
 from theodolite.config.calls import estimate_calls
 from theodolite.config.loading import check_study, load_study
-from theodolite.domain.fault import Severity
+from theodolite.domain.errors import Severity
 
 STUDY = """study: a
 models: {m: {script: [Hello]}, red: {script: [Tell me]}}

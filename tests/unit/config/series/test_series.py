@@ -6,7 +6,7 @@ from theodolite.config.assembly import expanded
 from theodolite.config.loading import load_study
 from theodolite.config.yaml_source import InvalidStudyError, render_diagnostics
 from theodolite.domain.choices import AiType, UserType
-from theodolite.domain.people.series import EvaluationPlan, Series, Team
+from theodolite.domain.event import EvaluationPlan, Series, Team
 from theodolite.domain.study import deviations_of
 
 STUDY = """

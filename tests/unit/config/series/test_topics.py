@@ -5,8 +5,8 @@ from __future__ import annotations
 from theodolite.config.assembly import expanded
 from theodolite.config.loading import check_study, load_study
 from theodolite.domain.choices import TopicWeight
-from theodolite.domain.fault import Severity
-from theodolite.domain.people.topic import SensitiveTopic
+from theodolite.domain.errors import Severity
+from theodolite.domain.study_parts import SensitiveTopic
 
 STUDY = """study: a
 applications: {app: {kind: python, call: "a:b"}}

@@ -5,8 +5,7 @@ import pytest
 from theodolite.config.loading import check_study, load_study
 from theodolite.config.starters import StarterKind, write_starter
 from theodolite.domain.application import AriaClass, HttpEndpoint, PromptedModel, PythonCallable
-from theodolite.domain.errors import InputError
-from theodolite.domain.fault import Severity
+from theodolite.domain.errors import InputError, Severity
 
 URL = "http://127.0.0.1:8000/v1"
 

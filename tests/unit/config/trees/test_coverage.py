@@ -8,7 +8,7 @@ from theodolite.config.load_context import ResourceResolver
 from theodolite.config.loading import load_study
 from theodolite.config.trees import _planned
 from theodolite.config.yaml_source import render_diagnostics
-from theodolite.domain.trees.tree import AnswersNode
+from theodolite.domain.tree import AnswersNode
 from theodolite.measurement.trees.construction import POSITIVE, SIMULATED
 
 EVENT = """\

@@ -7,7 +7,7 @@ import pytest
 from theodolite.config.load_context import ResourceResolver
 from theodolite.config.loading import check_study, load_study
 from theodolite.config.yaml_source import InvalidStudyError
-from theodolite.domain.trees.tree import AnswersNode
+from theodolite.domain.tree import AnswersNode
 from theodolite.measurement.trees.methods import SummaryMethod
 
 STUDY = """\

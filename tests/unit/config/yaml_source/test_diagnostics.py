@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from theodolite.config.yaml_source import Diagnostics, LocatedDiagnostic, few_of, render_diagnostics
-from theodolite.domain.fault import Severity
+from theodolite.domain.errors import Severity
 
 
 def fault(line=1, **more):

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from theodolite.config.yaml_source import read_yaml, typed
-from theodolite.domain.fault import Diagnostic
+from theodolite.domain.errors import Diagnostic
 
 
 def content(text):

@@ -7,9 +7,9 @@ import pytest
 
 from tests.fakes.misbehaviour import messages_answer
 from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError, MalformedReply, ServerFault
-from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import AskModel, Message, Reply, Speaker
 from theodolite.domain.model import ModelEndpoint, Price
+from theodolite.domain.run import FailureSource
 from theodolite.gateways.errors import AttemptError
 from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.models.anthropic_messages import TOKENS_AT_MOST, read_reply, request_body

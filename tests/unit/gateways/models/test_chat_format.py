@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from tests.fakes.misbehaviour import chat_answer
 from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError, MalformedReply, ServerFault
-from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import AskModel, Message, Reply, Speaker
 from theodolite.domain.model import ModelEndpoint, Price
-from theodolite.domain.run import Spending
+from theodolite.domain.run import FailureSource, Spending
 from theodolite.gateways.errors import AttemptError
 from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.models.chat_format import read_model_names, read_reply, request_body

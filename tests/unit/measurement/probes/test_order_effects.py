@@ -10,7 +10,7 @@ import pytest
 from tests.fakes.evidence_variants import GivenAnswer
 from theodolite.domain.errors import InputError
 from theodolite.domain.findings.number import Estimate, Undefined
-from theodolite.domain.findings.order_effect import OrderEffect, OrderFactor
+from theodolite.domain.findings.order import OrderEffect, OrderFactor
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import YES_NO, Instrument, Operator, Question, QuestionLevel, Scale, ScaleKind
 from theodolite.domain.shown_order import ShownOrder

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from theodolite.domain.findings.role_break import RoleBreakKind
+from theodolite.domain.findings.realism import RoleBreakKind
 
 LAPSES = {
     RoleBreakKind.ROLE_FLIP: (

@@ -10,13 +10,12 @@ from theodolite.domain.annotator import Annotator, ModelJudge, RecordedLabels, W
 from theodolite.domain.application import Application, PythonCallable, RecordedFile
 from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn
 from theodolite.domain.evidence import listed_evidence
-from theodolite.domain.failure import Failure, FailureKind, FailureSource
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import YES_NO, Instrument, Operator, Question, QuestionLevel, Scale, ScaleKind
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.persona import Script
 from theodolite.domain.plan import PlannedSession
-from theodolite.domain.run import Run, RunState
+from theodolite.domain.run import Failure, FailureKind, FailureSource, Run, RunState
 from theodolite.domain.study import Reference, Study
 
 NUMBERS = Scale(kind=ScaleKind.NUMBERS, lowest=1, highest=5)

@@ -11,16 +11,12 @@ from tests.fakes.evidence import changed
 from tests.unit.measurement.study.small_study import CALLABLE, SmallStudy, polite
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.application import Application, Claim, ClaimKind
-from theodolite.domain.claim import ClaimStanding, rules_meant
 from theodolite.domain.dialogue import Level
-from theodolite.domain.estimate import Undefined
-from theodolite.domain.findings.proxy_check import LevelOrder, Reach
+from theodolite.domain.estimate import ClaimStanding, Undefined, rules_meant
+from theodolite.domain.event import BreakRule, Event
+from theodolite.domain.event_record import BlindingGuess, EventRecord, GuessedThing, Withdrawal
+from theodolite.domain.findings.responses import LevelOrder, Reach
 from theodolite.domain.guideline import Violation
-from theodolite.domain.people.blinding import BlindingGuess, GuessedThing
-from theodolite.domain.people.event import Event
-from theodolite.domain.people.event_record import EventRecord
-from theodolite.domain.people.exposure import BreakRule
-from theodolite.domain.people.withdrawal import Withdrawal
 from theodolite.domain.scenario import Proxy, Scenario
 from theodolite.events.results import event_record
 from theodolite.events.sessions import end_session, withdraw

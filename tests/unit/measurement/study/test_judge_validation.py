@@ -8,8 +8,8 @@ from tests.fakes.evidence import changed, live_evidence
 from tests.fakes.evidence_variants import AGE, OLD, grouped_evidence, labelled_evidence, split
 from tests.fakes.evidence_variants import judged as judged_labels
 from theodolite.domain.annotation import Answer, Outcome
+from theodolite.domain.estimate import ALL_APPLICATIONS
 from theodolite.domain.instrument import QuestionLevel
-from theodolite.domain.validation_report import ALL_APPLICATIONS
 from theodolite.measurement.study.judge_validation import ceiling_figures, group_figures, validate_judge
 
 

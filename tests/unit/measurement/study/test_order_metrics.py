@@ -16,8 +16,7 @@ from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.findings.order_effect import OrderFactor
-from theodolite.domain.findings.order_metrics import RunScores
+from theodolite.domain.findings.order import OrderFactor, RunScores
 from theodolite.domain.instrument import Operator
 from theodolite.domain.shown_order import ShownOrder
 from theodolite.measurement import measure_study

@@ -11,7 +11,7 @@ from theodolite.domain.annotator import PEOPLE
 from theodolite.domain.answer_rules import annotators_of, labels_of
 from theodolite.domain.estimate import Undefined
 from theodolite.domain.estimate_subject import Measure
-from theodolite.domain.trees.tree import TreeOutline
+from theodolite.domain.tree import TreeOutline
 from theodolite.measurement.study.findings import measure_study
 from theodolite.measurement.study.trees import tree_leaves
 from theodolite.measurement.trees.construction import TreeSources, build_design

@@ -12,10 +12,10 @@ from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.estimate import Estimate, Outcomes, Undefined
 from theodolite.domain.estimate_subject import EstimateSubject
+from theodolite.domain.findings.agreement import InjectionEffect, InjectionTrial
 from theodolite.domain.guideline import Violation
-from theodolite.domain.injection import InjectionEffect, InjectionTrial
 from theodolite.domain.instrument import Operator, QuestionLevel
-from theodolite.domain.strategy import Aim, Attack, Attempt, AttemptOutcome, Strategy
+from theodolite.domain.persona import Aim, Attack, Attempt, AttemptOutcome, Strategy
 from theodolite.measurement import measure_study
 from theodolite.measurement.proportion import DIALOGUES
 from theodolite.measurement.study.rates import turned_shares

@@ -13,12 +13,10 @@ from theodolite.domain.dialogue import Ending, Level, TesterType
 from theodolite.domain.estimate import Estimate, Measurement, Outcomes, Undefined
 from theodolite.domain.estimate_subject import EstimateSubject, GroupValue, Measure
 from theodolite.domain.evidence import listed_evidence
-from theodolite.domain.findings.realism import GroupCover, SpokenSide, StyleMark
-from theodolite.domain.findings.role_break import RoleBreak, RoleBreakKind
-from theodolite.domain.persona import Persona
+from theodolite.domain.findings.realism import GroupCover, RoleBreak, RoleBreakKind, SpokenSide, StyleMark
+from theodolite.domain.persona import Persona, Strategy
 from theodolite.domain.run import Run, RunState
 from theodolite.domain.scenario import Scenario
-from theodolite.domain.strategy import Strategy
 from theodolite.measurement import defect_rate, measure_study
 from theodolite.measurement.study.realism import PackedLapses, RealismBook, are_comparable, prompt_mark, realisms
 

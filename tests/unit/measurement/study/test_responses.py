@@ -10,7 +10,7 @@ from theodolite.domain.annotation import Outcome
 from theodolite.domain.dialogue import Level
 from theodolite.domain.estimate import Undefined
 from theodolite.domain.instrument import Orientation
-from theodolite.domain.trees.tree import AnswersNode, Edge, SummaryNode, TreeDesign, ValueRange
+from theodolite.domain.tree import AnswersNode, Edge, SummaryNode, TreeDesign, ValueRange
 from theodolite.measurement.ordinal import ordinal_model
 from theodolite.measurement.rank_tests import brunner_munzel_test, friedman, kruskal_wallis, signed_rank_test
 from theodolite.measurement.study.responses import compare_sides, response_findings, side_model

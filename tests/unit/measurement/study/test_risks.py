@@ -8,16 +8,14 @@ from tests.fakes.codings import BOOK, CODINGS, CONSENSUS, VERSION, WORK, about, 
 from tests.fakes.evidence import xstest_evidence as refused_evidence
 from tests.fakes.responses import STUDY, evidence, response
 from theodolite.domain.choices import Identification
-from theodolite.domain.codings.coded import CodedState, CodingWork, books_by_version
-from theodolite.domain.codings.coding import Coding, OpenAnswer
-from theodolite.domain.codings.finding import ThemeQuote
+from theodolite.domain.coding import TRIED, CodedState, Coding, CodingWork, OpenAnswer, books_by_version, tried_in
 from theodolite.domain.dialogue import Level
 from theodolite.domain.estimate import Undefined
+from theodolite.domain.findings.responses import ThemeQuote
 from theodolite.domain.findings.risks import CombinedReview
 from theodolite.domain.instrument import Condition, Operator
-from theodolite.domain.risk import Risk
 from theodolite.domain.scenario import Scenario
-from theodolite.domain.tried import TRIED, tried_in
+from theodolite.domain.study_parts import Risk
 from theodolite.measurement.study.risks import RiskUnit, coding_findings, risk_contrasts, risk_findings, risk_parts
 
 BAD = Condition(question="after.bad", operator=Operator.AT_LEAST, values=("6",))

@@ -22,7 +22,7 @@ from theodolite.domain.instrument import (
     Scale,
     ScaleKind,
 )
-from theodolite.domain.trees.tree import AnswersNode, Dimension, SummaryNode, TreeOutline
+from theodolite.domain.tree import AnswersNode, Dimension, SummaryNode, TreeOutline
 from theodolite.measurement import MeasurementTree
 from theodolite.measurement.trees.checks import design_faults
 from theodolite.measurement.trees.construction import POSITIVE, SIMULATED, TreeSources, build_design

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.fakes.builders import live, study
+from theodolite.domain.event import Event
 from theodolite.domain.identity import version_of
-from theodolite.domain.people.event import Event
 from theodolite.reporting.comparing.study_changes import ChangeKind, changes_between
 
 EARLIER = study(

@@ -9,9 +9,9 @@ import pytest
 from scipy import stats
 
 from tests.fakes.evidence import changed, facts, live_evidence, xstest_evidence
-from theodolite.domain.call import Call
 from theodolite.domain.dialogue import TesterType
 from theodolite.domain.flow import Reply
+from theodolite.domain.status import Call
 from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.exporting.dialogue_rows import COLUMNS, dialogue_columns, dialogue_rows
 from theodolite.reporting.queries.cases import pseudonyms

@@ -10,9 +10,9 @@ from dataclasses import replace
 import pytest
 
 from tests.fakes.evidence import changed, live_evidence, xstest_evidence
-from theodolite.domain.call import Call
 from theodolite.domain.dialogue import TesterType
 from theodolite.domain.flow import Message, Reply, Speaker
+from theodolite.domain.status import Call
 from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.exporting.inspect_log import inspect_log_name, write_inspect_log
 

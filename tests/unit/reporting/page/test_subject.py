@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tests.fakes.evidence import facts
 from tests.fakes.report import evidence_named, findings_named, words
-from theodolite.domain.questionnaire import QuestionnaireResponse
+from theodolite.domain.schema import QuestionnaireResponse
 from theodolite.reporting.page.subject import subject_of
 
 LIVE = evidence_named("live")

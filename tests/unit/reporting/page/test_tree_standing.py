@@ -7,7 +7,7 @@ import pytest
 
 from tests.fakes.evidence import facts
 from tests.fakes.report import evidence_named, findings_named, report_named, words
-from theodolite.domain.trees.finding import TreeComparison, TreeStanding
+from theodolite.domain.tree_finding import TreeComparison, TreeStanding
 from theodolite.reporting.page.subject import subject_of
 from theodolite.reporting.page.tree_standing import standing_picture
 

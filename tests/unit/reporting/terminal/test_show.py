@@ -6,10 +6,9 @@ import pytest
 
 from tests.fakes.evidence import live_evidence, xstest_evidence
 from theodolite.domain.annotation import Control, Vote
-from theodolite.domain.dialogue import Turn
-from theodolite.domain.passage import Passage, found_text, in_turn
-from theodolite.domain.printable import printable
-from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
+from theodolite.domain.dialogue import Passage, Turn, found_text, in_turn
+from theodolite.domain.persona import Attempt, AttemptOutcome, Strategy
+from theodolite.domain.text import printable
 from theodolite.reporting.terminal.show import first_text, show_text
 
 

@@ -3,8 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from theodolite.domain.failure import FailureSource
-from theodolite.domain.run import Run, RunState, Spending, UnitKind
+from theodolite.domain.run import FailureSource, Run, RunState, Spending, UnitKind
 from theodolite.domain.status import CallsSoFar, RunPace, Status
 from theodolite.reporting.terminal.status import status_document, status_text
 

@@ -7,8 +7,7 @@ import pytest
 from tests.fakes.evidence import changed, facts
 from tests.fakes.report import NAMES, evidence_named, report_named, summary_named, words
 from theodolite.domain.annotation import Answer, Outcome
-from theodolite.domain.persona import Script
-from theodolite.domain.strategy import Aim, Attack
+from theodolite.domain.persona import Aim, Attack, Script
 from theodolite.measurement import measure_study
 from theodolite.reporting.terminal.summary import summary_text
 

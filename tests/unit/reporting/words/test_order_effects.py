@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from theodolite.domain.findings.number import Estimate, Undefined
-from theodolite.domain.findings.order_effect import OrderEffect, OrderFactor, OrderSide
+from theodolite.domain.findings.order import OrderEffect, OrderFactor, OrderSide
 from theodolite.reporting.words.order_effects import moved_text, shift_text, side_text
 
 SHIFT = Estimate(

@@ -5,7 +5,7 @@ import codecs
 import pytest
 
 from theodolite.domain.errors import PlanError
-from theodolite.domain.strategy import Aim, Attack, AttemptOutcome
+from theodolite.domain.persona import Aim, Attack, AttemptOutcome
 from theodolite.testing.strategies.approach import AttackReply, Try
 from theodolite.testing.strategies.catalogue import APPROACHES, approach_of
 

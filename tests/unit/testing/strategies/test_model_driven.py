@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import AskModel
-from theodolite.domain.strategy import Aim, Attack, AttemptOutcome
+from theodolite.domain.persona import Aim, Attack, AttemptOutcome
+from theodolite.domain.run import FailureSource
 from theodolite.testing.strategies.approach import AttackReply
 from theodolite.testing.strategies.catalogue import approach_of
 from theodolite.testing.strategies.model_driven import TRIES, adaptive

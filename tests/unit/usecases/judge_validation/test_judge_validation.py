@@ -10,7 +10,7 @@ from tests.fakes.evidence import live_evidence, xstest_evidence
 from tests.fakes.evidence_variants import labelled_evidence
 from tests.fakes.store import FakeStore
 from theodolite.domain.errors import InputError
-from theodolite.domain.validation_report import ValidationReport
+from theodolite.domain.estimate import ValidationReport
 from theodolite.usecases.judge_validation import judges_named, validation_report_of
 from theodolite.usecases.measuring import validation_reports_of
 

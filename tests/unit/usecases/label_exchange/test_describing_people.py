@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from tests.fakes.store import FakeStore
 from theodolite.domain.choices import UserType
-from theodolite.domain.people.participant import PersonProfile
+from theodolite.domain.event import PersonProfile
 from theodolite.usecases.label_exchange import keep_descriptions
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)

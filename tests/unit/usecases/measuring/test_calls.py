@@ -9,11 +9,10 @@ import pytest
 from tests.fakes.builders import dialogue, judge, sessions_of, study, unit
 from theodolite.assessment.judge.prompt import judge_messages
 from theodolite.domain.annotation import Annotation
-from theodolite.domain.call import Call
-from theodolite.domain.flow import Reply
+from theodolite.domain.flow import JournalEntry, Reply, Waiting, advance, begin
 from theodolite.domain.identity import version_of
-from theodolite.domain.replay import JournalEntry, Waiting, advance, begin
 from theodolite.domain.run import UnitKind
+from theodolite.domain.status import Call
 from theodolite.usecases.measuring import calls_of
 from theodolite.usecases.running import StudyFlows
 

@@ -9,8 +9,8 @@ from tests.fakes.builders import by_hand, dialogue, judge, latest_evidence, sess
 from tests.fakes.store import FakeStore
 from theodolite.domain.annotation import Annotation, Answer, Outcome
 from theodolite.domain.errors import InputError, NotFound
+from theodolite.domain.event import PersonProfile
 from theodolite.domain.identity import version_of
-from theodolite.domain.people.participant import PersonProfile
 from theodolite.domain.study import Sampling
 from theodolite.testing.planning import draw_plan
 from theodolite.usecases.measuring import annotator_attributes_in, with_people

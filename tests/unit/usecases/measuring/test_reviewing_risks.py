@@ -8,7 +8,7 @@ from tests.fakes.event import an_event, an_open_event
 from theodolite.domain.choices import Identification, Impact
 from theodolite.domain.errors import InputError
 from theodolite.domain.findings.risks import CombinedReview
-from theodolite.domain.risk import Risk
+from theodolite.domain.study_parts import Risk
 from theodolite.usecases.measuring import keep_review, reviews_of
 
 RISKS = (Risk(name="both", identified_by=Identification.BOTH), Risk(name="plain"))

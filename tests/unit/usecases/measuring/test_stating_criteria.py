@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.fakes.store import FakeStore
-from theodolite.domain.criteria import CriteriaSubject
 from theodolite.domain.errors import Conflict, InputError
+from theodolite.domain.study_parts import CriteriaSubject
 from theodolite.usecases.measuring import criteria_of, state_criteria
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

@@ -20,9 +20,8 @@ from tests.fakes.builders import (
 from tests.fakes.clients import Switchboard, Watcher, clients_for, to_model, usual_answer
 from tests.fakes.store import FakeStore
 from theodolite.domain.errors import ContentRefused, PlanError, StorageUnavailable, TimedOut
-from theodolite.domain.failure import FailureKind, FailureSource
 from theodolite.domain.flow import FILTERED_TEXT, SayToApplication
-from theodolite.domain.run import RunState, UnitKind
+from theodolite.domain.run import FailureKind, FailureSource, RunState, UnitKind
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Budget, Reference
 from theodolite.testing.planning import draw_plan

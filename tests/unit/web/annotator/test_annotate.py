@@ -8,7 +8,7 @@ from tests.unit.web.annotator.test_annotation_page import DIALOGUE, GUIDELINE
 
 from theodolite.domain.schema import AnnotationSchema, Category
 from theodolite.domain.study import Study
-from theodolite.domain.translation import Translation
+from theodolite.domain.study_parts import Translation
 from theodolite.domain.wording import localised, texts_of, written
 from theodolite.web.annotator.annotate import in_language
 from theodolite.web.annotator.annotation_page import annotation_page

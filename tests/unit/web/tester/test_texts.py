@@ -6,7 +6,7 @@ import pytest
 from django.utils import translation
 
 from tests.fakes.builders import study
-from theodolite.domain.strategy import OWN_WAY, TITLES, AttemptOutcome, Strategy
+from theodolite.domain.persona import OWN_WAY, TITLES, AttemptOutcome, Strategy
 from theodolite.testing.strategies.catalogue import APPROACHES
 from theodolite.web.tester.texts import LONGEST, Unreadable, notes_on, ways_of, with_note
 

@@ -7,8 +7,8 @@ import pytest
 from tests.fakes.evidence import live_evidence
 from tests.fakes.evidence_variants import labelled_evidence
 from theodolite.domain.choices import MeanCorrection, RateCorrection
-from theodolite.domain.correction import Calibration, CorrectionChoice
 from theodolite.domain.estimate import Undefined
+from theodolite.domain.study_parts import Calibration, CorrectionChoice
 from theodolite.measurement import measure_study
 from theodolite.measurement.study.rates import NOT_DRAWN
 

@@ -9,8 +9,8 @@ import pytest
 
 from theodolite.domain.dialogue import Level
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.findings.proxy_check import LevelOrder, ProxyCheck, ProxyRate
-from theodolite.domain.findings.significance import Significance
+from theodolite.domain.findings.number import Significance
+from theodolite.domain.findings.responses import LevelOrder, ProxyCheck, ProxyRate
 from theodolite.domain.study import Study
 from theodolite.reporting.page.applications import proxy_table
 from theodolite.reporting.results.testers import proxy_entry

@@ -3,8 +3,8 @@ import json
 
 from tests.fakes.evidence import facts
 from tests.fakes.report import assets, data_of, evidence_named, findings_named
-from theodolite.domain.call import Call
 from theodolite.domain.flow import Message, Reply, Speaker
+from theodolite.domain.status import Call
 from theodolite.reporting.page.dialogues import LETTERS, CallTexts
 from theodolite.reporting.page.report import report_pieces
 

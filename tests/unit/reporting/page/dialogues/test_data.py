@@ -4,7 +4,7 @@ import pytest
 
 from tests.fakes.builders import dialogue, turn
 from theodolite.domain.dialogue import Ending, TesterType
-from theodolite.domain.strategy import Strategy
+from theodolite.domain.persona import Strategy
 from theodolite.reporting.page.dialogues import CallTexts, _dialogue, _ending, _Kept
 
 NOTED = (Strategy(name="role_play", dialogue="unit-1"),)

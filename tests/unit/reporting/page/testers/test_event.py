@@ -12,11 +12,16 @@ from tests.fakes.evidence_variants import grouped_evidence, split
 from tests.fakes.report import assets, words
 from tests.unit.reporting.results.document.test_document import schema
 from theodolite.domain.dialogue import Level
+from theodolite.domain.event_record import (
+    BlindingAssessment,
+    EventFinding,
+    ExposureTally,
+    GuessedThing,
+    LanguageTally,
+    Withdrawal,
+    WithdrawalTally,
+)
 from theodolite.domain.findings.number import Undefined
-from theodolite.domain.people.blinding import GuessedThing
-from theodolite.domain.people.event_record import EventFinding, ExposureTally, LanguageTally, WithdrawalTally
-from theodolite.domain.people.leak import BlindingAssessment
-from theodolite.domain.people.withdrawal import Withdrawal
 from theodolite.measurement import defect_rate, measure_study
 from theodolite.reporting.page.report import report_html
 from theodolite.reporting.page.subject import subject_of

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tests.fakes.evidence import facts
 from tests.fakes.report import assets, evidence_named, findings_named, words
-from theodolite.domain.findings.role_break import RoleBreak, RoleBreakCheck, RoleBreakKind
+from theodolite.domain.findings.realism import RoleBreak, RoleBreakCheck, RoleBreakKind
 from theodolite.reporting.page.report import report_html
 from theodolite.reporting.page.subject import subject_of
 from theodolite.reporting.page.testers import LONGEST, role_break_table

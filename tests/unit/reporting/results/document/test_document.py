@@ -7,7 +7,7 @@ import pytest
 from tests.fakes.evidence import facts
 from tests.fakes.report import NAMES, evidence_named, findings_named, schema_named
 from theodolite.domain.estimate import Findings, Undefined
-from theodolite.domain.findings.schema_tally import SchemaTally
+from theodolite.domain.findings.number import SchemaTally
 from theodolite.reporting.results.document import results_document, results_pieces
 
 FIELDS = {

@@ -8,7 +8,7 @@ import jsonschema
 from tests.unit.reporting.results.document.test_document import schema
 from theodolite.domain.dialogue import Level
 from theodolite.domain.findings.risks import RiskFinding
-from theodolite.domain.risk import Risk
+from theodolite.domain.study_parts import Risk
 from theodolite.measurement.study.risks import RiskUnit, adjusted_together, risk_contrasts, risk_parts
 from theodolite.reporting.page.applications import risk_table
 from theodolite.reporting.results.testers import risk_entry

@@ -5,7 +5,7 @@ import pytest
 from tests.fakes.evidence import live_evidence
 from tests.fakes.evidence_variants import PLAIN, VOTES
 from theodolite.domain.annotator import ModelJudge
-from theodolite.domain.findings.judge_diagnostics import VoteAdvice
+from theodolite.domain.findings.agreement import VoteAdvice
 from theodolite.reporting.terminal.judges import conduct_lines
 
 STUDY = live_evidence().study

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from theodolite.domain.criteria import CriteriaSubject, StatedCriteria
+from theodolite.domain.study_parts import CriteriaSubject, StatedCriteria
 from theodolite.reporting.words.descriptions import criteria_facts
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from theodolite.domain.findings.role_break import RoleBreak, RoleBreakCheck, RoleBreakKind
+from theodolite.domain.findings.realism import RoleBreak, RoleBreakCheck, RoleBreakKind
 from theodolite.reporting.words.descriptions import role_breaks_text
 
 

@@ -1,0 +1,436 @@
+"""Coding: open answers of testers, sorted by people under the codes of a codebook."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from theodolite.domain.annotation import Answer, Outcome
+from theodolite.domain.errors import InputError, did_you_mean
+from theodolite.domain.identity import digest, version_of
+from theodolite.domain.instrument import Instrument, Question, Scale, ScaleKind
+from theodolite.domain.live import LiveDialogueSummary
+from theodolite.domain.persona import Attempt, Strategy
+from theodolite.domain.schema import Questionnaire, QuestionnaireResponse
+from theodolite.domain.session import SessionState
+from theodolite.domain.text import blocked
+
+CODERS = 2
+
+"""People who code each answer, blind to each other; count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Code:
+    """One thing that an answer may speak of.
+
+    Attributes:
+        name: What coders and readers call it; unique in its codebook.
+        definition: What it means, in a sentence or two.
+        include: When it is given.
+        exclude: When it is not given, although one might think so.
+        example: Words to which it is given; invented, or released by whoever wrote them.
+    """
+
+    name: str
+    definition: str
+    include: str = ""
+    exclude: str = ""
+    example: str = ""
+
+    @property
+    def meaning(self) -> tuple[str, str, str]:
+        """What decides whether an answer has the code; an example only shows it."""
+        return self.definition, self.include, self.exclude
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Codebook:
+    """The codes for some questions of a study at one time; never changed, a further revision takes its place.
+
+    Attributes:
+        study: Name of the study.
+        codes: In the order in which coders see them.
+        revision: Number of the revision among those of its name, from 1.
+        by: Opaque key of who wrote it.
+        note: What has changed, and why.
+        name: What it is called; empty for the one that is for all questions no other one is for.
+        covers: Places of the questions that it is for, as `OpenAnswer.place` has them; empty without a name.
+    """
+
+    study: str
+    codes: tuple[Code, ...]
+    revision: int = 1
+    by: str = ""
+    note: str = ""
+    name: str = ""
+    covers: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse codes without a name or meaning, and two of one name; says all faults at once."""
+        names = [code.name.casefold() for code in self.codes]
+        faults = [f"`{code.name}` says not what it means" for code in self.codes if not code.definition.strip()]
+        faults += ["a code has no name"] if "" in names else []
+        faults += [f"two codes are called `{name}`" for name in dict.fromkeys(names) if names.count(name) > 1 and name]
+        faults += [] if names else ["there is no code"]
+        faults += [f"`{self.name}` does not say which questions it is for"] if self.name and not self.covers else []
+        faults += ["a codebook for some questions alone has no name"] if self.covers and not self.name else []
+        if faults:
+            message = f"a codebook names each code once and defines it: {'; '.join(faults)}"
+            raise InputError(message)
+
+    @staticmethod
+    def subject(study: str) -> str:
+        """Return the hash under which the codebooks of a study are filed."""
+        return digest("codebooks", study)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its codes, in order."""
+        return tuple(code.name for code in self.codes)
+
+    def check(self, codes: Sequence[str]) -> None:
+        """Refuse codes that are not in it.
+
+        Raises:
+            InputError: If there are some.
+        """
+        strange = [f"`{name}`{did_you_mean(name, self.names)}" for name in codes if name not in self.names]
+        if strange:
+            message = f"the codebook has no code {', '.join(strange)}; its codes are {', '.join(self.names)}"
+            raise InputError(message)
+
+    def outdates(self, earlier: Codebook, codes: Sequence[str]) -> bool:
+        """Tell whether an answer that was coded by an earlier revision must be looked at again.
+
+        A code that is new, or means something else now, may belong to any answer. One
+        that is gone only concerns answers that bear it. Examples and order concern none.
+
+        Args:
+            earlier: By which it was coded.
+            codes: What it was given.
+        """
+        known = {code.name: code.meaning for code in earlier.codes}
+        is_new = any(known.get(code.name) != code.meaning for code in self.codes)
+        return is_new or any(name not in self.names for name in codes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class OpenAnswer:
+    """Where something was written: the answer of one session's tester to one open question.
+
+    Attributes:
+        session: Key of the session.
+        questionnaire: Name of the questionnaire.
+        question: Name of the question.
+    """
+
+    session: str
+    questionnaire: str
+    question: str
+
+    @property
+    def place(self) -> str:
+        """The question, as `questionnaire.question`."""
+        return f"{self.questionnaire}.{self.question}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoderAbsence:
+    """That a coder has left, or is back; what they have coded stays, what they would code again goes to others.
+
+    Attributes:
+        study: Name of the study.
+        coder: Opaque key of the person.
+        is_away: Whether they have left; False where they are back.
+        by: Opaque key of who wrote it down.
+        reason: Why, in their words.
+        revision: Number of the revision, from 1; the latest counts.
+    """
+
+    study: str
+    coder: str
+    is_away: bool
+    by: str
+    reason: str = ""
+    revision: int = 1
+
+    @staticmethod
+    def subject(study: str) -> str:
+        """Return the hash under which the absences of a study are filed."""
+        return digest("coder absences", study)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coding:
+    """What one coder sees in one answer; a later revision of the same coder counts, and the earlier ones stay.
+
+    Attributes:
+        answer: Which answer.
+        coder: Opaque key of the person.
+        codes: Names of the codes; none where none fits, which is an answer of its own.
+        codebook: Content hash of the codebook.
+        memo: What the coder thinks about it, for those who code.
+        revision: Number of the revision, from 1.
+        at: When; UTC, None before it is kept.
+    """
+
+    answer: OpenAnswer
+    coder: str
+    codes: tuple[str, ...]
+    codebook: str
+    memo: str = ""
+    revision: int = 1
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodingResolution:
+    """What came of talking about an answer that was coded differently; the codings stay as they are.
+
+    Attributes:
+        answer: Which answer.
+        codebook: Content hash of the codebook.
+        codes: What those who talked agreed on; None where they did not.
+        participants: Opaque keys of those who talked.
+        rationale: Why, in their words.
+        revision: Number of the revision, from 1; the latest counts.
+    """
+
+    answer: OpenAnswer
+    codebook: str
+    codes: tuple[str, ...] | None
+    participants: tuple[str, ...]
+    rationale: str = ""
+    revision: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class HiddenStretch:
+    """A stretch of a text that is not shown: where it begins, and the place behind its end; characters, from 0."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuoteRelease:
+    """Leave to show an answer word by word, but for what is hidden; nothing is shown without one.
+
+    Attributes:
+        answer: Which answer.
+        by: Opaque key of who read it and gave leave.
+        hidden: What is not shown; the original stays as it is.
+        is_given: Whether it may be shown; False where leave was taken back.
+        revision: Number of the revision, from 1; the latest counts.
+    """
+
+    answer: OpenAnswer
+    by: str
+    hidden: tuple[HiddenStretch, ...] = ()
+    is_given: bool = True
+    revision: int = 1
+
+    def shown(self, text: str) -> str:
+        """Return the answer as it may be shown: of the same length, hidden words blocked out."""
+        for stretch in self.hidden:
+            text = blocked(text, stretch.start, stretch.end)
+        return text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleasedAnswer:
+    """An answer as it may be shown, with who can be told of it: never a person.
+
+    Attributes:
+        answer: Which answer.
+        text: Its words, hidden ones blocked out, names of applications and personal details masked.
+    """
+
+    answer: OpenAnswer
+    text: str
+
+
+class CodedState(StrEnum):
+    """Where the coding of an answer stands."""
+
+    UNCODED = "not coded yet"
+    ONCE = "coded by one person"
+    ALIKE = "coded alike"
+    DISPUTED = "coded differently"
+    CONSENSUS = "settled by consensus"
+    NO_CONSENSUS = "no consensus"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodedAnswer:
+    """An answer with the codings that count now.
+
+    Attributes:
+        answer: Which answer.
+        codings: One a coder, by a codebook that still holds; the first to code it first.
+        resolution: What came of talking about it; None where nobody did, or the codebook has changed since.
+    """
+
+    answer: OpenAnswer
+    codings: tuple[Coding, ...] = ()
+    resolution: CodingResolution | None = None
+
+    @property
+    def state(self) -> CodedState:
+        """Where it stands."""
+        if self.resolution is not None:
+            return CodedState.NO_CONSENSUS if self.resolution.codes is None else CodedState.CONSENSUS
+        if len(self.codings) < CODERS:
+            return CodedState.ONCE if self.codings else CodedState.UNCODED
+        is_alike = len({frozenset(coding.codes) for coding in self.codings}) == 1
+        return CodedState.ALIKE if is_alike else CodedState.DISPUTED
+
+    @property
+    def is_coded(self) -> bool:
+        """Whether everybody has coded it who is to."""
+        return self.state not in {CodedState.UNCODED, CodedState.ONCE}
+
+    def has(self, code: str) -> bool | None:
+        """Tell whether it has a code; None while that is not known, or not agreed on.
+
+        Coders who differ on one code may well say the same of another, and no code is given by the greater number.
+        """
+        if not self.is_coded:
+            return None
+        if self.resolution is not None and self.resolution.codes is not None:
+            return code in self.resolution.codes
+        said = {code in coding.codes for coding in self.codings}
+        return said.pop() if len(said) == 1 else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodingWork:
+    """Everything that was done about open answers of a study.
+
+    Attributes:
+        codebooks: All revisions of all codebooks by content hash, the oldest first.
+        codings: Latest revision of each coder and answer.
+        resolutions: Latest revision of each answer that was talked about.
+        releases: Latest revision of each answer that somebody read for being quoted.
+        quotes: Answers as they may be shown.
+        away: Opaque keys of coders who have left.
+    """
+
+    codebooks: Mapping[str, Codebook] = field(default_factory=dict)
+    codings: tuple[Coding, ...] = ()
+    resolutions: tuple[CodingResolution, ...] = ()
+    releases: tuple[QuoteRelease, ...] = ()
+    quotes: tuple[ReleasedAnswer, ...] = ()
+    away: frozenset[str] = frozenset()
+
+    @property
+    def current(self) -> dict[str, Codebook]:
+        """The codebooks that hold now, by name; the one for all other questions has none, and comes first."""
+        latest = {book.name: book for book in self.codebooks.values()}
+        return dict(sorted(latest.items()))
+
+    def codebook_for(self, place: str) -> Codebook | None:
+        """Return the codebook by which a question is coded now; None where there is none for it.
+
+        Args:
+            place: The question, as `OpenAnswer.place` has it.
+        """
+        books = self.current
+        return next((book for book in books.values() if place in book.covers), books.get(""))
+
+    def is_due(self, coding: Coding) -> bool:
+        """Tell whether an answer must be coded again, since the codebook has changed in what concerns it."""
+        return not self._holds(coding.answer, coding.codebook, coding.codes)
+
+    def vacant(self, answer: OpenAnswer) -> str:
+        """Return the coder whose place at an answer is free, as they have left and would code it again; or nothing."""
+        mine = (one for one in self.codings if one.answer == answer and one.coder in self.away)
+        return next((one.coder for one in mine if self.is_due(one)), "")
+
+    def coded(self, answers: Iterable[OpenAnswer]) -> Iterator[CodedAnswer]:
+        """Yield where each of some answers stands, in their order."""
+        by_answer: dict[OpenAnswer, list[Coding]] = {}
+        for coding in self.codings:
+            if not self.is_due(coding):
+                by_answer.setdefault(coding.answer, []).append(coding)
+        settled = {
+            one.answer: one for one in self.resolutions if self._holds(one.answer, one.codebook, one.codes or ())
+        }
+        for answer in answers:
+            codings = tuple(by_answer.get(answer, ()))
+            settlement = settled.get(answer) if len(codings) >= CODERS else None
+            yield CodedAnswer(answer=answer, codings=codings, resolution=settlement)
+
+    def _holds(self, answer: OpenAnswer, codebook: str, codes: Sequence[str]) -> bool:
+        now, then = self.codebook_for(answer.place), self.codebooks.get(codebook)
+        return now is not None and then is not None and not now.outdates(then, codes)
+
+
+def books_by_version(books: Iterable[Codebook]) -> dict[str, Codebook]:
+    """Return codebooks by content hash, the oldest revision first."""
+    return {version_of(book): book for book in sorted(books, key=lambda book: book.revision)}
+
+
+TRIED: Final = Questionnaire(
+    name="notes while testing",
+    title="What I tried",
+    instrument=Instrument(
+        name="notes while testing",
+        questions=(
+            Question(
+                name="tried",
+                text="What was tried, how was it refined, and what came of it?",
+                scale=Scale(kind=ScaleKind.TEXT),
+            ),
+        ),
+    ),
+)
+
+"""The question that every red teamer answers on the page of the dialogue. No name of a study's own has spaces."""
+
+
+def tried_in(held: Iterable[LiveDialogueSummary]) -> Iterator[QuestionnaireResponse]:
+    """Yield what was written down in each session that is over, as one answer; nothing for sessions without a note.
+
+    Args:
+        held: Dialogues of people, in order.
+    """
+    by_session: dict[str, list[LiveDialogueSummary]] = defaultdict(list)
+    for one in held:
+        by_session[one.session.key].append(one)
+    question, version = TRIED.instrument.questions[0].name, version_of(TRIED)
+    for dialogues in by_session.values():
+        session = dialogues[0].session
+        lines = [_told(strategy) for one in dialogues for strategy in one.strategies]
+        if not lines or not session.is_over or session.state is SessionState.WITHDRAWN:
+            continue
+        yield QuestionnaireResponse(
+            session=session.key,
+            participant=session.participant,
+            questionnaire=TRIED.name,
+            instrument_version=version,
+            answers=(Answer(question=question, outcome=Outcome.ANSWERED, value="\n".join(lines)),),
+            submitted=True,
+            application=session.application,
+            scenario=session.scenario,
+            level=session.level,
+            dialogues=tuple(one.unit for one in dialogues if one.unit),
+            groups=dialogues[0].groups,
+        )
+
+
+def _told(strategy: Strategy) -> str:
+    """Return a strategy in one line: its name, then what was tried and what it brought, in order."""
+    tries = "; ".join(_tried(attempt) for attempt in strategy.attempts)
+    name = strategy.name.replace("_", " ")
+    return f"{name}: {tries}" if tries else name
+
+
+def _tried(attempt: Attempt) -> str:
+    refined = f", refining try {attempt.refines}" if attempt.refines else ""
+    return f"{attempt.description} ({attempt.outcome.value}{refined})"

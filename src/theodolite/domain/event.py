@@ -1,0 +1,423 @@
+"""Events: how people take part, what they agree to, and who they are."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from theodolite.domain.choices import AiType, Assignment, UserType
+from theodolite.domain.dialogue import Level
+from theodolite.domain.errors import InputError, require_counts
+from theodolite.domain.shown_order import OrderPlan
+
+
+class Role(StrEnum):
+    """What a person may do in one study; somebody may have several that do not exclude each other."""
+
+    ORGANISER = "organiser"
+    SENIOR = "senior annotator"
+    ANNOTATOR = "annotator"
+    RED_TEAMER = "red teamer"
+    FIELD_TESTER = "field tester"
+    ANALYST = "analyst"
+    TEAM = "application team"
+
+
+KNOWING = frozenset({Role.ORGANISER, Role.SENIOR, Role.ANALYST, Role.TEAM})
+
+"""Roles that learn what annotators must not know: levels, applications, or what others have answered."""
+
+
+def why_not_both(wanted: Role, has: Collection[Role], had: Collection[Role]) -> str:
+    """Return why somebody cannot take on a role beside their others; empty where nothing speaks against it.
+
+    Blindness holds both ways: who has ever known does not annotate, and who
+    annotates now does not come to know. What was read cannot be unread, so that
+    a role that was given up still counts.
+
+    Args:
+        wanted: The role.
+        has: Roles that they hold in the same study.
+        had: Roles that they hold there or ever held.
+
+    Example:
+        >>> why_not_both(Role.ANNOTATOR, has=(), had=(Role.ANALYST,)).partition(" cannot")[0]
+        'a current or former analyst'
+    """
+    known = sorted(KNOWING.intersection(had), key=list(Role).index)
+    if wanted is Role.ANNOTATOR and known:
+        return (
+            f"a current or former {known[0].value} cannot annotate the study: annotators must not know applications, "
+            "levels or the answers of others. Invite another person"
+        )
+    if wanted in KNOWING and Role.ANNOTATOR in has:
+        return (
+            f"an annotator of the study cannot be its {wanted.value}: annotators must not know applications, "
+            "levels or the answers of others. Remove the person as annotator first; they cannot become one again"
+        )
+    return ""
+
+
+class AcknowledgedText(StrEnum):
+    """Texts that people acknowledge before they test."""
+
+    CONSENT = "consent"
+    CONTENT_WARNING = "content warning"
+    INSTRUCTIONS = "instructions"
+    TOPICS = "topics"
+    """What one may choose not to meet; acknowledged is that one was asked, whatever one chose."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acknowledgement:
+    """One person's agreement to one version of one text; never changed, a later text needs another one.
+
+    Attributes:
+        participant: Opaque key of the person.
+        study: Name of the study.
+        subject: Which text.
+        version: Content hash of its words; 64 hexadecimal digits.
+        at: When; UTC.
+        session: Key of the session that it is about; empty for the whole study.
+    """
+
+    participant: str
+    study: str
+    subject: AcknowledgedText
+    version: str
+    at: datetime
+    session: str = ""
+
+
+LATELY_H = 24
+
+"""How far back one looks for heavy work; hours."""
+
+
+MUCH_MIN = 60
+
+"""Time in sessions on one heavy topic, lately, from which on other work is suggested; minutes."""
+
+
+MUCH_DIALOGUES = 20
+
+"""Dialogues on one heavy topic, annotated lately by one person, from which on other work is suggested; count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exposure:
+    """What one person has been through.
+
+    Attributes:
+        minutes: Time in sessions, pauses left out; minutes.
+        turns: Prompts sent; count.
+        severe: Turns that the person marked as broken guardrails; count.
+        since_break_min: Time in sessions since the last break; minutes.
+    """
+
+    minutes: float = 0.0
+    turns: int = 0
+    severe: int = 0
+    since_break_min: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BreakRule:
+    """When a person is reminded to rest, and when it is enough.
+
+    Attributes:
+        every_min: Time between reminders; minutes, 0 for none.
+        most_min: Time in sessions that one person spends in the study at most; minutes, 0 for no limit.
+        most_severe: Broken guardrails that one person meets at most; count, 0 for no limit.
+    """
+
+    every_min: int = 0
+    most_min: int = 0
+    most_severe: int = 0
+
+    def is_due(self, exposure: Exposure) -> bool:
+        """Tell whether the person is to be reminded of a break now."""
+        return bool(self.every_min) and exposure.since_break_min >= self.every_min
+
+    def is_enough(self, exposure: Exposure) -> bool:
+        """Tell whether the person has met as much as anybody should."""
+        over_time = bool(self.most_min) and exposure.minutes >= self.most_min
+        return over_time or (bool(self.most_severe) and exposure.severe >= self.most_severe)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonProfile:
+    """What a person says of themselves after consent; kept apart from identity.
+
+    Attributes:
+        user_type: How they meet the application; None where the person did not say, which is no type of its own.
+        expertise: In their own words.
+        languages: Language tags, e.g. `("en", "de")`.
+        groups: Self-described groups by attribute.
+    """
+
+    user_type: UserType | None = None
+    expertise: str = ""
+    languages: tuple[str, ...] = ()
+    groups: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def annotator_attributes(self) -> dict[str, str]:
+        """What the person says of herself: first language, groups."""
+        first = {"language": self.languages[0]} if self.languages else {}
+        return {**first, **self.groups}
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """What dialogues may be split by: type of user, first language, groups; what was not said is left out."""
+        known = {"user_type": self.user_type.value} if self.user_type else {}
+        return {**known, **self.annotator_attributes}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelPlan:
+    """What one level of testing is to hold.
+
+    Attributes:
+        level: The level.
+        people: Testers; count, 0 for model testing.
+        sessions: Sessions of each tester; count.
+        minutes: Length of a session at most; minutes, 0 for no limit.
+        repeats: Repetitions of each script or persona; count.
+        quotas: Type of user to how many of the people are to be of it; each type is
+            balanced by itself, and the rest of the people has no stratum.
+        opens: When sessions may begin, local time, ISO 8601 without offset; empty for the event's own time.
+        closes: When they end, likewise.
+    """
+
+    level: Level
+    people: int = 0
+    sessions: int = 1
+    minutes: int = 0
+    repeats: int = 1
+    quotas: Mapping[str, int] = field(default_factory=dict)
+    opens: str = ""
+    closes: str = ""
+
+    def places(self, stratum: str) -> int:
+        """Return how many people a part of the level has room for: a type of user with a quota, or the rest."""
+        return self.quotas.get(stratum, 0) if stratum else self.people - sum(self.quotas.values())
+
+    def of_runs(self) -> LevelPlan:
+        """Return the level without people: more or fewer of them change nothing of what a run asks."""
+        return LevelPlan(level=self.level, repeats=self.repeats)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScreeningQuestion:
+    """What somebody is asked before taking part, and the answer that lets in.
+
+    Attributes:
+        text: The question, to be answered with yes or no.
+        wanted: The answer that lets in: yes where true.
+    """
+
+    text: str
+    wanted: bool = True
+
+
+class Route(StrEnum):
+    """When a dialogue goes to all categories of a schema, after the first one has been annotated."""
+
+    ANY_VIOLATION = "any_violation"
+    ALL = "all"
+    ADJUDICATED = "adjudicated"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnnotationProcess:
+    """How people's annotation is organised.
+
+    Attributes:
+        passes: Different annotators for each dialogue and category; count.
+        route: When a dialogue goes to all categories.
+        quality_check: Share of annotations that seniors review; fraction 0..1.
+        schema: Name of the schema that people annotate by; empty where the study has one alone.
+        reserve_min: How long a dialogue stays reserved for one annotator; minutes.
+        most_share: Largest share of a category's dialogues that one annotator may do; fraction 0..1.
+        apart: Whether one dialogue's categories are annotated by different people.
+        practice: Whether annotators go through the examples to practise on, in each series, before they get work.
+        pass_mark: Share of a qualification's questions that must be right; fraction 0..1, 0 for no test.
+        attempts: Attempts at a qualification before a senior must let in; count.
+        seed: Of the order of the queue and of quality checks.
+        judge_passes: Passes of each dialogue and category that promoted judges may give in place of people;
+            count, fewer than `passes`: the last pass is always a person's.
+        order: What is shown in several orders, to measure the effect of order.
+    """
+
+    passes: int = 1
+    route: Route = Route.ANY_VIOLATION
+    quality_check: float = 0.0
+    schema: str = ""
+    reserve_min: int = 60
+    most_share: float = 1.0
+    apart: bool = False
+    pass_mark: float = 0.8
+    attempts: int = 3
+    seed: int = 1
+    judge_passes: int = 0
+    practice: bool = True
+    order: OrderPlan = field(default_factory=OrderPlan)
+
+    def __post_init__(self) -> None:
+        """Refuse a process that nobody could begin, or in which no person would read a dialogue."""
+        require_counts("annotation", passes=self.passes, reserve_min=self.reserve_min, attempts=self.attempts)
+        shares = {"quality_check": self.quality_check, "most_share": self.most_share, "pass_mark": self.pass_mark}
+        for name, share in shares.items():
+            if not 0 <= share <= 1:
+                message = f"annotation: `{name}` is a share from 0 to 1; it is {share}"
+                raise InputError(message)
+        if not 0 <= self.judge_passes < self.passes:
+            message = (
+                f"annotation: `judge_passes` must be fewer than `passes` ({self.passes}), "
+                f"since the last pass is always a person's; it is {self.judge_passes}"
+            )
+            raise InputError(message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """When and how people take part.
+
+    Attributes:
+        opens: Local time, ISO 8601 without offset; empty where not said.
+        closes: Local time, ISO 8601 without offset; empty where not said.
+        zone: Name of the time zone, e.g. `Europe/Berlin`.
+        assign: Which applications one tester meets.
+        consent: Text that people consent to; empty where still to be written.
+        contact: Where people can turn.
+        warning: What people may meet that can be unpleasant; empty where nothing is said beside the consent.
+        breaks: When people are reminded to rest, and when it is enough.
+        screening: What people are asked before they take part.
+    """
+
+    opens: str = ""
+    closes: str = ""
+    zone: str = "UTC"
+    assign: Assignment = Assignment.WITHIN_SUBJECTS
+    consent: str = ""
+    contact: str = ""
+    warning: str = ""
+    breaks: BreakRule = field(default_factory=BreakRule)
+    screening: tuple[ScreeningQuestion, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Team:
+    """A team that takes part with one or more applications."""
+
+    name: str
+    applications: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationPlan:
+    """What a series publishes before it starts.
+
+    Attributes:
+        requirements: Of the testing layer.
+        scenarios: Names of the scenarios; empty where the plan names none.
+        criteria: By which behaviour is judged.
+        expected_behaviour: Of the applications.
+        methods: Of evaluation.
+    """
+
+    requirements: str = ""
+    scenarios: tuple[str, ...] = ()
+    criteria: str = ""
+    expected_behaviour: str = ""
+    methods: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """One evaluation event: teams, applications, scenarios, people, plan.
+
+    Attributes:
+        name: What it is called.
+        ai_type: What kind of system it evaluates.
+        user_types: Types of users that it calls for; empty where it leaves that open.
+        risks: Names of risks or their identifiers in a taxonomy; empty where it leaves that open.
+        teams: Who takes part; empty where it leaves that open.
+        plan: What it has published.
+    """
+
+    name: str
+    ai_type: AiType = AiType.GENERATIVE
+    user_types: tuple[UserType, ...] = ()
+    risks: tuple[str, ...] = ()
+    teams: tuple[Team, ...] = ()
+    plan: EvaluationPlan = field(default_factory=EvaluationPlan)
+
+    def deviations(
+        self,
+        *,
+        applications: Collection[str],
+        scenarios: Collection[str],
+        risks: Collection[Collection[str]],
+        user_types: Collection[str],
+    ) -> tuple[str, ...]:
+        """Return in words where a study departs from what was published.
+
+        A series may hold several studies, so that a study need not hold all of it;
+        what a study adds is what nobody was told of.
+
+        Args:
+            applications: Names of the study's applications.
+            scenarios: Names of its scenarios.
+            risks: What each of its risks goes by: its name and its identifiers; several each.
+            user_types: Types of users that it calls for.
+        """
+        entered = {name for team in self.teams for name in team.applications}
+        found = [
+            *_beyond("application", applications, entered, "belongs to none of its teams"),
+            *_beyond("scenario", scenarios, self.plan.scenarios, "is not in its plan"),
+            *_beyond("user type", user_types, [kind.value for kind in self.user_types]),
+        ]
+        if self.risks:
+            unknown = [next(iter(names)) for names in risks if not set(names) & set(self.risks)]
+            found += [f"risk `{name}` is none of those that it announced" for name in unknown]
+        return tuple(found)
+
+    def untested(
+        self, *, pairs: Collection[tuple[str, str]], risks: Collection[str], user_types: Collection[str]
+    ) -> tuple[str, ...]:
+        """Return in words what of the plan none of the series' studies tests.
+
+        Args:
+            pairs: Application and scenario of all studies, where they meet.
+            risks: What the risks of all studies go by: names and identifiers.
+            user_types: Types of users that any study calls for.
+        """
+        return (
+            *_untested_pairs(self, pairs),
+            *(f"risk `{name}` is in no study" for name in self.risks if name not in risks),
+            *(f"no study calls for users of type `{kind.value}`" for kind in self.user_types if kind not in user_types),
+        )
+
+
+def _untested_pairs(series: Series, pairs: Collection[tuple[str, str]]) -> Iterator[str]:
+    applications = [name for team in series.teams for name in team.applications]
+    scenarios = series.plan.scenarios
+    absent = [name for name in applications if all(tested != name for tested, _ in pairs)]
+    left_out = [name for name in scenarios if all(tested != name for _, tested in pairs)]
+    yield from (f"application `{name}` is in no study" for name in absent)
+    yield from (f"scenario `{name}` is in no study" for name in left_out)
+    for application in applications:
+        for scenario in scenarios:
+            if application not in absent and scenario not in left_out and (application, scenario) not in pairs:
+                yield f"application `{application}` meets scenario `{scenario}` in no study"
+
+
+def _beyond(
+    noun: str, held: Collection[str], preregistered: Collection[str], words: str = "is none of those that it announced"
+) -> Iterator[str]:
+    if preregistered:
+        yield from (f"{noun} `{name}` {words}" for name in held if name not in preregistered)

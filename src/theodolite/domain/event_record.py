@@ -1,0 +1,244 @@
+"""Records of an event: blinding guesses, withdrawals, identifying spans, and the findings about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from theodolite.domain.dialogue import Level
+from theodolite.domain.findings.number import Estimate, Undefined
+from theodolite.domain.session import Session
+from theodolite.domain.study_parts import TopicTally
+
+
+class GuessedThing(StrEnum):
+    """What a tester is kept from knowing."""
+
+    APPLICATION = "application"
+    LEVEL = "level"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlindingGuess:
+    """What one tester believes of one session.
+
+    Attributes:
+        session: Key of the session.
+        about: What is guessed.
+        guess: Name of the application or the level; empty for "I do not know".
+        options: Names that were offered, "I do not know" left out.
+        at: When; UTC.
+    """
+
+    session: str
+    about: GuessedThing
+    guess: str
+    options: tuple[str, ...]
+    at: datetime
+
+
+class Withdrawal(StrEnum):
+    """What a person who withdraws wants to happen to what was said and answered."""
+
+    REMOVE = "remove"
+    """Words and answers are deleted, and estimates leave the dialogues out."""
+    ANONYMISE = "anonymise"
+    """Words and answers stay, and nothing leads from them to the person any more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tombstone:
+    """What is left of a withdrawal in logs that only grow: that there was one, and no content.
+
+    Attributes:
+        study: Name of the study.
+        kind: What was asked for.
+        at: When; UTC.
+        sessions: Sessions that it reached; count.
+        dialogues: Dialogues that it reached; count.
+        answers: Answers in questionnaires and annotations that it reached; count.
+    """
+
+    study: str
+    kind: Withdrawal
+    at: datetime
+    sessions: int = 0
+    dialogues: int = 0
+    answers: int = 0
+
+
+class IdentifyingKind(StrEnum):
+    """What is given away."""
+
+    EMAIL = "e-mail address"
+    PHONE = "phone number"
+    CARD = "payment card"
+    IBAN = "bank account"
+    NATIONAL_ID = "national identity number"
+    IP_ADDRESS = "IP address"
+    APPLICATION = "application"
+
+
+MASK = "\N{BULLET}"
+
+"""What stands for each letter that is not shown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdentifyingSpan:
+    """Words of a text that give something away; a suggestion until a person has confirmed it.
+
+    Attributes:
+        kind: What is given away.
+        start: Place of the first letter, from 0.
+        end: Place behind the last letter.
+        words: The words.
+    """
+
+    kind: IdentifyingKind
+    start: int
+    end: int
+    words: str
+
+
+def masked(text: str, identifying_spans: Iterable[IdentifyingSpan]) -> str:
+    """Return a text with the letters of giveaways replaced one by one, so that every place in it stays where it was.
+
+    Example:
+        >>> found = IdentifyingSpan(kind=IdentifyingKind.PHONE, start=5, end=9, words="0815")
+        >>> masked("Call 0815 now", [found])
+        'Call \N{BULLET}\N{BULLET}\N{BULLET}\N{BULLET} now'
+    """
+    letters = list(text)
+    for one in identifying_spans:
+        letters[one.start : one.end] = MASK * (one.end - one.start)
+    return "".join(letters)
+
+
+def apart(identifying_spans: Iterable[IdentifyingSpan]) -> tuple[IdentifyingSpan, ...]:
+    """Return giveaways in order of their place; of two that overlap the one that was found first stays."""
+    kept: list[IdentifyingSpan] = []
+    for one in identifying_spans:
+        if all(one.end <= known.start or known.end <= one.start for known in kept):
+            kept.append(one)
+    return tuple(sorted(kept, key=lambda one: one.start))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlindingAssessment:
+    """How far testers saw through the blinding.
+
+    Attributes:
+        about: What was guessed.
+        level: Level of testing; None for all levels together.
+        rate: Share of testers whose first guess was right; those who did not know are left out.
+        chance: Share that would be right by guessing alone; fraction.
+        p_value: How often so many or more would be right by guessing alone; None where nobody guessed.
+        n_unknown: First answers that said "I do not know"; count.
+        n_repeated: Later guesses by the same people, which are not independent of the first; count.
+    """
+
+    about: GuessedThing
+    level: Level | None
+    rate: Estimate | Undefined
+    chance: float
+    p_value: float | None = None
+    n_unknown: int = 0
+    n_repeated: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventRecord:
+    """What people left beside dialogues and answers.
+
+    Attributes:
+        sessions: Those of the study, whichever edition, in the order in which they were made.
+        turns: Key of a session in which anything was said to its turns, and to those that the person marked as
+            broken guardrails; counts.
+        dialogues: Key of a session to its dialogues that ended and are kept; counts, none where there are none.
+        guesses: What testers believe they met, the oldest first.
+        tombstones: Withdrawals, the oldest first.
+        topics: What it cost the balance that nobody has to meet some topics, a topic each.
+    """
+
+    sessions: tuple[Session, ...] = ()
+    turns: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    dialogues: Mapping[str, int] = field(default_factory=dict)
+    guesses: tuple[BlindingGuess, ...] = ()
+    tombstones: tuple[Tombstone, ...] = ()
+    topics: tuple[TopicTally, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExposureTally:
+    """What the people of one level went through, over sessions that are over.
+
+    Attributes:
+        level: Level of testing.
+        n_people: People with such a session; count.
+        n_sessions: Such sessions; count.
+        minutes_median: Median of the people's time in sessions; minutes.
+        minutes_most: Longest time of one person; minutes.
+        turns: Prompts sent; count.
+        severe: Turns that people marked as broken guardrails; count.
+        severe_most: Most of them that one person met; count.
+        n_enough: People who went through as much as the study asks of anybody; count, None where it sets no limit.
+    """
+
+    level: Level
+    n_people: int
+    n_sessions: int
+    minutes_median: float
+    minutes_most: float
+    turns: int
+    severe: int
+    severe_most: int
+    n_enough: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WithdrawalTally:
+    """What withdrawals of one kind reached; counts, and nothing else is left of it."""
+
+    kind: Withdrawal
+    n_people: int
+    sessions: int
+    dialogues: int
+    answers: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LanguageTally:
+    """What people held reading the study in one language; counts, and no names.
+
+    Attributes:
+        language: Language tag; empty for all sessions of which it is not known.
+        n_sessions: Sessions that were begun and not withdrawn; count.
+        n_dialogues: Their dialogues that ended and are kept; count.
+    """
+
+    language: str
+    n_sessions: int
+    n_dialogues: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventFinding:
+    """What can be said of an event beside what was said in it.
+
+    Attributes:
+        leaks: How far testers saw through the blinding.
+        exposures: What people went through, a level each.
+        withdrawals: What was taken back, a kind each.
+        topics: What people did not have to meet, a topic each.
+        languages: What people held by the language in which they read the study, the most sessions first; what is
+            not known comes last.
+    """
+
+    leaks: tuple[BlindingAssessment, ...] = ()
+    exposures: tuple[ExposureTally, ...] = ()
+    withdrawals: tuple[WithdrawalTally, ...] = ()
+    topics: tuple[TopicTally, ...] = ()
+    languages: tuple[LanguageTally, ...] = ()

@@ -1,1 +1,0 @@
-"""Monitoring: scores in the order of time, and what a look at them brought."""

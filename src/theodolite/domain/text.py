@@ -1,0 +1,108 @@
+"""Texts for people: terminal-safe text, money, hidden words, and language tags (BCP 47)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+_REPLACED = {"\t": "    ", "\r": "", "\u00a0": " "}
+
+
+def printable(text: str) -> str:
+    r"""Return a text in which characters that move the cursor, change colours or reorder letters are replaced.
+
+    Line breaks stay.
+
+    Example:
+        >>> printable("\x1b[2Kfine")
+        '�[2Kfine'
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        letter if letter.isprintable() or letter == "\n" else _REPLACED.get(letter, "\ufffd") for letter in text
+    )
+
+
+def printable_line(text: str) -> str:
+    """Return a text on one line: a name with line breaks must not look like lines of the program."""
+    return printable(" ".join(text.split()))
+
+
+MICROS = 1_000_000
+
+"""Millionths in a US dollar; costs are counted in them."""
+
+
+_CENT = 0.01
+
+_LEAST = 1 / MICROS
+
+
+def dollars(usd: float) -> str:
+    """Return an amount as people read it: "$5.00", and "$0.0012" where whole cents would make a nothing of it.
+
+    Args:
+        usd: The amount; US dollars, 0 or more.
+    """
+    if not usd or usd >= _CENT:
+        return f"${usd:,.2f}"
+    return f"${max(usd, _LEAST):.6f}".rstrip("0").ljust(len("$0.00"), "0")
+
+
+def cost_text(microusd: float) -> str:
+    """Return a cost as people read it.
+
+    Args:
+        microusd: The cost; millionths of a US dollar, 0 or more.
+    """
+    return dollars(microusd / MICROS)
+
+
+BLOCK = "\N{FULL BLOCK}"
+
+"""What stands in place of each hidden character, so that lengths and places stay."""
+
+
+def blocked(text: str, start: int, end: int) -> str:
+    """Return a text with one stretch of it blocked out; its length stays.
+
+    Example:
+        >>> blocked("Call Ana now", 5, 8)
+        'Call \N{FULL BLOCK}\N{FULL BLOCK}\N{FULL BLOCK} now'
+    """
+    start, end = max(0, start), min(len(text), end)
+    return text[:start] + BLOCK * max(0, end - start) + text[end:]
+
+
+_TAG = re.compile(r"[a-z]{2,3}(-[a-z]{4})?(-([a-z]{2}|\d{3}))?(-([a-z\d]{5,8}|\d[a-z\d]{3}))*", re.IGNORECASE)
+
+"""Language, script, region and variants, each but the first optional (RFC 5646, section 2.1)."""
+
+
+def is_tag(text: str) -> bool:
+    """Tell whether a text is formed as a language tag is, e.g. `de`, `pt-BR` or `zh-Hant`."""
+    return bool(_TAG.fullmatch(text))
+
+
+def best_language(wanted: Iterable[str], offered: Sequence[str]) -> str:
+    """Return the first offered language that suits what somebody wants; empty where none does.
+
+    A wish is shortened part by part until something fits (RFC 4647, section 3.4); a wish for a whole language
+    is also met by what is offered for one region.
+
+    Args:
+        wanted: Language tags, the dearest first; what is no tag is left out.
+        offered: Language tags, the first one where several suit alike.
+    """
+    known = {tag.lower(): tag for tag in reversed(offered)}
+    for wish in wanted:
+        parts = wish.lower().replace("_", "-").split("-")
+        for length in range(len(parts), 0, -1):
+            near = "-".join(parts[:length])
+            if near in known:
+                return known[near]
+        wider = (tag for tag in offered if tag.lower().split("-")[0] == parts[0])
+        if found := next(wider, ""):
+            return found
+    return ""

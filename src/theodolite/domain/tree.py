@@ -1,0 +1,391 @@
+"""Measurement trees as designed: answers, transforms, summaries and leaves (CoRIx)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from theodolite.domain.annotation import Outcome
+from theodolite.domain.choices import ImpactSide, Per, TransformForm, Weighing
+from theodolite.domain.errors import InputError
+from theodolite.domain.identity import version_of
+from theodolite.domain.instrument import Orientation
+
+TESTER = "tester"
+
+"""Who answers a questionnaire, beside the kinds of annotators."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaf:
+    """One answer of one annotator or tester to one question about one dialogue.
+
+    Attributes:
+        question: The question, as `instrument.question`.
+        session: Label of the dialogue.
+        value: The answer; None unless the outcome is `ANSWERED`.
+        outcome: What became of the question.
+        by: Name of the annotator, or opaque key of the tester.
+        kind: `person`, `model`, `rule`, `tester`, or `reference` for a final label.
+        turn: Number of the turn; None for the dialogue as a whole.
+        replicate: Number of the repetition by the same annotator, from 1.
+        cluster: What resembling dialogues share; the dialogue itself where empty.
+        level: Level of testing.
+        held_by: Who held the tester's side.
+        groups: Group name to value.
+    """
+
+    question: str
+    session: str
+    value: str | None = None
+    outcome: Outcome = Outcome.ANSWERED
+    by: str = ""
+    kind: str = ""
+    turn: int | None = None
+    replicate: int = 1
+    cluster: str = ""
+    level: str = ""
+    held_by: str = ""
+    groups: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse a value without an answer, and an answer without a value."""
+        if (self.outcome is Outcome.ANSWERED) != (self.value is not None):
+            message = (
+                f"leaf `{self.question}` of `{self.session}`: only an `answered` one carries a value;"
+                f" outcome={self.outcome.value!r}, value={self.value!r}"
+            )
+            raise InputError(message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValueRange:
+    """The values that numbers of a node can take.
+
+    Attributes:
+        lowest: Lower end; may be reached.
+        highest: Upper end of the scale, whether or not a value reaches it.
+    """
+
+    lowest: float
+    highest: float
+
+    def __post_init__(self) -> None:
+        """Refuse a range without room."""
+        if not (math.isfinite(self.lowest) and math.isfinite(self.highest) and self.lowest < self.highest):
+            message = f"a range needs its lower end below its upper end; got {self.lowest:g} to {self.highest:g}"
+            raise InputError(message)
+
+    @property
+    def width(self) -> float:
+        """Distance of the ends."""
+        return self.highest - self.lowest
+
+    def __str__(self) -> str:
+        return f"{self.lowest:g} to {self.highest:g}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edge:
+    """The way from a node to one that it sums up.
+
+    Attributes:
+        child: Name of the node below.
+        weight: Relative weight, 0 or more. A weight of 0 says that the child
+            does not matter here; it is neither missing nor a value of 0.
+    """
+
+    child: str
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Refuse a weight that is below 0 or no number."""
+        if not (math.isfinite(self.weight) and self.weight >= 0):
+            message = f"the weight of `{self.child}` must be a number of 0 or more; got {self.weight}"
+            raise InputError(message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswersNode:
+    """Leaves: the single answers to one question, unchanged.
+
+    Attributes:
+        name: Name of the node.
+        question: The question, as `instrument.question`.
+        levels: Only dialogues of these levels of testing; all where empty.
+        held_by: Only dialogues held by these; all where empty.
+        by: Only answers of these: names of annotators, or `person`, `model`,
+            `rule`, `reference`, `tester`; all where empty. Where it is empty or
+            names `person`, a final label replaces the other labels of its dialogue.
+        among: Only dialogues of these groups; group name to value.
+        range: Range of the scale, for numbers; None where the study's instrument tells it.
+        labels: Labels of the scale, for categories; likewise.
+        free_text: Whether the question is answered in free text.
+        orientation: Which end of the scale is the bad one.
+        title: What people call it.
+    """
+
+    name: str
+    question: str
+    levels: tuple[str, ...] = ()
+    held_by: tuple[str, ...] = ()
+    by: tuple[str, ...] = ()
+    among: Mapping[str, str] = field(default_factory=dict)
+    range: ValueRange | None = None
+    labels: tuple[str, ...] = ()
+    free_text: bool = False
+    orientation: Orientation = Orientation.UNSTATED
+    title: str = ""
+
+    @property
+    def has_scale(self) -> bool:
+        """Whether it is known what may answer the question."""
+        return self.range is not None or bool(self.labels) or self.free_text
+
+    @property
+    def children(self) -> tuple[str, ...]:
+        """Names of the nodes below: none, for what lies below are answers."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransformNode:
+    """A change of each value, shown as a node of its own.
+
+    Attributes:
+        name: Name of the node.
+        of: Name of the node whose values are changed.
+        form: What is done.
+        range: Range that the values have afterwards; None where they keep theirs.
+        recoded: For `recode`: value as text to the number in its place; None
+            leaves the answer out, and says so in the counts.
+        orientation: For `recode`: which end is the bad one afterwards.
+        title: What people call it.
+    """
+
+    name: str
+    of: str
+    form: TransformForm
+    range: ValueRange | None = None
+    recoded: Mapping[str, float | None] = field(default_factory=dict)
+    orientation: Orientation = Orientation.UNSTATED
+    title: str = ""
+
+    @property
+    def children(self) -> tuple[str, ...]:
+        """Names of the nodes below."""
+        return (self.of,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollapseNode:
+    """One value a dialogue, or a turn, in place of several answers: of its turns, or of its annotators.
+
+    Attributes:
+        name: Name of the node.
+        of: Name of the node whose answers are collapsed.
+        summary: Name of the summary function.
+        per: Whether one value is left for each dialogue, for each turn, or for each annotator of a dialogue.
+        title: What people call it.
+    """
+
+    name: str
+    of: str
+    summary: str
+    per: Per = Per.DIALOGUE
+    title: str = ""
+
+    @property
+    def children(self) -> tuple[str, ...]:
+        """Names of the nodes below."""
+        return (self.of,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryNode:
+    """A summary of what lies below.
+
+    Attributes:
+        name: Name of the node.
+        summary: Name of the summary function.
+        edges: The ways down, with their weights.
+        weigh: Where single answers lie below: whether each dialogue or each answer weighs one.
+        side: Kind of impact that it is about; None where it is about none.
+        beside: Names of nodes that are shown with it and do not enter its value.
+        title: What people call it.
+        about: What it says, in a sentence.
+    """
+
+    name: str
+    summary: str
+    edges: tuple[Edge, ...]
+    weigh: Weighing = Weighing.DIALOGUE
+    side: ImpactSide | None = None
+    beside: tuple[str, ...] = ()
+    title: str = ""
+    about: str = ""
+
+    @property
+    def children(self) -> tuple[str, ...]:
+        """Names of the nodes below, those beside it last."""
+        return (*(edge.child for edge in self.edges), *self.beside)
+
+
+TreeNode: TypeAlias = AnswersNode | TransformNode | CollapseNode | SummaryNode
+
+"""Any node of a design."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dimension:
+    """What one branch of a tree is about; data, so that one can be added or taken out without touching the rest.
+
+    Attributes:
+        node: Name of the node that carries it.
+        definition: What it is.
+        risks: Names of the risks that belong to it.
+        metrics: What is measured for it, in words.
+        criteria: What its values are held against, in words.
+        crosswalk: Questions that tell about it, as `instrument.question`, with their weight.
+        unasked: Entries of its crosswalk that the study does not ask.
+    """
+
+    node: str
+    definition: str = ""
+    risks: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
+    criteria: tuple[str, ...] = ()
+    crosswalk: Mapping[str, float] = field(default_factory=dict)
+    unasked: tuple[str, ...] = field(default=(), compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeOutline:
+    """A tree that is still to be grown: over the guidelines and questionnaires of a study.
+
+    Attributes:
+        name: Name of the tree.
+        topology: Name of the topology, e.g. `six-levels`.
+        dimensions: What its branches are about; each guideline is one where there are none.
+        edition: Edition that its author gave it.
+        about: What it is, where it comes from.
+    """
+
+    name: str
+    topology: str
+    dimensions: tuple[Dimension, ...] = ()
+    edition: str = ""
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeDesign:
+    """A measurement tree without its values: topology, summaries, weights and transforms.
+
+    Attributes:
+        name: Name of the tree.
+        nodes: The nodes, those above before those below as far as the author cared.
+        dimensions: What its branches are about.
+        edition: Edition that its author gave it; identity is the content hash.
+        about: What it is, where it comes from.
+        by_name: Name to node; follows from the nodes.
+    """
+
+    name: str
+    nodes: tuple[TreeNode, ...]
+    dimensions: tuple[Dimension, ...] = ()
+    edition: str = ""
+    about: str = ""
+    by_name: Mapping[str, TreeNode] = field(init=False, compare=False, repr=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse two nodes of one name."""
+        names = [node.name for node in self.nodes]
+        twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+        if twice:
+            message = f"tree `{self.name}` has two nodes of one name: {', '.join(twice)}"
+            raise InputError(message)
+        object.__setattr__(self, "by_name", {node.name: node for node in self.nodes})
+
+    @property
+    def parents(self) -> Mapping[str, tuple[str, ...]]:
+        """Name of each node to the nodes that it lies below; empty for roots."""
+        found: dict[str, list[str]] = {node.name: [] for node in self.nodes}
+        for node in self.nodes:
+            for child in node.children:
+                if child in found:
+                    found[child].append(node.name)
+        return {name: tuple(dict.fromkeys(above)) for name, above in found.items()}
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """Names of the nodes that lie below no other."""
+        return tuple(name for name, above in self.parents.items() if not above)
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """The questions whose answers are its leaves, each once, in order."""
+        return tuple(dict.fromkeys(node.question for node in self.nodes if isinstance(node, AnswersNode)))
+
+    @property
+    def method_version(self) -> str:
+        """Content hash of all that decides values: titles and other words are not in it."""
+        nodes = tuple(_without_words(node) for node in sorted(self.nodes, key=lambda node: node.name))
+        return version_of(replace(self, name="", nodes=nodes, dimensions=(), edition="", about=""))
+
+    def upwards(self) -> tuple[TreeNode, ...]:
+        """Return the nodes so that each stands behind all those below it.
+
+        Raises:
+            InputError: If the design has a cycle.
+        """
+        ordered: dict[str, TreeNode] = {}
+        for name in self.by_name:
+            for node in _below_first(self, name, ordered):
+                ordered[node.name] = node
+        return tuple(ordered.values())
+
+    def leaves_below(self, name: str) -> tuple[str, ...]:
+        """Return the names of the answers nodes that a node rests on, each once."""
+        seen: dict[str, None] = {}
+        found: dict[str, None] = {}
+        waiting = [name]
+        while waiting:
+            node = self.by_name[waiting.pop()]
+            if node.name in seen:
+                continue
+            seen[node.name] = None
+            if isinstance(node, AnswersNode):
+                found[node.name] = None
+            waiting += reversed(node.children)
+        return tuple(found)
+
+
+def _without_words(node: TreeNode) -> TreeNode:
+    plain = replace(node, title="")
+    return replace(plain, about="") if isinstance(plain, SummaryNode) else plain
+
+
+def _below_first(design: TreeDesign, start: str, done: Mapping[str, TreeNode]) -> Iterator[TreeNode]:
+    """Yield a node behind all that lies below it, without recursion: trees may be deep."""
+    path: dict[str, Iterator[str]] = {}
+    yielded: set[str] = set()
+    waiting = [start]
+    while waiting:
+        name = waiting[-1]
+        if name in done or name in yielded:
+            waiting.pop()
+            continue
+        rest = path.setdefault(name, iter(design.by_name[name].children))
+        child = next((c for c in rest if c in design.by_name and c not in done and c not in yielded), None)
+        if child is None:
+            yielded.add(waiting.pop())
+            del path[name]
+            yield design.by_name[name]
+        elif child in path:
+            message = f"tree `{design.name}` has a cycle through `{child}`; no node may lie below itself"
+            raise InputError(message)
+        else:
+            waiting.append(child)

@@ -1,0 +1,260 @@
+"""Findings of measurement trees: a number, or words, at each node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from theodolite.domain.findings.number import Estimate, Outcomes, Undefined
+from theodolite.domain.tree import Leaf, TreeDesign
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeFinding:
+    """What one node came to.
+
+    Attributes:
+        node: Name of the node.
+        result: The number, or why there is none.
+        outcomes: What became of the answers that lie below it, each counted once; counts.
+        n_dialogues: Dialogues that have an answer below it; count.
+        dialogues: Labels of these dialogues; empty where nobody asked for them.
+        raised: Labels of those that lift it: held alone, each would bring the node above the lowest value.
+        answers: The first of the single answers that a leaf is made of; empty for other nodes.
+        conditional: Whether some questions below were not asked of all dialogues,
+            so that the value speaks of those alone that were asked.
+        empty: Names of the children without data; they are left out, not taken as 0.
+        worst: For `max`: names of the children that reach it.
+        worst_odds: For `max`: child to the share of replicates in which it is the highest.
+        labels: For sets: label to the number of answers that give it.
+        texts: For free text: the answers, each once.
+        spread: Standard deviation of several annotators' answers on one dialogue;
+            None where nobody met twice.
+    """
+
+    node: str
+    result: Estimate | Undefined
+    outcomes: Outcomes
+    n_dialogues: int = 0
+    dialogues: tuple[str, ...] = ()
+    raised: tuple[str, ...] = ()
+    answers: tuple[Leaf, ...] = ()
+    conditional: bool = False
+    empty: tuple[str, ...] = ()
+    worst: tuple[str, ...] = ()
+    worst_odds: Mapping[str, float] = field(default_factory=dict)
+    labels: Mapping[str, int] = field(default_factory=dict)
+    texts: tuple[str, ...] = ()
+    spread: float | None = None
+
+    @property
+    def value(self) -> float | None:
+        """The number; None where there is none."""
+        return self.result.value if isinstance(self.result, Estimate) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeSplit:
+    """One node for one part of the dialogues.
+
+    Attributes:
+        node: Name of the node.
+        group: Name of what is split by.
+        part: The part, e.g. a type of user.
+        n_dialogues: Dialogues of this part with an answer below the node; count.
+        finding: What the node came to; None where so few dialogues would tell who they are.
+        p_value: Chance of parts this different if they were drawn by lot, corrected
+            for all nodes that were split; None where it was not tested.
+    """
+
+    node: str
+    group: str
+    part: str
+    n_dialogues: int
+    finding: NodeFinding | None = None
+    p_value: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextValue:
+    """The value of a node in one context of use.
+
+    Attributes:
+        part: Name of the context, e.g. a scenario, a level of testing or a type of user.
+        n_dialogues: Dialogues of this context with an answer below the node; count.
+        result: The value with its interval; None if it is withheld because the dialogues are too few.
+        outcomes: Outcomes of the answers below the node in this context; None likewise.
+    """
+
+    part: str
+    n_dialogues: int
+    result: Estimate | Undefined | None = None
+    outcomes: Outcomes | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeRobustness:
+    """Contextual robustness of a node: how far its value moves between contexts of one kind.
+
+    Attributes:
+        node: Name of the node.
+        context: Kind of context: `scenario`, `level`, `tester type` or the name of a group.
+        values: The node in each context.
+        lowest: Name of the context with the lowest value; empty if fewer than two contexts have a value.
+        highest: Name of the context with the highest value; likewise.
+        gap: Highest value less lowest value.
+        spread: Standard deviation of the true values between contexts, without sampling error.
+    """
+
+    node: str
+    context: str
+    values: tuple[ContextValue, ...]
+    lowest: str
+    highest: str
+    gap: Estimate | Undefined
+    spread: Estimate | Undefined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeLink:
+    """How two dimensions go together across dialogues.
+
+    Attributes:
+        first: Name of one node.
+        second: Name of the other.
+        rank: Spearman's correlation across dialogues that have both.
+        partial: The same, with the other dimensions held; None where it cannot be had.
+        p_value: Chance of as strong a correlation if there were none, corrected for all pairs.
+        shared: Questions that both rest on; they alone make a correlation.
+        both: Dialogues in which both are above their lowest value; count.
+        first_only: Dialogues in which only the first is; count.
+        second_only: Dialogues in which only the second is; count.
+        neither: Dialogues in which none is; count.
+        odds_ratio: Odds of the one where the other is, relative to where it is not.
+    """
+
+    first: str
+    second: str
+    rank: Estimate | Undefined
+    partial: float | None = None
+    p_value: float | None = None
+    shared: tuple[str, ...] = ()
+    both: int = 0
+    first_only: int = 0
+    second_only: int = 0
+    neither: int = 0
+    odds_ratio: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeWithout:
+    """What a node would come to without one of its children: how much one child hides or carries.
+
+    Attributes:
+        node: Name of the node.
+        child: Name of the child that is left out.
+        value: What the node then comes to; None where nothing is left.
+        change: That value less the node's own; None likewise.
+    """
+
+    node: str
+    child: str
+    value: float | None
+    change: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeFinding:
+    """What one tree came to for one application.
+
+    Attributes:
+        design: The tree.
+        application: Name of the application.
+        nodes: What each node came to, in the order of the design.
+        scenarios: Names of the scenarios that the dialogues belong to.
+        versions: Content hashes of the instruments by name.
+        splits: Nodes by group.
+        robustness: Contextual robustness of nodes, by kind of context.
+        links: How dimensions go together.
+        without: What nodes would be without one child.
+        seed: Of the replicates.
+        replicates: Replicates that the intervals rest on; count.
+    """
+
+    design: TreeDesign
+    application: str
+    nodes: tuple[NodeFinding, ...]
+    scenarios: tuple[str, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=dict)
+    splits: tuple[NodeSplit, ...] = ()
+    robustness: tuple[NodeRobustness, ...] = ()
+    links: tuple[NodeLink, ...] = ()
+    without: tuple[NodeWithout, ...] = ()
+    seed: int = 1
+    replicates: int = 0
+
+    def node(self, name: str) -> NodeFinding:
+        """Return what a node came to."""
+        return next(finding for finding in self.nodes if finding.node == name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeDifference:
+    """One node of two trees.
+
+    Attributes:
+        node: Name of the node.
+        first: Value in the first tree; None without data.
+        second: Value in the second; likewise.
+        difference: The second less the first, with its interval.
+    """
+
+    node: str
+    first: float | None
+    second: float | None
+    difference: Estimate | Undefined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeComparison:
+    """Two measured trees, node by node; there is no overall winner unless every node agrees.
+
+    Attributes:
+        first: Name of what the first tree is about.
+        second: Name of what the second is about.
+        order: `equal`, `lower` (the first is nowhere higher), `higher` or `incomparable`;
+            empty where they may not be ordered.
+        differences: Node by node.
+        lower: Nodes at which the first is lower.
+        higher: Nodes at which the first is higher.
+        warnings: Why they stand side by side only; empty where they may be compared.
+        n_pairs: Clusters of dialogues that both trees have, so that chance moves both alike; count.
+    """
+
+    first: str
+    second: str
+    order: str
+    differences: tuple[NodeDifference, ...]
+    lower: tuple[str, ...] = ()
+    higher: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    n_pairs: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeStanding:
+    """How a study's applications stand to each other on one tree: a partial order and views, no ranking.
+
+    Attributes:
+        tree: Name of the tree.
+        dimensions: Dimensions on which every application has data.
+        comparisons: Every two applications, node by node.
+        front: Applications that no other outdoes on all dimensions.
+        front_odds: Application to the share of replicates in which nobody outdoes it.
+    """
+
+    tree: str
+    dimensions: tuple[str, ...]
+    comparisons: tuple[TreeComparison, ...]
+    front: tuple[str, ...] = ()
+    front_odds: Mapping[str, float] = field(default_factory=dict)

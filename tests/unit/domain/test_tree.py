@@ -1,0 +1,91 @@
+"""Designs of trees: topology, identity, and what is refused at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.fakes.trees import answers, design
+
+from theodolite.domain.annotation import Outcome
+from theodolite.domain.errors import InputError
+from theodolite.domain.tree import Edge, Leaf, ValueRange
+
+NODES = {
+    "top": {"summary": "max", "of": ["left", "right"]},
+    "left": {"summary": "mean", "of": ["a"]},
+    "right": {"summary": "mean", "of": ["a", "b"]},
+    "a": answers("a"),
+    "b": answers("b"),
+}
+
+
+def test_children_stand_before_those_that_sum_them_up():
+    names = [node.name for node in design(NODES).upwards()]
+
+    assert all(names.index(child) < names.index(top) for top, child in [("top", "left"), ("right", "a"), ("left", "a")])
+
+
+def test_a_node_may_have_several_parents():
+    assert design(NODES).parents["a"] == ("left", "right")
+    assert design(NODES).roots == ("top",)
+
+
+def test_leaves_that_are_reached_twice_are_named_once():
+    assert design(NODES).leaves_below("top") == ("a", "b")
+
+
+def test_a_cycle_is_told_by_a_node_that_lies_on_it():
+    looped = design({"x": {"summary": "mean", "of": ["y"]}, "y": {"summary": "mean", "of": ["x"]}})
+
+    with pytest.raises(InputError, match="cycle through `x`"):
+        looped.upwards()
+
+
+def test_words_do_not_change_the_method():
+    plain = design(NODES)
+    titled = design({**NODES, "left": {**NODES["left"], "title": "Left", "about": "Left side"}}, about="More words")
+
+    assert titled.method_version == plain.method_version
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"summary": "median"}, {"of": {"a": 2}}, {"weigh": "answer"}, {"of": ["a", "b"]}],
+    ids=["summary", "weight", "weighing", "topology"],
+)
+def test_whatever_decides_values_changes_the_method(change):
+    assert design({**NODES, "left": {**NODES["left"], **change}}).method_version != design(NODES).method_version
+
+
+def test_the_order_in_which_nodes_are_written_is_no_part_of_the_method():
+    assert design(dict(reversed(NODES.items()))).method_version == design(NODES).method_version
+
+
+def test_a_deep_chain_of_nodes_is_no_problem():
+    chain = {f"n{i}": {"summary": "mean", "of": [f"n{i + 1}"]} for i in range(3_000)} | {"n3000": answers("a")}
+
+    assert next(iter(design(chain).upwards())).name == "n3000"
+
+
+@pytest.mark.parametrize("weight", [-1, float("nan"), float("inf")])
+def test_a_weight_must_be_a_number_of_0_or_more(weight):
+    with pytest.raises(InputError, match="must be a number of 0 or more"):
+        Edge(child="a", weight=weight)
+
+
+def test_a_range_needs_room():
+    with pytest.raises(InputError, match="lower end below"):
+        ValueRange(lowest=1, highest=1)
+
+
+def test_two_nodes_of_one_name_are_refused():
+    one = design(NODES)
+
+    with pytest.raises(InputError, match="two nodes of one name: a"):
+        replace(one, nodes=(*one.nodes, one.by_name["a"]))
+
+
+def test_only_an_answered_leaf_carries_a_value():
+    with pytest.raises(InputError, match="only an `answered` one"):
+        Leaf(question="q", session="d1", value="1", outcome=Outcome.MISSING)
