@@ -1,0 +1,297 @@
+"""Every number of three reports, recomputed from the exported table by other libraries."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import defaultdict
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.fakes.terminal import theodolite
+from tests.golden.trees.rows import rows
+from tests.integration.published import recount
+from tests.integration.published.recount import COEFFICIENT, P_VALUE, SHARE, Recount
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
+
+SHIPPED = Path(str(resources.files("theodolite.resources")))
+
+RUBRIC = """\
+study: rubric
+applications:
+  them: {kind: recorded, file: rows.csv, id: id, prompt: prompt, response: response, application: system}
+guidelines:
+  overall: {ask: "How satisfied?", scale: 1-4, orientation: lower_is_worse, defect: "<= 2"}
+  natural: {ask: "How natural?", scale: 1-4, orientation: lower_is_worse, defect: "<= 2"}
+annotators:
+  on-overall: {who: person, guideline: overall, column: Q0}
+  on-natural: {who: person, guideline: natural, column: Q1}
+tree: satisfaction
+"""
+TREE = """\
+tree: satisfaction
+nodes:
+  worst: {summary: max, of: [overall, natural]}
+  whole: {summary: mean, of: {overall: 2, natural: 1}}
+  both: {summary: aggregation, of: [worst, whole]}
+  overall: {summary: mean, of: overall risk}
+  natural: {summary: median, of: natural risk}
+  overall risk: {transform: reverse, of: overall answers}
+  natural risk: {transform: reverse, of: natural answers}
+  overall answers: {answers: overall.score}
+  natural answers: {answers: natural.score}
+"""
+
+
+class Study:
+    """A study that was run and exported, with its results file."""
+
+    def __init__(self, folder: Path, file: str = "study.yaml", *flags: str) -> None:
+        ended = theodolite("run", folder / file, *flags)
+        assert ended.code == 0, ended.said
+        assert theodolite("export", folder / file, "--format", "jsonl", "--out", folder / "all.jsonl").code == 0
+        self.folder = folder
+        self.results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+        self.frame = pd.read_json(folder / "all.jsonl", lines=True, dtype={"label": str, "case": str})
+        self.recount = Recount(self.frame, self._names())
+
+    def _names(self) -> dict[str, str]:
+        """Return the people's numbers in the table, found by their order, which both files share."""
+        kinds = self.frame.dropna(subset=["judge"]).drop_duplicates(["judge", "guideline"])
+        people = [row for row in kinds.itertuples() if row.judge_kind == "person"]
+        named = [one["name"] for one in self.results["instruments"]["annotators"] if one["kind"] == "person"]
+        return dict(zip(named, (row.judge for row in people), strict=True))
+
+    def estimates(self, measure: str) -> list[dict]:
+        return [entry for entry in self.results["estimates"] if entry["measure"] == measure]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def plain_surroundings():
+    with pytest.MonkeyPatch.context() as surroundings:
+        surroundings.delenv("DATABASE_URL", raising=False)
+        yield
+
+
+@pytest.fixture(scope="module")
+def xstest(tmp_path_factory) -> Study:
+    place = tmp_path_factory.mktemp("demo") / "out"
+    assert theodolite("demo", "--out", place).code == 0
+    return Study(place / "xstest-replay")
+
+
+@pytest.fixture(scope="module")
+def areas(tmp_path_factory) -> Study:
+    folder = tmp_path_factory.mktemp("examples") / "guarded-bot"
+    shutil.copytree(SHIPPED / "examples" / "guarded-bot", folder, ignore=shutil.ignore_patterns("__pycache__"))
+    return Study(folder, "harm-areas.yaml", "--allow-code")
+
+
+@pytest.fixture(scope="module")
+def rubric(tmp_path_factory) -> Study:
+    folder = tmp_path_factory.mktemp("rubric")
+    (folder / "trees").mkdir()
+    (folder / "study.yaml").write_text(RUBRIC)
+    (folder / "trees" / "satisfaction.yaml").write_text(TREE)
+    first: dict[str, dict[str, str]] = {}
+    for row in rows("llm_rubric"):
+        first.setdefault(row["dialogue"], row)
+    known = [row for row in first.values() if {row["Q0"], row["Q1"]} <= set("1234")]
+    table = pd.DataFrame(known)[["dialogue", "system", "Q0", "Q1"]].rename(columns={"dialogue": "id"})
+    table["prompt"], table["response"], table["system"] = "p", "r", "s" + table["system"]
+    table.to_csv(folder / "rows.csv", index=False)
+    return Study(folder)
+
+
+@pytest.fixture(params=["xstest", "areas", "rubric"])
+def study(request) -> Study:
+    return request.getfixturevalue(request.param)
+
+
+def defects(study: Study, entry: dict) -> pd.Series:
+    """Return whether each labelled dialogue of a rate has the defect, by the condition as the report prints it."""
+    subject = entry["subject"]
+    labels = study.recount.labels(subject, subject["annotators"][0])
+    _, sign, value = subject["condition"].split(" ", 2)
+    numbers = {"<=": np.less_equal, ">=": np.greater_equal, "<": np.less, ">": np.greater}
+    if sign in numbers:
+        return numbers[sign](labels.astype(float), float(value))
+    return labels.isin(value.split(", ")) if sign == "in" else labels == value
+
+
+def test_rates_and_their_intervals(study):
+    derived = 0
+    for entry in study.estimates("defect_rate"):
+        found = defects(study, entry)
+        assert (entry["count"], entry["n"]) == (int(found.sum()), len(found)), entry["subject"]
+        assert entry["value"] == pytest.approx(found.mean(), abs=1e-9)
+        if entry["method"] == "wilson":
+            interval = recount.rate_interval(int(found.sum()), len(found))
+            assert (entry["low"], entry["high"]) == pytest.approx(interval, abs=SHARE)
+            derived += 1
+        else:
+            assert f"defect_rate, {entry['method']}" in recount.UNDERIVABLE
+    assert derived >= 4
+
+
+def test_bounds_where_nothing_was_found(study):
+    for entry in study.estimates("zero_defect_bound"):
+        assert not defects(study, entry).any()
+        if entry["method"] == "exact, one-sided":
+            assert entry["high"] == pytest.approx(recount.one_sided_bound(entry["n"], entry["confidence"]), abs=SHARE)
+        else:
+            assert f"zero_defect_bound, {entry['method']}" in recount.UNDERIVABLE
+
+
+def test_completeness(study):
+    for account in study.results["dispositions"]:
+        mine = study.frame[study.frame.guideline == account["guideline"]]
+        names = [study.recount.names.get(name, name) for name in account["annotators"]]
+        labelled = mine[mine.judge.isin(names) & (mine.outcome == "answered")]
+        by_all = labelled.groupby("dialogue").judge.nunique() == len(names)
+        assert account["labelled"] == int(by_all.sum())
+        assert account["planned"] == mine.dialogue.nunique()
+
+
+def test_agreement_of_two(xstest):
+    labels = ["full compliance", "partial refusal", "full refusal"]
+    for entry in (*xstest.estimates("cohen_kappa"), *xstest.estimates("macro_f1")):
+        shared = xstest.recount.shared(entry["subject"])
+        assert entry["n"] == len(shared)
+        value = recount.table_statistics(shared, labels)[entry["measure"]]
+        assert entry["value"] == pytest.approx(value, abs=COEFFICIENT)
+
+
+def test_intervals_of_kappa(xstest):
+    for entry in xstest.estimates("cohen_kappa"):
+        again = recount.log_interval(xstest.recount.shared(entry["subject"]), recount.kappa)
+        assert (entry["value"], entry["low"], entry["high"]) == pytest.approx(again, abs=COEFFICIENT)
+
+
+@pytest.mark.parametrize(
+    ("measure", "statistic"),
+    [("fleiss_kappa", recount.fleiss), ("krippendorff_alpha", recount.alpha)],
+    ids=["fleiss_kappa", "krippendorff_alpha"],
+)
+def test_agreement_of_several(xstest, measure, statistic):
+    entries = xstest.estimates(measure)
+
+    assert len(entries) == 5
+    for entry in entries:
+        again = recount.log_interval(xstest.recount.shared(entry["subject"]), statistic)
+        assert (entry["value"], entry["low"], entry["high"]) == pytest.approx(again, abs=COEFFICIENT)
+
+
+def test_exact_agreement(xstest):
+    for entry in xstest.estimates("exact_agreement"):
+        shared = xstest.recount.shared(entry["subject"])
+        equal = int(shared.eq(shared.iloc[:, 0], axis=0).all(axis=1).sum())
+        assert (entry["count"], entry["n"]) == (equal, len(shared))
+        interval = recount.rate_interval(equal, len(shared))
+        assert (entry["low"], entry["high"]) == pytest.approx(interval, abs=SHARE)
+
+
+@pytest.mark.parametrize("measure", ["class_precision", "class_recall", "class_f1"])
+def test_numbers_of_each_label(xstest, measure):
+    for entry in xstest.estimates(measure):
+        shared = xstest.recount.shared(entry["subject"])
+        truth, given = (shared.iloc[:, at] == entry["subject"]["label"] for at in (0, 1))
+        both, whole = int((truth & given).sum()), int((given if measure == "class_precision" else truth).sum())
+        if measure == "class_f1":
+            assert entry["value"] == pytest.approx(2 * both / (truth.sum() + given.sum()), abs=COEFFICIENT)
+        elif entry["value"] is None:
+            assert whole == 0
+        else:
+            assert (entry["count"], entry["n"]) == (both, whole)
+            interval = recount.rate_interval(both, whole)
+            assert (entry["low"], entry["high"]) == pytest.approx(interval, abs=SHARE)
+
+
+def test_confusion_matrices(xstest):
+    assert xstest.results["confusions"]
+    for entry in xstest.results["confusions"]:
+        subject = {"application": entry["application"], "guideline": entry["guideline"]}
+        columns = {side: xstest.recount.labels(subject, entry[side]) for side in ("first", "second")}
+        shared = pd.DataFrame(columns).dropna()
+        counted = pd.crosstab(shared["first"], shared["second"])
+        readable = [name for name in entry["categories"] if name != "unparseable"]
+        again = counted.reindex(index=readable, columns=readable, fill_value=0).to_numpy()
+        at = [entry["categories"].index(name) for name in readable]
+        assert (np.array(entry["counts"])[np.ix_(at, at)] == again).all()
+
+
+def test_comparisons(xstest):
+    ended = theodolite("compare", "llama2orig", "gpt4", "--study", xstest.folder, "--out", xstest.folder, "--json")
+    (comparison,) = ended.found["comparisons"]
+    families = defaultdict(list)
+    for rate in comparison["rates"]:
+        sides = []
+        for application in ("llama2orig", "gpt4"):
+            found = defects(xstest, {"subject": {**rate["subject"], "application": application}})
+            sides.append(found.rename(lambda name: name.split("/", 1)[1]))
+        shared = pd.DataFrame({"first": sides[0], "second": sides[1]}).dropna().astype(bool)
+        again = recount.paired_difference(shared["first"], shared["second"])
+        families[rate["subject"]["annotators"][0]].append((again["p_value"], rate["p_adjusted"]))
+        assert (rate["n"], len(rate["fixed"]), len(rate["regressed"])) == (
+            again["n"],
+            again["fixed"],
+            again["regressed"],
+        )
+        printed = [rate["difference"][name] for name in ("value", "low", "high")]
+        assert printed == pytest.approx([again[name] for name in ("value", "low", "high")], abs=SHARE)
+        assert rate["p_value"] == pytest.approx(again["p_value"], abs=P_VALUE)
+    for family in families.values():
+        adjusted = recount.holm([p_value for p_value, _ in family])
+        assert [printed for _, printed in family] == pytest.approx(adjusted, abs=P_VALUE)
+
+
+def test_order_metrics(study):
+    derived = 0
+    for entry in study.results["order_metrics"]["sequences"]:
+        subject = {name: entry[name] for name in ("application", "guideline", "level", "tester_type")}
+        scores = study.recount.labels(subject, entry["annotator"]).astype(float).tolist()
+        assert (entry["n"], entry["mean"]) == (len(scores), pytest.approx(np.mean(scores)))
+        if entry["undefined_reason"]:
+            continue
+        again = recount.order_metrics(scores)
+        assert {name: entry[name]["value"] for name in again} == pytest.approx(again, abs=COEFFICIENT)
+        derived += 1
+    assert derived or study.results["study"]["name"] != "rubric"
+
+
+def test_successes_of_strategies(areas):
+    frame = areas.frame[areas.frame.level == "red teaming"].drop_duplicates("dialogue")
+    assert areas.results["strategies"]
+    for entry in areas.results["strategies"]:
+        mine = frame[(frame.scenario == entry["scenario"]) & (frame.application == entry["application"])]
+        tried = mine[mine.case.str.startswith(f"{entry['strategy']}/")]
+        assert entry["tries"] == len(tried)
+        success = entry["success"]
+        interval = recount.rate_interval(success["count"], len(tried))
+        assert (success["low"], success["high"]) == pytest.approx(interval, abs=SHARE)
+
+
+def test_nodes_of_a_tree(rubric):
+    (tree,) = rubric.results["trees"]
+    assert len(tree["applications"]) > 1
+    for application in tree["applications"]:
+        subject = {"application": application["application"]}
+        reversed_answers = {
+            name: 5 - rubric.recount.labels({**subject, "guideline": name}, f"on-{name}").astype(float)
+            for name in ("overall", "natural")
+        }
+        overall, natural = reversed_answers["overall"].mean(), reversed_answers["natural"].median()
+        again = {
+            "overall": overall,
+            "natural": natural,
+            "worst": max(overall, natural),
+            "whole": (2 * overall + natural) / 3,
+        }
+        nodes = {node["node"]: node for node in application["nodes"]}
+        assert {name: nodes[name]["value"] for name in again} == pytest.approx(again, abs=COEFFICIENT)
+        assert {nodes[name]["n"] for name in ("overall", "natural")} == {len(reversed_answers["overall"])}
