@@ -31,6 +31,8 @@ COMMANDS = {
         "monitor": ("monitor scores over time; exit code 1 on an alert", "theodolite.cli.monitor"),
         "gate": ("check the gates of a study; exit code 1 if not met", "theodolite.cli.gate"),
         "export": ("export dialogues and labels as a table, or for other tools", "theodolite.cli.export"),
+        "release": ("write an anonymised, signed bundle for the public", "theodolite.cli.release"),
+        "verify": ("check a release bundle and score it again", "theodolite.cli.verify"),
     },
     "People": {
         "label": ("label dialogues on a local page", "theodolite.cli.label"),

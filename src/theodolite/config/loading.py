@@ -210,12 +210,13 @@ OUTPUTS = (
     *("report*.html", "results*.json", "compare*.html", "compare*.json", "monitor*.html", "monitor*.json"),
     *("tree-*.json", "answers*.zip", "answers*.jsonl", "tasks*.json", "labels*.html", "labels*.csv", "labels*.jsonl"),
     *("argilla*.json", "argilla*.jsonl", "export.csv", "export.jsonl", "export.parquet", "export-chat.jsonl"),
+    "release-review*.csv",
 )
 
 """Files that commands write beside a study."""
 
 
-OUTPUT_FOLDERS = ("series-report*", "export-inspect", "export-hugging-face")
+OUTPUT_FOLDERS = ("series-report*", "export-inspect", "export-hugging-face", "release-bundle*", "documents*")
 
 """Folders that commands write beside a study."""
 

@@ -68,6 +68,14 @@ class AcknowledgedText(StrEnum):
     INSTRUCTIONS = "instructions"
     TOPICS = "topics"
     """What one may choose not to meet; acknowledged is that one was asked, whatever one chose."""
+    RELEASE = "release"
+    """Whether the person's dialogues may be part of public releases; the latest answer counts."""
+
+
+LEFT_OUT = digest("release", "left out")
+INCLUDED = digest("release", "included")
+
+"""Versions of an acknowledgement of `AcknowledgedText.RELEASE`: the person's choice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

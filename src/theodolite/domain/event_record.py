@@ -78,6 +78,10 @@ class IdentifyingKind(StrEnum):
     IBAN = "bank account"
     NATIONAL_ID = "national identity number"
     IP_ADDRESS = "IP address"
+    URL = "web address with user data"
+    STREET = "street address"
+    NAME = "person's name"
+    BIRTH_DATE = "date of birth"
     APPLICATION = "application"
 
 

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING
 from theodolite.domain.choices import TopicWeight
 from theodolite.domain.dialogue import Ending
 from theodolite.domain.errors import InputError, did_you_mean
-from theodolite.domain.event import LATELY_H, AcknowledgedText, Acknowledgement, BreakRule, Exposure, PersonProfile
+from theodolite.domain.event import (
+    INCLUDED,
+    LATELY_H,
+    LEFT_OUT,
+    AcknowledgedText,
+    Acknowledgement,
+    BreakRule,
+    Exposure,
+    PersonProfile,
+)
 from theodolite.domain.session import Session, SessionState
 from theodolite.domain.study import Study
 from theodolite.domain.study_parts import SensitiveTopic, TopicTally, scenarios_of, topics_in
@@ -45,6 +54,11 @@ def acknowledge(
             session=session,
         )
     )
+
+
+def choose_release(event: EventContext, participant: str, *, included: bool) -> None:
+    """Store whether a participant's dialogues may be part of public releases; the latest choice counts."""
+    acknowledge(event, participant, AcknowledgedText.RELEASE, INCLUDED if included else LEFT_OUT)
 
 
 def save_profile(event: EventContext, participant: str, profile: PersonProfile) -> int:

@@ -48,6 +48,7 @@ from theodolite.store.writer import (
 )
 
 if TYPE_CHECKING:
+    from theodolite.domain.annotating.case import SensitiveCase
     from theodolite.domain.event import PersonProfile
     from theodolite.domain.findings.number import SchemaTally
     from theodolite.domain.status import CallsSoFar, RunPace
@@ -267,6 +268,12 @@ class DjangoStore:
     def filed(self, kind: type[R], subject: str) -> list[R]:
         """Return the records of one kind that lie under a subject, the oldest first."""
         return self._executor.read(partial(filed_records, self._contents, kind, subject))
+
+    def cases(self, study: str) -> list[SensitiveCase]:
+        """Return the cases of sensitive content in a study, the latest first."""
+        from theodolite.store.annotating.reviews import cases_in_study, cases_of  # tables of annotation
+
+        return self._executor.read(lambda: cases_of(list(cases_in_study(study))))
 
     def keep_labels(self, annotations: Sequence[Annotation]) -> None:
         """Store annotations that people gave by hand, all or none."""

@@ -10,7 +10,7 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import ConfusionMatrix, Estimate, Outcomes, ValidationReport
 from theodolite.domain.estimate_subject import ALL_APPLICATIONS, Measure, Weighting
 from theodolite.domain.identity import canonical_json
-from theodolite.store.contents import record_from
+from theodolite.domain.record_reading import record_from
 
 PARTS = {"value": 0.5, "low": 0.1, "high": 0.9, "confidence": 0.95, "n": 4, "unit": "fraction", "method": "wilson"}
 

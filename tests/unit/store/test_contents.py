@@ -29,9 +29,10 @@ from theodolite.domain.instrument import Instrument, Label, Operator, Question, 
 from theodolite.domain.model import ModelEndpoint, ModelKind, Price
 from theodolite.domain.persona import Persona, PersonaGroup
 from theodolite.domain.plan import Plan
+from theodolite.domain.record_reading import record_from
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Budget, Reference, Sampling, Study
-from theodolite.store.contents import content_of, packed, record_from, record_of, unpacked
+from theodolite.store.contents import content_of, packed, record_of, unpacked
 
 TEXTS = st.text(st.characters(exclude_categories=()), max_size=8)
 

@@ -11,7 +11,7 @@ from django.db.models import Max, QuerySet
 from theodolite.domain.choices import UserType
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import Conflict, NotFound
-from theodolite.domain.event import AcknowledgedText, Acknowledgement, PersonProfile
+from theodolite.domain.event import LEFT_OUT, AcknowledgedText, Acknowledgement, PersonProfile
 from theodolite.domain.plan import Slot
 from theodolite.domain.session import Pauser, Session, SessionClock, SessionState
 from theodolite.store.executor import Repository, reads, writes
@@ -268,6 +268,13 @@ class ParticipantRepository(Repository):
             session_id=session_id(acknowledgement.session) if acknowledgement.session else None,
             at=acknowledgement.at,
         )
+
+    @reads
+    def release_opt_outs(self, study: str) -> set[str]:
+        """Return the keys of participants whose latest choice is to be left out of public releases."""
+        rows = AcknowledgementRow.objects.filter(study=study, subject=AcknowledgedText.RELEASE.value).order_by("id")
+        latest = dict(rows.values_list("participant__key", "version"))
+        return {participant for participant, choice in latest.items() if choice == LEFT_OUT}
 
     @reads
     def acknowledgements(self, participant: str) -> list[Acknowledgement]:

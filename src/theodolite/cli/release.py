@@ -1,0 +1,121 @@
+"""`theodolite release`: an anonymised bundle of the latest run for the public."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import click
+
+from theodolite.bootstrap.releases import (
+    BUNDLE,
+    KEY,
+    REVIEW,
+    ReleaseOptions,
+    WrittenRelease,
+    public_key_file,
+    write_release,
+)
+from theodolite.bootstrap.study_context import open_study
+from theodolite.cli.arguments import json_option, study_argument
+from theodolite.cli.json_output import as_line
+from theodolite.config.permissions import workspace_for
+from theodolite.domain.errors import RunStopped
+from theodolite.domain.run import RunState
+from theodolite.usecases.releasing import MIN_GROUP
+
+
+@click.command()
+@study_argument
+@click.option("--out", default="", metavar="DIR", help=f"New folder for the bundle; STUDY/{BUNDLE} if left out.")
+@click.option("--review", default="", metavar="FILE", help=f"Decisions about identifiers; STUDY/{REVIEW} if left out.")
+@click.option("--redact-all", is_flag=True, help="Redact all identifiers without a decision.")
+@click.option("--without", multiple=True, metavar="DIALOGUE", help="Leave out this dialogue; repeatable.")
+@click.option(
+    "--min-group",
+    type=click.IntRange(min=1),
+    default=MIN_GROUP,
+    show_default=True,
+    help="Withhold attributes of people that fewer share.",
+)
+@click.option("--key", default="", metavar="FILE", help="Private Ed25519 key (PEM); made in the workspace if left out.")
+@json_option
+def release(
+    study: str,
+    *,
+    out: str,
+    review: str,
+    redact_all: bool,
+    without: tuple[str, ...],
+    min_group: int,
+    key: str,
+    as_json: bool,
+) -> int:
+    """Write an anonymised, signed bundle of the latest run.
+
+    The first call searches all texts for identifiers of people and writes each
+    into the review file. Enter redact or keep in its column `decision`; keep
+    needs a reason and a reviewer. When all are decided, the same command writes
+    the bundle: dialogues, labels, guidelines, results, trees, checksums and a
+    signature. Ids are drawn anew and no link to the originals is stored.
+    Detection is incomplete: read the texts before you publish them.
+
+    \b
+    Examples
+      theodolite release spoilers --out bundle
+      theodolite release spoilers --out bundle --redact-all
+      theodolite verify bundle --key release-key.pub.pem
+    """  # noqa: D301 - click's mark for "keep these lines"
+    context = open_study(study)
+    try:
+        folder, name = context.loaded.folder, context.loaded.study.name
+        if context.evidence().run.state is not RunState.FINISHED:
+            message = f"The latest run of `{name}` is incomplete. Resume it:  theodolite run {context.path}"
+            raise RunStopped(message)
+        options = ReleaseOptions(
+            out=Path(out) if out else folder / BUNDLE,
+            review=Path(review) if review else folder / REVIEW,
+            key=Path(key) if key else workspace_for(folder) / KEY,
+            redact_all=redact_all,
+            without=without,
+            min_group=min_group,
+        )
+        written = write_release(context, options)
+        code = 3 if written.undecided else 0
+        if as_json:
+            click.echo(as_line({"exit_code": code, **_entry(written)}))
+        else:
+            for line in _lines(written, options, context.path):
+                click.echo(line)
+        return code
+    finally:
+        context.close()
+
+
+def _entry(written: WrittenRelease) -> dict[str, object]:
+    return {
+        "bundle": written.folder or None,
+        "review": written.review or None,
+        "identifiers": len(written.findings),
+        "undecided": written.undecided,
+        "dialogues": written.dialogues,
+        "left_out": dict(written.left_out),
+        "key": written.key_id or None,
+    }
+
+
+def _lines(written: WrittenRelease, options: ReleaseOptions, path: str) -> list[str]:
+    kinds = Counter(one.kind for one in written.findings)
+    found = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common()) or "none detected"
+    lines = [f"Identifiers  {found}"]
+    lines += [f"Left out     {n} dialogues: {reason}" for reason, n in written.left_out.items()]
+    if written.undecided:
+        lines.append(f"Undecided    {written.undecided} of {len(written.findings)}; the bundle was not written")
+        lines.append(f"Next         decide in {written.review}, then run the same command;")
+        lines.append(f"             or  theodolite release {path} --out {options.out} --redact-all")
+        return lines
+    lines.append(f"Bundle       {written.folder}: {written.dialogues:,} dialogues")
+    made = "new key, " if written.new_key else ""
+    lines.append(f"Signed       {made}{written.key_id[:16]}; publish {public_key_file(options.key)}")
+    lines.append(f"Next         theodolite verify {written.folder} --key {public_key_file(options.key)}")
+    return lines
