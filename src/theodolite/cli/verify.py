@@ -12,10 +12,10 @@ from theodolite.cli.json_output import as_line
 
 
 @click.command()
-@click.argument("bundle", type=click.Path())
+@click.argument("folder", type=click.Path(), metavar="BUNDLE")
 @click.option("--key", default="", metavar="FILE", help="Public key of the publisher (PEM).")
 @json_option
-def verify(bundle: str, *, key: str, as_json: bool) -> int:
+def verify(folder: str, *, key: str, as_json: bool) -> int:
     """Check the signature and files of a release bundle, and re-score it.
 
     The command measures the records of the bundle with the same code as
@@ -28,7 +28,7 @@ def verify(bundle: str, *, key: str, as_json: bool) -> int:
       theodolite verify bundle --key release-key.pub.pem
       theodolite verify bundle --json
     """  # noqa: D301 - click's mark for "keep these lines"
-    found = verify_release(Path(bundle), Path(key) if key else None)
+    found = verify_release(Path(folder), Path(key) if key else None)
     code = 1 if found.problems else 0
     if as_json:
         entry = {"signer": found.signer or None, "trusted": found.trusted, "problems": list(found.problems)}

@@ -86,16 +86,16 @@ def released(study: Path, name: str = "bundle", seed: int = 1, **more: object) -
     return study.parent / name
 
 
-def lines(bundle: Path, name: str) -> list[dict[str, object]]:
-    return [json.loads(line) for line in (bundle / name).read_text().splitlines()]
+def lines(folder: Path, name: str) -> list[dict[str, object]]:
+    return [json.loads(line) for line in (folder / name).read_text().splitlines()]
 
 
-def everything(bundle: Path) -> str:
-    return "\n".join(path.read_text() for path in sorted(bundle.rglob("*")) if path.is_file())
+def everything(folder: Path) -> str:
+    return "\n".join(path.read_text() for path in sorted(folder.rglob("*")) if path.is_file())
 
 
-def problems(bundle: Path) -> list[str]:
-    return list(verify_release(bundle, bundle.parent / "key.pub.pem").problems)
+def problems(folder: Path) -> list[str]:
+    return list(verify_release(folder, folder.parent / "key.pub.pem").problems)
 
 
 def test_identifiers_are_decided_one_by_one(study: Path) -> None:
@@ -191,9 +191,9 @@ def test_the_order_of_a_release_is_drawn_and_not_that_of_the_study(study: Path) 
 
 
 def test_a_release_holds_no_time_of_a_person(study: Path) -> None:
-    bundle = released(study)
-    people = [one for one in lines(bundle, "dialogues.jsonl") if one["held_by"] == "person"]
-    moments = set(re.findall(r"\d{4}-\d\d-\d\dT[\d:.+Z-]+", everything(bundle)))
+    folder = released(study)
+    people = [one for one in lines(folder, "dialogues.jsonl") if one["held_by"] == "person"]
+    moments = set(re.findall(r"\d{4}-\d\d-\d\dT[\d:.+Z-]+", everything(folder)))
 
     assert len(people) == 4
     assert all("latency_s" not in turn for one in people for turn in one["turns"])
@@ -205,13 +205,13 @@ def test_who_opts_out_is_not_released_and_the_numbers_follow(study: Path, event:
     choose_release(context, TESTERS[1], included=False)
     event.store.disconnect()
 
-    bundle = released(study)
-    about = json.loads((bundle / "release.json").read_text())
+    folder = released(study)
+    about = json.loads((folder / "release.json").read_text())
 
     assert about["left_out"] == {"participant opted out": 2}
-    assert len(lines(bundle, "dialogues.jsonl")) == 4  # two of people, two of scripts
-    assert "participant-key-2" not in everything(bundle)
-    assert problems(bundle) == []
+    assert len(lines(folder, "dialogues.jsonl")) == 4  # two of people, two of scripts
+    assert "participant-key-2" not in everything(folder)
+    assert problems(folder) == []
 
 
 def test_the_latest_choice_about_releases_counts(study: Path, event: Event) -> None:
@@ -230,65 +230,65 @@ def test_a_dialogue_is_left_out_by_its_label(study: Path) -> None:
 
 
 def test_an_intact_bundle_is_verified_elsewhere(study: Path) -> None:
-    bundle = released(study)
+    folder = released(study)
 
-    found = theodolite("verify", bundle, "--key", bundle.parent / "key.pub.pem")
+    found = theodolite("verify", folder, "--key", folder.parent / "key.pub.pem")
 
     assert found.code == 0, found.said
     assert "The bundle is intact." in found.out
     assert "valid" in found.out
 
 
-def changed(bundle: Path, name: str, old: str, new: str) -> None:
-    text = (bundle / name).read_text()
+def changed(folder: Path, name: str, old: str, new: str) -> None:
+    text = (folder / name).read_text()
     assert old in text
-    (bundle / name).write_text(text.replace(old, new, 1))
+    (folder / name).write_text(text.replace(old, new, 1))
 
 
 def test_one_changed_label_is_found_by_checksum_and_by_score(study: Path) -> None:
-    bundle = released(study)
-    changed(bundle, "labels.jsonl", '"value":"yes"', '"value":"no"')
+    folder = released(study)
+    changed(folder, "labels.jsonl", '"value":"yes"', '"value":"no"')
 
-    found = problems(bundle)
+    found = problems(folder)
 
     assert "Changed file: labels.jsonl" in found
     assert any(problem.startswith("Results differ: results.estimates") for problem in found)
 
 
 def test_one_changed_label_is_found_in_a_bundle_that_somebody_signed_again(study: Path) -> None:
-    bundle = released(study)
-    changed(bundle, "labels.jsonl", '"value":"yes"', '"value":"no"')
-    signer, _ = releases._signer(bundle.parent / "other.pem")  # as an attacker would
-    names = [line.split("  ")[1] for line in (bundle / "SHA256SUMS").read_text().splitlines()]
-    releases._sign(bundle, {name: (bundle / name).read_text() for name in names}, signer)
+    folder = released(study)
+    changed(folder, "labels.jsonl", '"value":"yes"', '"value":"no"')
+    signer, _ = releases._signer(folder.parent / "other.pem")  # as an attacker would
+    names = [line.split("  ")[1] for line in (folder / "SHA256SUMS").read_text().splitlines()]
+    releases._sign(folder, {name: (folder / name).read_text() for name in names}, signer)
 
-    ours, theirs = problems(bundle), verify_release(bundle, bundle.parent / "other.pub.pem").problems
+    ours, theirs = problems(folder), verify_release(folder, folder.parent / "other.pub.pem").problems
 
     assert "The signature is not valid" in ours[0]
     assert theirs
     assert all(one.startswith("Results differ") for one in theirs)
-    assert hashlib.sha256((bundle / "labels.jsonl").read_bytes()).hexdigest() in (bundle / "SHA256SUMS").read_text()
+    assert hashlib.sha256((folder / "labels.jsonl").read_bytes()).hexdigest() in (folder / "SHA256SUMS").read_text()
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda bundle: (bundle / "labels.jsonl").unlink(), "Missing file: labels.jsonl"),
-        (lambda bundle: (bundle / "extra.txt").write_text("x"), "Added file: extra.txt"),
-        (lambda bundle: changed(bundle, "study.json", '"spoilers"', '"else"'), "Changed file: study.json"),
+        (lambda folder: (folder / "labels.jsonl").unlink(), "Missing file: labels.jsonl"),
+        (lambda folder: (folder / "extra.txt").write_text("x"), "Added file: extra.txt"),
+        (lambda folder: changed(folder, "study.json", '"spoilers"', '"else"'), "Changed file: study.json"),
         (
-            lambda bundle: changed(bundle, "results.json", '"completed_dialogues": 6', '"completed_dialogues": 7'),
+            lambda folder: changed(folder, "results.json", '"completed_dialogues": 6', '"completed_dialogues": 7'),
             "Changed file: results.json",
         ),
-        (lambda bundle: (bundle / "run.json").write_text("{"), "The bundle cannot be re-scored"),
+        (lambda folder: (folder / "run.json").write_text("{"), "The bundle cannot be re-scored"),
     ],
     ids=["missing", "added", "study", "results", "not a record"],
 )
 def test_a_changed_bundle_is_not_intact(study: Path, change: Callable[[Path], None], message: str) -> None:
-    bundle = released(study)
-    change(bundle)
+    folder = released(study)
+    change(folder)
 
-    assert any(problem.startswith(message) for problem in problems(bundle))
+    assert any(problem.startswith(message) for problem in problems(folder))
 
 
 def test_what_is_no_bundle_is_an_input_error(tmp_path: Path) -> None:
@@ -299,8 +299,8 @@ def test_what_is_no_bundle_is_an_input_error(tmp_path: Path) -> None:
 
 
 def test_a_bundle_is_never_written_over(study: Path) -> None:
-    bundle = released(study)
+    folder = released(study)
     with pytest.raises(InputError, match="exists and is not empty"):
         released(study)
 
-    assert problems(bundle) == []
+    assert problems(folder) == []
