@@ -10,6 +10,7 @@ from enum import StrEnum
 from theodolite.domain.choices import AiType, Assignment, UserType
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import InputError, require_counts
+from theodolite.domain.identity import digest
 from theodolite.domain.shown_order import OrderPlan
 
 
