@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from theodolite.domain.choices import Impact
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import InputError
-from theodolite.domain.findings.number import Significance, Undefined
+from theodolite.domain.findings.number import Estimate, Significance, Undefined
 from theodolite.domain.identity import digest
 from theodolite.domain.study_parts import Risk
 
@@ -120,6 +121,27 @@ class RiskContrast:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RiskImpact:
+    """The impact of a risk: likelihood, magnitude and direction; positive and negative impacts are never netted.
+
+    Attributes:
+        likelihood: Share of the decided dialogues or sessions in which the risk materialised.
+        magnitude: Mean grade of those in which it did; points from 0 to 10.
+        expected: Mean over all decided ones, where the others count 0: likelihood times magnitude.
+        impacts: Direction to the number of statements about materialised ones.
+        n_real: Dialogues or sessions in which the risk materialised; count.
+        n_ungraded: Those among them without a grade; count.
+    """
+
+    likelihood: Estimate | Undefined
+    magnitude: Estimate | Undefined
+    expected: Estimate | Undefined
+    impacts: Mapping[str, int]
+    n_real: int
+    n_ungraded: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RiskFinding:
     """How often one risk became real with one application at one level of testing; a count, never a rate.
 
@@ -134,6 +156,7 @@ class RiskFinding:
         n_undecided: Those among `n` of which nobody has said so or otherwise, pending ones included; count.
         parts: Counts by group of people.
         contrasts: Comparisons of every two parts of a group.
+        impact: Likelihood, magnitude and direction; None if nothing was measured.
     """
 
     risk: Risk
@@ -146,6 +169,7 @@ class RiskFinding:
     n_undecided: int = 0
     parts: tuple[RiskPart, ...] = ()
     contrasts: tuple[RiskContrast, ...] = ()
+    impact: RiskImpact | None = None
 
     @property
     def n_unseen(self) -> int:

@@ -10,12 +10,12 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Final
+from typing import Any, Final
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.answer_rules import QuestionLabels, annotators_of, positions_of
 from theodolite.domain.application import Application
-from theodolite.domain.choices import Identification
+from theodolite.domain.choices import Identification, Impact
 from theodolite.domain.coding import TRIED, Codebook, CodedAnswer, CodedState, CodingWork, OpenAnswer
 from theodolite.domain.dialogue import Level
 from theodolite.domain.estimate import Estimate, Undefined
@@ -33,6 +33,7 @@ from theodolite.measurement.comparison import adjust_p_values
 from theodolite.measurement.labels import cluster_sizes, shared_clusters
 from theodolite.measurement.proportion import defect_rate
 from theodolite.measurement.questionnaires import people_permutation, set_alpha
+from theodolite.measurement.study.impacts import RiskGrade, graded_positions, risk_impact
 
 COMBINED = "combined review"
 """What shows a risk that is identified by questionnaire and dialogue together."""
@@ -60,10 +61,14 @@ def _findings(evidence: Evidence) -> Iterator[RiskFinding]:
 
 def _in_dialogues(evidence: Evidence, risk: Risk, application: Application) -> Iterator[RiskFinding]:
     records = _by_position(evidence, risk, application)
+    grades = graded_positions(evidence, risk, application)
     levels = _levels(evidence, application, risk)
     for level, positions in levels.items():
         materialised = [record for position in positions for record in records.get(position, ())]
-        units = [_dialogue_unit(evidence, position, records.get(position)) for position in positions]
+        units = [
+            replace(_dialogue_unit(evidence, position, records.get(position)), **_graded(grades.get(position)))
+            for position in positions
+        ]
         finding = RiskFinding(
             risk=risk, application=application.name, level=level, n=len(positions), materialised=tuple(materialised)
         )
@@ -77,6 +82,10 @@ def _dialogue_unit(evidence: Evidence, position: int, records: list[Materialised
     return RiskUnit(person=person, groups=setting.groups, is_real=None if records is None else bool(records))
 
 
+def _graded(grade: tuple[float | None, tuple[Impact, ...]] | None) -> dict[str, Any]:
+    return {} if grade is None else {"magnitude": grade[0], "impacts": grade[1]}
+
+
 def _grouped(evidence: Evidence, finding: RiskFinding, units: Sequence[RiskUnit]) -> RiskFinding:
     parts = risk_parts(units)
     return replace(
@@ -84,6 +93,13 @@ def _grouped(evidence: Evidence, finding: RiskFinding, units: Sequence[RiskUnit]
         n_undecided=sum(unit.is_real is None for unit in units),
         parts=parts,
         contrasts=tuple(risk_contrasts(units, parts, seed=evidence.study.sampling.seed)),
+        impact=risk_impact(
+            [
+                RiskGrade(person=unit.person, is_real=unit.is_real, magnitude=unit.magnitude, impacts=unit.impacts)
+                for unit in units
+            ],
+            n_pending=len(finding.pending),
+        ),
     )
 
 
@@ -210,6 +226,7 @@ def _in_both(evidence: Evidence, risk: Risk, application: Application) -> Iterat
                 is_real=real.get(session)
                 if session in signed
                 else (False if any(_tells(risk, one) for one in answers) else None),
+                **_reviewed_grade(reviews.get(session) if real.get(session) else None),
             )
             for session, answers in by_session.items()
         ]
@@ -225,6 +242,12 @@ def _in_both(evidence: Evidence, risk: Risk, application: Application) -> Iterat
             n_dismissed=sum(not one.materialised for one in reviewed),
         )
         yield _grouped(evidence, finding, units)
+
+
+def _reviewed_grade(review: CombinedReview | None) -> dict[str, Any]:
+    if review is None:
+        return {}
+    return {"magnitude": None if review.magnitude is None else float(review.magnitude), "impacts": (review.impact,)}
 
 
 def _reviewed(review: CombinedReview, label: str) -> MaterialisedRisk:
@@ -287,11 +310,15 @@ class RiskUnit:
         person: Whose it is: the tester, or the persona or script; whole ones are exchanged in tests.
         groups: Name of a group to its value.
         is_real: Whether the risk became real; None where nobody has said so or otherwise.
+        magnitude: Mean grade, 0 to 10; None without a grade.
+        impacts: Directions of the impact.
     """
 
     person: str
     groups: Mapping[str, str]
     is_real: bool | None
+    magnitude: float | None = None
+    impacts: tuple[Impact, ...] = ()
 
 
 def risk_parts(units: Sequence[RiskUnit]) -> tuple[RiskPart, ...]:

@@ -474,7 +474,7 @@ class TreeSources:
                 question = guideline.instrument.question(rule.question)
                 source = f"{guideline.name}.{question.name}"
                 name = f"{guideline.name}.{rule.name}"
-                magnitude = _magnitude_of(guideline, rule)
+                magnitude = magnitude_question(guideline, rule)
                 item = RiskItem(name=name, source=source, question=question, rule=rule, by=by, magnitude=magnitude)
                 found[name] = item
                 found.setdefault(source, item)
@@ -546,7 +546,7 @@ def _opening(question: Question) -> DefectRule | None:
     return DefectRule(name="opening", question=when.question, operator=when.operator, values=when.values)
 
 
-def _magnitude_of(guideline: Guideline, rule: DefectRule) -> Question | None:
+def magnitude_question(guideline: Guideline, rule: DefectRule) -> Question | None:
     """Return the follow-up that grades how far a defect goes: asked wherever the rule finds one, higher being worse."""
     scale = guideline.instrument.question(rule.question).scale
     broken = [value for value in scale.categories if rule.is_defect(value, scale)]

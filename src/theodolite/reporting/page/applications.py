@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from theodolite.domain.application import Application
-from theodolite.domain.estimate import ClaimTest, StrategyTally, Undefined
+from theodolite.domain.estimate import ClaimTest, Estimate, StrategyTally, Undefined
 from theodolite.domain.findings.responses import LevelOrder, ProxyCheck, Reach
-from theodolite.domain.findings.risks import RiskContrast, RiskFinding, RiskPart
+from theodolite.domain.findings.risks import RiskContrast, RiskFinding, RiskImpact, RiskPart
 from theodolite.domain.persona import OWN_WAY
 from theodolite.domain.plan import TesterKind
 from theodolite.domain.scenario import strategy_title
@@ -24,7 +24,7 @@ from theodolite.reporting.queries.dispositions import (
     application_accounts,
     claim_words,
 )
-from theodolite.reporting.tables import Link, Table, TableCell, Value, columns
+from theodolite.reporting.tables import ColumnKind, Link, Table, TableCell, Value, columns
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.descriptions import found_words, open_words
 from theodolite.reporting.words.estimates import undefined_text
@@ -229,6 +229,48 @@ def risk_table(subject: Subject) -> Table | None:
     if not rows:
         return None
     return Table(title="Materialised risks", columns=columns("Risk", "Where", "Result"), rows=tuple(rows))
+
+
+def impact_table(subject: Subject) -> Table | None:
+    """Return likelihood, magnitude and direction of each risk; None if no risk was measured."""
+    rows = [_impact_row(finding, finding.impact) for finding in subject.findings.risks if finding.impact]
+    if not rows:
+        return None
+    titles = ("Risk", "Where", "Likelihood", "Magnitude, 0 to 10", "Likelihood times magnitude", "Impact", "Not known")
+    return Table(
+        title="From risk to impact",
+        columns=columns(*titles),
+        rows=tuple(rows),
+        notes=(
+            "Likelihood is the share of decided dialogues or sessions in which the risk materialised.",
+            "Magnitude is the mean grade of those, as far as somebody graded them.",
+            "Positive and negative impacts are counted separately and never offset each other.",
+        ),
+    )
+
+
+def _impact_row(finding: RiskFinding, impact: RiskImpact) -> tuple[TableCell | str, ...]:
+    directions = [f"{name} {figures.count(n)}" for name, n in impact.impacts.items()]
+    unknown = [
+        f"{figures.count(finding.n_undecided)} undecided" if finding.n_undecided else "",
+        f"{figures.count(impact.n_ungraded)} without a grade" if impact.n_ungraded else "",
+    ]
+    return (
+        _risk_title(finding),
+        f"{finding.application}, {finding.level.value}",
+        TableCell(value=impact.likelihood, kind=ColumnKind.RATE),
+        _points_text(impact.magnitude),
+        _points_text(impact.expected),
+        ", ".join(directions) or "not stated",
+        "; ".join(filter(None, unknown)) or "0",
+    )
+
+
+def _points_text(result: Estimate | Undefined) -> str:
+    if isinstance(result, Undefined):
+        return undefined_text(result)
+    interval = "no interval" if result.low is None or result.high is None else f"{result.low:.1f} to {result.high:.1f}"
+    return f"{result.value:.1f} ({interval}), n {figures.count(result.n)}"
 
 
 def _risk_title(finding: RiskFinding) -> str:

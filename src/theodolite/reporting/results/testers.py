@@ -26,7 +26,7 @@ from theodolite.domain.findings.responses import (
     ResponseFinding,
     ThemeShare,
 )
-from theodolite.domain.findings.risks import MaterialisedRisk, RiskContrast, RiskFinding, RiskPart
+from theodolite.domain.findings.risks import MaterialisedRisk, RiskContrast, RiskFinding, RiskImpact, RiskPart
 from theodolite.domain.identity import Json
 from theodolite.domain.instrument import Question
 from theodolite.domain.study_parts import TopicTally
@@ -247,6 +247,18 @@ def risk_entry(finding: RiskFinding) -> dict[str, Json]:
         "undecided": finding.n_undecided,
         "groups": [_part(part) for part in finding.parts],
         "contrasts": [_contrast(contrast) for contrast in finding.contrasts],
+        "impact": _impact(finding.impact) if finding.impact else None,
+    }
+
+
+def _impact(impact: RiskImpact) -> dict[str, Json]:
+    return {
+        "likelihood": short_number_entry(impact.likelihood),
+        "magnitude": short_number_entry(impact.magnitude),
+        "expected": short_number_entry(impact.expected),
+        "directions": dict(impact.impacts),
+        "materialised": impact.n_real,
+        "ungraded": impact.n_ungraded,
     }
 
 
