@@ -50,7 +50,7 @@ def test_a_number_leads_to_exactly_its_dialogues(visit):
 
 
 def test_a_cell_of_a_confusion_matrix_leads_to_exactly_its_dialogues(visit):
-    page = visit("xstest")
+    page = visit("xstest", address="#judges")
     group = page.locator("#instruments details", has_text="final labels and GPT-4").last
     group.locator("summary").click()
     cell = group.locator("table", has_text="mistralinstruct").locator("tbody tr").first.locator("button").last
@@ -72,7 +72,7 @@ def test_a_badge_filters_the_dialogues(visit):
 
 
 def test_a_part_of_the_accounts_leads_to_exactly_its_dialogues(visit):
-    page = visit("live")
+    page = visit("live", address="#completeness")
 
     page.get_by_role("button", name="application timed out: 2 of 60").click()
 
@@ -127,11 +127,11 @@ def test_a_quote_leads_to_its_sentence(visit):
 
     page.get_by_role("button", name="you have 60 days").click()
 
-    expect(page.locator("mark")).to_be_focused()
+    expect(page.locator("#reader mark")).to_be_focused()
 
 
 def test_the_back_button_of_the_browser_leaves_a_dialogue(visit):
-    page = visit("live")
+    page = visit("live", address="#dialogues")
     page.locator("#list a").first.click()
     expect(page.locator("#reader")).to_be_visible()
 
@@ -141,7 +141,7 @@ def test_the_back_button_of_the_browser_leaves_a_dialogue(visit):
 
 
 def test_a_long_list_is_drawn_a_piece_at_a_time(visit):
-    page = visit("xstest")
+    page = visit("xstest", address="#dialogues")
     expect(page.locator("#list li")).to_have_count(60)
 
     page.locator("#more").scroll_into_view_if_needed()
@@ -209,7 +209,7 @@ def test_prompt_raw_reply_and_cost_stand_folded_under_a_label(visit, width):
 
 
 def test_a_node_of_a_tree_leads_to_exactly_its_dialogues(visit):
-    page = visit("trees")
+    page = visit("trees", address="#trees")
     lifting = page.get_by_role("button", name="show those that lift over-refusing, llama2orig: 95 dialogues lift it")
 
     lifting.first.click()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import functools
 import json
 import re
@@ -36,8 +37,13 @@ def _texts(folder: Traversable, prefix: str) -> list[tuple[str, str]]:
         if entry.is_dir():
             found += _texts(entry, f"{prefix}{entry.name}/")
         else:
-            found.append((f"{prefix}{entry.name}", entry.read_text(encoding="utf-8")))
+            found.append((f"{prefix}{entry.name}", _text_of(entry)))
     return found
+
+
+def _text_of(file: Traversable) -> str:
+    raw = file.read_bytes()
+    return base64.b64encode(raw).decode() if file.name.endswith(".woff2") else raw.decode()
 
 
 @functools.cache

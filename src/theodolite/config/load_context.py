@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -179,7 +180,7 @@ _ENDINGS = (".html", ".css", ".js", ".yaml", ".json")
 
 
 def report_assets() -> dict[str, str]:
-    """Return the texts of the report's parts by their path below `resources/report`."""
+    """Return the texts of the report's parts by their path below `resources/report`; a font as base64."""
     return dict(_texts(shipped(_FOLDER), ""))
 
 
@@ -194,6 +195,8 @@ def _texts(folder: Traversable, below: str) -> Iterator[tuple[str, str]]:
             yield from _texts(entry, f"{below}{entry.name}/")
         elif entry.name.endswith(_ENDINGS):
             yield f"{below}{entry.name}", entry.read_text(encoding="utf-8")
+        elif entry.name.endswith(".woff2"):
+            yield f"{below}{entry.name}", base64.b64encode(entry.read_bytes()).decode()
 
 
 @cache

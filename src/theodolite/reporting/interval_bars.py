@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from theodolite.reporting.queries.rates import Rate
 
-_AXES = (0.05, 0.10, 0.25, 0.50, 0.75, 1.0)
+_STEPS = {0.05: 0.01, 0.10: 0.02, 0.25: 0.05, 0.50: 0.10, 0.75: 0.25, 1.0: 0.25}
+"""End of an axis and the distance of its ticks; fractions."""
 
-_LEFT, _WIDTH = 8.0, 184.0
-"""Left end and width of the axis in the drawing of the page, which is 200 units wide."""
+_LEFT, _WIDTH = 4.0, 92.0
+"""Left end and width of the axis in the drawing of the page; percent of the drawing's width."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,18 +23,28 @@ class IntervalBar:
         value: The value.
         high: Upper end of the interval.
         is_zero: Whether the interval is a bound, because nothing was found.
+        marks: Positions of the ticks of the axis.
     """
 
     low: float
     value: float
     high: float
     is_zero: bool
+    marks: tuple[float, ...] = (0.0, 1.0)
 
     @property
     def x(self) -> tuple[float, float, float]:
-        """Low end, value and high end in the units of the page's drawing."""
-        low, value, high = (round(_LEFT + at * _WIDTH, 1) for at in (self.low, self.value, self.high))
-        return low, value, high
+        """Low end, value and high end, in percent of the drawing's width."""
+        return _x(self.low), _x(self.value), _x(self.high)
+
+    @property
+    def ticks(self) -> tuple[float, ...]:
+        """The ticks, in percent of the drawing's width."""
+        return tuple(_x(mark) for mark in self.marks)
+
+
+def _x(at: float) -> float:
+    return round(_LEFT + at * _WIDTH, 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,17 +69,30 @@ def pen_for(*, unicode: bool) -> Pen:
 
 def axis_end(rates: Iterable[Rate]) -> float:
     """Return the smallest round end of an axis that contains all these intervals; fraction."""
-    highest = max((_ends(rate)[2] for rate in rates if rate.estimate is not None), default=0.0)
-    return next((end for end in _AXES if end >= highest), 1.0)
+    highest = max((ends_of(rate)[2] for rate in rates if rate.estimate is not None), default=0.0)
+    return next((end for end in _STEPS if end >= highest), 1.0)
+
+
+def tick_values(end: float) -> tuple[float, ...]:
+    """Return the values at the ticks of an axis from 0 to `end`; fractions."""
+    step = _STEPS.get(end, end / 4)
+    return tuple(step * number for number in range(round(end / step) + 1))
+
+
+def scale_of(end: float) -> tuple[tuple[float, str], ...]:
+    """Return the position of each tick, in percent of the drawing's width, and its value in percent as text."""
+    return tuple((_x(value / end), f"{round(100 * value)}") for value in tick_values(end))
 
 
 def bar_of(rate: Rate, end: float) -> IntervalBar:
     """Return a rate on an axis from 0 to `end`."""
-    low, value, high = (min(at / end, 1.0) for at in _ends(rate))
-    return IntervalBar(low=low, value=value, high=high, is_zero=rate.defects == 0)
+    low, value, high = (min(at / end, 1.0) for at in ends_of(rate))
+    marks = tuple(value / end for value in tick_values(end))
+    return IntervalBar(low=low, value=value, high=high, is_zero=rate.defects == 0, marks=marks)
 
 
-def _ends(rate: Rate) -> tuple[float, float, float]:
+def ends_of(rate: Rate) -> tuple[float, float, float]:
+    """Return the low end of a rate's interval, its value and the high end; the bound where no defect was found."""
     estimate = rate.estimate
     if estimate is None:
         return 0.0, 0.0, 0.0

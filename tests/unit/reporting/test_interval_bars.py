@@ -40,4 +40,4 @@ def test_no_defects_are_drawn_as_an_open_mark():
 
 
 def test_the_page_draws_a_bar_between_both_ends_of_the_axis():
-    assert IntervalBar(low=0.0, value=0.5, high=1.0, is_zero=False).x == (8.0, 100.0, 192.0)
+    assert IntervalBar(low=0.0, value=0.5, high=1.0, is_zero=False).x == (4.0, 50.0, 96.0)

@@ -5,41 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from theodolite.domain.annotation import AnnotatorKind, Outcome
+from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import REFERENCE
 from theodolite.domain.dialogue import TesterType
 from theodolite.domain.estimate import Estimate, ValidationReport
 from theodolite.domain.estimate_subject import Measure
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.run import RunState
-from theodolite.reporting.interval_bars import axis_end
-from theodolite.reporting.page.rates import rate_cell
+from theodolite.reporting.interval_bars import scale_of
+from theodolite.reporting.page.overview import Tag, Tile, findings_of, tags_of, tiles_of
+from theodolite.reporting.page.rates import measured_rules, rate_cell, shown_axis, shown_rules
 from theodolite.reporting.page.subject import Subject
-from theodolite.reporting.queries.agreements import (
-    counts_text,
-    is_tried,
-    judges_of,
-    plain_agreement,
-    subject_text,
-    unreadable_judges,
-)
-from theodolite.reporting.queries.cases import rules_of, scripted_names, title_of
+from theodolite.reporting.queries.agreements import is_tried, judges_of, unreadable_judges
+from theodolite.reporting.queries.cases import scripted_names, title_of
 from theodolite.reporting.queries.headline import headline
-from theodolite.reporting.queries.rates import Rate, guardrail_of, lead_rates, unlabelled_guidelines
+from theodolite.reporting.queries.rates import Rate, lead_rates
 from theodolite.reporting.tables import RateCell
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.descriptions import cluster_words, heading_of, phrase_of, short_phrase
 from theodolite.reporting.words.estimates import rules_of_report
 
 _TRIED = (Measure.JUDGE_SENSITIVITY, Measure.JUDGE_PRECISION, Measure.CORRECTED_RATE)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Badge:
-    """A fact about the whole run that opens the dialogues behind it; `chip` is empty for none."""
-
-    text: str
-    chip: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,10 +56,13 @@ class AnswerView:
         about: One or two sentences.
         headline: What was tested, by whom, on whose word.
         warnings: What must be known before any number is read.
-        badges: Facts about the whole run.
+        tags: Status and make-up of the run.
+        tiles: The main counts.
+        findings: Takeaways that the rates call for.
         columns: The rules that are shown; two at most.
         rows: The applications in order of the study file.
         axis: End of the axis, e.g. `75 %`.
+        scale: Position of each tick in percent of a strip, and its value.
         aids: How to read it; two at most.
         more_aids: The rest, under "why?".
         n_more_rules: Rules that stand further down only; count.
@@ -83,10 +72,13 @@ class AnswerView:
     about: str
     headline: str
     warnings: tuple[str, ...]
-    badges: tuple[Badge, ...]
+    tags: tuple[Tag, ...]
+    tiles: tuple[Tile, ...]
+    findings: tuple[str, ...]
     columns: tuple[AnswerColumn, ...]
     rows: tuple[Row, ...]
     axis: str
+    scale: tuple[tuple[float, str], ...]
     aids: tuple[str, ...]
     more_aids: tuple[str, ...]
     n_more_rules: int
@@ -94,9 +86,9 @@ class AnswerView:
 
 def answer_view(subject: Subject) -> AnswerView:
     """Return the first screen of a run's report."""
-    shown = _shown_rules(subject)
+    shown = shown_rules(subject)
     columns = [lead_rates(subject.rates, guideline.name, rule.name) for guideline, rule in shown]
-    end = axis_end([rate for column in columns for rate in column])
+    end = shown_axis(subject)
     aids = _aids(subject, [rate for column in columns for rate in column])
     study = subject.study
     return AnswerView(
@@ -104,26 +96,17 @@ def answer_view(subject: Subject) -> AnswerView:
         about=study.about,
         headline=headline(subject.evidence, subject.agreements),
         warnings=_warnings(subject),
-        badges=_badges(subject),
+        tags=tags_of(subject),
+        tiles=tiles_of(subject),
+        findings=findings_of(subject),
         columns=tuple(_column(guideline, rule, rates) for (guideline, rule), rates in zip(shown, columns, strict=True)),
         rows=tuple(_row(subject, app.name, columns, end) for app in study.applications),
         axis=f"{figures.points(end).removesuffix('.0')} %",
+        scale=scale_of(end),
         aids=aids[:2],
         more_aids=aids[2:],
-        n_more_rules=sum(rule not in shown for rule in _measured_rules(subject)),
+        n_more_rules=sum(rule not in shown for rule in measured_rules(subject)),
     )
-
-
-def _measured_rules(subject: Subject) -> list[tuple[Guideline, DefectRule]]:
-    bare = unlabelled_guidelines(subject.study, subject.rates)
-    return [(guideline, rule) for guideline, rule in rules_of(subject.study) if guideline not in bare]
-
-
-def _shown_rules(subject: Subject) -> list[tuple[Guideline, DefectRule]]:
-    guardrail = guardrail_of(subject.study)
-    if guardrail is not None:
-        return [(guardrail.guideline, guardrail.withheld), (guardrail.guideline, guardrail.released)]
-    return (_measured_rules(subject) or list(rules_of(subject.study)))[:2]
 
 
 def _column(guideline: Guideline, rule: DefectRule, rates: Sequence[Rate]) -> AnswerColumn:
@@ -158,36 +141,6 @@ def _warnings(subject: Subject) -> tuple[str, ...]:
     if any(group.example for group in evidence.study.personas):
         texts.append(words.aid("example_rows"))
     return tuple(texts)
-
-
-def _badges(subject: Subject) -> tuple[Badge, ...]:
-    badges = []
-    if subject.accounts:
-        unmeasured = [part for account in subject.accounts for part in account.unmeasured]
-        planned = len(subject.cases)
-        labelled = planned - len({place for part in unmeasured for place in part.cases})
-        badges.append(Badge(text=f"{figures.count(labelled)} of {figures.count(planned)} labelled", chip="all"))
-        badges.append(_counted(subject, "failed", "failed"))
-        waiting = [part for part in unmeasured if part.outcome in {Outcome.MISSING, Outcome.REFUSED}]
-        if waiting:
-            places = sorted({place for part in waiting for place in part.cases})
-            subject.sets.add("unlabelled", "Without a label", places)
-            badges.append(_counted(subject, "unlabelled", "without a label"))
-    for guideline in subject.study.guidelines[:1]:
-        exact = plain_agreement(subject.study, subject.agreements, guideline)
-        if any(agreement.estimate for agreement in exact):
-            about = subject_text(subject.study, guideline)
-            badges.append(Badge(text=f"{about}people agree on {counts_text(exact)}", chip="disagreement"))
-        elif any(agreement.unreadable for agreement in exact):
-            badges.append(Badge(text="agreement of people undefined: no readable labels", chip="unparseable"))
-    return (*badges, _counted(subject, "unparseable", "with an unparseable label"))
-
-
-def _counted(subject: Subject, name: str, words: str) -> Badge:
-    """Return how many cases a set holds; a badge for none of them opens nothing."""
-    kept = subject.sets.sets.get(name)
-    n = len(kept.cases) if kept else 0
-    return Badge(text=f"{figures.count(n)} {words}", chip=name if n else "")
 
 
 def _aids(subject: Subject, rates: Sequence[Rate]) -> tuple[str, ...]:

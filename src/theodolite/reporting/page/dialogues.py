@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from theodolite.domain.annotation import Annotation, Answer, Outcome
-from theodolite.domain.annotator import ModelJudge
+from theodolite.domain.annotator import Annotator, ModelJudge
 from theodolite.domain.dialogue import Dialogue, Ending, TesterType, found_in
 from theodolite.domain.estimate import Estimate, Measurement, Undefined
 from theodolite.domain.identity import SHORT, Json, keyed_draw
@@ -35,13 +35,20 @@ def data_pieces(subject: Subject, chips: Sequence[Chip], sample: Embedded) -> It
     Sets are added for the numerators of all estimates, so call it after all
     views are made.
     """
-    kept = _Kept(calls=CallTexts(room=sample.room), scenarios=subject.study.scenarios)
+    is_paired = len(subject.study.applications) > 1
+    kept = _Kept(calls=CallTexts(room=sample.room), scenarios=subject.study.scenarios, is_paired=is_paired)
     estimates: list[Json] = [
         _estimate(subject, place, measurement) for place, measurement in enumerate(subject.findings.measurements)
     ]
     run = f"{subject.study.name}, run {subject.evidence.run.number}, {subject.facts.generated:%Y-%m-%d}"
     annotators: list[Json] = [
-        {"name": a.name, "title": a.title or a.name, "kind": a.kind.value, "guideline": a.guideline}
+        {
+            "name": a.name,
+            "title": a.title or a.name,
+            "kind": a.kind.value,
+            "guideline": a.guideline,
+            **_scale(subject, a),
+        }
         for a in subject.study.annotators
     ]
     head: dict[str, Json] = {
@@ -67,6 +74,18 @@ def data_pieces(subject: Subject, chips: Sequence[Chip], sample: Embedded) -> It
     for name, entries in tail.items():
         yield from _list_pieces(name, entries)
     yield ',"sets":' + data_text(dict(_sets(subject.sets.sets.values(), sample))) + "}"
+
+
+_MOST_STEPS = 10
+"""Labels that the page draws as steps of a scale, at most; count."""
+
+
+def _scale(subject: Subject, annotator: Annotator) -> dict[str, Json]:
+    """Return the labels of an annotator's main question in order, where they are few numbers."""
+    guideline = next((one for one in subject.study.guidelines if one.name == annotator.guideline), None)
+    labels = guideline.question.scale.categories if guideline else ()
+    is_drawn = 2 < len(labels) <= _MOST_STEPS and all(label.isdecimal() for label in labels)
+    return {"scale": [*labels]} if is_drawn else {}
 
 
 def _list_pieces(name: str, entries: Iterable[Json]) -> Iterator[str]:
@@ -123,6 +142,8 @@ class _Kept:
 
     calls: CallTexts
     scenarios: Sequence[Scenario]
+    is_paired: bool = False
+    pairs: dict[str, int] = field(default_factory=dict)
     contexts: dict[str, int] = field(default_factory=dict)
     sittings: dict[Sitting, int] = field(default_factory=dict)
 
@@ -145,6 +166,8 @@ def _case(case: CaseRecord, kept: _Kept) -> dict[str, Json]:
             for (g, q), f in case.adjudications.items()
         ],
     }
+    if kept.is_paired:
+        entry["pair"] = kept.pairs.setdefault(case.session.pair_key, len(kept.pairs))
     if case.failures:
         entry["failures"] = [_failure(failure, case) for failure in case.failures]
     if isinstance(case.session.tester, Persona):

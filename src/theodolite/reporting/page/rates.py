@@ -19,6 +19,7 @@ from theodolite.reporting.queries.agreements import Correction, corrections_to_t
 from theodolite.reporting.queries.cases import rules_of, title_of
 from theodolite.reporting.queries.rates import (
     Rate,
+    guardrail_of,
     interval_words,
     lead_rates,
     matrix_of,
@@ -53,6 +54,36 @@ def rate_cell(subject: Subject, rate: Rate, end: float, *, column: Sequence[Rate
         n_unmeasured=rate.measurement.outcomes.unmeasured,
         bar=bar_of(rate, end) if enough else None,
     )
+
+
+def measured_rules(subject: Subject) -> list[tuple[Guideline, DefectRule]]:
+    """Return the rules that somebody labels by, in order of the study file."""
+    bare = unlabelled_guidelines(subject.study, subject.rates)
+    return [(guideline, rule) for guideline, rule in rules_of(subject.study) if guideline not in bare]
+
+
+def shown_rules(subject: Subject) -> list[tuple[Guideline, DefectRule]]:
+    """Return the rules of the first screen: both sides of a guardrail, else the first two."""
+    guardrail = guardrail_of(subject.study)
+    if guardrail is not None:
+        return [(guardrail.guideline, guardrail.withheld), (guardrail.guideline, guardrail.released)]
+    return (measured_rules(subject) or list(rules_of(subject.study)))[:2]
+
+
+def shown_axis(subject: Subject) -> float:
+    """Return the end of the one axis of the first screen's rules, by all annotators; fraction."""
+    return axis_end([rate for rule in shown_rules(subject) for rate in _rates_under(subject, *rule)])
+
+
+def axis_of(subject: Subject, guideline: Guideline, rule: DefectRule) -> float:
+    """Return the end of a rule's axis: one and the same wherever the report draws its rates; fraction."""
+    if (guideline, rule) in shown_rules(subject):
+        return shown_axis(subject)
+    return axis_end(_rates_under(subject, guideline, rule))
+
+
+def _rates_under(subject: Subject, guideline: Guideline, rule: DefectRule) -> tuple[Rate, ...]:
+    return rates_for(subject.rates, guideline.name, rule.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,15 +151,12 @@ def area_table(subject: Subject) -> Table | None:
 
 def rule_blocks(subject: Subject) -> tuple[RuleBlock, ...]:
     """Return one block a rule that somebody labels by, in order of the study file."""
-    bare = unlabelled_guidelines(subject.study, subject.rates)
-    return tuple(
-        _block(subject, guideline, rule) for guideline, rule in rules_of(subject.study) if guideline not in bare
-    )
+    return tuple(_block(subject, guideline, rule) for guideline, rule in measured_rules(subject))
 
 
 def _block(subject: Subject, guideline: Guideline, rule: DefectRule) -> RuleBlock:
     rates = rates_for(subject.rates, guideline.name, rule.name)
-    end = axis_end(rates)
+    end = axis_of(subject, guideline, rule)
     by_annotator: dict[str, list[Rate]] = defaultdict(list)
     for rate in rates:
         by_annotator[rate.annotator].append(rate)

@@ -99,7 +99,7 @@ def report_pieces(
         message = f"expected the report's assets, but {', '.join(sorted(missing))} is not among them"
         raise InputError(message)
     subject = subject_of(evidence, findings, facts, read_words(assets[WORDS]))
-    style, script = _joined(assets, "css/") + _page_foot(subject), _script(assets)
+    style, script = style_of(assets) + _page_foot(subject), _script(assets)
     environment = Environment(
         loader=DictLoader({name: text for name, text in assets.items() if name.endswith(".html")}),
         autoescape=True,
@@ -113,11 +113,15 @@ def report_pieces(
     library = library_of(assets) if has_zoomable_chart(views) else ""
     page = template.render(
         **views,
+        tabs=tabs_of(views),
+        has_testers=_has_testers(views),
+        plot=None,
+        heatmap=None,
         sample=sample,
         style=style,
         library=library,
         script=script,
-        policy=_policy(style, *filter(None, (library, script))),
+        policy=policy_of(style, *filter(None, (library, script))),
         data=_HERE,
     )
     before, _, after = page.rpartition(_HERE)
@@ -162,7 +166,67 @@ def _views(subject: Subject) -> dict[str, Any]:
         "words": subject.words,
         "chips": chips,
         "n_cases": len(subject.cases),
+        "has_matrix": False,
     }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tab:
+    """A tab of the page: the address of its part, its title and a plain count."""
+
+    name: str
+    title: str
+    n: str = ""
+    needs_script: bool = False
+
+
+_TESTERS = ("event", "responses", "themes", "tasks", "users", "realisms")
+"""Views that stand under the tab of testers."""
+
+
+def tabs_of(views: Mapping[str, Any]) -> tuple[Tab, ...]:
+    """Return the tabs of a page: those that every report has, and those that its study calls for."""
+    reads = figures.count(len(views["reads"]))
+    every: tuple[tuple[Tab, object], ...] = (
+        (Tab(name="overview", title="Overview"), True),
+        (Tab(name="review-first", title="Review first", n=reads), views["reads"]),
+        (Tab(name="results", title="Results"), True),
+        (Tab(name="trees", title="Trees"), views["trees"]),
+        (Tab(name="order-metrics", title="Order"), views["order_metrics"]),
+        (Tab(name="testers", title="Testers"), _has_testers(views)),
+        (Tab(name="matrix", title="Matrix", needs_script=True), views["has_matrix"]),
+        (Tab(name="dialogues", title="Dialogues", n=figures.count(views["n_cases"]), needs_script=True), True),
+        (Tab(name="judges", title="Judges"), True),
+        (Tab(name="completeness", title="Completeness"), True),
+        (Tab(name="method", title="Method"), True),
+        (Tab(name="glossary", title="Glossary"), True),
+    )
+    return tuple(tab for tab, is_there in every if is_there)
+
+
+def _has_testers(views: Mapping[str, Any]) -> bool:
+    return any(views[name] for name in _TESTERS)
+
+
+FONT = "fonts/inter-latin.woff2"
+
+
+def style_of(assets: Mapping[str, str]) -> str:
+    """Return the style of all pages that stand alone, with the typeface inside."""
+    face = ""
+    if FONT in assets:
+        source = f'url(data:font/woff2;base64,{assets[FONT]}) format("woff2")'
+        face = f'@font-face {{ font-family: "Inter"; font-weight: 100 900; font-display: swap; src: {source}; }}\n'
+    return face + _joined(assets, "css/")
+
+
+def policy_of(style: str, *scripts: str) -> str:
+    """Return the content security policy that admits one style, the scripts and the typeface inside the style."""
+    hashes = " ".join(f"'{_hash(script)}'" for script in scripts)
+    admitted = f"script-src {hashes}; " if scripts else ""
+    return (
+        f"default-src 'none'; style-src '{_hash(style)}'; {admitted}font-src data:; base-uri 'none'; form-action 'none'"
+    )
 
 
 def _joined(assets: Mapping[str, str], folder: str) -> str:
@@ -197,11 +261,6 @@ def library_of(assets: Mapping[str, str]) -> str:
 def has_zoomable_chart(views: Mapping[str, Any]) -> bool:
     """Return whether a page has a chart that readers can zoom."""
     return any(tree.icicles for tree in views["trees"])
-
-
-def _policy(style: str, *scripts: str) -> str:
-    admitted = " ".join(f"'{_hash(script)}'" for script in scripts)
-    return f"default-src 'none'; style-src '{_hash(style)}'; script-src {admitted}; base-uri 'none'; form-action 'none'"
 
 
 def _hash(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.identity import keyed_draw
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.queries.cases import Case, CaseRecord, records_at, rules_of, title_of
+from theodolite.reporting.words import figures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +44,7 @@ def chips_of(subject: Subject) -> tuple[Chip, ...]:
         ("unparseable", "Unparseable", "an annotator's reply fits no label", _unparseable(subject)),
         (
             "flipped",
-            "Flipped",
+            "Changed",
             "a defect in one application and none in another on the same prompts",
             _flipped(subject),
         ),
@@ -140,6 +142,9 @@ class FirstRead:
         prompt: Beginning of what the tester said.
         response: Beginning of what the application said, or why there is none.
         labels: What annotators said, in one line.
+        application: The application.
+        tint: Number of its colour.
+        quotes: What annotators quote of the response, verified.
     """
 
     case: int
@@ -148,6 +153,21 @@ class FirstRead:
     prompt: str
     response: str
     labels: str
+    application: str = ""
+    tint: int = 0
+    quotes: tuple[str, ...] = ()
+
+    @property
+    def pieces(self) -> tuple[tuple[str, bool], ...]:
+        """The response in pieces, each with whether an annotator quotes it."""
+        pieces: list[tuple[str, bool]] = []
+        rest = self.response
+        for quote in sorted(self.quotes, key=rest.find):
+            before, met, after = rest.partition(quote)
+            if met:
+                pieces += [(before, False), (quote, True)]
+                rest = after
+        return (*(piece for piece in pieces if piece[0]), (rest, False))
 
 
 def first_reads(subject: Subject) -> tuple[FirstRead, ...]:
@@ -156,20 +176,20 @@ def first_reads(subject: Subject) -> tuple[FirstRead, ...]:
     Where several fit, the seed of the study draws one, so that nobody picks
     what suits the story.
     """
-    rules: tuple[tuple[str, Callable[[Subject], list[Case]]], ...] = (
-        ("a defect with the best evidence", _best_defects),
-        ("people against judge", _people_against_judge),
-        ("people against each other", _people_against_each_other),
-        ("a failure", lambda subject: [case for case in subject.cases if case.failures]),
-        ("drawn at random", lambda subject: [case for case in subject.cases if case.dialogue is not None]),
+    rules: tuple[tuple[str, str, Callable[[Subject], list[Case]]], ...] = (
+        ("a defect with the best evidence", "Defect, best evidence", _best_defects),
+        ("people against judge", "Judge against people", _people_against_judge),
+        ("people against each other", "People disagree", _people_against_each_other),
+        ("a failure", "Failure", lambda subject: [case for case in subject.cases if case.failures]),
+        ("drawn at random", "Drawn at random", lambda subject: [case for case in subject.cases if case.dialogue]),
     )
     chosen: dict[int, FirstRead] = {}
-    for why, candidates in rules:
+    for key, why, candidates in rules:
         fresh = [case for case in candidates(subject) if case.index not in chosen]
         shown = [case for case in fresh if case.dialogue is None or not case.dialogue.withheld] or fresh
         if shown:
             seed = subject.study.sampling.seed
-            case = min(shown, key=lambda case: keyed_draw(seed, f"read first: {why}", case.label))
+            case = min(shown, key=lambda case: keyed_draw(seed, f"read first: {key}", case.label))
             chosen[case.index] = _first_read(subject, case, why)
     return tuple(chosen.values())
 
@@ -226,8 +246,18 @@ def _first_read(subject: Subject, case: Case, why: str) -> FirstRead:
         why=why,
         prompt=prompt,
         response=response,
-        labels=labels_line(subject, case),
+        labels=grouped_labels(subject, case),
+        application=case.setting.application,
+        tint=subject.tint(case.setting.application),
+        quotes=_quotes(record),
     )
+
+
+def _quotes(record: CaseRecord) -> tuple[str, ...]:
+    """Return the verified quotes of annotators, each in one line and as long as an excerpt may be."""
+    answers = [answer for annotation in record.annotations.values() for answer in annotation.answers]
+    texts = (_short(quote.text) for answer in answers for quote in answer.evidence if quote.verified)
+    return tuple(dict.fromkeys(text for text in texts if text))
 
 
 def _excerpts(record: CaseRecord) -> tuple[str, str]:
@@ -252,12 +282,35 @@ def _short(text: str) -> str:
 
 
 def labels_line(subject: Subject, case: Case) -> str:
-    """Return what each annotator said to the questions on which its guideline's defect rules rest, in one line.
+    """Return what each annotator said to the questions on which its guideline's defect rules rest, in one line."""
+    return "; ".join(f"{title}: {label}" for title, label in _labels(subject, case))
+
+
+def grouped_labels(subject: Subject, case: Case) -> str:
+    """Return the labels of a dialogue, each with those who gave it: `partial refusal: A, B; full compliance: GPT-4`."""
+    by_label: dict[str, list[str]] = defaultdict(list)
+    for title, label in _labels(subject, case):
+        by_label[label].append(title)
+    n = sum(map(len, by_label.values()))
+    if len(by_label) == 1 and n > 1:
+        return f"{next(iter(by_label))} by {n} of {n}"
+    return "; ".join(f"{label}: {_titles(titles)}" for label, titles in by_label.items())
+
+
+_MOST_TITLES = 3
+
+
+def _titles(titles: list[str]) -> str:
+    distinct = list(dict.fromkeys(titles))
+    return ", ".join(distinct) if len(distinct) <= _MOST_TITLES else figures.count(len(titles))
+
+
+def _labels(subject: Subject, case: Case) -> Iterator[tuple[str, str]]:
+    """Yield the title of each annotator and its answers to the questions of its guideline's defect rules.
 
     An answer stands alone where the rules rest on one question, and under the question's name where they rest on
     several: else a dialogue that one of them calls a defect would be shown with the harmless answer to another.
     """
-    texts = []
     for guideline in subject.study.guidelines:
         own = [a for a in subject.study.annotators if a.guideline == guideline.name and case.is_assigned(a.name)]
         questions = tuple(dict.fromkeys(rule.question for rule in guideline.defect_rules))
@@ -266,5 +319,5 @@ def labels_line(subject: Subject, case: Case) -> str:
             labels = [(question, case.dialogue_label(name, guideline, question)) for question in asked]
             words = [(question, label.value or label.outcome.value) for question, label in labels]
             told = ", ".join(word if len(questions) == 1 else f"{question} {word}" for question, word in words)
-            texts += [f"{title_of(subject.study, name)}: {told}"] if told else []
-    return "; ".join(texts)
+            if told:
+                yield title_of(subject.study, name), told

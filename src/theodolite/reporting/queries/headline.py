@@ -20,9 +20,14 @@ from theodolite.reporting.words import figures
 
 def headline(evidence: Evidence, agreements: Sequence[Agreement]) -> str:
     """Return in one line what was tested, by whom and on whose word."""
+    return ", ".join(headline_parts(evidence, agreements))
+
+
+def headline_parts(evidence: Evidence, agreements: Sequence[Agreement]) -> tuple[str, ...]:
+    """Return the parts of the headline: applications, testers, and those whose labels count."""
     study = evidence.study
-    parts = [_applications(study), _testers(evidence), *_labellers(study, agreements)]
-    return ", ".join(part for part in parts if part)
+    parts = (_applications(study), _testers(evidence), *_labellers(study, agreements))
+    return tuple(part for part in parts if part)
 
 
 def _applications(study: Study) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,6 +10,7 @@ from jinja2 import DictLoader, Environment, StrictUndefined
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.event import Series
 from theodolite.domain.tree_finding import NodeFinding
+from theodolite.reporting.page.report import policy_of, style_of
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.queries.rates import Rate, interval_words, unmeasured_words
 from theodolite.reporting.series.sides import (
@@ -79,8 +78,7 @@ def series_html(results: SeriesResults, assets: Mapping[str, str], *, absent: Se
         assets: Path below `resources/report` to text.
         absent: Files of studies that have not been run.
     """
-    style = "\n".join(assets[name].strip() for name in sorted(assets) if name.startswith("css/"))
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    style = style_of(assets)
     environment = Environment(
         loader=DictLoader({name: text for name, text in assets.items() if name.endswith(".html")}),
         autoescape=True,
@@ -90,7 +88,7 @@ def series_html(results: SeriesResults, assets: Mapping[str, str], *, absent: Se
     )
     return environment.get_template(TEMPLATE).render(
         name=results.name,
-        policy=f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'",
+        policy=policy_of(style),
         style=style,
         generated=f"{results.generated:%Y-%m-%d}",
         package=results.package_version,

@@ -11,7 +11,7 @@ from theodolite.domain.persona import Aim, Attack, Script
 from theodolite.measurement import measure_study
 from theodolite.reporting.terminal.summary import summary_text
 
-ALLOWED = re.compile(r"95 % intervals?|axis 0 to \d+ %|true rate (of|were) \S+ %|at most \S+ %")
+ALLOWED = re.compile(r"95 % intervals?|(?:axis|One scale,) 0 to \d+ %|true rate (of|were) \S+ %|at most \S+ %")
 
 
 def visible(report):

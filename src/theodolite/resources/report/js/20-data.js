@@ -74,7 +74,27 @@ function openVersion(short) {
   byId("panel").close();
   if (placeFromAddress() !== undefined) leave();
   const details = document.querySelector(`#instruments details[data-version="${CSS.escape(short)}"]`);
+  showTab(details);
   details.open = true;
   details.scrollIntoView({ block: "center" });
   details.querySelector("summary").focus({ preventScroll: true });
+}
+
+/** Return the mark of an application: its hue and its shape. */
+function markerOf(application) {
+  const place = data.applications.indexOf(application);
+  return make("span", { class: `key t${place < 0 ? 7 : place % 8}`, "aria-hidden": "true" });
+}
+
+let pairs;
+
+/** Return the cases of each group of equal prompts, in order of the plan. */
+function groupsByPair() {
+  if (!pairs) {
+    pairs = [];
+    cases.forEach((entry, place) => {
+      if (entry.pair !== undefined) (pairs[entry.pair] = pairs[entry.pair] || []).push(place);
+    });
+  }
+  return pairs;
 }

@@ -7,12 +7,13 @@ const list = { name: "all", found: everyCase, drawn: 0, current: 0 };
 function showSet(name, { scroll = true } = {}) {
   list.name = data.sets[name] || name === "all" ? name : "all";
   byId("search").value = "";
-  for (const chip of document.querySelectorAll(".chip")) {
+  for (const chip of document.querySelectorAll("#dialogues .chip")) {
     chip.setAttribute("aria-pressed", String(chip.dataset.chip === list.name));
   }
   refill();
   if (scroll) {
-    byId("dialogues").scrollIntoView();
+    if (location.hash !== "#dialogues") history.pushState(null, "", `${location.pathname}${location.search}#dialogues`);
+    showPart(byId("dialogues"));
     byId("dialogues-title").focus({ preventScroll: true });
   }
 }

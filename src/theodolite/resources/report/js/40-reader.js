@@ -27,20 +27,32 @@ function barOf(place) {
   const at = list.found.indexOf(place);
   const set = setNamed(list.name);
   const where = at < 0 ? "" : `${at + 1} of ${thousands(list.found.length)}: ${set.title}`;
-  const previous = make("button", { type: "button", text: "Previous", onclick: () => step(-1) });
-  const next = make("button", { type: "button", text: "Next", onclick: () => step(1) });
+  const previous = make("button", { type: "button", class: "btn sm", text: "Previous", onclick: () => step(-1) });
+  const next = make("button", { type: "button", class: "btn sm", text: "Next", onclick: () => step(1) });
   previous.disabled = at <= 0;
   next.disabled = at < 0 || at >= list.found.length - 1;
-  const pick = make("button", { type: "button", "aria-pressed": String(chosen.has(place)), text: "Print this one", onclick: () => choose(place, pick) });
+  const pick = make("button", { type: "button", class: "btn sm", "aria-pressed": String(chosen.has(place)), text: "Print this one", onclick: () => choose(place, pick) });
   return make(
     "div",
     { class: "bar" },
-    make("button", { type: "button", text: "Back", onclick: leave }),
+    make("button", { type: "button", class: "btn sm", text: "Back", onclick: leave }),
     previous,
     next,
     make("span", { class: "place", text: where }),
+    siblingsOf(place),
     pick,
   );
+}
+
+/** Return links to what the other applications replied to the same prompts; null where there are none. */
+function siblingsOf(place) {
+  const { pair } = cases[place];
+  const group = pair === undefined ? [] : groupsByPair()[pair];
+  if (group.length < 2) return null;
+  const links = group.map((other) =>
+    make("a", { href: addressOf(other), "aria-current": other === place ? "page" : "" }, markerOf(cases[other].application), cases[other].application),
+  );
+  return make("nav", { class: "siblings", "aria-label": "Same prompts, other application" }, ...links);
 }
 
 function choose(place, button) {
@@ -51,14 +63,11 @@ function choose(place, button) {
 function sheetOf(place) {
   const entry = cases[place];
   const groups = Object.entries(entry.groups).map(([name, value]) => `${name}: ${value}`);
-  const heldBy = entry.by === "recorded" ? "recorded" : `held by ${entry.by}`;
+  const heldBy = entry.by === "recorded" ? "recorded" : `by ${entry.by}`;
   const about = [entry.application, entry.scenario, entry.level, heldBy, ...groups].join("; ");
-  return [
-    make("h1", { text: entry.label, tabindex: "-1" }),
-    make("p", { class: "legend", text: about }),
-    entry.scripted ? make("p", { class: "warning", text: `A script answered in place of a model: ${entry.scripted.join(", ")}.` }) : null,
-    make("div", { class: "sheet" }, make("div", { class: "said-side" }, ...saidOf(entry)), make("div", { class: "cards" }, ...cardsOf(entry))),
-  ].filter((part) => part !== null);
+  const head = make("header", { class: "sheet-head" }, make("h1", { text: entry.label, tabindex: "-1" }), make("p", { class: "legend", text: about }));
+  const scripted = entry.scripted ? make("p", { class: "warning", text: `A script answered in place of a model: ${entry.scripted.join(", ")}.` }) : null;
+  return [make("div", { class: "sheet" }, make("div", { class: "said-side card" }, head, scripted, ...saidOf(entry)), make("div", { class: "cards" }, ...cardsOf(entry)))];
 }
 
 function saidOf(entry) {
@@ -81,13 +90,13 @@ function folded(title, text) {
 }
 
 function turnOf(entry, [prompt, response], number) {
-  const user = make("p", { class: "said user" }, make("span", { class: "who", text: entry.persona ? entry.persona.name : "User" }));
-  const reply = make("p", { class: "said" }, make("span", { class: "who", text: entry.application }));
-  user.append(...marked(prompt, entry, number));
-  reply.append(...marked(response, entry, number));
+  const user = make("p", { class: "said user" }, ...marked(prompt, entry, number));
+  const asked = make("p", { class: "who user", text: entry.persona ? entry.persona.name : "User" });
+  const reply = make("p", { class: "said" }, ...marked(response, entry, number));
+  const replied = make("p", { class: "who" }, markerOf(entry.application), entry.application);
   const heading = entry.turns.length > 1 ? make("p", { class: "n", text: `Turn ${number} of ${entry.turns.length}` }) : null;
   const tried = attemptsIn(entry, number).map((words) => make("p", { class: "legend", text: words }));
-  const parts = [heading, user, sourceOf(entry, number), foundIn(entry, number), reply, ...tried];
+  const parts = [heading, user, asked, sourceOf(entry, number), foundIn(entry, number), reply, replied, ...tried];
   return make("div", { class: "turn" }, ...parts.filter((part) => part !== null));
 }
 
@@ -125,7 +134,7 @@ function marked(text, entry, number) {
   let at = 0;
   for (const { start, quote, by } of quotesIn(text, entry, number)) {
     if (start < at) continue;
-    pieces.push(text.slice(at, start), make("mark", { class: tintOf(by), text: quote, title: titleOf(by), tabindex: "-1" }));
+    pieces.push(text.slice(at, start), make("mark", { text: quote, title: titleOf(by), tabindex: "-1" }));
     at = start + quote.length;
   }
   return [...pieces, text.slice(at)];
@@ -150,19 +159,37 @@ function goToQuote(quote) {
   mark.focus({ preventScroll: true });
 }
 
-function tintOf(annotator) {
-  return `a${annotatorOf.has(annotator) ? annotatorOf.get(annotator).place % 6 : 5}`;
-}
-
 function cardsOf(entry) {
   const cards = entry.annotations.map((annotation) => cardOf(annotation, entry.label));
-  const finals = entry.finals.map((final) => make("div", { class: "card" }, make("h2", { text: `Final label (${final.origin})` }), valueLine(final.question, final.value)));
+  const finals = entry.finals.map((final) =>
+    make("section", { class: "card judgement" }, make("h2", { text: `Final label (${final.origin})` }), valueLine(final.question, final.value)),
+  );
   const all = [...finals, ...cards];
   return all.length ? all : [make("p", { class: "legend", text: "Nobody has labelled it." })];
 }
 
 function valueLine(question, value) {
   return make("p", {}, `${question}: `, make("span", { class: "value", text: value }));
+}
+
+/** Return how high a label stands on its scale, as filled steps; null where the scale has no order that can be drawn. */
+function stepsOf(by, value) {
+  const scale = (annotatorOf.get(by) || {}).scale || [];
+  const at = scale.indexOf(value);
+  if (at < 0) return null;
+  return make("span", { class: "steps", role: "img", "aria-label": `${at + 1} of ${scale.length}` }, ...scale.map((_, n) => make("i", { class: n <= at ? "on" : "" })));
+}
+
+function headOf(annotation) {
+  const known = annotatorOf.get(annotation.by) || {};
+  const title = titleOf(annotation.by);
+  const [only] = annotation.answers.length === 1 ? annotation.answers : [];
+  const letters = known.kind === "person" ? title.replace(/[^A-Z0-9]/g, "").slice(-2) || title.slice(0, 1).toUpperCase() : "";
+  const avatar = make("span", { class: "avatar", "aria-hidden": "true", text: letters }, letters ? null : icon("judge"));
+  const about = make("p", { class: "caption", text: [known.kind, annotation.guideline && `guideline ${annotation.guideline}`].filter(Boolean).join(", ") });
+  const who = make("div", {}, make("h2", { text: title }), about);
+  const value = only ? make("span", { class: "lead", text: only.value || only.outcome }) : null;
+  return make("header", {}, avatar, who, only ? stepsOf(annotation.by, only.value) : null, value);
 }
 
 /** Return what an annotator was sent, what came back and what it took, folded; texts are made once it is opened. */
@@ -181,30 +208,33 @@ function callText([name, numbers]) {
   return [make("h3", { text: name }), make("pre", { tabindex: "0", "aria-label": name, role: "region", text })];
 }
 
+function quoteOf([at, quote, verified]) {
+  const turn = at > 0 ? `turn ${at}` : at === 0 ? "source material" : "no turn named";
+  const words = verified ? make("button", { type: "button", class: "part quote", text: `"${quote}"`, onclick: () => goToQuote(quote) }) : `"${quote}"`;
+  const where = make("p", { class: "caption", text: verified ? `${turn}, verified word for word` : `${turn}, NOT in the text` });
+  return make("div", { class: verified ? "evidence" : "evidence unverified" }, make("p", {}, words), where);
+}
+
 function cardOf(annotation, label) {
-  const card = make("div", { class: `card ${tintOf(annotation.by)}` }, make("h2", { text: titleOf(annotation.by) }));
-  const told = new Set();
+  const card = make("section", { class: "card judgement" }, headOf(annotation));
+  const isOne = annotation.answers.length === 1;
+  const known = new Set();
   for (const answer of annotation.answers) {
     const turn = answer.turn ? ` (turn ${answer.turn})` : "";
-    card.append(valueLine(answer.question + turn, answer.value || answer.outcome));
-    // Several answers of one verdict share reason and quotes: they are said once.
+    if (!isOne || turn) card.append(valueLine(answer.question + turn, answer.value || answer.outcome));
+    // Several answers of one verdict share reason and quotes: the card shows them once.
     const grounds = JSON.stringify([answer.reasoning, answer.quotes]);
-    const isNew = !told.has(grounds);
-    told.add(grounds);
+    const isNew = !known.has(grounds);
+    known.add(grounds);
     if (answer.reasoning && isNew) card.append(make("p", { text: answer.reasoning }));
-    for (const [at, quote, verified] of (isNew && answer.quotes) || []) {
-      const place = at > 0 ? `turn ${at}` : at === 0 ? "source material" : "no turn named";
-      const where = ` (${place}, ${verified ? "verified" : "NOT in the text"})`;
-      const words = verified ? make("button", { type: "button", class: "part quote", text: `"${quote}"`, onclick: () => goToQuote(quote) }) : `"${quote}"`;
-      card.append(make("p", { class: "legend" }, words, where));
-    }
+    if (isNew) card.append(...(answer.quotes || []).map(quoteOf));
     const raw = annotation.calls && annotation.calls.texts ? null : folded("Raw reply", answer.raw);
     if (raw) card.append(raw);
   }
   for (const note of annotation.notes || []) card.append(make("p", { class: "legend", text: note }));
   const scripted = annotation.scripted ? " a script answered in place of a model" : "";
   const links = [versionLink(annotation.guideline, annotation.instrument), " ", versionLink("annotator", annotation.version)];
-  card.append(make("p", { class: "legend" }, ...links, scripted));
+  card.append(make("p", { class: "versions" }, ...links, scripted));
   if (annotation.calls) card.append(callsOf(annotation.calls, label));
   return card;
 }

@@ -41,12 +41,12 @@ function actsOf(estimate, place) {
   const acts = make("div", { class: "acts" });
   if (estimate.set) {
     const n = sizeOf(data.sets[estimate.set]);
-    acts.append(make("button", { type: "button", text: `Its dialogues (${thousands(n)})`, onclick: () => closeAndShow(estimate.set) }));
+    acts.append(make("button", { type: "button", class: "btn sm", text: `Its dialogues (${thousands(n)})`, onclick: () => closeAndShow(estimate.set) }));
   }
   const said = make("span", { class: "legend", role: "status" });
   const text = `${estimate.title}; ${estimate.subject_text}: ${estimate.text} [${data.run}, estimates[${place}]]`;
-  const copy = make("button", { type: "button", text: "Copy as text", onclick: () => copyText(text, said) });
-  const close = make("button", { type: "button", text: "Close", onclick: () => byId("panel").close() });
+  const copy = make("button", { type: "button", class: "btn sm", text: "Copy as text", onclick: () => copyText(text, said) });
+  const close = make("button", { type: "button", class: "btn sm", text: "Close", onclick: () => byId("panel").close() });
   acts.append(copy, close, said);
   return acts;
 }

@@ -12,6 +12,35 @@ function placeFromAddress() {
 
 let cameFrom = 0;
 
+const tabs = [...document.querySelectorAll(".tab")];
+
+/** Show the tab that holds an element, and no other; the overview where there is no such element. */
+function showTab(element) {
+  const wanted = (element && element.closest(".tab")) || byId("overview");
+  for (const tab of tabs) tab.hidden = tab !== wanted;
+  document.body.dataset.tab = wanted.id;
+  for (const link of document.querySelectorAll(".tabs a")) {
+    const target = document.querySelector(link.getAttribute("href"));
+    if (target && target.closest(".tab") === wanted) {
+      link.setAttribute("aria-current", "page");
+      link.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "instant" });
+    } else link.removeAttribute("aria-current");
+  }
+  return wanted;
+}
+
+/** Show the part of the report that an element of the page stands in, from its beginning or from the element on. */
+function showPart(element) {
+  const wanted = showTab(element);
+  const isFirst = !element || wanted === element || wanted.firstElementChild === element;
+  if (isFirst) window.scrollTo({ top: 0, behavior: "instant" });
+  else element.scrollIntoView({ behavior: "instant" });
+}
+
+function elementFromAddress() {
+  return /^#[\w-]+$/.test(location.hash) ? byId(location.hash.slice(1)) : null;
+}
+
 function follow() {
   const place = placeFromAddress();
   const reading = !byId("reader").hidden;
@@ -19,10 +48,11 @@ function follow() {
     if (!reading) cameFrom = window.scrollY;
     if (!list.found.includes(place)) showSet("all", { scroll: false });
     openCase(place);
-  } else if (reading) {
-    closeCase();
-    if (location.hash.length < 2 || location.hash === "#dialogues") returnToList();
+    return;
   }
+  if (reading) closeCase();
+  showPart(elementFromAddress());
+  if (reading && location.hash === "#dialogues") returnToList();
 }
 
 function returnToList() {
@@ -59,8 +89,9 @@ function escape() {
 const acts = {
   "/": () => {
     if (placeFromAddress() !== undefined) leave();
-    byId("dialogues").scrollIntoView();
-    byId("search").focus({ preventScroll: true });
+    const field = byId(document.body.dataset.tab === "matrix" ? "matrix-search" : "search");
+    if (field.id === "search") showPart(byId("dialogues"));
+    field.focus({ preventScroll: true });
   },
   j: () => step(1),
   k: () => step(-1),

@@ -1,6 +1,7 @@
 // Everything is wired here, once.
 
 document.documentElement.classList.add("with-script");
+applyTheme(storedTheme());
 
 document.addEventListener("click", (event) => {
   const target = event.target.closest("[data-estimate], [data-chip], [data-set]");
@@ -20,6 +21,7 @@ byId("list").addEventListener("click", (event) => {
   if (item) list.current = [...item.parentNode.children].indexOf(item);
 });
 byId("go-search").addEventListener("click", acts["/"]);
+byId("go-theme").addEventListener("click", switchTheme);
 byId("go-print").addEventListener("click", () => window.print());
 byId("go-help").addEventListener("click", acts["?"]);
 for (const dialog of document.querySelectorAll("dialog")) {
@@ -28,3 +30,4 @@ for (const dialog of document.querySelectorAll("dialog")) {
 showSet("all", { scroll: false });
 watcher.observe(byId("more"));
 follow();
+window.addEventListener("load", follow);

@@ -12,15 +12,15 @@ def reads(name):
 
 def test_each_dialogue_to_read_first_is_chosen_by_a_rule_of_its_own():
     assert [read.why for read in reads("xstest")] == [
-        "a defect with the best evidence",
-        "people against judge",
-        "people against each other",
-        "drawn at random",
+        "Defect, best evidence",
+        "Judge against people",
+        "People disagree",
+        "Drawn at random",
     ]
 
 
 def test_a_failure_is_among_the_dialogues_to_read_first():
-    assert [read.why for read in reads("live")][1] == "a failure"
+    assert [read.why for read in reads("live")][1] == "Failure"
 
 
 def test_the_turn_that_an_annotator_quotes_is_shown():

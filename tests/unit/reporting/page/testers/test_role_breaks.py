@@ -49,7 +49,7 @@ def test_the_report_has_the_section_only_where_simulated_users_spoke():
         for checks in (CHECKS, ())
     )
 
-    assert '<a href="#users">' in with_users
+    assert '<section id="users"' in with_users
     assert "Declines." in with_users
     assert "words not known in 3" in with_users
     assert 'id="users"' not in without

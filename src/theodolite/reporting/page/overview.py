@@ -1,0 +1,233 @@
+"""The head of the first screen: status of the run, tiles with the main counts, and the key takeaways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from theodolite.domain.annotation import AnnotatorKind, Outcome
+from theodolite.domain.annotator import Annotator
+from theodolite.domain.application import RecordedFile
+from theodolite.domain.estimate_subject import Measure
+from theodolite.domain.guideline import Guideline
+from theodolite.domain.run import RunState
+from theodolite.domain.text import cost_text
+from theodolite.reporting.page.subject import Subject
+from theodolite.reporting.queries.agreements import (
+    agreement_text,
+    counts_text,
+    is_tried,
+    judges_of,
+    percents_text,
+    plain_agreement,
+    subject_text,
+    validation_of_judge,
+    with_people,
+)
+from theodolite.reporting.queries.cases import title_of
+from theodolite.reporting.queries.headline import headline_parts
+from theodolite.reporting.queries.rates import Rate, guardrail_of, lead_rates
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.descriptions import heading_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tag:
+    """A fact about the run below its title."""
+
+    icon: str
+    text: str
+    attention: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Badge:
+    """A fact about the whole run that opens the dialogues behind it; `chip` is empty for none."""
+
+    text: str
+    chip: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tile:
+    """One of the tiles with the main counts.
+
+    Attributes:
+        icon: Name of its icon.
+        label: Its heading.
+        value: The number; empty where a status stands in its place.
+        unit: The whole, beside the number.
+        status: A status in words; empty where there is a number.
+        attention: Whether the status needs attention.
+        notes: Facts below.
+    """
+
+    icon: str
+    label: str
+    value: str = ""
+    unit: str = ""
+    status: str = ""
+    attention: bool = False
+    notes: tuple[Badge, ...] = ()
+
+
+def tags_of(subject: Subject) -> tuple[Tag, ...]:
+    """Return the status of the run and its make-up, one fact a tag."""
+    run, study = subject.evidence.run, subject.study
+    is_open = run.state is RunState.UNFINISHED
+    state = f"Run {run.number} {'not finished' if is_open else 'finished'}, {subject.facts.generated:%-d %b %Y}"
+    tags = [Tag(icon="alert" if is_open else "check", text=state, attention=is_open)]
+    icons = ("app", "dialogues", "people", "judge")
+    parts = headline_parts(subject.evidence, subject.agreements)
+    tags += [Tag(icon=icon, text=text[:1].upper() + text[1:]) for icon, text in zip(icons, parts, strict=False) if text]
+    if all(isinstance(application.connection, RecordedFile) for application in study.applications):
+        tags.append(Tag(icon="table", text="Recorded answers, no application called"))
+    n = len(subject.facts.hosts)
+    tags.append(Tag(icon="host", text=f"{figures.number_of(n, 'host')} contacted"))
+    return tuple(tags)
+
+
+def tiles_of(subject: Subject) -> tuple[Tile, ...]:
+    """Return the tiles: dialogues, completeness, agreement of people where people label, and the judge or the calls."""
+    tiles = [_dialogue_tile(subject), _completeness_tile(subject)]
+    tiles += [tile for tile in (_agreement_tile(subject), _judge_tile(subject)) if tile]
+    if len(tiles) < 4:
+        tiles.append(_calls_tile(subject))
+    return tuple(tiles)
+
+
+def _dialogue_tile(subject: Subject) -> Tile:
+    held, planned = subject.evidence.answers.n_completed, len(subject.cases)
+    return Tile(
+        icon="dialogues",
+        label="Dialogues",
+        value=figures.count(held),
+        unit=f"of {figures.count(planned)} planned",
+        notes=(_counted(subject, "failed", "failed"),),
+    )
+
+
+def _completeness_tile(subject: Subject) -> Tile:
+    unmeasured = [part for account in subject.accounts for part in account.unmeasured]
+    planned = len(subject.cases)
+    labelled = planned - len({place for part in unmeasured for place in part.cases})
+    counted = f"{figures.count(labelled)} of {figures.count(planned)}"
+    few = planned < figures.FEW
+    waiting = [part for part in unmeasured if part.outcome in {Outcome.MISSING, Outcome.REFUSED}]
+    notes = [Badge(text=f"{counted} labelled", chip="all")]
+    if waiting:
+        places = sorted({place for part in waiting for place in part.cases})
+        subject.sets.add("unlabelled", "Without a label", places)
+        notes.append(_counted(subject, "unlabelled", "without a label"))
+    notes.append(_counted(subject, "unparseable", "with an unparseable label"))
+    return Tile(
+        icon="progress",
+        label="Completeness",
+        value=counted if few else figures.percent(labelled / planned),
+        unit="" if few else counted,
+        notes=tuple(notes),
+    )
+
+
+def _counted(subject: Subject, name: str, words: str) -> Badge:
+    """Return how many cases a set holds; a badge for none of them opens nothing."""
+    kept = subject.sets.sets.get(name)
+    n = len(kept.cases) if kept else 0
+    return Badge(text=f"{figures.count(n)} {words}", chip=name if n else "")
+
+
+def _agreement_tile(subject: Subject) -> Tile | None:
+    for guideline in subject.study.guidelines[:1]:
+        exact = plain_agreement(subject.study, subject.agreements, guideline)
+        if any(agreement.estimate for agreement in exact):
+            text = f"{subject_text(subject.study, guideline)}people agree on {counts_text(exact)}"
+            value = percents_text(exact) or counts_text(exact)
+            note = Badge(text=text, chip="disagreement")
+            return Tile(icon="people", label="Human agreement", value=value, notes=(note,))
+        if any(agreement.unreadable for agreement in exact):
+            note = Badge(text="agreement of people undefined: no readable labels", chip="unparseable")
+            return Tile(icon="people", label="Human agreement", status="Undefined", attention=True, notes=(note,))
+    return None
+
+
+def _judge_tile(subject: Subject) -> Tile | None:
+    judges = [
+        (guideline, judge)
+        for guideline in subject.study.guidelines
+        for judge in judges_of(subject.study, guideline.name)
+        if judge.kind is AnnotatorKind.MODEL
+    ]
+    if not judges:
+        return None
+    validated = [judge for _, judge in judges if validation_of_judge(subject.evidence, judge.name)]
+    titles = list(dict.fromkeys(title_of(subject.study, judge.name) for _, judge in judges))
+    several = f"{figures.count(len(validated))} of {figures.count(len(judges))} validated"
+    single = "Validated" if validated else "Not validated"
+    return Tile(
+        icon="judge",
+        label=f"Judge {titles[0]}" if len(titles) == 1 else f"{figures.count(len(titles))} judges",
+        status=single if len(judges) == 1 or not validated else several,
+        attention=len(validated) < len(judges),
+        notes=(Badge(text=_judge_note(subject, *judges[0]), chip=""),),
+    )
+
+
+def _judge_note(subject: Subject, guideline: Guideline, judge: Annotator) -> str:
+    if not is_tried(subject.study, subject.agreements, guideline, judge.name):
+        return "not compared with human labels"
+    found = with_people(subject.study, subject.agreements, guideline, judge.name, Measure.EXACT_AGREEMENT)
+    return f"agrees with people on {agreement_text(found)}" if found else "compared with human labels"
+
+
+def _calls_tile(subject: Subject) -> Tile:
+    spending = subject.evidence.spending
+    notes = cost_text(spending.cost_microusd) if spending.calls else "no model called"
+    calls = figures.count(spending.calls)
+    return Tile(icon="gauge", label="Model calls", value=calls, notes=(Badge(text=notes, chip=""),))
+
+
+def findings_of(subject: Subject) -> tuple[str, ...]:
+    """Return the takeaways that the rates themselves call for: both sides of a guardrail at its extremes."""
+    return tuple(_both_sides(subject))
+
+
+def _both_sides(subject: Subject) -> Iterator[str]:
+    guardrail = guardrail_of(subject.study)
+    if guardrail is None:
+        return
+    guideline = guardrail.guideline
+    sides = [
+        (rule, _by_application(subject, guideline, rule.name)) for rule in (guardrail.withheld, guardrail.released)
+    ]
+    shared = [name for name in sides[0][1] if name in sides[1][1]]
+    if len(shared) < 2:
+        return
+    extremes = [max(shared, key=lambda name: _value(rates[name])) for _, rates in sides]
+    if len(set(extremes)) < 2:
+        return
+    told = "; ".join(
+        f"{name}: {_rate_words(sides[0][1][name])} {heading_of(guideline, sides[0][0]).lower()}, "
+        f"{_rate_words(sides[1][1][name])} {heading_of(guideline, sides[1][0]).lower()}"
+        for name in extremes
+    )
+    yield f"Neither side alone describes an application. {told}."
+
+
+def _by_application(subject: Subject, guideline: Guideline, rule: str) -> dict[str, Rate]:
+    """Return the leading rate of each application that has one alone, with units enough for a share."""
+    rates: dict[str, list[Rate]] = {}
+    for rate in lead_rates(subject.rates, guideline.name, rule):
+        rates.setdefault(rate.measurement.application, []).append(rate)
+    return {
+        name: found[0]
+        for name, found in rates.items()
+        if len(found) == 1 and found[0].estimate and found[0].estimate.n >= figures.FEW
+    }
+
+
+def _value(rate: Rate) -> float:
+    return rate.estimate.value if rate.estimate else 0.0
+
+
+def _rate_words(rate: Rate) -> str:
+    return f"{rate.defects_text} of {figures.count(rate.measurement.result.n)} ({figures.percent(_value(rate))})"
