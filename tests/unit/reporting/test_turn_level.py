@@ -64,7 +64,7 @@ def test_the_labels_of_dialogues_are_spread_as_the_rate_counts_them(request, nam
 def test_a_defect_to_read_first_is_labelled_as_a_defect(request, name):
     first = first_reads(request.getfixturevalue(name))[0]
 
-    assert (first.why, first.labels) == ("a defect with the best evidence", "rule: no")
+    assert (first.why, first.labels) == ("Defect, best evidence", "no: rule")
 
 
 @pytest.mark.parametrize(("name", "n"), [("defects", 3), ("half_read", 2)])

@@ -27,14 +27,13 @@ function definitions(entries) {
 
 const thousands = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ",");
 
-const SVG = "http://www.w3.org/2000/svg";
 
 /** Return one of the page's icons. */
 function icon(name) {
-  const picture = document.createElementNS(SVG, "svg");
+  const picture = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   picture.setAttribute("class", "i");
   picture.setAttribute("aria-hidden", "true");
-  const use = document.createElementNS(SVG, "use");
+  const use = document.createElementNS("http://www.w3.org/2000/svg", "use");
   use.setAttribute("href", `#i-${name}`);
   picture.append(use);
   return picture;
