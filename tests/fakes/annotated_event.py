@@ -14,7 +14,7 @@ from theodolite.domain.event import Role
 from theodolite.store.annotating.queues import queue_of
 from theodolite.store.models.annotating import CaseRow, QueueRow, ReservationRow, RoomRow, ThreadRow, WorkItemRow
 from theodolite.web.accounts.invitations import invite
-from theodolite.web.annotator.context import records
+from theodolite.web.annotator.home import records
 from theodolite.web.models import (
     Account,
     Batch,

@@ -26,7 +26,7 @@ from theodolite.domain.run import Unit, UnitKind
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Study
 from theodolite.store.results import keep_labels
-from theodolite.web.annotator.context import records
+from theodolite.web.annotator.home import records
 from theodolite.web.models import HostedStudy
 
 Said = Mapping[tuple[str, str], list[str]]

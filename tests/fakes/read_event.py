@@ -18,9 +18,9 @@ from theodolite.store.models import DialogueRow
 from theodolite.store.models.annotating import CaseRow, CaseStepRow, RedactionRow
 from theodolite.web.access import AccessContext
 from theodolite.web.analyst.codebook import book_token
-from theodolite.web.analyst.context import AnalystContext
+from theodolite.web.analyst.responses import AnalystContext
 from theodolite.web.analyst.reviews import KIND
-from theodolite.web.annotator.context import records
+from theodolite.web.annotator.home import records
 from theodolite.web.events import event_of
 from theodolite.web.models import HostedStudy
 

@@ -107,7 +107,7 @@ def _judge() -> dict[str, Any]:
     from theodolite.annotation.queues import add_dialogues
     from theodolite.store.models import DialogueRow
     from theodolite.store.models.annotating import QueueRow
-    from theodolite.web.annotator.context import records
+    from theodolite.web.annotator.home import records
 
     rows = list(DialogueRow.objects.select_related("unit").order_by("id"))
     dialogues = [records().dialogue(row.unit_id) for row in rows]
@@ -165,7 +165,7 @@ def _worst(question: Question) -> str:
 
 def _validate() -> dict[str, Any]:
     from theodolite.store.contents import file_record
-    from theodolite.web.annotator.context import records
+    from theodolite.web.annotator.home import records
 
     study = _study()
     validation_report = ValidationReport(
@@ -188,7 +188,7 @@ def _validate() -> dict[str, Any]:
 def _make(passes: int) -> dict[str, Any]:
     from theodolite.annotation.queues import add_dialogues, open_queue
     from theodolite.demo.annotation import design_of, keep_dialogues
-    from theodolite.web.annotator.context import records
+    from theodolite.web.annotator.home import records
     from theodolite.web.models import HostedStudy
 
     hosted = HostedStudy.objects.create(name="series", title="Orrery Bay", state=HostedStudy.State.OPEN)

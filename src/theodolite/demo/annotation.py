@@ -35,7 +35,7 @@ from theodolite.domain.run import Run, Unit, UnitKind
 from theodolite.domain.study import Study
 from theodolite.ports.store import Store
 from theodolite.testing.planning import draw_plan
-from theodolite.web.annotator.context import records
+from theodolite.web.annotator.home import records
 from theodolite.web.models import Account, HostedStudy, Membership
 
 FOLDER = "demo/annotation"

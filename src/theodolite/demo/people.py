@@ -34,7 +34,7 @@ from theodolite.web.models import (
     TimeSlot,
 )
 from theodolite.web.teams.submissions import terms_version
-from theodolite.web.tester.texts import screening_version
+from theodolite.web.tester.context import screening_version
 from theodolite.web.time_slots import book
 
 FILE = "demo/people.yaml"

@@ -51,7 +51,7 @@ from theodolite.testing.people import scenario_sight
 from theodolite.usecases.measuring import keep_review, reviews_of
 from theodolite.usecases.running import RunOptions
 from theodolite.web.models import HostedStudy, Membership
-from theodolite.web.tester.texts import Unreadable, with_note
+from theodolite.web.tester.context import Unreadable, with_note
 
 FILE = "demo/testers.yaml"
 """What the invented testers said, among the shipped resources."""

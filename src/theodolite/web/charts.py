@@ -9,7 +9,7 @@ from typing import Final
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.responses import AnswerSpread
 from theodolite.reporting.words import figures
-from theodolite.web.questions.form import humanize
+from theodolite.web.questions import humanize
 
 STEP, BAR, HEIGHT, LETTERS = 26, 18, 60, 14
 """Width of a place, width of a bar, height of the tallest bar, room above and below for figures; pixels."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from theodolite.annotation.listing import heavy_workloads, topic_demand
 from theodolite.domain.event import LATELY_H, MUCH_MIN, Role
 from theodolite.events.consent import heavy_minutes, opt_out_tallies
-from theodolite.web.annotator.context import records
+from theodolite.web.annotator.home import records
 from theodolite.web.events import event_of
 from theodolite.web.models import HostedStudy, Membership
 

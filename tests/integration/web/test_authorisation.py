@@ -26,7 +26,7 @@ from theodolite.annotation.queues import open_queue
 from theodolite.demo.annotation import design_of, invented_study
 from theodolite.domain.event import Role
 from theodolite.store.models.annotating import QueueRow
-from theodolite.web.annotator.context import records
+from theodolite.web.annotator.home import records
 from theodolite.web.events import event_of
 from theodolite.web.models import Account, HostedStudy, Membership
 

@@ -15,7 +15,7 @@ from theodolite.events.chat import finish_turn, send_prompt
 from theodolite.events.sessions import prepare_session, start_session
 from theodolite.measurement.probes import leak_rate
 from theodolite.web.events import event_of
-from theodolite.web.organiser import blinding_audit
+from theodolite.web.organiser import results
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -50,7 +50,7 @@ def test_guesses_stand_beside_chance_and_names_beside_their_application(event, c
 def test_enough_guesses_are_drawn_as_a_share_with_its_interval_and_chance(event, client_as, monkeypatch):
     rate, p_value = leak_rate([True, False] * 5, [0.5] * 10)
     leak = BlindingAssessment(about=GuessedThing.LEVEL, level=None, rate=rate, chance=0.5, p_value=p_value)
-    monkeypatch.setattr(blinding_audit, "leaks", lambda _: (leak,))
+    monkeypatch.setattr(results, "leaks", lambda _: (leak,))
 
     page = client_as(Role.ANALYST).get(f"/s/{event.token}/organise/blinding/").content.decode()
 

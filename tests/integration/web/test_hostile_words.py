@@ -35,7 +35,7 @@ from theodolite.events.chat import finish_turn, send_prompt
 from theodolite.events.sessions import end_session, prepare_session, start_session
 from theodolite.store.annotating.queues import queue_of
 from theodolite.store.models.annotating import QueueRow
-from theodolite.web.annotator.context import records
+from theodolite.web.annotator.home import records
 from theodolite.web.events import event_of, publish, study_in_files
 from theodolite.web.models import Account, HostedStudy, Invitation, Membership, SavedView
 from theodolite.web.senior.home import fill_queue

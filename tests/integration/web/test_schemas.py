@@ -25,7 +25,7 @@ from theodolite.store.annotating.queues import participant_id
 from theodolite.store.contents import content_of
 from theodolite.store.models.annotating import QueueRow, ReservationRow, ThreadRow, WorkItemRow
 from theodolite.store.results import keep_labels
-from theodolite.web.annotator.context import records
+from theodolite.web.annotator.home import records
 from theodolite.web.events import study_in_files
 from theodolite.web.models import AuditEntry, SchemaDraft, SchemaRevision, SchemaVersion
 from theodolite.web.senior.home import fill_queue

@@ -21,7 +21,7 @@ from theodolite.events.coding import CodingProject, record_absence, save_codeboo
 from theodolite.measurement.study.risks import coding_findings
 from theodolite.reporting.words import figures
 from theodolite.web.access import audit
-from theodolite.web.analyst.context import AnalystContext, for_analysts
+from theodolite.web.analyst.responses import AnalystContext, for_analysts
 from theodolite.web.charts import ShareLine, UnitStrip, number_words, share_line, unit_strip
 
 

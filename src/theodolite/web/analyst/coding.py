@@ -16,7 +16,7 @@ from theodolite.domain.identity import digest
 from theodolite.events.coding import CodingProject, OpenText, release_quote, resolve_disagreement, save_coding
 from theodolite.web.access import audit
 from theodolite.web.analyst.codebook import book_token, coded_question, findings_of
-from theodolite.web.analyst.context import AnalystContext, for_analysts
+from theodolite.web.analyst.responses import AnalystContext, for_analysts
 from theodolite.web.charts import listed
 
 MEMO = 4000

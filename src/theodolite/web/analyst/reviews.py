@@ -28,9 +28,8 @@ from theodolite.reporting.words import figures
 from theodolite.reporting.words.descriptions import found_words, open_words
 from theodolite.usecases.measuring import keep_review
 from theodolite.web.access import audit
-from theodolite.web.analyst.context import AnalystContext, answered_in, for_analysts, said_in
-from theodolite.web.questions.answers import SideBySide, votes_side_by_side
-from theodolite.web.questions.form import humanize
+from theodolite.web.analyst.responses import AnalystContext, answered_in, for_analysts, said_in
+from theodolite.web.questions import SideBySide, humanize, votes_side_by_side
 
 KIND = "session comparison"
 """Distinguishes the tokens of sessions from others."""

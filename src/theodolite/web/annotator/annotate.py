@@ -31,11 +31,17 @@ from theodolite.web.annotator.annotation_page import (
     annotation_page,
     parse_item,
 )
-from theodolite.web.annotator.context import AnnotatorContext, annotator_view, said_time, wants_json
-from theodolite.web.annotator.home import must_choose, touched_by
+from theodolite.web.annotator.home import (
+    AnnotatorContext,
+    annotator_view,
+    must_choose,
+    said_time,
+    touched_by,
+    wants_json,
+)
 from theodolite.web.events import event_of, read_study
 from theodolite.web.languages import asked_for, chosen, read_language
-from theodolite.web.questions.form import InvalidAnswer, humanize, key_parts, question_key
+from theodolite.web.questions import InvalidAnswer, humanize, key_parts, question_key
 
 FLAGS = (
     (FlagKind.PII.value, "Personal data"),

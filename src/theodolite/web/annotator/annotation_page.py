@@ -19,7 +19,7 @@ from theodolite.domain.guideline import Example, Guideline
 from theodolite.domain.instrument import Exemplar, Instrument, OpenQuestion, Question, QuestionLevel, ScaleKind
 from theodolite.domain.shown_order import NOT_VARIED, QuestionGroup, ShownOrder, groups_in_order
 from theodolite.domain.study import Study
-from theodolite.web.questions.form import (
+from theodolite.web.questions import (
     Field,
     InvalidAnswer,
     condition_text,

@@ -1,39 +1,149 @@
-"""The annotator's home page, profile and content opt-outs, and the one-time login of `label`."""
+"""The context of an annotator, the home page, profile and content opt-outs, and the one-time login of `label`."""
 
 from __future__ import annotations
 
+import functools
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods
 
-from theodolite.annotation import assignment, quality, review, training
+from theodolite.annotation import assignment, quality, queues, review, training
 from theodolite.annotation.assignment import CategoryCount, next_work, own_counts, own_pace
+from theodolite.annotation.records import RecordCache
 from theodolite.annotation.rules import REST_AFTER_MIN, steps_of
-from theodolite.domain.annotating.quality import AnnotatorStep, CategoryStanding, StepStatus
-from theodolite.domain.annotating.work import Reservation
-from theodolite.domain.errors import InputError
-from theodolite.domain.event import AcknowledgedText, PersonProfile, Role
+from theodolite.domain.annotating.training import AnnotatorStep, CategoryStanding, StepStatus
+from theodolite.domain.annotating.work import QueueDesign, Reservation
+from theodolite.domain.errors import Conflict, InputError, NotFound
 from theodolite.domain.identity import digest
 from theodolite.domain.study import Study
 from theodolite.domain.wording import LocalisedStudy, languages_of, localised
 from theodolite.events.consent import save_avoided_topics
 from theodolite.testing.topics import topics_version
 from theodolite.web.access import AccessContext, allowed, open_to_all
-from theodolite.web.annotator.context import AnnotatorContext, annotator_context, annotator_view
 from theodolite.web.events import server_store
 from theodolite.web.languages import read_language
 from theodolite.web.models import Account, HostedStudy, Membership
 from theodolite.web.profiles import ToldTopic, read_profile, told_topics, told_topics_in
-from theodolite.web.questions.form import humanize
+from theodolite.web.questions import humanize
+
+
+@functools.lru_cache(maxsize=4)
+def _records_of(workspace: str) -> RecordCache:
+    return RecordCache.at(Path(workspace) / "blobs")
+
+
+def records() -> RecordCache:
+    """Return the records that queues of this server refer to."""
+    return _records_of(str(settings.WORKSPACE))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnnotatorContext:
+    """One annotator at the queue of one study; seniors and organisers look at the queue through the same.
+
+    Attributes:
+        access: The account, study and membership of the request.
+        queue: Token of the study's queue.
+    """
+
+    access: AccessContext
+    queue: str
+
+    @property
+    def participant(self) -> str:
+        """Key under which the store knows the annotator."""
+        return self.access.membership.participant
+
+    @property
+    def records(self) -> RecordCache:
+        """The records that the queue refers to."""
+        return records()
+
+    @property
+    def design(self) -> QueueDesign:
+        """The design of the queue."""
+        return queues.design_of(self.records, self.queue)
+
+    @property
+    def study(self) -> Study:
+        """The study of the queue."""
+        return queues.study_of(self.records, self.queue)
+
+    def address(self, name: str, **parts: str | int) -> str:
+        """Return the address of an annotator's page."""
+        return reverse(f"annotator:{name}", kwargs={"study": self.access.hosted.token, **parts})
+
+
+def annotator_context(access: AccessContext) -> AnnotatorContext | None:
+    """Return the context of the account that asks; None where the study has no queue yet."""
+    queue = queues.queue_named(access.hosted.token)
+    return AnnotatorContext(access=access, queue=queue) if queue else None
+
+
+def queue_view(
+    refused: Callable[[HttpRequest, AnnotatorContext, Exception], HttpResponse],
+) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:
+    """Call a view as `view(request, annotator, ...)`.
+
+    A reservation, item or thread of somebody else does not exist for the caller (404).
+
+    Args:
+        refused: Answers a request that a service refuses.
+    """
+
+    def decorated(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+        @functools.wraps(view)
+        def called(request: HttpRequest, access: AccessContext, **rest: Any) -> HttpResponse:
+            annotator = annotator_context(access)
+            if annotator is None:
+                raise Http404
+            try:
+                return view(request, annotator, **rest)
+            except NotFound as error:
+                raise Http404 from error
+            except (Conflict, InputError) as error:
+                return refused(request, annotator, error)
+
+        return called
+
+    return decorated
+
+
+def refused(request: HttpRequest, annotator: AnnotatorContext, error: Exception) -> HttpResponse:
+    """Report why an action failed: on the next page, or with 409 to a script."""
+    messages.warning(request, f"{error}.".replace("..", "."))
+    if wants_json(request):
+        return JsonResponse({"problem": str(error)}, status=409)
+    return redirect(annotator.address("home"))
+
+
+annotator_view = queue_view(refused)
+
+"""Call a view of annotators as `view(request, annotator, ...)`; a refusal is shown on the next page."""
+
+
+def wants_json(request: HttpRequest) -> bool:
+    """Tell whether a script asks, which reads the answer itself."""
+    return request.headers.get("Accept", "").startswith("application/json")
+
+
+def said_time(moment: datetime | None) -> str:
+    """Return a moment for the page's script, which tells it in the reader's own time; empty for none."""
+    return moment.astimezone(UTC).isoformat(timespec="seconds") if moment else ""
+
 
 TITLES = {
     AnnotatorStep.BACKGROUND: "Read the background",
@@ -42,6 +152,7 @@ TITLES = {
     AnnotatorStep.TEST: "Pass the test of a category",
     AnnotatorStep.WORK: "Annotate",
 }
+
 """Titles of the steps."""
 
 
@@ -345,6 +456,7 @@ _BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
 
 
 _LOGINS: dict[str, int] = {}
+
 """Primary keys of memberships by the tokens of unused logins. They end with the process."""
 
 

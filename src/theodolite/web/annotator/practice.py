@@ -29,9 +29,15 @@ from theodolite.web.annotator.annotation_page import (
     parse_items,
     reference_of,
 )
-from theodolite.web.annotator.context import AnnotatorContext, annotator_view, wants_json
-from theodolite.web.questions.answers import votes_side_by_side
-from theodolite.web.questions.form import humanize, key_parts, question_key, stored_answer, submitted_value
+from theodolite.web.annotator.home import AnnotatorContext, annotator_view, wants_json
+from theodolite.web.questions import (
+    humanize,
+    key_parts,
+    question_key,
+    stored_answer,
+    submitted_value,
+    votes_side_by_side,
+)
 
 UNPROCESSABLE = 422
 

@@ -32,7 +32,7 @@ from theodolite.domain.study import Study
 from theodolite.web.access import AccessContext, allowed, audit
 from theodolite.web.events import event_of, server_store
 from theodolite.web.models import HostedStudy
-from theodolite.web.questions.form import humanize
+from theodolite.web.questions import humanize
 from theodolite.web.senior.home import fill_queue
 
 KEPT_S = 86_400

@@ -1,27 +1,43 @@
-"""People of an event: asked in one by one, by a list, or by printed slips; and where each of them stands."""
+"""People of an event: invitations one by one, by a list or by access codes; and the page of each person."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+import logging
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
 from functools import partial
 from io import StringIO
-from typing import Any
+from typing import Any, TypeVar
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
+from django.core.mail import EmailMessage, get_connection
+from django.core.mail.backends.base import BaseEmailBackend
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_POST
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
 
-from theodolite.domain.event import Role, why_not_both
+from theodolite.domain.errors import Conflict
+from theodolite.domain.people.role import Role, why_not_both
+from theodolite.domain.people.session import Session, SessionState
+from theodolite.domain.people.withdrawal import Withdrawal
 from theodolite.domain.wording import languages_of
-from theodolite.web.access import AccessContext, allowed, clash_of_address
+from theodolite.reporting.words.figures import number_of
+from theodolite.web.access import AccessContext, allowed, audit, clash_of_address, role_home
 from theodolite.web.accounts.invitations import (
     WALK_IN,
     Standing,
+    code_path,
+    give_code,
     hand_out_codes,
     invitation_path,
     invite,
@@ -29,23 +45,19 @@ from theodolite.web.accounts.invitations import (
     standing_of,
     withdraw_invitation,
 )
-from theodolite.web.events import event_of
-from theodolite.web.hosting import NO_APPROVAL, approval_of, may_invite
+from theodolite.web.events import event_of, server_store
+from theodolite.web.hosting import NO_APPROVAL, TESTERS, approval_of, may_invite
 from theodolite.web.languages import offer_languages
 from theodolite.web.middleware import absolute
-from theodolite.web.models import Invitation
-from theodolite.web.organiser.person import (
-    counted_states,
-    link_of,
-    n_invited_testers,
-    over_one_line,
-    participants_of,
-    send_invitation,
-)
-from theodolite.web.time_slots import zone_of
+from theodolite.web.models import HostedStudy, Invitation, Membership, Screening
+from theodolite.web.session_end import end_participation, withdraw_participant
+from theodolite.web.tester.entry import personal_data, personal_data_file
+from theodolite.web.time_slots import book, booked_slot, offered, span_text, zone_of
 
 MOST_ROWS = 2000
+
 """Rows of a list at most; count."""
+
 
 _ROLES = [(role.value, role.value) for role in Role]
 
@@ -267,3 +279,359 @@ def make_slips(request: HttpRequest, access: AccessContext) -> HttpResponse:
         access.account, access.hosted, Role(form.cleaned_data["role"]), [str(seat) for seat in range(first, first + n)]
     )
     return redirect("organiser:slips", study=access.hosted.token)
+
+
+class ParticipantState(StrEnum):
+    """The state of a participant, in order of the event."""
+
+    INVITED = "invited"
+    """Invited by a link or code that was not used yet."""
+    HERE = "here"
+    """Has joined; a tester has done nothing yet."""
+    SCREENED = "screened"
+    SCREENED_OUT = "screened out"
+    CONSENTED = "consented"
+    ACTIVE = "active"
+    DONE = "done"
+    LEFT = "left"
+    """Left, or was removed; the texts stay."""
+    WITHDRAWN = "withdrawn"
+    """Left and withdrew the texts."""
+
+
+FINISHED = frozenset(
+    {ParticipantState.DONE, ParticipantState.LEFT, ParticipantState.WITHDRAWN, ParticipantState.SCREENED_OUT}
+)
+
+"""States after which nothing more is expected."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Participant:
+    """One participant as organisers see it.
+
+    Attributes:
+        membership: Who, and as what.
+        state: Where the person stands; testers only go through all of it.
+        sessions: Those that were made, in order.
+        minutes: Time in sessions, pauses left out; minutes.
+        severe: Turns that the person marked as broken guardrails; count.
+    """
+
+    membership: Membership
+    state: ParticipantState
+    sessions: tuple[Session, ...] = ()
+    minutes: float = 0.0
+    severe: int = 0
+
+    @property
+    def over(self) -> int:
+        """Ended sessions; count."""
+        return sum(session.is_over for session in self.sessions)
+
+    @property
+    def is_tester(self) -> bool:
+        """Whether the participant is a tester."""
+        return self.membership.as_role in TESTERS
+
+    @property
+    def is_waited_for(self) -> bool:
+        """Whether the participant is a tester with steps left."""
+        return self.is_tester and self.state not in FINISHED
+
+
+def participants_of(hosted: HostedStudy) -> list[Participant]:
+    """Return everybody of an event in order of joining, in a constant number of queries."""
+    known = ("account", "code", "screening", "booking__slot", "invitation", "recruit")
+    members = hosted.memberships.select_related(*known).order_by("id")
+    sessions: dict[str, list[Session]] = defaultdict(list)
+    for session in server_store().events.sessions.in_study(hosted.name):
+        sessions[session.participant].append(session)
+    events, now = server_store().events, timezone.now()
+    consented, severe = events.participants.consented(hosted.name), events.replies.broken_guardrails(hosted.name)
+    return [
+        _participant(member, tuple(sessions[member.participant]), member.participant in consented, severe, now)
+        for member in members
+    ]
+
+
+def n_invited_testers(hosted: HostedStudy) -> int:
+    """Return how many testers have an open invitation; count."""
+    invitations = Invitation.objects.filter(hosted=hosted, role__in=[role.value for role in TESTERS], used_at=None)
+    return invitations.filter(withdrawn_at=None, expires_at__gt=timezone.now()).count()
+
+
+def counted_states(pool: Iterable[Participant], n_invited: int) -> list[tuple[str, int]]:
+    """Return how many testers are in each state, in order; `n_invited` more have not joined yet."""
+    counts = Counter(member.state for member in pool if member.is_tester)
+    counts[ParticipantState.INVITED] += n_invited
+    return [(state.value, counts[state]) for state in ParticipantState if counts[state]]
+
+
+def _participant(
+    membership: Membership,
+    sessions: tuple[Session, ...],
+    has_consented: bool,  # noqa: FBT001 - one fact among others
+    severe: Mapping[str, int],
+    now: datetime,
+) -> Participant:
+    return Participant(
+        membership=membership,
+        state=_state(membership, sessions, has_consented=has_consented),
+        sessions=sessions,
+        minutes=sum(session.clock.elapsed_s(now) for session in sessions) / 60,
+        severe=severe.get(membership.participant, 0),
+    )
+
+
+def _state(membership: Membership, sessions: tuple[Session, ...], *, has_consented: bool) -> ParticipantState:
+    if membership.left_at is not None:
+        return ParticipantState.WITHDRAWN if membership.withdrew else ParticipantState.LEFT
+    if any(session.state is SessionState.ACTIVE for session in sessions):
+        return ParticipantState.ACTIVE
+    if sessions and all(session.is_over for session in sessions):
+        return ParticipantState.DONE
+    if has_consented:
+        return ParticipantState.CONSENTED
+    return _before_consent(membership)
+
+
+def _before_consent(membership: Membership) -> ParticipantState:
+    screening = getattr(membership, "screening", None)
+    if screening is not None:
+        return ParticipantState.SCREENED if screening.passed else ParticipantState.SCREENED_OUT
+    code = getattr(membership, "code", None)
+    invitation = getattr(membership, "invitation", None)
+    never_came = code is not None and code.first_used_at is None and invitation is None
+    is_recruit = getattr(membership, "recruit", None) is not None
+    return ParticipantState.INVITED if never_came and not is_recruit else ParticipantState.HERE
+
+
+_NO_MAIL = "No e-mail was sent; copy the link and pass it on."
+
+
+@allowed(Role.ORGANISER)
+def person(request: HttpRequest, access: AccessContext, member: str) -> HttpResponse:
+    """Show one participant of the event."""
+    pooled = _participant_of(access, member)
+    membership, now, zone = pooled.membership, timezone.now(), zone_of(event_of(access.hosted).study)
+    own = booked_slot(membership, now)
+    context = {
+        "access": access,
+        "one": pooled,
+        "link": link_of(request, membership),
+        "address": address_of(membership),
+        "slot": span_text(own.begins, own.ends, zone) if own else "",
+        "slots": [
+            (offer.slot.token, span_text(offer.slot.begins, offer.slot.ends, zone), offer.left)
+            for offer in offered(access.hosted, membership.role, now)
+        ],
+        "is_tester": membership.as_role in TESTERS,
+        "may_have_code": membership.as_role in WALK_IN,
+        "screening": Screening.objects.filter(membership=membership).first(),
+    }
+    return render(request, "web/organiser/person.html", context)
+
+
+def link_of(request: HttpRequest, membership: Membership) -> str:
+    """Return the link by which a participant continues: the personal code, or the home page of the role."""
+    code = getattr(membership, "code", None)
+    path = code_path(code) if code is not None and code.withdrawn_at is None else role_home(membership)
+    return absolute(request, path)
+
+
+def address_of(membership: Membership) -> str:
+    """Return the e-mail address of a participant; empty if unknown."""
+    invitation = getattr(membership, "invitation", None)
+    return membership.account.email or (invitation.email if invitation else "")
+
+
+def send_reminder(request: HttpRequest, membership: Membership, line: BaseEmailBackend | None = None) -> bool:
+    """Send a reminder, over an open connection if there is one; return whether it was sent."""
+    shown: dict[str, object] = {"membership": membership, "address": link_of(request, membership)}
+    sent = send(address_of(membership), f"Reminder: {membership.hosted}", "web/accounts/reminder.txt", shown, line)
+    if sent:
+        membership.reminded_at = timezone.now()
+        membership.save(update_fields=["reminded_at"])
+    return sent
+
+
+@allowed(Role.ORGANISER)
+@require_GET
+def kept(_request: HttpRequest, access: AccessContext, member: str) -> HttpResponse:
+    """Return the personal data of a tester as a file, for the tester who asked for it."""
+    membership = get_object_or_404(Membership, token=member, hosted=access.hosted, role__in=TESTERS, withdrew=False)
+    audit(access.account, "exported a person's data", f"membership {membership.token}", hosted=access.hosted)
+    return personal_data_file(personal_data(membership))
+
+
+@allowed(Role.ORGANISER)
+@require_POST
+def act(request: HttpRequest, access: AccessContext, member: str, what: str) -> HttpResponse:
+    """Perform an organiser's action for a participant."""
+    if what not in _ACTS:
+        raise Http404
+    membership = _participant_of(access, member).membership
+    try:
+        messages.success(request, _ACTS[what](request, access, membership))
+    except Conflict as conflict:
+        messages.error(request, f"{conflict}.")
+    return redirect("organiser:person", study=access.hosted.token, member=member)
+
+
+def _remind(request: HttpRequest, access: AccessContext, membership: Membership) -> str:
+    sent = send_reminder(request, membership)
+    audit(access.account, "reminded", f"membership {membership.token}", hosted=access.hosted, by_mail=sent)
+    return "Reminder sent." if sent else _NO_MAIL
+
+
+@transaction.atomic
+def _new_code(_request: HttpRequest, access: AccessContext, membership: Membership) -> str:
+    code = give_code(membership)
+    audit(access.account, "issued new code", f"code {code.token}", hosted=access.hosted)
+    return "A new code was issued; the old one is no longer valid."
+
+
+def _screen_again(_request: HttpRequest, access: AccessContext, membership: Membership) -> str:
+    Screening.objects.filter(membership=membership).delete()
+    audit(access.account, "repeated screening", f"membership {membership.token}", hosted=access.hosted)
+    return "The person will see the screening questions again."
+
+
+def _book(request: HttpRequest, access: AccessContext, membership: Membership) -> str:
+    book(access.account, membership, request.POST.get("slot", ""), timezone.now())
+    return "Booked."
+
+
+def _take_out(_request: HttpRequest, access: AccessContext, membership: Membership) -> str:
+    if membership.pk == access.membership.pk:
+        message = "you cannot remove yourself; ask another organiser"
+        raise Conflict(message)
+    if membership.as_role in TESTERS:
+        end_participation(membership)
+    else:
+        membership.left_at = timezone.now()
+        membership.save(update_fields=["left_at"])
+    audit(access.account, "removed", f"membership {membership.token}", hosted=access.hosted, role=membership.role)
+    return "Removed; the data is kept, and the seat is free."
+
+
+def _take_back(request: HttpRequest, access: AccessContext, membership: Membership) -> str:
+    wish = request.POST.get("wish", "")
+    if membership.as_role not in TESTERS or membership.withdrew or wish not in set(Withdrawal):
+        message = "nothing was withdrawn: expected a tester with linked data, and a choice of what to do with it"
+        raise Conflict(message)
+    reached = withdraw_participant(membership, Withdrawal(wish))
+    audit(access.account, "withdrew on request", f"membership {membership.token}", hosted=access.hosted, kind=wish)
+    counts = (number_of(reached.dialogues, "dialogue"), number_of(reached.answers, "answer"))
+    return f"Data withdrawn: {', '.join(counts)}."
+
+
+_ACTS: dict[str, Callable[[HttpRequest, AccessContext, Membership], str]] = {
+    "remind": _remind,
+    "code": _new_code,
+    "screen": _screen_again,
+    "book": _book,
+    "take-out": _take_out,
+    "take-back": _take_back,
+}
+
+
+@allowed(Role.ORGANISER)
+@require_POST
+def remind_all(request: HttpRequest, access: AccessContext) -> HttpResponse:
+    """Remind every tester with steps left; testers without an address are counted."""
+    waited_for = [participant.membership for participant in participants_of(access.hosted) if participant.is_waited_for]
+    sent = over_one_line(partial(send_reminder, request), waited_for)
+    audit(
+        access.account,
+        "reminded all",
+        f"study {access.hosted.token}",
+        hosted=access.hosted,
+        n=len(waited_for),
+        sent=sent,
+    )
+    rest = len(waited_for) - sent
+    message = f"{sent} reminded by e-mail." + (
+        f" {rest} have no e-mail address: their links are below." if rest else ""
+    )
+    messages.success(request, message)
+    return redirect(f"{reverse('organiser:people', args=[access.hosted.token])}?links=yes")
+
+
+def _participant_of(access: AccessContext, member: str) -> Participant:
+    membership = get_object_or_404(Membership, token=member, hosted=access.hosted)
+    return next(
+        participant for participant in participants_of(access.hosted) if participant.membership.pk == membership.pk
+    )
+
+
+Item = TypeVar("Item")
+
+
+_LOG = logging.getLogger(__name__)
+
+
+def over_one_line(send_one: Callable[[Item, BaseEmailBackend], bool], items: Iterable[Item]) -> int:
+    """Mail something to many: a server that does not answer is waited for once, not once for each of them.
+
+    Args:
+        send_one: Sends one mail over the line that it is given, and tells whether the server took it.
+        items: For each of them once.
+
+    Returns:
+        Mails that the server took; count.
+    """
+    if not settings.SENDS_MAIL:
+        return 0
+    line = get_connection()
+    try:
+        line.open()
+        return sum(send_one(item, line) for item in items)
+    except OSError as error:
+        _LOG.warning("the mail server cannot be reached: %s", error)
+        return 0
+    finally:
+        line.close()
+
+
+def send_invitation(request: HttpRequest, invitation: Invitation, line: BaseEmailBackend | None = None) -> bool:
+    """Mail an invitation to its address.
+
+    Args:
+        request: For the address of this server.
+        invitation: The invitation.
+        line: A line to the mail server that is open already; None for one of its own.
+
+    Returns:
+        Whether the mail server took it; False too where there is no server or no address.
+    """
+    shown = {"invitation": invitation, "address": absolute(request, invitation_path(invitation))}
+    if not send(invitation.email, f"Invitation: {invitation.hosted}", "web/accounts/invitation.txt", shown, line):
+        return False
+    invitation.sent_at = timezone.now()
+    invitation.save(update_fields=["sent_at"])
+    return True
+
+
+def send(to: str, subject: str, template: str, shown: dict[str, object], line: BaseEmailBackend | None = None) -> bool:
+    """Mail a text.
+
+    Args:
+        to: One address.
+        subject: One line.
+        template: Of the text.
+        shown: What fills the template.
+        line: A line to the mail server that is open already; None for one of its own.
+
+    Returns:
+        Whether the mail server took it; False too where there is no server or no address.
+    """
+    if not settings.SENDS_MAIL or not to:
+        return False
+    body = render_to_string(template, shown)
+    try:
+        return EmailMessage(" ".join(subject.split()), body, to=[to], connection=line).send() == 1
+    except OSError as error:  # the library's own errors of sending are of this kind
+        _LOG.warning("a mail could not be sent: %s", error)
+        return False

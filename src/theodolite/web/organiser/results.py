@@ -1,4 +1,4 @@
-"""Results: measurements in a process of their own, and their files."""
+"""Results: measurements in a process of their own, their files, and the blinding audit."""
 
 from __future__ import annotations
 
@@ -6,28 +6,45 @@ import asyncio
 import os
 import shutil
 import sys
-from collections.abc import AsyncIterator
+from collections import deque
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from io import BytesIO
+from urllib.parse import urljoin, urlsplit
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.contrib import messages
+from django.core.handlers.base import BaseHandler
+from django.core.handlers.wsgi import WSGIRequest
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
+from theodolite.annotation.listing import dialogue_names, latest_submissions
+from theodolite.assessment.unblinding import SecretWord, plain_names, secrets_for_annotators, secrets_for_testers
 from theodolite.bootstrap.database import DATABASE_VARIABLE
+from theodolite.bootstrap.page_checks import Lookout, PageAnswer, PageLeak
 from theodolite.bootstrap.reports import REPORT, RESULTS
 from theodolite.domain.errors import TheodoliteError
-from theodolite.domain.event import Role
+from theodolite.domain.estimate import Estimate
 from theodolite.domain.identity import version_of
+from theodolite.domain.people.leak import BlindingAssessment
+from theodolite.domain.people.role import Role
+from theodolite.events.context import EventContext
+from theodolite.events.results import leaks, naming_counts
+from theodolite.reporting.words import figures
 from theodolite.web.access import AccessContext, allowed, audit
+from theodolite.web.charts import ShareLine, UnitStrip, share_line, share_place, unit_strip
 from theodolite.web.events import event_of
-from theodolite.web.models import Account, HostedStudy, Measurement
+from theodolite.web.models import Account, HostedStudy, Measurement, Membership
 from theodolite.web.thread_pool import Background
 
 CUT_OFF = "The server stopped before the measurement finished; measure again."
+
 
 _background = Background()
 
@@ -95,10 +112,12 @@ REPORT_POLICY = (
     "sandbox allow-scripts allow-downloads allow-popups; default-src 'none'; "
     "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
 )
+
 """The report is one file with its own script; a sandbox keeps it away from everything that a session may do here.
 
 The file narrows this down to the hashes of its own script and style.
 """
+
 
 _TYPES = {REPORT: "text/html; charset=utf-8", RESULTS: "application/json"}
 
@@ -141,3 +160,246 @@ def measured_file(request: HttpRequest, access: AccessContext, measurement: str,
     else:
         response.headers["Content-Disposition"] = f'attachment; filename="{access.hosted.name}-{file}"'
     return response
+
+
+MOST_PEOPLE = 12
+
+"""People of each role whose pages are searched, the latest ones; count."""
+
+
+MOST_PAGES = 80
+
+"""Pages of one person at most; count."""
+
+
+MOST_KEYS = 2000
+
+"""Keys of dialogues that annotators' pages are searched for; count."""
+
+
+_GROUPS = {Role.RED_TEAMER: "tester", Role.FIELD_TESTER: "tester", Role.ANNOTATOR: "annotator"}
+
+_TURNING = (301, 302, 303, 307, 308)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditResult:
+    """The result of a search.
+
+    Attributes:
+        people: People whose pages were opened; count.
+        pages: Pages that were searched; count.
+        leaks: Secret words that stand on them.
+        plain: Names that could not be looked for, since they are words like others.
+    """
+
+    people: int
+    pages: int
+    leaks: tuple[PageLeak, ...]
+    plain: tuple[str, ...]
+
+
+def search_pages(hosted: HostedStudy, request: HttpRequest) -> AuditResult:
+    """Search every page that people of a study can reach now.
+
+    Args:
+        hosted: The study.
+        request: Whoever asks for it, for the address of the server.
+    """
+    event, asked = event_of(hosted), _PageClient(request)
+    lookouts = []
+    for membership in _people(hosted):
+        lookout = _lookout(hosted, event, membership)
+        for page in _pages(asked, membership, _starts(event, membership)):
+            lookout.look(page)
+        lookouts.append(lookout)
+    unique = {(leak.role, leak.told.secret, _shape(leak.page)): leak for lookout in lookouts for leak in lookout.leaks}
+    return AuditResult(
+        people=len(lookouts),
+        pages=sum(lookout.n_pages for lookout in lookouts),
+        leaks=tuple(unique.values()),
+        plain=plain_names(event.study),
+    )
+
+
+def _people(hosted: HostedStudy) -> Iterator[Membership]:
+    for role in _GROUPS:
+        membership = Membership.objects.filter(hosted=hosted, role=role.value, left_at=None, account__is_active=True)
+        yield from membership.select_related("account").order_by("-id")[:MOST_PEOPLE]
+
+
+def _lookout(hosted: HostedStudy, event: EventContext, membership: Membership) -> Lookout:
+    role = membership.as_role
+    if role is not Role.ANNOTATOR:
+        return Lookout(role.value, secrets_for_testers(event.study))
+    return Lookout(role.value, _secrets(hosted, event, membership), hears=True)
+
+
+def _secrets(hosted: HostedStudy, event: EventContext, membership: Membership) -> tuple[SecretWord, ...]:
+    others = Membership.objects.filter(hosted=hosted, role__in=[role.value for role in _GROUPS])
+    known = others.exclude(account=membership.account).values_list("participant", "account__name", "account__email")
+    people = {fact for facts in known for fact in facts if fact and fact != membership.account.name}
+    keys = dialogue_names(hosted.token, MOST_KEYS)
+    return secrets_for_annotators(event.study, people=people, keys=keys)
+
+
+def _starts(event: EventContext, membership: Membership) -> list[str]:
+    """Return the addresses from which a person's pages are reached; some have no link."""
+    group, token = _GROUPS[membership.as_role], membership.hosted.token
+    home = reverse(f"{group}:home", args=[token])
+    if group == "annotator":
+        claims = latest_submissions(token, membership.participant, 10)
+        return [home, *(reverse("annotator:sheet", args=[token, claim]) for claim in claims)]
+    made = [session.place + 1 for session in event.sessions.of_participant(membership.participant)]
+    own = [
+        f"{session_no}/{rest}" for session_no in made for rest in ("task/", "", "state/", "end/", "anew/", "questions/")
+    ]
+    streams = [f"{session_no}/{dialogue}/1/" for session_no in made for dialogue in (1, 2)]
+    return [
+        urljoin(home, rest)
+        for rest in ("consent/", "topics/", "you/", "guess/", "done/", "leave/", "mine/", *own, *streams)
+    ]
+
+
+def _pages(desk: _PageClient, membership: Membership, starts: list[str]) -> Iterator[PageAnswer]:
+    """Yield every page that links of the person's group reach, each once."""
+    home = reverse(f"{_GROUPS[membership.as_role]}:home", args=[membership.hosted.token])
+    waiting, seen = deque(starts), set[str]()
+    while waiting and len(seen) < MOST_PAGES:
+        path = waiting.popleft()
+        if path in seen:
+            continue
+        seen.add(path)
+        page = desk.ask(membership.account, path)
+        yield page
+        links = (urlsplit(urljoin(path, link)).path for link in page.links)
+        waiting.extend(link for link in links if link.startswith(home) and not _begins(link, starts))
+
+
+def _begins(path: str, starts: list[str]) -> bool:
+    """Tell whether opening a page has an effect: it allocates a task or work, or exports data."""
+    return path not in starts and (path.endswith(("/task/", "/mine/file/")) or "/annotate/d/" in path)
+
+
+def _shape(path: str) -> str:
+    return "".join("0" if letter.isdigit() else letter for letter in path)
+
+
+class _PageClient:
+    """Requests pages of this server on behalf of an account."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        self._handler = BaseHandler()
+        self._handler.load_middleware()
+        self._address = {
+            "SERVER_NAME": request.META.get("SERVER_NAME", ""),
+            "SERVER_PORT": request.META.get("SERVER_PORT", ""),
+            "HTTP_HOST": request.get_host(),
+            "wsgi.url_scheme": request.scheme or "http",
+        }
+
+    def ask(self, account: Account, path: str) -> PageAnswer:
+        """Return a page as an account gets it; a redirect counts as the page."""
+        environ = {"REQUEST_METHOD": "GET", "PATH_INFO": path, "QUERY_STRING": "", "wsgi.input": BytesIO()}
+        request = WSGIRequest({**environ, **self._address})
+        request._cached_user = account  # type: ignore[attr-defined]  # noqa: SLF001 - where Django keeps who asks
+        response = self._handler.get_response(request)
+        headers = "\n".join(f"{name}: {value}" for name, value in response.items())
+        return PageAnswer(path, response.status_code, headers, _text(response))
+
+
+def _text(response: object) -> str:
+    if not isinstance(response, HttpResponse) or response.status_code in _TURNING:
+        return ""
+    return response.content.decode(errors="replace")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeakLine:
+    """One row of the table of guesses, as text.
+
+    Attributes:
+        about: What was guessed.
+        level: Level of testing; "all levels" for all together.
+        right: Right guesses out of all, and their share where there are enough.
+        between: Ends of the interval; empty where there are too few guesses.
+        chance: What guessing alone would bring.
+        surprise: How often so many or more would be right by guessing alone; empty where no guesses.
+        n_unknown: Testers who did not know; count.
+        n_repeated: Later guesses of the same people; count.
+        line: Share and interval on a line from 0 to 100 %; without a place where there are too few guesses.
+        chance_at: Where guessing alone stands on that line; pixels.
+        strip: Each guess as a square where there are too few for a share: right ones first, unknown ones last.
+    """
+
+    about: str
+    level: str
+    right: str
+    between: str
+    chance: str
+    surprise: str
+    n_unknown: int
+    n_repeated: int
+    line: ShareLine
+    chance_at: float
+    strip: UnitStrip | None = None
+
+    @property
+    def words(self) -> str:
+        """The chart as text."""
+        parts = (f"{self.right} right", self.between, f"by chance {self.chance}", f"{self.n_unknown} did not know")
+        return f"{self.about}, {self.level}: {', '.join(part for part in parts if part)}"
+
+
+@allowed(Role.ORGANISER, Role.ANALYST)
+def blinding(request: HttpRequest, access: AccessContext) -> HttpResponse:
+    """Show guesses against chance, and how often applications named themselves."""
+    return _page(request, access)
+
+
+@allowed(Role.ORGANISER)
+@require_POST
+def look_through(request: HttpRequest, access: AccessContext) -> HttpResponse:
+    """Search every page that testers and annotators can reach now, and show unblinding words."""
+    search = search_pages(access.hosted, request)
+    counts = {"pages": search.pages, "people": search.people, "leaks": len(search.leaks)}
+    audit(
+        access.account,
+        "searched pages for unblinding words",
+        f"study {access.hosted.token}",
+        hosted=access.hosted,
+        **counts,
+    )
+    return _page(request, access, crawled=search)
+
+
+def _page(request: HttpRequest, access: AccessContext, **more: object) -> HttpResponse:
+    event = event_of(access.hosted)
+    lines = [_leak_line(leak) for leak in leaks(event)]
+    context = {"access": access, "leaks": lines, "few": figures.FEW, "namings": naming_counts(event), **more}
+    return render(request, "web/organiser/blinding.html", context)
+
+
+def _leak_line(assessment: BlindingAssessment) -> LeakLine:
+    rate = assessment.rate
+    known = isinstance(rate, Estimate)
+    n, n_right = (rate.n, rate.count or 0) if isinstance(rate, Estimate) else (0, 0)
+    return LeakLine(
+        about=assessment.about.value,
+        level=assessment.level.value if assessment.level else "all levels",
+        right=figures.share(n_right, n) if known else "no guesses",
+        between=_between(rate) if isinstance(rate, Estimate) else "",
+        chance=figures.percent(assessment.chance) if known else "",
+        surprise="" if assessment.p_value is None else f"{assessment.p_value:.3f}",
+        n_unknown=assessment.n_unknown,
+        n_repeated=assessment.n_repeated,
+        line=share_line(rate),
+        chance_at=share_place(assessment.chance),
+        strip=unit_strip(n_right, n - n_right, assessment.n_unknown) if 0 < n < figures.FEW else None,
+    )
+
+
+def _between(rate: Estimate) -> str:
+    if rate.n < figures.FEW or rate.low is None or rate.high is None:
+        return "too few to tell"
+    return f"{figures.percent(rate.low)} to {figures.percent(rate.high)}"

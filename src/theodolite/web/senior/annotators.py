@@ -1,7 +1,8 @@
-"""Annotators and judges of a queue: status, quality figures, admission and promotion."""
+"""Annotators and judges of a queue: status, quality figures, admission, promotion and agreement."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.contrib import messages
@@ -10,20 +11,36 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from theodolite.annotation import agreement, quality, training
+from theodolite.annotation import agreement as figures
+from theodolite.annotation import quality, training
+from theodolite.annotation.agreement import QuestionFigures, attributes, item_tokens, question_figures
 from theodolite.annotation.judges import demote, promote, standings
 from theodolite.annotation.rules import most_by_judges
 from theodolite.domain.annotating.promotion import BesidePeople, Demotion, JudgeStanding, Promotion
-from theodolite.domain.annotating.quality import Conscientiousness, Onboarding
-from theodolite.domain.event import Role
+from theodolite.domain.annotating.quality import Conscientiousness
+from theodolite.domain.annotating.training import Onboarding
+from theodolite.domain.errors import InputError
+from theodolite.domain.findings.agreeing import (
+    AnswerStretch,
+    GroupAgreement,
+    PairAgreement,
+    QuestionAgreement,
+    UnitSpread,
+)
+from theodolite.domain.findings.number import Undefined
+from theodolite.domain.findings.order_effect import OrderEffect
+from theodolite.domain.instrument import ScaleKind
+from theodolite.domain.people.role import Role
+from theodolite.measurement.annotator_agreement import MOST_IN_PAIRS
 from theodolite.reporting.terminal.judges import validation_text
+from theodolite.reporting.words.order_effects import moved_text, shift_text, side_text
 from theodolite.web.access import allowed, audit
-from theodolite.web.annotator.context import AnnotatorContext
-from theodolite.web.charts import IntervalBar, interval_bar
+from theodolite.web.annotator.home import AnnotatorContext
+from theodolite.web.charts import MARGIN, WIDTH, IntervalBar, SpreadBar, bar_of, interval_bar, place_of
 from theodolite.web.models import Membership
-from theodolite.web.questions.form import humanize
+from theodolite.web.questions import humanize
 from theodolite.web.rotations import annotator_rotations
-from theodolite.web.senior.context import page_of, senior_view
+from theodolite.web.senior.home import Pages, page_number, page_of, senior_view
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +142,7 @@ def admit(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
 
 
 COLUMNS = 76
+
 """Width of a validation report; characters."""
 
 
@@ -178,20 +196,20 @@ def judges(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
 def _view(annotator: AnnotatorContext, standing: JudgeStanding) -> JudgeView:
     is_in_queue = annotator.design.category(standing.guideline) is not None
     comparisons = (
-        agreement.beside_people(annotator.records, annotator.queue, standing) if is_in_queue and standing.n_read else ()
+        figures.beside_people(annotator.records, annotator.queue, standing) if is_in_queue and standing.n_read else ()
     )
     validation_report = standing.validation_report
     return JudgeView(
         standing=standing,
         title=humanize(standing.guideline),
         validation_report=validation_text(validation_report, width=COLUMNS) if validation_report else "",
-        lines=tuple(map(_line, comparisons)),
+        lines=tuple(map(_judge_question_line, comparisons)),
         past=tuple(map(_decision, standing.past)),
         is_in_queue=is_in_queue,
     )
 
 
-def _line(beside_people: BesidePeople) -> QuestionLine:
+def _judge_question_line(beside_people: BesidePeople) -> QuestionLine:
     return QuestionLine(
         title=humanize(beside_people.question),
         n_people=beside_people.n_people,
@@ -223,3 +241,263 @@ def decide(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
         audit(annotator.access.account, verb, f"judge {judge}", hosted=annotator.access.hosted)
     messages.success(request, texts)
     return redirect(page_of(annotator, "judges"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionAgreementLine:
+    """One question with everything that is drawn of it."""
+
+    name: str
+    ask: str
+    found: QuestionAgreement
+    alike: IntervalBar
+    alpha: IntervalBar
+    given: SpreadBar
+    stretches: tuple[tuple[AnswerStretch, IntervalBar], ...]
+    moved: tuple[str, ...]
+
+
+@allowed(Role.SENIOR)
+@require_GET
+@senior_view
+def agreement(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
+    """Show progress by category, and agreement by question of one category."""
+    design = annotator.design
+    names = [category.name for category in design.categories]
+    chosen = design.category(request.GET.get("category", "")) or design.categories[0]
+    category = chosen.name
+    texts = {
+        question.name: question.text for question in annotator.records.guideline(chosen.version).instrument.questions
+    }
+    agreements = figures.agreement(annotator.records, annotator.queue, category)
+    orders = figures.orders(annotator.records, annotator.queue, category)
+    context = {
+        "access": annotator.access,
+        "progress": [(humanize(progress.category), progress) for progress in figures.progress(annotator.queue)],
+        "categories": [(name, humanize(name), name == category) for name in names],
+        "category": category,
+        "title": humanize(category),
+        "lines": [
+            _line(agreement_line, texts.get(agreement_line.question, ""), orders.get(agreement_line.question, ()))
+            for agreement_line in agreements
+        ],
+        "width": WIDTH + 2 * MARGIN,
+        "zero": place_of(0.0),
+        "rooms": [
+            (humanize(before.question), interval_bar(before.alpha), interval_bar(after.alpha))
+            for _, before, after in figures.calibration(annotator.records, annotator.queue)
+        ],
+    }
+    return render(request, "web/senior/agreement.html", context)
+
+
+def _line(question_agreement: QuestionAgreement, ask: str, orders: Sequence[OrderEffect]) -> QuestionAgreementLine:
+    stretches = tuple((segment, interval_bar(segment.alpha)) for segment in question_agreement.over_time)
+    return QuestionAgreementLine(
+        name=humanize(question_agreement.question),
+        ask=ask,
+        found=question_agreement,
+        alike=interval_bar(question_agreement.alike),
+        alpha=interval_bar(question_agreement.alpha),
+        given=bar_of(question_agreement.prevalence),
+        stretches=stretches,
+        moved=tuple(moved_text(effect) for effect in orders if effect.is_clear),
+    )
+
+
+HALF_WIDTH = 0.1
+
+"""Half-width of an interval that the planner aims at where nobody says; scale points, a fraction for categories."""
+
+
+WIDEST = 50.0
+
+"""Half-width at most; scale points."""
+
+
+PAGE = 25
+
+"""Dialogues on one page of the divided ones; count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaterLine:
+    """One annotator, under the number of this page."""
+
+    number: int
+    n_answers: int
+    n_without_value: int
+    alike: IntervalBar
+    given: SpreadBar
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnnotatorPairLine:
+    """Two annotators under the numbers of this page, or one and a judge."""
+
+    first: str
+    second: str
+    alike: IntervalBar
+    alpha: IntervalBar
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DividedLine:
+    """One dialogue or turn with the spread of its labels; `item` leads to its review."""
+
+    item: str
+    turn: int | None
+    n: int
+    given: SpreadBar
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderLine:
+    """An order effect as text: the factor, both sides, and the shift."""
+
+    factor: str
+    first: str
+    second: str
+    shift: str
+    is_clear: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupLine:
+    """People who describe themselves alike."""
+
+    found: GroupAgreement
+    within: IntervalBar
+    across: IntervalBar
+
+
+@allowed(Role.SENIOR)
+@require_GET
+@senior_view
+def raters(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
+    """Show one question from close by."""
+    if not request.GET.get("question"):
+        return redirect(page_of(annotator, "agreement"))
+    figures = _figures(request, annotator)
+    numbers = {rater.annotator: number for number, rater in enumerate(figures.raters(), 1)}
+    results, again = figures.agreement(), figures.repeated()
+    divided, page = figures.divided(), page_number(request)
+    context = {
+        "access": annotator.access,
+        "category": figures.category,
+        "title": humanize(figures.category),
+        "question": figures.asked.name,
+        "name": humanize(figures.asked.name),
+        "text": figures.asked.text,
+        "found": results,
+        "alike": interval_bar(results.alike),
+        "alpha": interval_bar(results.alpha),
+        "again": again and (interval_bar(again.alike), interval_bar(again.alpha), again.n_shared),
+        "raters": [
+            RaterLine(
+                number=numbers[rater.annotator],
+                n_answers=rater.n_answers,
+                n_without_value=rater.n_without_value,
+                alike=interval_bar(rater.alike),
+                given=bar_of(rater.prevalence),
+            )
+            for rater in figures.raters()
+        ],
+        "orders": [_order(order) for order in figures.orders()],
+        "divided": _divided(annotator, figures.category, divided[page * PAGE : (page + 1) * PAGE]),
+        "pages": Pages(page=page, n=len(divided), size=PAGE),
+        "width": WIDTH + 2 * MARGIN,
+        "zero": place_of(0.0),
+    }
+    rest = _paired(request, figures, numbers) | _grouped(request, annotator, figures) | _planned(request, figures)
+    return render(request, "web/senior/raters.html", context | rest)
+
+
+def _order(order_effect: OrderEffect) -> OrderLine:
+    return OrderLine(
+        factor=order_effect.factor.value.capitalize(),
+        first=side_text(order_effect.first),
+        second=side_text(order_effect.second),
+        shift=shift_text(order_effect),
+        is_clear=order_effect.is_clear,
+    )
+
+
+def _figures(request: HttpRequest, annotator: AnnotatorContext) -> QuestionFigures:
+    try:
+        question = question_figures(
+            annotator.records, annotator.queue, request.GET.get("category", ""), request.GET.get("question", "")
+        )
+    except InputError as error:
+        raise Http404 from error
+    if question.asked.scale.kind is ScaleKind.TEXT:
+        raise Http404
+    return question
+
+
+def _paired(request: HttpRequest, figures: QuestionFigures, numbers: dict[str, int]) -> dict[str, object]:
+    """Return every two where they are few, else the pairs of the one who is asked for; judges are always there."""
+    annotator_key = next(
+        (name for name, number in numbers.items() if str(number) == request.GET.get("annotator", "")), ""
+    )
+    is_shown = len(numbers) <= MOST_IN_PAIRS or annotator_key
+    people = figures.pairs(annotator_key) if is_shown else ()
+    return {
+        "pairs": [_pair(person, numbers) for person in (*people, *figures.models_beside_people())],
+        "is_shown": is_shown,
+        "asked": numbers.get(annotator_key),
+        "numbers": numbers.values(),
+    }
+
+
+def _pair(pair_agreement: PairAgreement, numbers: dict[str, int]) -> AnnotatorPairLine:
+    return AnnotatorPairLine(
+        first=f"Annotator {numbers[pair_agreement.first]}",
+        second=f"{pair_agreement.second} (a model)"
+        if pair_agreement.is_model
+        else f"Annotator {numbers[pair_agreement.second]}",
+        alike=interval_bar(pair_agreement.alike),
+        alpha=interval_bar(pair_agreement.alpha),
+    )
+
+
+def _divided(annotator: AnnotatorContext, category: str, spreads: Iterable[UnitSpread]) -> list[DividedLine]:
+    shown = list(spreads)
+    tokens = item_tokens(annotator.queue, category, [group.dialogue for group in shown])
+    return [
+        DividedLine(item=tokens.get(group.dialogue, ""), turn=group.turn, n=group.n, given=bar_of(group.counts))
+        for group in shown
+    ]
+
+
+def _grouped(request: HttpRequest, annotator: AnnotatorContext, figures: QuestionFigures) -> dict[str, object]:
+    """Return how people who describe themselves alike agree, by the attribute that is asked for."""
+    known = sorted(attributes(annotator.queue))
+    attribute = request.GET.get("attribute", "")
+    group_agreements = figures.groups(attribute) if attribute in known else ()
+    groups = [
+        GroupLine(found=group, within=interval_bar(group.within), across=interval_bar(group.across))
+        for group in group_agreements
+    ]
+    return {"attributes": [(name, humanize(name), name == attribute) for name in known], "groups": groups}
+
+
+def _planned(request: HttpRequest, figures: QuestionFigures) -> dict[str, object]:
+    half_width = _half_width(request.GET.get("half_width", ""))
+    try:
+        plan = figures.plan(half_width)
+    except InputError as error:
+        plan = Undefined(reason=str(error))
+    return {
+        "half_width": half_width,
+        "plan": () if isinstance(plan, Undefined) else plan,
+        "no_plan": plan.reason if isinstance(plan, Undefined) else "",
+    }
+
+
+def _half_width(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        return HALF_WIDTH
+    return number if 0 < number <= WIDEST else HALF_WIDTH

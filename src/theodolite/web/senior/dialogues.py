@@ -1,7 +1,8 @@
-"""The dialogues of a study: filter, list page by page, and save filters as views."""
+"""The dialogues of a study: filter, list page by page, save filters as views, and act on many at once."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -9,26 +10,29 @@ from typing import TypeVar
 
 from django.contrib import messages
 from django.db import IntegrityError, transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
-from theodolite.annotation import listing
+from theodolite.annotation import bulk, listing
 from theodolite.annotation.listing import Listing
-from theodolite.domain.annotating.case import DialogueFilter, FlagKind, ItemStage, ListedDialogue, ListedItem
-from theodolite.domain.annotating.work import BulkAct
+from theodolite.domain.annotating.bulk import BulkAct, BulkLine
+from theodolite.domain.annotating.case import FlagKind
+from theodolite.domain.annotating.listing import DialogueFilter, ItemStage, ListedDialogue, ListedItem
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.event import Role
 from theodolite.web.access import AccessContext, allowed, audit
-from theodolite.web.annotator.context import AnnotatorContext, annotator_context, queue_view
-from theodolite.web.models import Membership, SavedView
-from theodolite.web.questions.form import humanize
-from theodolite.web.senior.context import Pages, page_number
+from theodolite.web.annotator.home import AnnotatorContext, annotator_context, queue_view
+from theodolite.web.models import Batch, BatchLine, Membership, SavedView
+from theodolite.web.questions import humanize
+from theodolite.web.senior.home import Pages, page_number
 
 _BOTH = frozenset({Role.SENIOR, Role.ORGANISER})
+
 _SENIOR = frozenset({Role.SENIOR})
 
 
@@ -64,6 +68,7 @@ ACTS = {
     ),
     BulkAct.REVIEW: ActWords(button="Start review", done="under review", undone="reopened", roles=_SENIOR),
 }
+
 """The words of each act."""
 
 
@@ -73,12 +78,17 @@ def acts_for(role: Role) -> list[tuple[str, ActWords]]:
 
 
 NAMES = ("scenario", "level", "stage", "category", "alike", "flag", "who", "group", "words")
+
 """Parameters of the list, in the order of the address."""
 
+
 MOST_WORDS = 100
+
 """Letters of the words sought at most; count."""
 
+
 _ALIKE = {"no": True, "yes": False}
+
 _E = TypeVar("_E", bound=Enum)
 
 
@@ -174,12 +184,17 @@ def _group(value: str) -> tuple[str, str] | None:
 
 
 CODE = 4
+
 """Letters of a membership's token by which seniors know an annotator."""
 
+
 BATCHES = 5
+
 """Acts on many dialogues that the list remembers; count."""
 
+
 Choice = tuple[str, str, bool]
+
 """Value, label, and whether it is chosen."""
 
 
@@ -248,6 +263,7 @@ def said_on_list(request: HttpRequest, annotator: AnnotatorContext, error: Excep
 
 
 list_view = queue_view(said_on_list)
+
 """Call a view of seniors and organisers as `view(request, annotator, ...)`; a refusal is shown on the list."""
 
 
@@ -367,9 +383,12 @@ def views_of(access: AccessContext) -> QuerySet[SavedView]:
 
 
 MOST_VIEWS = 50
+
 """Views that one person keeps of one study; count."""
 
+
 LONGEST = 80
+
 """Letters of a view's name at most; count."""
 
 
@@ -385,7 +404,7 @@ def save(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
         message = f"you already have {MOST_VIEWS} views of this study; delete one first"
         raise Conflict(message)
     with transaction.atomic():
-        view = _kept(
+        view = _save_view(
             SavedView(hosted=access.hosted, account=access.account, name=name, query=query, is_shared=is_shared)
         )
         audit(access.account, "saved a view", f"view {view.token}", hosted=access.hosted, shared=is_shared)
@@ -408,7 +427,7 @@ def change(request: HttpRequest, annotator: AnnotatorContext, view: str) -> Http
             saved_view.delete()
         else:
             saved_view.name, saved_view.is_shared = _name(request), request.POST.get("shared") == "on"
-            _kept(saved_view)
+            _save_view(saved_view)
         verb = "deleted a view" if is_forgotten else "changed a view"
         audit(access.account, verb, f"view {view}", hosted=access.hosted, shared=saved_view.is_shared)
     messages.success(request, "Forgotten." if is_forgotten else "Changed.")
@@ -423,7 +442,7 @@ def _name(request: HttpRequest) -> str:
     return name
 
 
-def _kept(view: SavedView) -> SavedView:
+def _save_view(view: SavedView) -> SavedView:
     try:
         with transaction.atomic():
             view.save()
@@ -431,3 +450,175 @@ def _kept(view: SavedView) -> SavedView:
         message = f"you have another view with the name {view.name!r}"
         raise Conflict(message) from error
     return view
+
+
+PAGE = 100
+
+"""Lines on one page of what became of a batch; count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineView:
+    """The result of a bulk action for one dialogue and category; `item` is its page."""
+
+    item: str
+    name: str
+    category: str
+    refused: str
+
+
+@allowed(Role.SENIOR, Role.ORGANISER)
+@require_POST
+@list_view
+def act(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
+    """Do something with all dialogues that were chosen."""
+    access = annotator.access
+    action = next((bulk_act for bulk_act in BulkAct if bulk_act.value == request.POST.get("act", "")), None)
+    if action is None or access.role not in ACTS[action].roles:
+        raise Http404
+    items = _chosen(request, annotator)
+    if not items:
+        message = "nothing was selected; select some dialogues, or all results"
+        raise InputError(message)
+    whom = _whom(request, access) if action is BulkAct.OFFER else None
+    with transaction.atomic():
+        lines = _done(annotator, action, items, whom)
+        batch = _store_batch(access, action, lines, whom)
+        facts = {"done": batch.n_done, "not": batch.n_refused}
+        audit(access.account, f"bulk action: {action.value}", f"batch {batch.token}", hosted=access.hosted, **facts)
+    return redirect("senior:batch", study=access.hosted.token, batch=batch.token)
+
+
+def _chosen(request: HttpRequest, annotator: AnnotatorContext) -> list[str]:
+    """Return the tokens of the work items that were chosen: of ticked dialogues, of a page, or of all found."""
+    sought = filters_of(QueryDict(request.POST.get("query", "")[:2000]), annotator.access)
+    listed = None
+    if request.POST.get("which") != "all":
+        listed = request.POST.getlist("shown" if request.POST.get("which") == "page" else "dialogue")[: listing.PAGE]
+    matches = Listing.of(annotator.records, annotator.queue, sought.filter)
+    return matches.item_tokens(listed, category=request.POST.get("category", ""))
+
+
+def _whom(request: HttpRequest, access: AccessContext) -> Membership:
+    memberships = Membership.objects.filter(hosted=access.hosted, role=Role.ANNOTATOR.value, left_at=None)
+    membership = memberships.filter(token=request.POST.get("whom", "")).first()
+    if membership is None:
+        message = "choose an annotator"
+        raise InputError(message)
+    return membership
+
+
+def _done(annotator: AnnotatorContext, bulk_act: BulkAct, items: list[str], whom: Membership | None) -> list[BulkLine]:
+    queue, by = annotator.queue, annotator.participant
+    match bulk_act:
+        case BulkAct.OFFER:
+            return bulk.offer_many(annotator.records, queue, items, whom.participant if whom else "", by=by)
+        case BulkAct.FIRST:
+            return bulk.put_first(queue, items)
+        case BulkAct.BACK:
+            return bulk.send_back(queue, items, by=by)
+        case BulkAct.ROOM:
+            return bulk.open_rooms(annotator.records, queue, items, by=by)
+        case BulkAct.CHECK:
+            return bulk.ask_for_checks(queue, items, by=by)
+        case BulkAct.REVIEW:
+            return bulk.open_reviews(queue, items)
+
+
+def _store_batch(access: AccessContext, bulk_act: BulkAct, lines: list[BulkLine], whom: Membership | None) -> Batch:
+    n_refused = sum(bool(line.refused) for line in lines)
+    batch = Batch.objects.create(
+        hosted=access.hosted,
+        account=access.account,
+        act=bulk_act.value,
+        whom=whom.token if whom else "",
+        n_done=len(lines) - n_refused,
+        n_refused=n_refused,
+    )
+    BatchLine.objects.bulk_create(
+        [BatchLine(batch=batch, item=line.item, made=line.made, refused=line.refused) for line in lines], batch_size=500
+    )
+    return batch
+
+
+@allowed(Role.SENIOR, Role.ORGANISER)
+@require_GET
+@list_view
+def batch(request: HttpRequest, annotator: AnnotatorContext, batch: str) -> HttpResponse:
+    """Show what became of each dialogue, what was refused first."""
+    row = _batch(annotator, batch)
+    page, size = page_number(request), row.n_done + row.n_refused
+    lines = list(row.lines.order_by("-refused", "id")[page * PAGE : (page + 1) * PAGE])
+    reasons = Counter(dict(row.lines.exclude(refused="").values_list("refused").annotate(n=Count("id")).order_by()))
+    people = dict(annotators_of(annotator.access))
+    context = {
+        "access": annotator.access,
+        "batch": row,
+        "words": ACTS[row.as_act],
+        "whom": people.get(row.whom, "former member") if row.whom else "",
+        "reasons": reasons.most_common(),
+        "lines": _views(annotator, lines),
+        "pages": Pages(page=page, n=size, size=PAGE),
+        "may_undo": row.as_act.is_undoable and row.n_done and not row.undone_at and _may(annotator, row),
+    }
+    return render(request, "web/senior/batch.html", context)
+
+
+def _views(annotator: AnnotatorContext, lines: list[BatchLine]) -> list[LineView]:
+    names = listing.item_names([line.item for line in lines], annotator.participant)
+    return [
+        LineView(item=line.item, name=name, category=humanize(category), refused=line.refused)
+        for line in lines
+        for name, category in [names[line.item]]
+    ]
+
+
+@allowed(Role.SENIOR, Role.ORGANISER)
+@require_POST
+@list_view
+def undo(request: HttpRequest, annotator: AnnotatorContext, batch: str) -> HttpResponse:
+    """Undo a batch, except for lines with later changes."""
+    with transaction.atomic():
+        row = _batch(annotator, batch, is_locked=True)
+        if not _may(annotator, row):
+            raise Http404
+        if row.undone_at or not row.as_act.is_undoable:
+            message = "it is already undone" if row.undone_at else "this action cannot be undone"
+            raise Conflict(message)
+        row.n_undone, row.undone_at = _undone(annotator, row), timezone.now()
+        row.save()
+        facts = {"undone": row.n_undone}
+        audit(
+            annotator.access.account, "undid a bulk action", f"batch {batch}", hosted=annotator.access.hosted, **facts
+        )
+    messages.success(request, f"{row.n_undone} of {row.n_done} {ACTS[row.as_act].undone}.")
+    return redirect("senior:batch", study=annotator.access.hosted.token, batch=batch)
+
+
+def _undone(annotator: AnnotatorContext, batch: Batch) -> int:
+    made = list(batch.lines.exclude(made="").values_list("made", flat=True))
+    match batch.as_act:
+        case BulkAct.OFFER:
+            return bulk.undo_offers(annotator.queue, made, by=annotator.participant)
+        case BulkAct.FIRST:
+            return bulk.undo_first(annotator.queue, made)
+        case BulkAct.ROOM:
+            return bulk.undo_rooms(annotator.queue, made)
+        case BulkAct.CHECK:
+            return bulk.undo_checks(annotator.queue, made)
+        case BulkAct.REVIEW:
+            return bulk.undo_reviews(annotator.queue, made)
+        case BulkAct.BACK:
+            return 0
+
+
+def _batch(annotator: AnnotatorContext, token: str, *, is_locked: bool = False) -> Batch:
+    rows = annotator.access.hosted.batches.select_for_update() if is_locked else annotator.access.hosted.batches
+    row = rows.filter(token=token).first()
+    if row is None:
+        raise Http404
+    return row
+
+
+def _may(annotator: AnnotatorContext, batch: Batch) -> bool:
+    return annotator.access.role in ACTS[batch.as_act].roles

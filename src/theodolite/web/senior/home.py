@@ -1,23 +1,143 @@
-"""The first page of a senior annotator, and filling the queue."""
+"""The context and the first page of a senior annotator, and filling the queue."""
 
 from __future__ import annotations
 
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from threading import Event
+
+from asgiref.sync import sync_to_async
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.db import DatabaseError, close_old_connections
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from theodolite.annotation import cases, quality, queues, review, threads
+from theodolite.annotation.agreement import agreement, orders
 from theodolite.annotation.listing import ROOMS, n_rooms, room_lines
+from theodolite.annotation.quality import from_above, to_review
 from theodolite.domain.annotating.case import CaseView
-from theodolite.domain.errors import Conflict, InputError
-from theodolite.domain.event import Role
+from theodolite.domain.errors import Conflict, InputError, TheodoliteError
+from theodolite.domain.people.role import Role
 from theodolite.web.access import AccessContext, allowed, audit
-from theodolite.web.annotator.context import annotator_context, records
+from theodolite.web.annotator.home import AnnotatorContext, annotator_context, queue_view, records
 from theodolite.web.events import last_edition, study_of
 from theodolite.web.models import HostedStudy
-from theodolite.web.questions.form import humanize
-from theodolite.web.senior.context import Pages, page_number
+from theodolite.web.questions import humanize
+
+
+def _said_on_home(request: HttpRequest, annotator: AnnotatorContext, error: Exception) -> HttpResponse:
+    messages.warning(request, f"Not done: {error}.".replace("..", "."))
+    return redirect(page_of(annotator, "home"))
+
+
+senior_view = queue_view(_said_on_home)
+
+"""Call a view of seniors as `view(request, annotator, ...)`; a refusal is shown on their first page."""
+
+
+def page_of(annotator: AnnotatorContext, name: str, **parts: str | int) -> str:
+    """Return the address of a page of seniors."""
+    return reverse(f"senior:{name}", kwargs={"study": annotator.access.hosted.token, **parts})
+
+
+def own_item(annotator: AnnotatorContext, item: str) -> str:
+    """Return the token of a work item of this study's queue; others do not exist."""
+    if not queues.has_item(annotator.queue, item):
+        raise Http404
+    return item
+
+
+MOST = 100_000
+
+"""Pages that an address may name; count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pages:
+    """Position in a paged list.
+
+    Attributes:
+        page: Which page, from 0.
+        n: Entries of the whole list; count.
+        size: Entries of a page; count.
+    """
+
+    page: int
+    n: int
+    size: int
+
+    @property
+    def before(self) -> int | None:
+        """The page before, as addresses name it; None on the first."""
+        return self.page or None
+
+    @property
+    def after(self) -> int | None:
+        """The page after, as addresses name it; None on the last."""
+        return self.page + 2 if (self.page + 1) * self.size < self.n else None
+
+    @property
+    def words(self) -> str:
+        """Which entries are shown, e.g. `51 to 100 of 230`; empty where one page holds all."""
+        last = min(self.n, (self.page + 1) * self.size)
+        return f"{self.page * self.size + 1} to {last} of {self.n}" if self.n > self.size else ""
+
+
+def page_number(request: HttpRequest, name: str = "page") -> int:
+    """Return the page that an address names from 1, as a number from 0; the first where it names none."""
+    written = request.GET.get(name, "")
+    return min(int(written), MOST) - 1 if written.isdecimal() and int(written) > 0 else 0
+
+
+MOST_QUEUES = 4
+
+"""Queues whose figures are worked out ahead, those in which somebody submitted last; count."""
+
+
+_LOG = logging.getLogger(__name__)
+
+
+@asynccontextmanager
+async def warming() -> AsyncIterator[None]:
+    """Work figures out beside the first requests; the server's end waits for one category at most."""
+    over = Event()
+    task = asyncio.create_task(sync_to_async(warm, thread_sensitive=False)(over))
+    try:
+        yield
+    finally:
+        over.set()
+        await task
+
+
+def warm(over: Event) -> None:
+    """Read the answers of the active queues; errors appear when somebody opens the page of a queue.
+
+    Args:
+        over: Says when nobody will ask any more.
+    """
+    close_old_connections()
+    try:
+        for queue in queues.last_active_queues(MOST_QUEUES):
+            _read(queue, over)
+    except (TheodoliteError, DatabaseError) as error:
+        _LOG.warning("could not precompute the figures of a queue: %s", error)
+    close_old_connections()
+
+
+def _read(queue: str, over: Event) -> None:
+    for category in queues.design_of(records(), queue).categories:
+        if over.is_set():
+            return
+        agreement(records(), queue, category.name)
+        orders(records(), queue, category.name)
+    from_above(records(), queue)
+    to_review(records(), queue)
 
 
 @allowed(Role.SENIOR)

@@ -30,11 +30,10 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.event import Role
 from theodolite.web.access import allowed, audit
 from theodolite.web.annotator.annotation_page import AnnotationItem, annotation_page
-from theodolite.web.annotator.context import AnnotatorContext
+from theodolite.web.annotator.home import AnnotatorContext
 from theodolite.web.models import Membership
-from theodolite.web.questions.answers import CoderAnswer, answer_text, coder_view
-from theodolite.web.questions.form import humanize, key_parts, question_key
-from theodolite.web.senior.context import Pages, own_item, page_number, page_of, senior_view
+from theodolite.web.questions import CoderAnswer, answer_text, coder_view, humanize, key_parts, question_key
+from theodolite.web.senior.home import Pages, own_item, page_number, page_of, senior_view
 
 CAUSES = (
     (DissentCause.AMBIGUOUS_GUIDELINE, "The guideline is ambiguous"),

@@ -36,11 +36,13 @@ from theodolite.web.session_end import close_session, reply_manager
 from theodolite.web.tester.context import (
     LEVELS,
     TesterContext,
+    Unreadable,
     admitted,
     for_testers,
     n_sessions_offered,
     session_position,
     tester_context,
+    with_note,
 )
 from theodolite.web.tester.session_page import (
     LONGEST_PROMPT,
@@ -51,7 +53,6 @@ from theodolite.web.tester.session_page import (
     session_page,
     unsent_text,
 )
-from theodolite.web.tester.texts import Unreadable, with_note
 from theodolite.web.thread_pool import by_crew
 
 _ANNOUNCEMENTS = {

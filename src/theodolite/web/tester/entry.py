@@ -1,42 +1,71 @@
-"""The pages before the first session: screening, consent, profile, content opt-outs and time slots."""
+"""The pages around the sessions: screening, consent, profile, opt-outs, time slots, questionnaires, personal data."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_GET
 
+from theodolite.domain.annotation import Answer
 from theodolite.domain.choices import UserType
+from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import Conflict, InputError
-from theodolite.domain.session import Session
+from theodolite.domain.identity import version_of
+from theodolite.domain.people.blinding import BlindingGuess, GuessedThing
+from theodolite.domain.people.session import Session
+from theodolite.domain.people.withdrawal import Withdrawal
+from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
+from theodolite.domain.strategy import AttemptOutcome
 from theodolite.domain.wording import SCREENING
-from theodolite.events.consent import acknowledge, opt_out, save_profile
+from theodolite.events.consent import acknowledge, is_limit_reached, opt_out, save_profile
 from theodolite.events.context import EventContext
+from theodolite.events.results import stored_data, time_text
 from theodolite.events.rules import Step
-from theodolite.web.access import audit
-from theodolite.web.accounts.invitations import screened_out_code
+from theodolite.web.access import audit, open_to_all
+from theodolite.web.accounts.invitations import completion_of, screened_out_code
 from theodolite.web.events import event_of
-from theodolite.web.models import Screening
+from theodolite.web.languages import page_languages, speak
+from theodolite.web.models import Membership, Screening
 from theodolite.web.profiles import read_profile, told_topics
-from theodolite.web.session_end import close_session
-from theodolite.web.tester.context import TesterContext, for_testers, has_chosen_topics
+from theodolite.web.questions import FormPage, form_page
+from theodolite.web.safe_text import safe_html
+from theodolite.web.session_end import close_session, end_participation, withdraw_participant
+from theodolite.web.tester.context import (
+    TesterContext,
+    alias_of,
+    alias_words,
+    for_testers,
+    has_chosen_topics,
+    n_sessions_offered,
+    outcome_word,
+    session_position,
+    way_title,
+)
 from theodolite.web.time_slots import book, booked_slot, offered, span_text, zone_of
 
 _YES_NO = {"yes": True, "no": False}
 
+
 _OUT_WORDS = lazy(
     "Thank you for your answers. You do not match the criteria of this study. Your answers were not stored."
 )
+
 _OUT = (lazy("This study has other criteria"), _OUT_WORDS)
+
 _FULL_WORDS = lazy(
     "All places in the study are taken. Thank you for your interest. "
     "If a place becomes free, the people who invited you will contact you."
 )
+
 _FULL = (lazy("All places are taken"), _FULL_WORDS)
 
 
@@ -212,3 +241,307 @@ def slot(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     ]
     context = {"access": tester.access, "times": times, "own": own, "fault": error}
     return render(request, "web/tester/slot.html", context, status=409 if error else 200)
+
+
+_TRIES = 3
+
+"""Attempts to store a revision when others arrive at the same moment; count."""
+
+
+@for_testers(Step.QUESTIONS)
+def first_open(_request: HttpRequest, tester: TesterContext, session_no: int) -> HttpResponse:
+    """Redirect to the first questionnaire of a session that is not submitted."""
+    questionnaires, pending = _questionnaires(tester, session_no), tester.to_answer(tester.session(session_no))
+    if not pending:  # handed in a moment ago
+        return redirect("tester:home", study=tester.access.hosted.token)
+    number = questionnaires.index(pending[0]) + 1
+    return redirect("tester:questionnaire", study=tester.access.hosted.token, session_no=session_no, number=number)
+
+
+@for_testers(Step.QUESTIONS)
+def questionnaire(request: HttpRequest, tester: TesterContext, session_no: int, number: int) -> HttpResponse:
+    """Show a questionnaire of a session, or store its answers; answers after its submission are ignored."""
+    session, questionnaires = tester.session(session_no), _questionnaires(tester, session_no)
+    pending = tester.to_answer(session)
+    if not 1 <= number <= len(questionnaires) or questionnaires[number - 1] not in pending:
+        return redirect("tester:home", study=tester.access.hosted.token)
+    try:
+        return form_page(request, _form(tester, session, questionnaires[number - 1]))
+    except Conflict:
+        return redirect("tester:home", study=tester.access.hosted.token)
+
+
+def _questionnaires(tester: TesterContext, session_no: int) -> tuple[Questionnaire, ...]:
+    session = tester.session(session_no)
+    return tester.event.study.questionnaires_after(session.scenario, session.level)
+
+
+def _form(tester: TesterContext, session: Session, questionnaire: Questionnaire) -> FormPage:
+    latest = _latest(tester, session, questionnaire)
+
+    def save(answers: tuple[Answer, ...], is_done: bool) -> None:  # noqa: FBT001 - the page calls it so
+        _save(tester, session, questionnaire, answers, submitted=is_done)
+
+    part = ("questionnaires", questionnaire.name)
+    read = tester.read.study.questionnaire(questionnaire.name)  # answers are kept by the names that both share
+    return FormPage(
+        instrument=read.instrument,
+        answers=latest.answers if latest else (),
+        save=save,
+        next_page=reverse("tester:home", args=[tester.access.hosted.token]),
+        template="web/tester/questions.html",
+        context={
+            "access": tester.access,
+            "title": read.title or _("Questions"),
+            "about": read.about,
+            "language_of_words": tester.read.language_of(part),
+            "alias": alias_of(session),
+            "position": session_position(tester, session),
+            "of": n_sessions_offered(tester),
+        },
+    )
+
+
+def _latest(tester: TesterContext, session: Session, questionnaire: Questionnaire) -> QuestionnaireResponse | None:
+    responses = tester.event.responses.of_session(session.key)
+    return next((response for response in responses if response.questionnaire == questionnaire.name), None)
+
+
+def _save(
+    tester: TesterContext,
+    session: Session,
+    questionnaire: Questionnaire,
+    answers: tuple[Answer, ...],
+    *,
+    submitted: bool,
+) -> None:
+    """Store another revision; if one arrives at the same moment, this one follows it.
+
+    Raises:
+        Conflict: If it was handed in before.
+    """
+    for left in reversed(range(_TRIES)):
+        before = _latest(tester, session, questionnaire)
+        response = QuestionnaireResponse(
+            session=session.key,
+            participant=tester.participant,
+            questionnaire=questionnaire.name,
+            instrument_version=version_of(questionnaire),
+            answers=answers,
+            revision=before.revision + 1 if before else 1,
+            submitted=submitted,
+        )
+        try:
+            tester.event.responses.add(response)
+        except Conflict:
+            if not left or (before and before.submitted):
+                raise
+        else:
+            return
+
+
+_LEVELS = {
+    Level.RED_TEAMING.value: lazy("to make the application fail"),
+    Level.FIELD_TESTING.value: lazy("to use it as in everyday life"),
+}
+
+
+_ENOUGH = lazy(
+    "Your part is complete: this event limits the amount of difficult content for each person, and you have reached "
+    "the limit. You did nothing wrong, and nothing is missing."
+)
+
+
+_SPARED = lazy(
+    "Your part is complete: the remaining tasks contain topics that you opted out of. "
+    "You did nothing wrong, and nothing is missing."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuessQuestion:
+    """One question about the blinding.
+
+    Attributes:
+        field: Its name in the form.
+        ask: Its words.
+        session: The session that it is about.
+        about: What is guessed.
+        options: Values and words, in an order that tells nothing.
+    """
+
+    field: str
+    ask: str
+    session: Session
+    about: GuessedThing
+    options: Sequence[tuple[str, str]]
+
+
+@for_testers(Step.GUESS)
+def guess(request: HttpRequest, tester: TesterContext) -> HttpResponse:
+    """Ask for a guess about each session, after everything else."""
+    questions = _questions(tester)
+    context = {"access": tester.access, "questions": questions}
+    if request.method != "POST":
+        return render(request, "web/tester/guess.html", context)
+    guesses = [(question, request.POST.get(question.field)) for question in questions]
+    if any(answer not in {"", *(value for value, _ in question.options)} for question, answer in guesses):
+        context["fault"] = _("Answer every question; “I do not know” is an answer.")
+        return render(request, "web/tester/guess.html", context, status=422)
+    for question, answer in guesses:
+        options = tuple(value for value, _ in question.options)
+        believed = BlindingGuess(
+            session=question.session.key,
+            about=question.about,
+            guess=answer or "",
+            options=options,
+            at=tester.event.clock.now(),
+        )
+        tester.event.responses.add_guess(believed)
+    return redirect("tester:home", study=tester.access.hosted.token)
+
+
+@for_testers(Step.DONE)
+def done(request: HttpRequest, tester: TesterContext) -> HttpResponse:
+    """Thank the tester, with the completion code if there is one."""
+    n = sum(session.is_over for session in tester.sessions)
+    event_plan = tester.event.study.event
+    is_enough = n < tester.plan.sessions and is_limit_reached(tester.event, tester.participant)
+    is_spared = n < tester.plan.sessions and not is_enough and n_sessions_offered(tester) < tester.plan.sessions
+    completed = completion_of(tester.access.membership)
+    context = {
+        "access": tester.access,
+        "said": ngettext(
+            "You completed %(n)s session. Everything is saved.", "You completed %(n)s sessions. Everything is saved.", n
+        )
+        % {"n": n},
+        "enough": _ENOUGH if is_enough else _SPARED if is_spared else "",
+        "code": completed[0] if completed else "",
+        "back": completed[1] if completed else "",
+        "contact": event_plan.contact if event_plan else "",
+    }
+    return render(request, "web/tester/done.html", context)
+
+
+def _questions(tester: TesterContext) -> list[GuessQuestion]:
+    finished = [session for session in tester.sessions if session.is_over]
+    questions = [
+        GuessQuestion(
+            field=f"application-{session.place + 1}",
+            ask=_("Which application do you think %(alias)s was?") % {"alias": alias_of(session)},
+            session=session,
+            about=GuessedThing.APPLICATION,
+            options=[(name, name) for name in _names(tester, session)],
+        )
+        for session in finished
+    ]
+    level = GuessQuestion(
+        field="level",
+        ask=_("What do you think was your task in this event?"),
+        session=finished[0],
+        about=GuessedThing.LEVEL,
+        options=[(value, str(label)) for value, label in _LEVELS.items()],
+    )
+    return [*questions, level]
+
+
+def _names(tester: TesterContext, session: Session) -> list[str]:
+    return sorted({application.name for application in tester.in_release(session).event.study.applications})
+
+
+def personal_data(membership: Membership) -> dict[str, Any]:
+    """Return the personal data of a tester of one study as plain values; applications appear under their aliases.
+
+    Args:
+        membership: The membership of the tester, who must not have withdrawn, because nothing leads to the data then.
+    """
+    hosted = membership.hosted
+    stored = stored_data(
+        event_of(hosted), membership.participant, context_of=lambda session: event_of(hosted, session.edition)
+    )
+    return {"event": str(hosted), "as": membership.role, "since": time_text(membership.joined_at), **stored}
+
+
+_KEEP = "keep"
+
+_WISHES = {_KEEP, Withdrawal.ANONYMISE.value, Withdrawal.REMOVE.value}
+
+
+@for_testers()
+def leave(request: HttpRequest, tester: TesterContext) -> HttpResponse:
+    """Ask what happens to the tester's texts, and end the participation."""
+    wish = request.POST.get("what", "")
+    if request.method != "POST" or wish not in _WISHES:
+        error = _("Choose what happens to your data.") if request.method == "POST" else ""
+        status = 422 if error else 200
+        return render(request, "web/tester/leave.html", {"access": tester.access, "fault": error}, status=status)
+    if wish == _KEEP:
+        end_participation(tester.access.membership)
+    else:
+        withdraw_participant(tester.access.membership, Withdrawal(wish))
+    audit(request.user, "left", wish, hosted=tester.access.hosted)
+    return redirect("tester:left", study=tester.access.hosted.token)
+
+
+def left(request: HttpRequest, study: str) -> HttpResponse:  # noqa: ARG001 - part of the address
+    """Confirm the end of the participation, without any detail."""
+    speak(request, page_languages())
+    return render(request, "web/tester/left.html")
+
+
+open_to_all(left)
+
+
+_WORDS = {
+    "kind of user": lazy("kind of user"),
+    "expertise": lazy("expertise"),
+    "languages": lazy("languages"),
+    "consent": lazy("consent"),
+    "content warning": lazy("content warning"),
+    "instructions": lazy("instructions"),
+    "waiting": lazy("waiting"),
+    "active": lazy("active"),
+    "complete": lazy("complete"),
+    "interrupted": lazy("interrupted"),
+    "failed": lazy("failed"),
+}
+
+"""Terms of the file in the language of the page."""
+
+
+FILE = "what-is-kept-of-me.json"
+
+
+@for_testers()
+@require_GET
+def mine(request: HttpRequest, tester: TesterContext) -> HttpResponse:
+    """Show a tester the personal data; guesses are in the file alone, because they name applications."""
+    data = personal_data(tester.access.membership)
+    data["about_you"] = {str(_WORDS.get(name, name)): value for name, value in data["about_you"].items()}
+    for text in data["agreed_to"]:
+        text["shown"] = str(_WORDS.get(text["text"], text["text"]))
+    for session in data["sessions"]:
+        session["shown"] = session["with"] and alias_words(session["with"])
+        session["state"] = str(_WORDS.get(session["state"], session["state"]))
+        for dialogue in session["dialogues"]:
+            for turn in dialogue["turns"]:
+                turn["html"] = safe_html(turn["reply"])
+            for strategy in dialogue["tried"]:
+                strategy["way"] = way_title(tester.event.study, strategy["strategy"])
+                strategy["brought"] = outcome_word(AttemptOutcome(strategy["outcome"]))
+    has_topics = bool(tester.event.study.topics)
+    return render(request, "web/tester/mine.html", {"access": tester.access, "kept": data, "has_topics": has_topics})
+
+
+@for_testers()
+@require_GET
+def mine_as_file(request: HttpRequest, tester: TesterContext) -> HttpResponse:
+    """Return the personal data as a file."""
+    audit(request.user, "downloaded own data", "", hosted=tester.access.hosted)
+    return personal_data_file(personal_data(tester.access.membership))
+
+
+def personal_data_file(data: dict[str, object]) -> JsonResponse:
+    """Return personal data as a file to be saved."""
+    headers = {"Content-Disposition": f'attachment; filename="{FILE}"'}
+    return JsonResponse(data, headers=headers, json_dumps_params={"indent": 2, "ensure_ascii": False})

@@ -27,9 +27,22 @@ from theodolite.events.sessions import avoided_scenarios, pause_session, prepare
 from theodolite.web.models import HostedStudy, UnsentText
 from theodolite.web.profiles import told_topics_in
 from theodolite.web.safe_text import safe_html
-from theodolite.web.tester.context import TesterContext, alias_of, for_testers, n_sessions_offered, session_position
+from theodolite.web.tester.context import (
+    StrategyNote,
+    TesterContext,
+    Text,
+    alias_of,
+    for_testers,
+    hints_for,
+    n_sessions_offered,
+    notes_on,
+    said_left,
+    said_why,
+    session_position,
+    task_of,
+    ways_of,
+)
 from theodolite.web.tester.entry import no_capacity
-from theodolite.web.tester.texts import StrategyNote, Text, hints_for, notes_on, said_left, said_why, task_of, ways_of
 
 OUTCOMES = (
     (AttemptOutcome.RELEASED.value, _("It disclosed content that it must withhold")),

@@ -14,7 +14,7 @@ from theodolite.annotation.training import BACKGROUND, RULES, acknowledge
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.dialogue import Level
 from theodolite.store.models import DialogueRow, RunRow
-from theodolite.web.annotator.context import records
+from theodolite.web.annotator.home import records
 from theodolite.web.events import server_store
 from theodolite.web.models import Membership
 

@@ -9,7 +9,7 @@ from tests.fakes.annotated_event import participant_of, queue_token
 from theodolite.annotation.assignment import next_work
 from theodolite.domain.event import Role
 from theodolite.store.models.annotating import ReservationRow, WorkItemRow
-from theodolite.web.annotator.context import records
+from theodolite.web.annotator.home import records
 from theodolite.web.models import Account, AuditEntry, Batch, Membership, SavedView
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]

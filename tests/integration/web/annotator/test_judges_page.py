@@ -19,7 +19,7 @@ from theodolite.domain.event import Role
 from theodolite.domain.identity import version_of
 from theodolite.domain.model import ModelEndpoint
 from theodolite.store.contents import file_record
-from theodolite.web.annotator.context import records
+from theodolite.web.annotator.home import records
 from theodolite.web.models import AuditEntry
 
 pytestmark = pytest.mark.integration

@@ -15,7 +15,7 @@ from theodolite.domain.annotating.case import Flag, FlagKind
 from theodolite.domain.annotating.discrepancy import Anchor, AnchorKind
 from theodolite.domain.event import Role
 from theodolite.store.models.annotating import GoldRow, WorkItemRow
-from theodolite.web.annotator.context import records
+from theodolite.web.annotator.home import records
 from theodolite.web.models import Account, Membership
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]

@@ -19,7 +19,7 @@ from theodolite.domain.findings.number import Estimate
 from theodolite.domain.identity import version_of
 from theodolite.store.models import AnswerRow, DialogueRow, TurnRow
 from theodolite.store.models.annotating import QueueRow
-from theodolite.web.annotator.context import records
+from theodolite.web.annotator.home import records
 from theodolite.web.events import event_of, forget_event, publish, server_store, study_in_files
 from theodolite.web.senior.home import fill_queue
 

@@ -10,9 +10,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from tests.fakes.annotated_event import submitted
-from theodolite.domain.event import Role
-from theodolite.web.annotator import context
-from theodolite.web.senior.context import warm
+from theodolite.domain.people.role import Role
+from theodolite.web.annotator import home
+from theodolite.web.senior.home import warm
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -29,11 +29,11 @@ def test_pages_read_no_answer_once_the_server_has_worked_them_out(event, client_
     submitted(event)
     sami, over, ended = client_as(Role.SENIOR), Event(), Event()
     ended.set()
-    context._records_of.cache_clear()
+    home._records_of.cache_clear()
     warm(ended)
     assert n_readings(sami, event) > 0
 
-    context._records_of.cache_clear()
+    home._records_of.cache_clear()
     warm(over)
 
     assert n_readings(sami, event) == 0

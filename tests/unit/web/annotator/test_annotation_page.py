@@ -26,7 +26,7 @@ from theodolite.domain.instrument import (
 )
 from theodolite.domain.shown_order import ShownOrder
 from theodolite.web.annotator.annotation_page import ExampleFrame, annotation_page, example_page, parse_item
-from theodolite.web.questions.form import InvalidAnswer, key_parts, question_key
+from theodolite.web.questions import InvalidAnswer, key_parts, question_key
 
 TAKEN = Scale(kind=ScaleKind.CATEGORIES, labels=(Label(value="positive"), Label(value="neither", meaning="or none")))
 FORCE = Scale(

@@ -17,7 +17,7 @@ from theodolite.domain.instrument import (
     Scale,
     ScaleKind,
 )
-from theodolite.web.questions.form import field_name, instrument_form, parse_form
+from theodolite.web.questions import field_name, instrument_form, parse_form
 
 ENDS = (Label(value="1", meaning="little"), Label(value="10", meaning="all"))
 TEN = Scale(kind=ScaleKind.NUMBERS, lowest=1, highest=10, labels=ENDS)

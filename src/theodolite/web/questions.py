@@ -1,4 +1,4 @@
-"""The form of an instrument: its fields, their layout, and the answers in a submitted form.
+"""The form of an instrument: its fields, their layout, the answers in a submitted form, and answers in words.
 
 Questionnaires, annotation, qualification tests, calibration votes and previews all render
 and parse their questions here. Templates: `web/questions/_controls.html` and its siblings.
@@ -6,16 +6,23 @@ and parse their questions here. Templates: `web/questions/_controls.html` and it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from theodolite.assessment.completeness import asked, current, open_questions
+from theodolite.assessment.routing import CLOSED
+from theodolite.domain.annotating.discrepancy import Position
 from theodolite.domain.annotation import NON_RESPONSE_NAMES, NON_RESPONSE_OPTIONS, Answer, Outcome
+from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import (
     NOT_APPLICABLE,
     UNABLE,
@@ -30,16 +37,24 @@ from theodolite.domain.instrument import (
 )
 
 PREFIX = "a"
+
 """Default prefix of the names of a form's fields."""
 
+
 LONGEST_TEXT = 20_000
+
 """Length of an answer in free text at most; characters."""
 
+
 FEWEST_COLUMNS, MOST_COLUMNS = 3, 9
+
 """Answers that a matrix has at least and at most; counts."""
 
+
 LONGEST_HEADING: Final = 32
+
 """Length of an answer at the head of a matrix column at most; characters."""
+
 
 _NON_RESPONSES = {UNABLE: _("Unable to determine"), NOT_APPLICABLE: _("Does not apply")}
 
@@ -488,3 +503,139 @@ def _why_invalid(scale: Scale, value: str) -> str:
         message = gettext("A number from %(low)s to %(high)s is expected; “%(value)s” was entered.")
         return message % {"low": scale.lowest, "high": scale.highest, "value": value}
     return gettext("“%(value)s” is not one of the choices.") % {"value": value}
+
+
+SaveAnswers = Callable[[tuple[Answer, ...], bool], None]
+
+"""Saves answers; the second argument tells whether they are submitted."""
+
+
+HAND_IN = "hand_in"
+
+"""Name of the submit button; the others save and show the page again."""
+
+
+INCOMPLETE = 422
+
+"""Status of a page that was submitted with open questions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormPage:
+    """An instrument as the page of one person.
+
+    Attributes:
+        instrument: The questions.
+        answers: The answers so far.
+        save: Saves the answers of a request; None saves nothing, as a preview does.
+        next_page: Address of the page after submission.
+        template: Template of the page; extends `web/questions/sheet.html`.
+        context: More context of the template: `access`, `title`, `about`.
+        turns: Numbers of the dialogue's turns; none in a questionnaire.
+    """
+
+    instrument: Instrument
+    answers: Sequence[Answer] = ()
+    save: SaveAnswers | None = None
+    next_page: str = ""
+    template: str = "web/questions/sheet.html"
+    context: Mapping[str, Any] = field(default_factory=dict)
+    turns: Sequence[int] = ()
+
+
+def form_page(request: HttpRequest, page: FormPage) -> HttpResponse:
+    """Show an instrument, save its answers, or submit them.
+
+    The page's script saves after each answer and receives the questions to ask; without
+    scripts, "Save" shows the page again with its follow-ups. A page that is submitted with
+    open questions comes back with status 422, a list of them, and the first one in focus.
+    """
+    if request.method != "POST":
+        return _rendered(request, page, ParsedForm(answers=tuple(page.answers), problems={}))
+    parsed = parse_form(page.instrument, request.POST, page.turns)
+    is_done = HAND_IN in request.POST and not open_questions(page.instrument, parsed.answers, page.turns)
+    if page.save is not None:
+        page.save(parsed.answers, is_done)
+    if request.headers.get("X-Autosave"):
+        return _autosaved(page, parsed.answers)
+    if is_done and page.save is not None:
+        return redirect(page.next_page)
+    return _rendered(request, page, parsed, is_checked=HAND_IN in request.POST)
+
+
+def _rendered(request: HttpRequest, page: FormPage, parsed: ParsedForm, *, is_checked: bool = False) -> HttpResponse:
+    form = instrument_form(page.instrument, parsed.answers, page.turns, is_checked=is_checked, problems=parsed.problems)
+    saved = timezone.now() if request.method == "POST" and page.save is not None else None
+    context = {"form": form, "saved": saved, "keeps": page.save is not None, "hand_in": HAND_IN, **page.context}
+    return render(request, page.template, context, status=INCOMPLETE if form.problems else 200)
+
+
+def _autosaved(page: FormPage, answers: Sequence[Answer]) -> JsonResponse:
+    """Return the names of the fields to ask now, and the number of open questions."""
+    names = [field_name(ref) for ref in asked(page.instrument, answers, page.turns)]
+    n_open = len(open_questions(page.instrument, answers, page.turns))
+    return JsonResponse({"asked": names, "open": n_open, "kept": page.save is not None})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoderAnswer:
+    """The answer of one coder, who is named by a letter."""
+
+    letter: str
+    words: str
+    note: str
+    quotes: tuple[str, ...]
+    is_model: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideBySide:
+    """One question with the answers of all coders."""
+
+    text: str
+    turn: int | None
+    voices: tuple[CoderAnswer, ...]
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether all coders agree."""
+        return len({voice.words for voice in self.voices}) < 2
+
+
+def answer_text(answer: Answer) -> str:
+    """Return an answer in words."""
+    if was_closed(answer):
+        return "Not asked"
+    return humanize(submitted_value(answer) or answer.outcome.value)
+
+
+def was_closed(answer: Answer) -> bool:
+    """Tell whether an earlier answer kept the question closed."""
+    return answer.outcome is Outcome.NOT_APPLICABLE and answer.reasoning.startswith(CLOSED)
+
+
+def coder_view(position: Position, question: Question) -> CoderAnswer:
+    """Return the answer of one coder."""
+    answer = position.answer
+    quotes = tuple(quote.text for quote in answer.evidence)
+    return CoderAnswer(
+        letter=position.letter,
+        words=answer_text(answer),
+        note=f"appears only {condition_text(question)}" if was_closed(answer) else answer.reasoning,
+        quotes=quotes,
+        is_model=position.is_model,
+    )
+
+
+def votes_side_by_side(guideline: Guideline, positions: Sequence[Position]) -> tuple[SideBySide, ...]:
+    """Return the answers of several coders, question by question in the order of the guideline."""
+    by_question: dict[tuple[str, int | None], list[CoderAnswer]] = defaultdict(list)
+    for position in positions:
+        by_question[position.answer.question, position.answer.turn].append(
+            coder_view(position, guideline.instrument.question(position.answer.question))
+        )
+    return tuple(
+        SideBySide(text=question.text, turn=turn, voices=tuple(by_question[question.name, turn]))
+        for question in guideline.instrument.questions
+        for turn in sorted((turn for name, turn in by_question if name == question.name), key=lambda turn: turn or 0)
+    )

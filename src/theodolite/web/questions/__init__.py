@@ -1,1 +1,0 @@
-"""The questions of an instrument on pages: form, page, and answers in words."""
