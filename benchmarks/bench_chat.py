@@ -65,7 +65,7 @@ folder, n = Path(sys.argv[1]), int(sys.argv[2])
 open_server(Serving(workspace=folder / ".theodolite", settings=load_serving({}, folder=folder)))
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.sessions.backends.db import SessionStore
-from theodolite.web.hosting import host_study
+from theodolite.web.events import host_study
 from theodolite.web.models import Account, HostedStudy, Membership
 host = Account.objects.create_user("host@example.invalid", is_host=True)
 hosted = host_study(str(folder), host)

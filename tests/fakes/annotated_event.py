@@ -26,7 +26,7 @@ from theodolite.web.models import (
     SavedView,
     TimeSlot,
 )
-from theodolite.web.schemas.drafts import begin_draft
+from theodolite.web.organiser.schema_drafts import begin_draft
 
 
 def queue_token(hosted: HostedStudy) -> str:

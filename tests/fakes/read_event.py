@@ -17,7 +17,7 @@ from theodolite.store.ledger import database_now
 from theodolite.store.models import DialogueRow
 from theodolite.store.models.annotating import CaseRow, CaseStepRow, RedactionRow
 from theodolite.web.access import AccessContext
-from theodolite.web.analyst.codebook import book_token
+from theodolite.web.analyst.coding import book_token
 from theodolite.web.analyst.responses import AnalystContext
 from theodolite.web.analyst.reviews import KIND
 from theodolite.web.annotator.home import records

@@ -51,17 +51,14 @@ from theodolite.store.models.annotating import (
 from theodolite.store.statements import grouped
 
 SHORTEST = 3
-
 """Letters of words that are sought, at least; count."""
 
 
 MOST_SOUGHT = 400
-
 """Dialogues that are looked through for words at most; count."""
 
 
 EVERYWHERE = ""
-
 """Stands for no category: what is hidden from anybody is hidden."""
 
 
@@ -134,12 +131,10 @@ def _texts(dialogue: Dialogue) -> Iterator[str]:
 
 
 PAGE = 50
-
 """Dialogues on one page of the list; count."""
 
 
 MOST_GROUPS = 200
-
 """Groups of cases that a list is filtered by at most; count."""
 
 
@@ -159,7 +154,6 @@ _STAGE = Case(
     default=Value(ItemStage.FINAL.value),
     output_field=CharField(),
 )
-
 """`assessment.stages.stage_of` as an expression on work items."""
 
 
@@ -357,12 +351,10 @@ def _of_dialogues(queue: str, column: str) -> list[str]:
 
 
 ROOMS = 20
-
 """Rooms on one page of the list; count."""
 
 
 _AROUND = 45
-
 """Letters on either side of what is hidden; count."""
 
 

@@ -51,7 +51,6 @@ from theodolite.store.models.annotating import (
 from theodolite.store.results import replace_adjudication
 
 PAGE = 50
-
 """Items on one page of the list; count."""
 
 
@@ -259,7 +258,6 @@ def _keys(items: QuerySet[WorkItemRow]) -> frozenset[str]:
 
 
 BLIND, AFTERWARDS = 1, 2
-
 """Numbers of the two ballots."""
 
 

@@ -189,7 +189,7 @@ _MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "theodolite.web.languages.SpokenPages",
+    "theodolite.web.middleware.SpokenPages",
     "theodolite.web.middleware.PlainErrors",
 ]
 
@@ -212,15 +212,15 @@ _TEMPLATES = {
             "django.contrib.auth.context_processors.auth",
             "django.contrib.messages.context_processors.messages",
             "theodolite.web.middleware.on_every_page",
-            "theodolite.web.accounts.home.comfort",
+            "theodolite.web.accounts.sign_in.comfort",
         ],
     },
 }
 
 _COUNTS = {
-    "BACKEND": f"{WEB}.guess_counts.GuessCounts",
+    "BACKEND": f"{WEB}.accounts.sign_in.GuessCounts",
     "LOCATION": "web_guess_count",
-    "KEY_FUNCTION": f"{WEB}.guess_counts.hidden_key",
+    "KEY_FUNCTION": f"{WEB}.accounts.sign_in.hidden_key",
     "OPTIONS": {"MAX_ENTRIES": 10_000},
 }
 

@@ -21,8 +21,7 @@ from theodolite.events.consent import save_avoided_topics
 from theodolite.events.sessions import slot_choice
 from theodolite.testing.assigning import people_levels
 from theodolite.web.accounts.invitations import invite, join
-from theodolite.web.events import event_of, server_store, study_in_files
-from theodolite.web.hosting import TESTERS, host_study
+from theodolite.web.events import TESTERS, event_of, host_study, server_store, study_in_files
 from theodolite.web.models import (
     Account,
     EthicsApproval,
@@ -33,9 +32,9 @@ from theodolite.web.models import (
     Submission,
     TimeSlot,
 )
+from theodolite.web.participants import book
 from theodolite.web.teams.submissions import terms_version
 from theodolite.web.tester.context import screening_version
-from theodolite.web.time_slots import book
 
 FILE = "demo/people.yaml"
 """Who takes part, among the shipped resources."""

@@ -103,12 +103,10 @@ def _paid_models(study: Study) -> frozenset[str]:
 
 
 STUCK_S = 30
-
 """Time in progress from which a reply counts as stuck; seconds."""
 
 
 RECENT_ERRORS = 5
-
 """Failed replies that are shown, the latest ones; count."""
 
 

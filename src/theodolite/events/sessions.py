@@ -140,20 +140,14 @@ def _sessions_in(event: EventContext, participant: str, level: Level) -> list[Se
 
 
 LETTERS = "BCDGHJKLMNPQRSTVWXZ"
-
-
 """Letters that distinguish the applications of one participant's sessions."""
 
 
 ERROR_TEXT = "(No reply came: the application failed.)"
-
-
 """Replaces a reply that an error prevented; it is no refusal."""
 
 
 STOPPED_TEXT = "(The reply was stopped before its first word.)"
-
-
 """Replaces a reply that was stopped before any of it was shown."""
 
 

@@ -28,7 +28,6 @@ from theodolite.store.statements import Row, grouped, insert, numbers, rows_of
 from theodolite.store.writer import KeepDialogue
 
 Texts: TypeAlias = Mapping[tuple[int, int], str]
-
 """Texts of replies by the number of their unit and their place in its journal."""
 
 
@@ -383,7 +382,6 @@ _REPLY = (
     "estimated_tokens",
     "estimated_microusd",
 )
-
 """Columns of a reply that make a record."""
 
 

@@ -41,7 +41,6 @@ Arguments = ParamSpec("Arguments")
 
 
 DatabaseSettings = Mapping[str, Any]
-
 """One entry of Django's `DATABASES`."""
 
 

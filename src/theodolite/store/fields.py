@@ -95,7 +95,6 @@ _CLOCKS = {
     "sqlite": "((julianday('now') - 2440587.5) * 86400.0)",
     "postgresql": "(EXTRACT(EPOCH FROM clock_timestamp())::double precision)",
 }
-
 """Each database's words for the seconds since 1970."""
 
 

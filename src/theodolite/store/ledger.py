@@ -26,7 +26,6 @@ from theodolite.store.owners import Owners
 from theodolite.store.statements import Row, chunks, execute, insert, marks, rows_of
 
 CHUNK = 500
-
 """Rows that are handled in one statement; count."""
 
 
@@ -374,7 +373,6 @@ def lease_about(subjects: Collection[str], lease: Lease) -> Iterator[tuple[int, 
 
 
 KEPT = 10_000
-
 """Rows whose numbers are remembered; the oldest ones are forgotten first. Count."""
 
 

@@ -412,7 +412,6 @@ def labels_of(unit_ids: Sequence[int]) -> list[Annotation]:
 
 
 _Place: TypeAlias = tuple[int, bytes, bytes, int]
-
 """What there is one annotation of: dialogue, hashes of annotator and instrument, revision."""
 
 

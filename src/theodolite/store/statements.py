@@ -29,7 +29,6 @@ from theodolite.store.fields import HashField, MomentField, StorableTextField, r
 from theodolite.store.models import UnitRow
 
 _AT_ONCE = 512
-
 """Parameters of one statement at most; count."""
 
 
@@ -57,7 +56,6 @@ _PLAIN: dict[str, _Into] = {
 
 
 Row: TypeAlias = Mapping[str, object]
-
 """Values of one row by column; every column of its model is named, but for the row's own number."""
 
 
@@ -231,7 +229,6 @@ def read_as(field: Field[Any, Any]) -> _Into | None:
 
 
 UNITS_AT_ONCE = 500
-
 """Units that are read at once; count."""
 
 
@@ -244,7 +241,6 @@ class Bookmark:
 
 
 START = Bookmark()
-
 """Before the first unit of a plan."""
 
 
@@ -252,12 +248,10 @@ Read = TypeVar("Read")
 
 
 Chunk: TypeAlias = tuple[list[Read], Bookmark | None]
-
 """Some records, and where to go on; None at the end."""
 
 
 ReadChunk: TypeAlias = Callable[[Bookmark], Chunk[Read]]
-
 """Reads the records after a bookmark."""
 
 

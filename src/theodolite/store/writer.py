@@ -67,7 +67,6 @@ class KeepAdjudications:
 
 
 Write = KeepReply | KeepDialogue | KeepAnnotation | KeepFailure | KeepAdjudications
-
 """Anything that the writer stores."""
 
 
@@ -89,22 +88,18 @@ def described(write: Write) -> str:
 
 
 BATCH = 256
-
 """Writes in one transaction at most; count."""
 
 
 ROUNDS = 4
-
 """Rounds of the event loop that a batch waits for others; count. Where nobody is ready they take no time."""
 
 
 MAX_QUEUED = 1024
-
 """Writes that may be queued at once; further writers wait. Count."""
 
 
 Commit = Callable[[Sequence[Write]], Sequence[Exception | None]]
-
 """Commits a batch and says for each write what went wrong, if anything."""
 
 
@@ -224,12 +219,10 @@ def _settle(waiter: asyncio.Future[None], outcome: Exception | None) -> None:
 
 
 PERIOD_S = 0.01
-
 """Shortest time from one batch to the next; seconds."""
 
 
 BATCHES_LEFT = 16
-
 """Batches that do not wait after one that waited for nobody; count."""
 
 

@@ -51,6 +51,10 @@ class AccessContext:
         """The page on which this role begins in this study."""
         return role_home(self.membership)
 
+    def audit(self, verb: str, subject: str = "", **facts: Any) -> AuditEntry:
+        """Add an act of this account in this study to the audit log; see `audit`."""
+        return audit(self.account, verb, subject, hosted=self.hosted, **facts)
+
 
 View = Callable[..., Any]
 """A function that answers, plain or async."""

@@ -14,6 +14,6 @@ class WebConfig(AppConfig):
 
     def ready(self) -> None:
         """Connect to the sign-in signal."""
-        from theodolite.web.languages import listen  # models are there from now on only
+        from theodolite.web.middleware import listen  # models are there from now on only
 
         listen()

@@ -8,12 +8,11 @@ from typing import Any
 
 import django
 
-from theodolite.web.asgi_handler import OneTrip, Receive, Send
+from theodolite.web.asgi_handler import OneTrip, Receive, Send, crew_at_work
 from theodolite.web.organiser.results import measuring_bench
 from theodolite.web.senior.home import warming
 from theodolite.web.session_end import reply_manager, sweeping
 from theodolite.web.teams.connecting import conformance_bench
-from theodolite.web.thread_pool import crew_at_work
 
 COMPANIONS: list[Callable[[], AbstractAsyncContextManager[object]]] = [
     crew_at_work,

@@ -1,7 +1,8 @@
-"""Open events of this server, and the releases of its studies.
+"""Open events of this server, the releases of its studies, ethics approvals, and credentials of teams.
 
 A session names the release for which it was created. New sessions use the latest release;
 sessions in progress keep their study, their run and their connections to the applications.
+Credentials lie in the database, encrypted under the key of the operator.
 """
 
 from __future__ import annotations
@@ -17,30 +18,37 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 from django.http import Http404
+from django.utils import timezone
 
+from theodolite.bootstrap.credentials import SHORTEST, VARIABLE, sealed, unsealed
 from theodolite.bootstrap.database import bind_thread, database_settings, keep_record, store_on
 from theodolite.bootstrap.events import open_event
 from theodolite.bootstrap.plugins import resource_resolver
+from theodolite.config.events import MissingText, missing_texts
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.config.permissions import WORKSPACE_NAME
 from theodolite.domain.errors import Conflict, InputError, NotFound, TheodoliteError
 from theodolite.domain.identity import Record, digest, version_of
+from theodolite.domain.people.role import Role
 from theodolite.domain.study import Study
 from theodolite.domain.wording import LocalisedStudy, localised
 from theodolite.events.context import EventContext, EventStore, OpenEvent
 from theodolite.reporting.comparing.study_changes import StudyChange, changes_between
-from theodolite.web.access import audit
-from theodolite.web.credentials import vault_of
-from theodolite.web.models import Account, Edition, HostedStudy
+from theodolite.testing.assigning import people_levels
+from theodolite.web.access import audit, clash_of
+from theodolite.web.models import Account, Edition, EthicsApproval, HostedStudy, Membership, Submission
 
 _LOG = logging.getLogger(__name__)
 
 
 _stores: dict[Path, EventStore] = {}
 
+
 _opened: dict[tuple[Path, str, str], OpenEvent] = {}
 
+
 _newest: dict[tuple[Path, str], str] = {}
+
 
 _lock = RLock()
 
@@ -257,3 +265,108 @@ def _told_changes(edition: int, _stamp: str) -> str:
         return ""
     n = len(changes_since(known, study))
     return f"{n} change{'' if n == 1 else 's'} since" if n else "changed since"
+
+
+def host_study(path: str, by: Account | None = None) -> HostedStudy:
+    """Host the study of a folder on this server, unless it is hosted already.
+
+    Args:
+        path: A folder with a study file, or the file.
+        by: Who does it, and becomes its organiser; None for the operator, whose study every host organises.
+
+    Raises:
+        StudyError: If the study holds faults; says all of them.
+    """
+    loaded = load_study(path, resolver=resource_resolver())
+    folder = str(Path(loaded.folder).resolve())
+    with transaction.atomic():
+        hosted, is_new = HostedStudy.objects.get_or_create(
+            folder=folder,
+            defaults={"name": loaded.study.name, "title": loaded.study.title or loaded.study.name, "made_by": by},
+        )
+        if is_new:
+            audit(by, "added study to server", f"study {hosted.token}", hosted=hosted)
+        for host in [by] if by else Account.objects.filter(is_host=True):
+            Membership.objects.get_or_create(account=host, hosted=hosted, role=Role.ORGANISER.value)
+    return hosted
+
+
+def host_all(account: Account) -> None:
+    """Make a person organiser of the studies on this server that have no organiser.
+
+    Those that they annotate stay as they are: an annotator must not know what an organiser does.
+    """
+    for hosted in HostedStudy.objects.filter(made_by=None).exclude(memberships__role=Role.ORGANISER.value):
+        if not clash_of(account, hosted, Role.ORGANISER):
+            Membership.objects.get_or_create(account=account, hosted=hosted, role=Role.ORGANISER.value)
+
+
+TESTERS = (Role.RED_TEAMER, Role.FIELD_TESTER)
+"""Roles of people who are tested with; nobody is asked in as one of them without an approval."""
+
+
+NO_APPROVAL = "Record the ethics approval first; testers cannot be invited without one."
+
+
+def approval_of(hosted: HostedStudy) -> EthicsApproval | None:
+    """Return the latest approval that holds today; None where testers must not be asked in."""
+    today = timezone.now().date()
+    return next((approval for approval in hosted.approvals.all() if approval.holds(today)), None)
+
+
+def may_invite(hosted: HostedStudy, role: Role) -> bool:
+    """Tell whether somebody may be asked in as what a role says."""
+    return role not in TESTERS or approval_of(hosted) is not None
+
+
+def lacks_before_opening(hosted: HostedStudy, study: Study) -> tuple[MissingText, ...]:
+    """Return everything that is missing before testers may begin; nothing where a study has no testers.
+
+    Args:
+        hosted: The study on this server.
+        study: What its testers would meet.
+    """
+    if not people_levels(study):
+        return ()
+    approval = () if approval_of(hosted) else (MissingText(what="no valid ethics approval"),)
+    return (*approval, *missing_texts(study))
+
+
+__all__ = ["SHORTEST", "VARIABLE", "can_seal", "opened", "seal", "vault_of"]
+
+
+def can_seal() -> bool:
+    """Tell whether the operator has set a key that is long enough."""
+    return len(_operator_key()) >= SHORTEST
+
+
+def seal(credentials: str) -> bytes:
+    """Return credentials under the operator's key.
+
+    Raises:
+        InputError: If the operator has set none, or one that is too short.
+    """
+    return sealed(credentials, _operator_key())
+
+
+def opened(encrypted: bytes | memoryview) -> str:
+    """Return credentials in plain text, for the call that needs them and for nothing else.
+
+    Raises:
+        InputError: If they were sealed under another key.
+    """
+    return unsealed(encrypted, _operator_key())
+
+
+def vault_of(hosted: HostedStudy) -> Mapping[str, str]:
+    """Return the credentials of all accepted applications of an event, under the names that the study file uses.
+
+    Raises:
+        InputError: If they were sealed under another key than the operator's.
+    """
+    submissions = Submission.objects.filter(hosted=hosted, state=Submission.State.ACCEPTED).exclude(sealed=b"")
+    return {submission.key_variable: opened(submission.sealed) for submission in submissions}
+
+
+def _operator_key() -> str:
+    return str(settings.OPERATOR_KEY)

@@ -37,22 +37,18 @@ from theodolite.domain.instrument import (
 )
 
 PREFIX = "a"
-
 """Default prefix of the names of a form's fields."""
 
 
 LONGEST_TEXT = 20_000
-
 """Length of an answer in free text at most; characters."""
 
 
 FEWEST_COLUMNS, MOST_COLUMNS = 3, 9
-
 """Answers that a matrix has at least and at most; counts."""
 
 
 LONGEST_HEADING: Final = 32
-
 """Length of an answer at the head of a matrix column at most; characters."""
 
 
@@ -506,17 +502,14 @@ def _why_invalid(scale: Scale, value: str) -> str:
 
 
 SaveAnswers = Callable[[tuple[Answer, ...], bool], None]
-
 """Saves answers; the second argument tells whether they are submitted."""
 
 
 HAND_IN = "hand_in"
-
 """Name of the submit button; the others save and show the page again."""
 
 
 INCOMPLETE = 422
-
 """Status of a page that was submitted with open questions."""
 
 

@@ -11,8 +11,7 @@ from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.config.loading import load_study
 from theodolite.domain.errors import InputError
 from theodolite.web.accounts.invitations import first_invitation, invitation_path
-from theodolite.web.events import server_store
-from theodolite.web.hosting import host_study
+from theodolite.web.events import host_study, server_store
 from theodolite.web.models import Account, HostedStudy
 
 

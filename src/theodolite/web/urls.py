@@ -5,21 +5,20 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, include, path
 
 from theodolite.web import middleware
-from theodolite.web.accounts import home as account_home
 from theodolite.web.accounts import sign_in
-from theodolite.web.analyst import codebook, coding, responses, reviews
+from theodolite.web.analyst import coding, responses, reviews
 from theodolite.web.annotator import annotate, practice
 from theodolite.web.annotator import home as annotator_home
 from theodolite.web.organiser import (
     exchange,
     operations,
     people,
-    recruiting,
     results,
+    schema_drafts,
+    schema_editor,
     submissions,
 )
 from theodolite.web.organiser import home as organiser_home
-from theodolite.web.schemas import drafts, editor
 from theodolite.web.senior import annotators, dialogues, review
 from theodolite.web.senior import home as senior_home
 from theodolite.web.teams import submissions as teams_pages
@@ -134,7 +133,7 @@ _ORGANISER = [
     path("people/ask/", people.ask, name="ask"),
     path("people/list/", people.ask_many, name="ask_many"),
     path("people/slips/new/", people.make_slips, name="make_slips"),
-    path("people/slips/", recruiting.slips, name="slips"),
+    path("people/slips/", operations.slips, name="slips"),
     path("people/<slug:invitation>/remind/", people.remind, name="remind"),
     path("people/<slug:invitation>/take-back/", people.take_back, name="take_back"),
     path("people/remind/", people.remind_all, name="remind_all"),
@@ -142,10 +141,10 @@ _ORGANISER = [
     path("people/who/<slug:member>/kept/", people.kept, name="kept"),
     path("people/who/<slug:member>/<slug:what>/", people.act, name="act"),
     path("second-factors/", organiser_home.factors, name="factors"),
-    path("slots/", recruiting.slots, name="slots"),
-    path("slots/<slug:slot>/drop/", recruiting.drop_slot, name="drop_slot"),
-    path("links/", recruiting.links, name="links"),
-    path("links/<slug:link>/close/", recruiting.close_link, name="close_link"),
+    path("slots/", operations.slots, name="slots"),
+    path("slots/<slug:slot>/drop/", operations.drop_slot, name="drop_slot"),
+    path("links/", operations.links, name="links"),
+    path("links/<slug:link>/close/", operations.close_link, name="close_link"),
     path("operations/", operations.operations, name="operations"),
     path("operations/pause/", operations.pause, name="pause"),
     path("operations/go-on/", operations.go_on, name="go_on"),
@@ -153,16 +152,16 @@ _ORGANISER = [
     path("operations/hours/", operations.hours, name="hours"),
     path("operations/abandoned/", operations.end_abandoned_now, name="end_abandoned"),
     path("operations/rest/", operations.rest, name="rest"),
-    path("questions/", drafts.instruments, name="questions"),
-    path("questions/<str:name>/", drafts.instrument, name="question"),
+    path("questions/", schema_drafts.instruments, name="questions"),
+    path("questions/<str:name>/", schema_drafts.instrument, name="question"),
     path("criteria/", organiser_home.criteria, name="criteria"),
-    path("schemas/", editor.schemas, name="schemas"),
-    path("schemas/begin/", editor.begin, name="schema_begin"),
-    path("schemas/<slug:draft>/", editor.schema, name="schema"),
-    path("schemas/<slug:draft>/touches/", editor.touching, name="schema_touches"),
-    path("schemas/<slug:draft>/publish/", editor.publish, name="schema_publish"),
-    path("schemas/<slug:draft>/<int:number>/file/", editor.file, name="schema_file"),
-    path("schemas/<slug:draft>/<int:number>/<str:section>/", drafts.preview, name="schema_preview"),
+    path("schemas/", schema_editor.schemas, name="schemas"),
+    path("schemas/begin/", schema_editor.begin, name="schema_begin"),
+    path("schemas/<slug:draft>/", schema_editor.schema, name="schema"),
+    path("schemas/<slug:draft>/touches/", schema_editor.touching, name="schema_touches"),
+    path("schemas/<slug:draft>/publish/", schema_editor.publish, name="schema_publish"),
+    path("schemas/<slug:draft>/<int:number>/file/", schema_editor.file, name="schema_file"),
+    path("schemas/<slug:draft>/<int:number>/<str:section>/", schema_drafts.preview, name="schema_preview"),
     path("submissions/", submissions.submissions, name="submissions"),
     path("submissions/<slug:submission>/", submissions.submission, name="submission"),
     path("submissions/<slug:submission>/try/", submissions.try_submission, name="try_submission"),
@@ -185,10 +184,10 @@ _ANALYST = [
     path("coding/", coding.coding, name="coding"),
     path("coding/next/", coding.next_answer, name="next"),
     path("coding/answer/<slug:answer>/", coding.answer, name="answer"),
-    path("coding/codebook/", codebook.codebook, name="codebook"),
-    path("coding/codebook/new/", codebook.new_codebook, name="new_codebook"),
-    path("coding/codebook/<slug:book>/", codebook.codebook, name="named_codebook"),
-    path("coding/coders/", codebook.coders, name="coders"),
+    path("coding/codebook/", coding.codebook, name="codebook"),
+    path("coding/codebook/new/", coding.new_codebook, name="new_codebook"),
+    path("coding/codebook/<slug:book>/", coding.codebook, name="named_codebook"),
+    path("coding/coders/", coding.coders, name="coders"),
     path("coding/differing/", coding.disagreements, name="differing"),
     path("coding/differing/<slug:answer>/", coding.disagreement, name="difference"),
     path("coding/quotes/", coding.quotes, name="quotes"),
@@ -200,9 +199,9 @@ _ANALYST = [
 ]
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("", account_home.home, name="home"),
-    path("comfort/", account_home.display_settings, name="comfort"),
-    path("second-factor/", account_home.second_factor, name="second_factor"),
+    path("", sign_in.home, name="home"),
+    path("comfort/", sign_in.display_settings, name="comfort"),
+    path("second-factor/", sign_in.second_factor, name="second_factor"),
     path("account/email/", middleware.not_here, name="no_address_page"),
     path("account/confirm-email/", middleware.not_here, name="no_confirmation_page"),
     path("account/", include("allauth.urls")),

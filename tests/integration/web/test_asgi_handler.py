@@ -11,8 +11,7 @@ import pytest
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 
 from theodolite.web import asgi_handler
-from theodolite.web.asgi_handler import OneTrip, once
-from theodolite.web.thread_pool import Background
+from theodolite.web.asgi_handler import Background, OneTrip, once
 
 SCOPE = {"type": "http", "method": "GET", "path": "/x/", "query_string": b"", "headers": [(b"host", b"localhost")]}
 

@@ -15,8 +15,7 @@ from theodolite.domain.dialogue import Level
 from theodolite.domain.event import Role
 from theodolite.events.chat import send_prompt
 from theodolite.events.sessions import prepare_session, start_session
-from theodolite.web.credentials import seal
-from theodolite.web.events import event_of, open_event_of, server_store
+from theodolite.web.events import event_of, open_event_of, seal, server_store
 from theodolite.web.models import HostedStudy, Membership, Submission
 from theodolite.web.session_end import reply_manager
 

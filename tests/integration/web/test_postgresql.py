@@ -13,7 +13,7 @@ from theodolite.bootstrap.migration import migrate
 from theodolite.demo.studies import lay_out_event
 from theodolite.domain.event import Role
 from theodolite.web.accounts.invitations import accept, invite
-from theodolite.web.hosting import host_study
+from theodolite.web.events import host_study
 from theodolite.web.models import Account, AuditEntry
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]

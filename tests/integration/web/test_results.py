@@ -15,8 +15,7 @@ from theodolite.domain.event import Role
 from theodolite.domain.live import LiveEnding
 from theodolite.events.chat import finish_turn, send_prompt
 from theodolite.events.sessions import end_session, prepare_session, start_session
-from theodolite.web.events import event_of
-from theodolite.web.hosting import host_study
+from theodolite.web.events import event_of, host_study
 from theodolite.web.models import AuditEntry, HostedStudy, Measurement, Membership
 from theodolite.web.organiser.results import CUT_OFF, _strike_unfinished
 

@@ -11,7 +11,7 @@ from django.test import Client, override_settings
 from theodolite.bootstrap.page_checks import Form, PageAnswer
 from theodolite.domain.event import Role
 from theodolite.store.models.events import LiveTurnRow
-from theodolite.web.credentials import seal
+from theodolite.web.events import seal
 from theodolite.web.models import AuditEntry, HostedStudy, Membership, Submission
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]

@@ -38,7 +38,6 @@ V = TypeVar("V")
 
 
 TOKEN_BYTES = 9
-
 """Bytes of a token that stands in addresses: 12 characters nobody guesses."""
 
 
@@ -135,7 +134,6 @@ LIVE = (RESERVED, SUBMITTED)
 
 
 BY_JUDGE = Q(participant__key__startswith=judge_key(""))
-
 """Which reservations are those of promoted judges; figures of people leave them out."""
 
 

@@ -330,7 +330,6 @@ class ResponseAnswerRow(models.Model):
 
 
 ANSWER = ["session", "questionnaire", "question"]
-
 """Columns that name an answer."""
 
 

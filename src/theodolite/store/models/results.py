@@ -148,19 +148,16 @@ class AttemptRow(models.Model):
 
 
 OUTCOMES = [outcome.value for outcome in Outcome]
-
 """Words for what became of a question."""
 
 
 CONTROLS = [control.value for control in Control]
-
 """Words for how a control question was answered."""
 
 
 VALUE_ONLY_WHEN_ANSWERED = Q(outcome="answered", value__isnull=False) | (
     ~Q(outcome="answered") & Q(value__isnull=True, number__isnull=True)
 )
-
 """An answered question has a value, and no other has."""
 
 

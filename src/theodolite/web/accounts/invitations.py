@@ -21,7 +21,7 @@ from django.utils.translation import gettext as _
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.event import Role
 from theodolite.web.access import audit, clash_of
-from theodolite.web.hosting import may_invite
+from theodolite.web.events import may_invite
 from theodolite.web.models import Account, HostedStudy, Invitation, Membership, PersonalCode, Recruit, RecruitLink
 from theodolite.web.models.account import new_token
 

@@ -1,9 +1,12 @@
-"""The pages on which people join by invitation, access code or recruiting link."""
+"""The pages of an account, and those on which people join by invitation, access code or recruiting link."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any
+from typing import Any, cast
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core import ratelimit
@@ -12,14 +15,24 @@ from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from django import forms
 from django.contrib.auth import login
 from django.contrib.auth.password_validation import validate_password
+from django.core.cache.backends.db import DatabaseCache
+from django.core.cache.backends.locmem import LocMemCache
 from django.db import transaction
+from django.forms import ChoiceField, ModelForm, RadioSelect
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+from django.utils.functional import SimpleLazyObject
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from theodolite.domain.errors import Conflict
-from theodolite.web.access import open_to_all, role_home, role_words
+from theodolite.domain.errors import Conflict, TheodoliteError
+from theodolite.domain.people.role import Role
+from theodolite.domain.wording import languages_of
+from theodolite.web.access import account_of, open_to_all, role_home, role_words, signed_in
 from theodolite.web.accounts.invitations import (
     Sent,
     Standing,
@@ -34,9 +47,10 @@ from theodolite.web.accounts.invitations import (
     why_shut,
     words_of,
 )
-from theodolite.web.hosting import TESTERS, host_all
-from theodolite.web.languages import choose, chosen, page_languages, speak
-from theodolite.web.models import Account, Invitation, Membership, RecruitLink
+from theodolite.web.events import TESTERS, event_of, host_all
+from theodolite.web.middleware import INVITED, choose, chosen, language_name, page_languages, speak
+from theodolite.web.models import Account, Comfort, Invitation, Membership, RecruitLink
+from theodolite.web.models.account import GuessCount
 
 _STANDINGS = {
     Standing.USED: lazy("This invitation has been used."),
@@ -272,10 +286,6 @@ class CodeForm(forms.Form):
     )
 
 
-INVITED = "invitation"
-"""Key of the invitation in the browser session during sign-in by an identity provider."""
-
-
 class ClosedDoor(DefaultAccountAdapter):  # type: ignore[misc] # the library has no types
     """Disables registration by password; invitations create accounts."""
 
@@ -298,3 +308,150 @@ class InvitedOnly(DefaultSocialAccountAdapter):  # type: ignore[misc] # the libr
         account.email = (account.email or "").lower() or None
         account.name = str(data.get("name") or " ".join(filter(None, [data.get("first_name"), data.get("last_name")])))
         return account
+
+
+@dataclass(frozen=True, slots=True)
+class StudyLink:
+    """A way into a study.
+
+    Attributes:
+        study: What people are told that the study is called.
+        role: What one is there.
+        address: Where it begins.
+    """
+
+    study: str
+    role: Role
+    address: str
+
+    @property
+    def role_words(self) -> str:
+        """Name of the role."""
+        return role_words(self.role)
+
+
+@signed_in
+def home(request: HttpRequest) -> HttpResponse:
+    """Show the studies of an account; redirect to the only one."""
+    links = [
+        StudyLink(str(membership.hosted), membership.as_role, role_home(membership))
+        for membership in Membership.objects.select_related("hosted")
+        .filter(account=account_of(request), left_at=None)
+        .order_by("hosted__made_at", "id")
+    ]
+    if len(links) == 1 and not account_of(request).is_host:
+        return redirect(links[0].address)
+    return render(request, "web/accounts/home.html", {"links": links})
+
+
+class ComfortForm(ModelForm):  # type: ignore[type-arg] # not generic when the program runs
+    """The form of display settings.
+
+    Languages are those of the pages and, on the way from a study, of what it can be read in.
+    """
+
+    language = ChoiceField(label=lazy("Language"), required=False)
+
+    def __init__(self, *args: Any, languages: Sequence[str] = (), **more: Any) -> None:
+        """Offer some languages beside those of the pages."""
+        super().__init__(*args, **more)
+        codes = dict.fromkeys([*page_languages(), *languages, *filter(None, [self.instance.language])])
+        offered = [(code, language_name(code)) for code in codes]
+        cast("ChoiceField", self.fields["language"]).choices = [("", lazy("as set in the browser")), *offered]
+
+    class Meta:
+        """Fields, in the order of the page."""
+
+        model = Comfort
+        fields = ("language", "keys", "enter_sends", "streams", "text_size", "colours")
+        widgets = {"text_size": RadioSelect, "colours": RadioSelect}  # noqa: RUF012 - read once by Django
+        labels = {  # noqa: RUF012
+            "keys": lazy("Enable single-letter shortcuts"),
+            "enter_sends": lazy("Enter sends a message (otherwise Shift+Enter)"),
+            "streams": lazy("Replies appear word by word (otherwise when complete)"),
+            "text_size": lazy("Text size"),
+            "colours": lazy("Colours"),
+        }
+
+
+@signed_in
+def display_settings(request: HttpRequest) -> HttpResponse:
+    """Show or keep what a person has chosen, then go back to where the person was."""
+    back = back_of(request)
+    account = account_of(request)
+    form = ComfortForm(request.POST or None, instance=comfort_of(account), languages=_study_languages(account))
+    if request.method == "POST" and form.is_valid():
+        form.save()
+        choose(request, form.cleaned_data["language"])
+        return redirect(back)
+    status = 422 if form.errors else 200
+    return render(request, "web/accounts/comfort.html", {"form": form, "back": back}, status=status)
+
+
+def _study_languages(account: Account) -> list[str]:
+    """Return the languages of the studies that somebody belongs to; none of those whose files hold faults."""
+    languages: list[str] = []
+    for membership in Membership.objects.select_related("hosted").filter(account=account, left_at=None):
+        with suppress(Http404, TheodoliteError):
+            languages += languages_of(event_of(membership.hosted).study)
+    return languages
+
+
+def back_of(request: HttpRequest) -> str:
+    """Return the page of ours that `next` names, or the first one."""
+    address = request.POST.get("next") or request.GET.get("next") or ""
+    ours = url_has_allowed_host_and_scheme(address, allowed_hosts=None, require_https=request.is_secure())
+    return address if ours else reverse("home")
+
+
+def comfort_of(account: Account) -> Comfort:
+    """Return what a person has chosen, or what holds for those who chose nothing."""
+    return Comfort.objects.filter(account=account).first() or Comfort(account=account)
+
+
+def comfort(request: HttpRequest) -> dict[str, object]:
+    """Add `comfort` to every template; the query runs when a template uses it."""
+    account = getattr(request, "user", None)
+    return {"comfort": SimpleLazyObject(lambda: comfort_of(account) if isinstance(account, Account) else Comfort())}
+
+
+@signed_in
+def second_factor(request: HttpRequest) -> HttpResponse:
+    """Explain the setup of a second factor; redirect accounts that have one."""
+    onward = back_of(request)
+    if is_mfa_enabled(account_of(request)):
+        return redirect(onward)
+    has_password = account_of(request).has_usable_password()
+    return render(request, "web/accounts/second_factor.html", {"onward": onward, "has_password": has_password})
+
+
+_LOCK = ":lock"
+
+
+def hidden_key(key: str, _prefix: str, version: int) -> str:
+    """Return the keyed hash under which attempts are counted."""
+    return salted_hmac("theodolite.guess", f"{version}:{key}", algorithm="sha256").hexdigest()
+
+
+class GuessCounts(DatabaseCache):
+    """The cache in which failed attempts are counted."""
+
+    def __init__(self, table: str, parameters: dict[str, Any]) -> None:
+        """Open the table; the locks are those of the whole process."""
+        super().__init__(table, parameters)
+        self._locks = LocMemCache("locks of guess counts", {})
+
+    def add(self, key: str, value: Any, *args: Any, **options: Any) -> bool:
+        """Add a value if there is none; tell whether it was added."""
+        if key.endswith(_LOCK):
+            return self._locks.add(key, value, *args, **options)
+        return super().add(key, value, *args, **options)
+
+    def delete(self, key: str, version: int | None = None) -> bool:
+        """Delete a value; tell whether there was one."""
+        return self._locks.delete(key) if key.endswith(_LOCK) else super().delete(key, version)
+
+    def set(self, key: str, value: Any, *args: Any, **options: Any) -> None:
+        """Set a value, and delete all expired ones."""
+        super().set(key, value, *args, **options)
+        GuessCount.objects.filter(expires__lt=timezone.now()).delete()

@@ -1,23 +1,39 @@
-"""Coding of open answers: own codings, disagreements and quotes."""
+"""Coding of open answers: codebooks, coders, own codings, disagreements and quotes."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from operator import itemgetter
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from theodolite.assessment.capture.personal import personal_details
-from theodolite.domain.coding import Code, CodedAnswer, CodedState, QuoteRelease
-from theodolite.domain.identity import digest
-from theodolite.events.coding import CodingProject, OpenText, release_quote, resolve_disagreement, save_coding
-from theodolite.web.access import audit
-from theodolite.web.analyst.codebook import book_token, coded_question, findings_of
+from theodolite.domain.codings.coded import CodedAnswer, CodedState, CodingWork
+from theodolite.domain.codings.coding import Code, Codebook, QuoteRelease
+from theodolite.domain.codings.finding import CoderPair, CodingFinding, ThemeShare
+from theodolite.domain.errors import Conflict, InputError
+from theodolite.domain.estimate import Estimate
+from theodolite.domain.evidence import listed_evidence
+from theodolite.domain.identity import SHORT, digest
+from theodolite.domain.tried import TRIED
+from theodolite.events.coding import (
+    CodingProject,
+    OpenText,
+    record_absence,
+    release_quote,
+    resolve_disagreement,
+    save_codebook,
+    save_coding,
+)
+from theodolite.measurement.study.codings import coding_findings
+from theodolite.reporting.words import figures
 from theodolite.web.analyst.responses import AnalystContext, for_analysts
-from theodolite.web.charts import listed
+from theodolite.web.charts import ShareLine, UnitStrip, listed, number_words, share_line, unit_strip
 
 MEMO = 4000
 """Characters of a memo at most; count."""
@@ -77,13 +93,7 @@ def answer(request: HttpRequest, analyst: AnalystContext, answer: str) -> HttpRe
     if request.method == "POST":
         codes = request.POST.getlist("code")
         save_coding(analyst.store, project, text.answer, analyst.reader, codes, request.POST.get("memo", "")[:MEMO])
-        audit(
-            analyst.access.account,
-            "coded an answer",
-            f"answer {answer}",
-            hosted=analyst.access.hosted,
-            codes=len(codes),
-        )
+        analyst.access.audit("coded an answer", f"answer {answer}", codes=len(codes))
         messages.success(request, "Saved.")
         return redirect(analyst.address("next"))
     return render(request, "web/analyst/answer.html", _coding_page(analyst, project, text))
@@ -180,13 +190,7 @@ def _record(request: HttpRequest, analyst: AnalystContext, project: CodingProjec
     codes = request.POST.getlist("code") if action == CONSENSUS else None
     rationale = request.POST.get("rationale", "")[:MEMO]
     resolve_disagreement(analyst.store, project, text.answer, codes, by=analyst.reader, rationale=rationale)
-    audit(
-        analyst.access.account,
-        "resolved a coding disagreement",
-        f"answer {analyst.token_of_text(text)}",
-        hosted=analyst.access.hosted,
-        found=action,
-    )
+    analyst.access.audit("resolved a coding disagreement", f"answer {analyst.token_of_text(text)}", found=action)
 
 
 def _difference_page(
@@ -253,12 +257,7 @@ def quote(request: HttpRequest, analyst: AnalystContext, answer: str) -> HttpRes
         is_given = request.POST.get("leave") == "give"
         hidden = request.POST.get("hidden", "").splitlines()[:MOST_WORDS]
         release_quote(analyst.store, project, text.answer, hidden, by=analyst.reader, is_given=is_given)
-        audit(
-            analyst.access.account,
-            "released a quote" if is_given else "withdrew a quote",
-            f"answer {answer}",
-            hosted=analyst.access.hosted,
-        )
+        analyst.access.audit("released a quote" if is_given else "withdrew a quote", f"answer {answer}")
         messages.success(request, "The quote is released." if is_given else "The quote is not released.")
         return redirect(analyst.address("quotes"))
     return render(request, "web/analyst/quote.html", _quote_page(analyst, project, text))
@@ -276,3 +275,408 @@ def _quote_page(analyst: AnalystContext, project: CodingProject, text: OpenText)
         "state": _state(known),
         "details": [f"{detail.kind.value}: {detail.words}" for detail in personal_details(text.text)],
     }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThemeCell:
+    """The frequency of one theme in one group.
+
+    Attributes:
+        line: The share as it is drawn where there are enough answers, and in words.
+        strip: Few answers, each as a square; None where they are many, or must not be told of.
+        open: What is not in it, in words; empty for nothing.
+    """
+
+    line: ShareLine
+    strip: UnitStrip | None
+    open: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThemeGrid:
+    """Themes in rows, groups in columns.
+
+    Attributes:
+        title: What the sides differ in.
+        sides: Names of the sides.
+        rows: Name of the theme, and its cells in the order of the sides; None where nobody answered.
+    """
+
+    title: str
+    sides: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[ThemeCell | None, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodedQuestion:
+    """One open question with the results of its coding."""
+
+    found: CodingFinding
+    states: tuple[tuple[str, int], ...]
+    alike: str
+    alpha: str
+    codes: tuple[tuple[str, int, str, str], ...]
+    whole: tuple[ThemeGrid, ...]
+    by_group: tuple[ThemeGrid, ...]
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether any of its answers has two codings."""
+        return any(state not in {CodedState.UNCODED, CodedState.ONCE} for state in self.found.states)
+
+
+def findings_of(analyst: AnalystContext, project: CodingProject) -> list[CodingFinding]:
+    """Return the findings of coding, which need only answers, notes and codings."""
+    responses_by_questionnaire = {
+        (text.answer.session, text.answer.questionnaire): text.response for text in project.texts
+    }
+    notes = tuple(response for response in responses_by_questionnaire.values() if response.questionnaire == TRIED.name)
+    responses = [response for response in responses_by_questionnaire.values() if response.questionnaire != TRIED.name]
+    evidence = listed_evidence(analyst.study, analyst.event.run, (), responses=responses)
+    return list(coding_findings(replace(evidence, coding=project.work, notes=notes)))
+
+
+def coded_question(coding_finding: CodingFinding) -> CodedQuestion:
+    """Return the results of coding one question as they are shown."""
+    groups = dict.fromkeys((_attribute(theme), theme.level.value) for theme in coding_finding.themes if theme.group)
+    return CodedQuestion(
+        found=coding_finding,
+        states=tuple((state.value, n) for state, n in coding_finding.states.items()),
+        alike=number_words(coding_finding.alike),
+        alpha=number_words(coding_finding.alpha),
+        codes=tuple(
+            (code.code, code.n_given, number_words(code.alike), number_words(code.alpha))
+            for code in coding_finding.codes
+        ),
+        whole=tuple(
+            _grid(level, [theme for theme in coding_finding.themes if not theme.group and theme.level.value == level])
+            for level in dict.fromkeys(theme.level.value for theme in coding_finding.themes if not theme.group)
+        ),
+        by_group=tuple(
+            _grid(
+                f"{name}, {level}",
+                [theme for theme in coding_finding.themes if (_attribute(theme), theme.level.value) == (name, level)],
+            )
+            for name, level in groups
+        ),
+    )
+
+
+def _attribute(theme: ThemeShare) -> str:
+    """Return the attribute of a group of testers; empty for all testers."""
+    return theme.group[0] if theme.group else ""
+
+
+def _grid(title: str, shares: Sequence[ThemeShare]) -> ThemeGrid:
+    cells = {(share.code, _side(share)): _cell(share) for share in shares}
+    sides = tuple(sorted({_side(share) for share in shares}))
+    codes = dict.fromkeys(share.code for share in shares)
+    rows = tuple((code, tuple(cells.get((code, side)) for side in sides)) for code in codes)
+    return ThemeGrid(title=title, sides=sides, rows=rows)
+
+
+def _side(theme: ThemeShare) -> str:
+    return f"{theme.application}, {theme.group[1]}" if theme.group else theme.application
+
+
+def _cell(theme: ThemeShare) -> ThemeCell:
+    chart = None
+    if isinstance(theme.share, Estimate):
+        n_yes = theme.share.count or 0
+        chart = unit_strip(n_yes, theme.n - n_yes, theme.n_undecided + theme.n_uncoded)
+    return ThemeCell(line=share_line(theme.share), strip=chart, open=", ".join(_left_out(theme)))
+
+
+def _left_out(theme: ThemeShare) -> Iterator[str]:
+    counts: Iterable[tuple[int, str]] = (
+        (theme.n_undecided, "undecided"),
+        (theme.n_uncoded, "not coded by two"),
+    )
+    return (f"{figures.count(n)} {why}" for n, why in counts if n)
+
+
+FIELDS = ("name", "definition", "include", "exclude", "example")
+"""Fields of a code."""
+
+
+SPARE = 3
+"""Empty rows for new codes; count."""
+
+
+MOST = 60
+"""Codes of a form at most; count."""
+
+
+LONGEST = 2000
+"""Characters of a field at most; count."""
+
+
+LONGEST_NAME = 80
+"""Characters of a codebook's name at most; count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenBook:
+    """A codebook as entered in a form, valid or not.
+
+    Attributes:
+        name: What it is called; empty for the one for all other questions.
+        covers: Places of its questions.
+        rows: What was written of each code, in order.
+        note: What has changed, and why.
+        follows: Revision that the writer had before them; 0 for none.
+    """
+
+    name: str = ""
+    covers: tuple[str, ...] = ()
+    rows: tuple[dict[str, str], ...] = ()
+    note: str = ""
+    follows: int = 0
+
+    @classmethod
+    def of(cls, book: Codebook) -> WrittenBook:
+        """Return a codebook as a form shows it."""
+        rows = tuple({name: getattr(code, name) for name in FIELDS} for code in book.codes)
+        return cls(name=book.name, covers=book.covers, rows=rows, follows=book.revision)
+
+    @classmethod
+    def posted(cls, form: QueryDict, name: str) -> WrittenBook:
+        """Return the codebook of a form."""
+        return cls(
+            name=name,
+            covers=tuple(form.getlist("covers")[:MOST]) if name else (),
+            rows=tuple(_rows(form)),
+            note=form.get("note", "")[:LONGEST],
+            follows=_number(form.get("follows", "0"), 0),
+        )
+
+    def as_codebook(self, study: str, by: str) -> Codebook:
+        """Return it as a codebook.
+
+        Raises:
+            InputError: If a code has no meaning, two have one name, or there is none.
+        """
+        codes = tuple(Code(**row) for row in self.rows)
+        return Codebook(
+            study=study, codes=codes, revision=self.follows, by=by, note=self.note, name=self.name, covers=self.covers
+        )
+
+
+@for_analysts
+@require_http_methods(["GET", "POST"])
+def codebook(request: HttpRequest, analyst: AnalystContext, book: str = "") -> HttpResponse:
+    """Show a codebook with its history, or store another revision; the general one by default.
+
+    Args:
+        request: The request.
+        analyst: Where the reader sits.
+        book: What the address calls the codebook; empty for the one without a name.
+    """
+    project = analyst.coding_project()
+    version = project.work.current.get("") if not book else _meant(analyst, project.work, book)
+    written = WrittenBook.of(version) if version else WrittenBook()
+    if request.method == "POST":
+        written = WrittenBook.posted(request.POST, written.name)
+    return _answered(request, analyst, project, written)
+
+
+@for_analysts
+@require_http_methods(["GET", "POST"])
+def new_codebook(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
+    """Show an empty codebook for some questions, or store it."""
+    written = WrittenBook()
+    if request.method == "POST":
+        written = WrittenBook.posted(request.POST, " ".join(request.POST.get("book", "").split())[:LONGEST_NAME])
+    return _answered(request, analyst, analyst.coding_project(), written, is_new=True)
+
+
+def book_token(analyst: AnalystContext, book: Codebook) -> str:
+    """Return the token of a named codebook."""
+    return analyst.token_of("codebook", book.name)
+
+
+def _meant(analyst: AnalystContext, work: CodingWork, token: str) -> Codebook:
+    for book in work.current.values():
+        if book.name and book_token(analyst, book) == token:
+            return book
+    raise Http404
+
+
+def _answered(
+    request: HttpRequest, analyst: AnalystContext, project: CodingProject, written: WrittenBook, *, is_new: bool = False
+) -> HttpResponse:
+    """Store the form and return to the overview; on an error show it again."""
+    problem = ""
+    if request.method == "POST":
+        try:
+            _keep(request, analyst, written, is_new=is_new)
+        except (Conflict, InputError) as error:
+            problem = str(error)
+        else:
+            return redirect(analyst.address("coding"))
+    context = {
+        "access": analyst.access,
+        "written": written,
+        "is_new": is_new,
+        "book": project.work.current.get(written.name),
+        "rows": [*written.rows, *({} for _ in range(SPARE))],
+        "questions": list(_questions(project, written)),
+        "problem": problem,
+        "history": [
+            (version[:SHORT], book)
+            for version, book in reversed(list(project.work.codebooks.items()))
+            if book.name == written.name and not is_new
+        ],
+        "longest": LONGEST,
+    }
+    return render(request, "web/analyst/codebook.html", context, status=422 if problem else 200)
+
+
+def _questions(project: CodingProject, written: WrittenBook) -> Iterator[tuple[str, str, bool, str]]:
+    """Yield identifier and text of each open question, whether this codebook covers it, and which other one does."""
+    others = {
+        cover: coding.name
+        for coding in project.work.current.values()
+        if coding.name != written.name
+        for cover in coding.covers
+    }
+    questions = project.questions | {cover: cover for cover in written.covers if cover not in project.questions}
+    for key, text in questions.items():
+        yield key, text, key in written.covers, others.get(key, "")
+
+
+def _keep(request: HttpRequest, analyst: AnalystContext, written: WrittenBook, *, is_new: bool) -> None:
+    if is_new and not written.name:
+        message = "a codebook for selected questions needs a name"
+        raise InputError(message)
+    book = save_codebook(analyst.store, written.as_codebook(analyst.study.name, analyst.reader))
+    analyst.access.audit("wrote a codebook", f"revision {book.revision}", name=book.name, codes=len(book.codes))
+    which = f" `{book.name}`" if book.name else ""
+    messages.success(request, f"Revision {book.revision} of the codebook{which} applies from now on.")
+
+
+def _rows(posted: QueryDict) -> Iterator[dict[str, str]]:
+    """Yield the fields of each code, in the order of its number; a code without a name is dropped."""
+    columns = {name: posted.getlist(name)[:MOST] for name in (*FIELDS, "place")}
+    rows = []
+    for at in range(len(columns["name"])):
+        row = {name: _at(columns[name], at).strip()[:LONGEST] for name in FIELDS}
+        if row["name"]:
+            rows.append((_number(_at(columns["place"], at), MOST), row))
+    yield from (row for _, row in sorted(rows, key=itemgetter(0)))
+
+
+def _at(column: list[str], at: int) -> str:
+    return column[at] if at < len(column) else ""
+
+
+def _number(text: str, otherwise: int) -> int:
+    return int(text[:4]) if text[:4].isdecimal() else otherwise
+
+
+LONGEST_REASON = 500
+"""Characters of a reason at most; count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoderLine:
+    """One coder.
+
+    Attributes:
+        token: What the form calls them.
+        name: Their name on this server.
+        n_valid: Codings of theirs that hold; count.
+        n_due: Codings that they, or whoever takes their place, must look at again; count.
+        is_away: Whether they have left.
+        is_gone: Whether they have left the study itself, so that nobody can write them back.
+    """
+
+    token: str
+    name: str
+    n_valid: int
+    n_due: int
+    is_away: bool
+    is_gone: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoderPairLine:
+    """The agreement of two coders on one question.
+
+    Attributes:
+        question: What was asked.
+        who: Both names.
+        n: Answers that both have coded; count.
+        alike: Share of them with the same codes, in words.
+        alpha: Alpha of whole sets, in words.
+        codes: By code: share of the same, and alpha, in words.
+    """
+
+    question: str
+    who: str
+    n: int
+    alike: str
+    alpha: str
+    codes: tuple[tuple[str, str, str], ...]
+
+
+@for_analysts
+@require_http_methods(["GET", "POST"])
+def coders(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
+    """Show the coders, or record that one has left or returned."""
+    project = analyst.coding_project()
+    if request.method == "POST":
+        _record_absence(request, analyst, project)
+        return redirect(analyst.address("coders"))
+    names = analyst.names_of(coding.coder for coding in project.work.codings)
+    context = {
+        "access": analyst.access,
+        "coders": list(_lines(analyst, project, names)),
+        "pairs": [
+            _pair(finding.text, pair, names)
+            for finding in findings_of(analyst, project)
+            for pair in finding.pairs
+            if pair.n
+        ],
+        "longest": LONGEST_REASON,
+    }
+    return render(request, "web/analyst/coders.html", context)
+
+
+def _lines(analyst: AnalystContext, project: CodingProject, names: dict[str, str]) -> Iterator[CoderLine]:
+    known = {text.answer for text in project.texts}
+    for key, name in names.items():
+        own = [coding for coding in project.work.codings if coding.coder == key and coding.answer in known]
+        n_due = sum(project.work.is_due(coding) for coding in own)
+        yield CoderLine(
+            token=analyst.token_of("coder", key),
+            name=name,
+            n_valid=len(own) - n_due,
+            n_due=n_due,
+            is_away=key in project.work.away,
+            is_gone=key in analyst.gone(),
+        )
+
+
+def _pair(question: str, pair: CoderPair, names: dict[str, str]) -> CoderPairLine:
+    return CoderPairLine(
+        question=question,
+        who=f"{names[pair.first]} and {names[pair.second]}",
+        n=pair.n,
+        alike=share_line(pair.alike).words,
+        alpha=number_words(pair.alpha),
+        codes=tuple((code.code, share_line(code.alike).words, number_words(code.alpha)) for code in pair.codes),
+    )
+
+
+def _record_absence(request: HttpRequest, analyst: AnalystContext, project: CodingProject) -> None:
+    token, is_away = request.POST.get("coder", ""), request.POST.get("now") == "away"
+    keys = {coding.coder for coding in project.work.codings}
+    coder = next((key for key in keys if analyst.token_of("coder", key) == token), None)
+    if coder is None:
+        raise Http404
+    reason = request.POST.get("reason", "")[:LONGEST_REASON]
+    record_absence(analyst.store, analyst.study.name, coder, is_away=is_away, by=analyst.reader, reason=reason)
+    verb = "recorded the departure of a coder" if is_away else "recorded the return of a coder"
+    analyst.access.audit(verb, f"coder {token}")
+    messages.success(request, "Saved. Existing codes stay." if is_away else "Saved.")

@@ -46,17 +46,14 @@ from theodolite.web.models import Membership
 from theodolite.web.safe_text import safe_html
 
 READERS = (Role.ANALYST, Role.ORGANISER, Role.SENIOR)
-
 """Roles that read the answers of testers. The work of a person is stored under the key of the first role."""
 
 
 BLIND = (Role.ANNOTATOR, Role.RED_TEAMER, Role.FIELD_TESTER)
-
 """Roles that may not read them, whatever other role they have, because answers would bias their work."""
 
 
 TOKEN = 16
-
 """Characters of a token in an address; 64 bits of a keyed hash."""
 
 
@@ -237,7 +234,6 @@ PLAIN: dict[str, Callable[[QuestionnaireResponse], str]] = {
     "scenario": lambda response: response.scenario,
     "level": lambda response: response.level.value if response.level else "",
 }
-
 """Attributes to compare responses by, beside groups of testers."""
 
 

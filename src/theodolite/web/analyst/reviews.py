@@ -27,7 +27,6 @@ from theodolite.measurement.study.risks import COMBINED, risk_findings, signs_of
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.descriptions import found_words, open_words
 from theodolite.usecases.measuring import keep_review
-from theodolite.web.access import audit
 from theodolite.web.analyst.responses import AnalystContext, answered_in, for_analysts, said_in
 from theodolite.web.questions import SideBySide, humanize, votes_side_by_side
 
@@ -358,13 +357,7 @@ def _record(request: HttpRequest, analyst: AnalystContext, risk: Risk, session: 
         else Impact.NEITHER,
     )
     keep_review(analyst.store, analyst.study, analyst.event.run, combined_review)
-    audit(
-        analyst.access.account,
-        "reviewed a session",
-        f"session {analyst.token_of(risk.name, session)}",
-        hosted=analyst.access.hosted,
-        risk=risk.name,
-    )
+    analyst.access.audit("reviewed a session", f"session {analyst.token_of(risk.name, session)}", risk=risk.name)
 
 
 def _is_impact(request: HttpRequest) -> bool:

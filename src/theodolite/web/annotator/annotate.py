@@ -40,7 +40,7 @@ from theodolite.web.annotator.home import (
     wants_json,
 )
 from theodolite.web.events import event_of, read_study
-from theodolite.web.languages import asked_for, chosen, read_language
+from theodolite.web.middleware import asked_for, chosen, read_language
 from theodolite.web.questions import InvalidAnswer, humanize, key_parts, question_key
 
 FLAGS = (

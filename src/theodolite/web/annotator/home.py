@@ -34,9 +34,9 @@ from theodolite.events.consent import save_avoided_topics
 from theodolite.testing.topics import topics_version
 from theodolite.web.access import AccessContext, allowed, open_to_all
 from theodolite.web.events import server_store
-from theodolite.web.languages import read_language
+from theodolite.web.middleware import read_language
 from theodolite.web.models import Account, HostedStudy, Membership
-from theodolite.web.profiles import ToldTopic, read_profile, told_topics, told_topics_in
+from theodolite.web.participants import ToldTopic, read_profile, told_topics, told_topics_in
 from theodolite.web.questions import humanize
 
 
@@ -131,7 +131,6 @@ def refused(request: HttpRequest, annotator: AnnotatorContext, error: Exception)
 
 
 annotator_view = queue_view(refused)
-
 """Call a view of annotators as `view(request, annotator, ...)`; a refusal is shown on the next page."""
 
 
@@ -152,7 +151,6 @@ TITLES = {
     AnnotatorStep.TEST: "Pass the test of a category",
     AnnotatorStep.WORK: "Annotate",
 }
-
 """Titles of the steps."""
 
 
@@ -456,7 +454,6 @@ _BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
 
 
 _LOGINS: dict[str, int] = {}
-
 """Primary keys of memberships by the tokens of unused logins. They end with the process."""
 
 

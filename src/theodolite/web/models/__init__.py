@@ -1,12 +1,14 @@
 """The tables of the web application."""
 
-from theodolite.web.models.account import Account, Comfort, GuessCount
-from theodolite.web.models.hosted_study import (
+from theodolite.web.models.account import (
+    Account,
     AuditEntry,
     Batch,
     BatchLine,
+    Comfort,
     Edition,
     EthicsApproval,
+    GuessCount,
     HostedStudy,
     Measurement,
     Membership,
@@ -16,17 +18,17 @@ from theodolite.web.models.hosted_study import (
     SchemaRevision,
     SchemaVersion,
 )
-from theodolite.web.models.invitation import (
+from theodolite.web.models.admission import (
     Booking,
     Invitation,
     PersonalCode,
     Recruit,
     RecruitLink,
     Screening,
+    Submission,
     TimeSlot,
     UnsentText,
 )
-from theodolite.web.models.submission import Submission
 
 __all__ = [
     "Account", "AuditEntry", "Batch", "BatchLine", "Booking", "Comfort", "Edition", "EthicsApproval", "GuessCount",

@@ -1,8 +1,10 @@
-"""Accounts and their display settings. The store knows participants only, without name or address."""
+"""Accounts and their settings, hosted studies with their people and releases, and the audit log."""
 
 from __future__ import annotations
 
 import secrets
+from datetime import date
+from pathlib import Path
 from typing import Any, ClassVar
 
 from django.conf import settings
@@ -10,6 +12,9 @@ from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+
+from theodolite.domain.annotating.bulk import BulkAct
+from theodolite.domain.people.role import Role
 
 
 def new_token() -> str:
@@ -139,3 +144,449 @@ class GuessCount(models.Model):
     def __str__(self) -> str:
         """Return until when it counts."""
         return f"until {self.expires:%H:%M:%S}"
+
+
+class HostedStudy(models.Model):
+    """A study on this server.
+
+    Attributes:
+        token: Names the study in addresses.
+        name: As its file says.
+        title: How people are told it is called; shows nothing about applications.
+        folder: Where its files are; empty where a shipped pack is all of it.
+        state: Where it stands.
+        message: Shown to everybody while it is paused.
+        keeps_hours: Whether opening and closing times of the study hold; not while it is tried out.
+        second_factor: Roles that need a second factor here, beside those of the whole server.
+    """
+
+    class State(models.TextChoices):
+        """Status of a study."""
+
+        DRAFT = "draft"
+        PUBLISHED = "published"
+        OPEN = "open"
+        PAUSED = "paused"
+        CLOSED = "closed"
+
+    token = models.CharField(max_length=32, unique=True, default=new_token)
+    name = models.CharField(max_length=200)
+    title = models.CharField(max_length=200, blank=True)
+    folder = models.CharField(max_length=1000, blank=True)
+    state = models.CharField(max_length=12, choices=State.choices, default=State.DRAFT)
+    message = models.CharField(max_length=500, blank=True)
+    keeps_hours = models.BooleanField(default=True)
+    second_factor = models.JSONField(default=list)
+    made_at = models.DateTimeField(auto_now_add=True)
+    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+", null=True)
+
+    class Meta:
+        """Table."""
+
+        db_table = "web_hosted_study"
+
+    def __str__(self) -> str:
+        """Return the title that people see."""
+        return self.title or self.name
+
+
+class Edition(models.Model):
+    """A version of a study that people met; its contents lie in the store under the hash.
+
+    Whoever goes back to what was published before publishes it again, as a further edition.
+
+    Attributes:
+        number: 1 for the first one.
+        version: Content hash of the study.
+    """
+
+    hosted = models.ForeignKey(HostedStudy, models.PROTECT, related_name="editions")
+    number = models.PositiveIntegerField()
+    version = models.CharField(max_length=64)
+    made_at = models.DateTimeField(auto_now_add=True)
+    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+", null=True)
+
+    class Meta:
+        """Table."""
+
+        db_table = "web_edition"
+        ordering: ClassVar = ["number"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["hosted", "number"], name="web_edition_number"),
+        ]
+
+    def __str__(self) -> str:
+        """Return the number and the beginning of the hash."""
+        return f"edition {self.number} ({self.version[:4]})"
+
+
+_ROLES = [(role.value, role.value) for role in Role]
+
+
+class Membership(models.Model):
+    """One role of one person in one study.
+
+    Attributes:
+        token: Names the person to this audience; the same person has another one in another role.
+        role: A `Role`.
+        participant: Key under which the store knows the person; the only link between the two.
+        left_at: When the person left or was taken out; None while the role is held.
+        withdrew: Whether the person took back what had been said.
+        reminded_at: When the person was last reminded of what is still to be done; None if never.
+    """
+
+    account = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="memberships")
+    hosted = models.ForeignKey(HostedStudy, models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=24, choices=_ROLES)
+    token = models.CharField(max_length=32, unique=True, default=new_token)
+    participant = models.CharField(max_length=64, default=new_token)
+    joined_at = models.DateTimeField(auto_now_add=True)
+    left_at = models.DateTimeField(null=True, blank=True)
+    withdrew = models.BooleanField(default=False)
+    reminded_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        """Table."""
+
+        db_table = "web_membership"
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["account", "hosted", "role"], name="web_membership_once"),
+            models.CheckConstraint(condition=models.Q(role__in=[role.value for role in Role]), name="web_role"),
+        ]
+
+    def __str__(self) -> str:
+        """Return role and study."""
+        return f"{self.role} of {self.hosted}"
+
+    @property
+    def as_role(self) -> Role:
+        """The role as one of the domain's."""
+        return Role(self.role)
+
+
+class AuditEntry(models.Model):
+    """One act.
+
+    Attributes:
+        at: When; UTC.
+        actor: Token of the account; empty for the server itself and for strangers.
+        verb: What was done, e.g. `invited`.
+        subject: What it was done to: kind and token, e.g. `membership x7-...`.
+        facts: What else is to be known; never secrets, never what people said.
+    """
+
+    at = models.DateTimeField(auto_now_add=True, db_index=True)
+    hosted = models.ForeignKey(HostedStudy, models.DO_NOTHING, null=True, related_name="+", db_constraint=False)
+    actor = models.CharField(max_length=32, blank=True)
+    verb = models.CharField(max_length=60)
+    subject = models.CharField(max_length=200, blank=True)
+    facts = models.JSONField(default=dict)
+
+    class Meta:
+        """Table."""
+
+        db_table = "web_audit_entry"
+        ordering: ClassVar = ["-id"]
+
+    def __str__(self) -> str:
+        """Return the act in a line."""
+        return f"{self.actor or 'server'} {self.verb} {self.subject}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Add the entry.
+
+        Raises:
+            TypeError: If it is there already.
+        """
+        if self.pk is not None:
+            message = "entries of the audit log are added and never changed"
+            raise TypeError(message)
+        super().save(*args, **kwargs)
+
+    def delete(self, *_args: Any, **_kwargs: Any) -> tuple[int, dict[str, int]]:
+        """Refuse.
+
+        Raises:
+            TypeError: Always.
+        """
+        message = "entries of the audit log are never deleted"
+        raise TypeError(message)
+
+
+class EthicsApproval(models.Model):
+    """An ethics approval. Approvals are added and never changed.
+
+    Attributes:
+        body: Who approved it.
+        number: Under which number, or the words of the decision where there is none.
+        granted: From which day it holds.
+        expires: To which day it holds; None where it has no end.
+    """
+
+    hosted = models.ForeignKey(HostedStudy, models.CASCADE, related_name="approvals")
+    body = models.CharField(max_length=200)
+    number = models.CharField(max_length=200)
+    granted = models.DateField()
+    expires = models.DateField(null=True, blank=True)
+    made_at = models.DateTimeField(auto_now_add=True)
+    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+", null=True)
+
+    class Meta:
+        """Table; nothing expires before it is granted."""
+
+        db_table = "web_ethics_approval"
+        ordering: ClassVar = ["-id"]
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                name="web_ethics_dates",
+                condition=models.Q(expires=None) | models.Q(expires__gte=models.F("granted")),
+            )
+        ]
+
+    def __str__(self) -> str:
+        """Return body and number."""
+        return f"{self.body}, {self.number}"
+
+    def holds(self, day: date) -> bool:
+        """Tell whether it holds on a day."""
+        return self.granted <= day and (self.expires is None or day <= self.expires)
+
+
+class Measurement(models.Model):
+    """A measurement of a study at one time.
+
+    Attributes:
+        token: Names it in addresses, and its folder in the workspace.
+        asked_by: Who asked for it.
+        edition: Content hash of the study that was measured.
+        done_at: When it was through; None while it is under way.
+        problem: Why it brought nothing; empty if it did.
+    """
+
+    hosted = models.ForeignKey(HostedStudy, models.CASCADE, related_name="measurements")
+    token = models.CharField(max_length=32, unique=True, default=new_token)
+    asked_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, related_name="+", null=True)
+    asked_at = models.DateTimeField(auto_now_add=True)
+    edition = models.CharField(max_length=64)
+    done_at = models.DateTimeField(null=True)
+    problem = models.TextField(blank=True)
+
+    class Meta:
+        """Table."""
+
+        db_table = "web_measurement"
+
+    def __str__(self) -> str:
+        """Return its token."""
+        return self.token
+
+    @property
+    def folder(self) -> Path:
+        """Folder of its files."""
+        return Path(str(settings.WORKSPACE)) / "measured" / self.token
+
+
+class PausedApplication(models.Model):
+    """A paused application.
+
+    Attributes:
+        name: As the study calls it.
+    """
+
+    hosted = models.ForeignKey(HostedStudy, models.CASCADE, related_name="paused_applications")
+    name = models.CharField(max_length=200)
+    since = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        """Table; an application rests once."""
+
+        db_table = "web_paused_application"
+        constraints: ClassVar = [models.UniqueConstraint(name="web_paused_once", fields=["hosted", "name"])]
+
+    def __str__(self) -> str:
+        """Return its name."""
+        return self.name
+
+
+class SavedView(models.Model):
+    """One view of a study's dialogues: what its address asks for.
+
+    Attributes:
+        token: Names it in addresses.
+        account: Whose it is.
+        name: What its owner calls it.
+        query: What stands behind the question mark of its address.
+        is_shared: Whether everybody who looks after the study's queue sees it.
+    """
+
+    token = models.CharField(max_length=32, unique=True, default=new_token)
+    hosted = models.ForeignKey(HostedStudy, models.CASCADE, related_name="saved_views")
+    account = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    name = models.CharField(max_length=80)
+    query = models.CharField(max_length=1000, blank=True)
+    is_shared = models.BooleanField(default=False)
+    made_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        """Table, one view a name and owner."""
+
+        db_table = "web_saved_view"
+        ordering: ClassVar = ["name", "id"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["hosted", "account", "name"], name="web_saved_view_name"),
+        ]
+
+    def __str__(self) -> str:
+        """Return its name."""
+        return self.name
+
+
+class Batch(models.Model):
+    """One act on many work items of a study.
+
+    Attributes:
+        token: Names it in addresses.
+        account: Who acted.
+        act: A `BulkAct`.
+        whom: Token of the membership that dialogues were offered to; empty for the other acts.
+        n_done: Items with which something was done; count.
+        n_refused: Items with which nothing was done; count.
+        undone_at: When it was taken back; None while it stands.
+        n_undone: Items of which it was taken back; count.
+    """
+
+    token = models.CharField(max_length=32, unique=True, default=new_token)
+    hosted = models.ForeignKey(HostedStudy, models.CASCADE, related_name="batches")
+    account = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    act = models.CharField(max_length=12)
+    whom = models.CharField(max_length=32, blank=True)
+    n_done = models.PositiveIntegerField()
+    n_refused = models.PositiveIntegerField()
+    made_at = models.DateTimeField(auto_now_add=True)
+    undone_at = models.DateTimeField(null=True, blank=True)
+    n_undone = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        """Table and the closed list of acts."""
+
+        db_table = "web_batch"
+        ordering: ClassVar = ["-id"]
+        constraints: ClassVar = [
+            models.CheckConstraint(condition=models.Q(act__in=[act.value for act in BulkAct]), name="web_batch_act"),
+        ]
+
+    def __str__(self) -> str:
+        """Return the act and how often it was done."""
+        return f"{self.act} {self.n_done}"
+
+    @property
+    def as_act(self) -> BulkAct:
+        """The act as one of the domain's."""
+        return BulkAct(self.act)
+
+
+class BatchLine(models.Model):
+    """The outcome of one work item; rows are only added.
+
+    Attributes:
+        item: Token of the work item.
+        made: Token of what came of it; empty where nothing was done.
+        refused: Why nothing was done; empty where it was.
+    """
+
+    batch = models.ForeignKey(Batch, models.CASCADE, related_name="lines")
+    item = models.CharField(max_length=32)
+    made = models.CharField(max_length=32, blank=True)
+    refused = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        """Table."""
+
+        db_table = "web_batch_line"
+
+    def __str__(self) -> str:
+        """Return what became of it."""
+        return self.refused or "done"
+
+
+class SchemaDraft(models.Model):
+    """A schema that people of a study work on; there is one for each name.
+
+    Attributes:
+        token: Names it in addresses.
+        name: Name of the schema, which is that of its file.
+    """
+
+    token = models.CharField(max_length=32, unique=True, default=new_token)
+    hosted = models.ForeignKey(HostedStudy, models.CASCADE, related_name="schema_drafts")
+    name = models.SlugField(max_length=80)
+    made_at = models.DateTimeField(auto_now_add=True)
+    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+", null=True)
+
+    class Meta:
+        """Table, one draft a name."""
+
+        db_table = "web_schema_draft"
+        ordering: ClassVar = ["name"]
+        constraints: ClassVar = [models.UniqueConstraint(fields=["hosted", "name"], name="web_schema_draft_name")]
+
+    def __str__(self) -> str:
+        """Return its name."""
+        return self.name
+
+
+class SchemaRevision(models.Model):
+    """One text of a draft as it was saved; rows are only added.
+
+    Attributes:
+        number: 1 for the first one.
+        text: The YAML, with or without faults.
+    """
+
+    draft = models.ForeignKey(SchemaDraft, models.CASCADE, related_name="revisions")
+    number = models.PositiveIntegerField()
+    text = models.TextField()
+    made_at = models.DateTimeField(auto_now_add=True)
+    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+", null=True)
+
+    class Meta:
+        """Table, numbering."""
+
+        db_table = "web_schema_revision"
+        ordering: ClassVar = ["-number"]
+        constraints: ClassVar = [models.UniqueConstraint(fields=["draft", "number"], name="web_schema_revision_once")]
+
+    def __str__(self) -> str:
+        """Return its number."""
+        return f"revision {self.number}"
+
+
+class SchemaVersion(models.Model):
+    """A revision that was published: written to the study's folder, under a content hash; rows are only added.
+
+    Attributes:
+        number: 1 for the first one of its draft.
+        version: Content hash of the schema.
+        edition: Edition that its authors gave it.
+        note: Why, in the publisher's words.
+    """
+
+    draft = models.ForeignKey(SchemaDraft, models.CASCADE, related_name="versions")
+    number = models.PositiveIntegerField()
+    revision = models.ForeignKey(SchemaRevision, models.PROTECT, related_name="+")
+    version = models.CharField(max_length=64)
+    edition = models.CharField(max_length=200, blank=True)
+    note = models.CharField(max_length=500, blank=True)
+    made_at = models.DateTimeField(auto_now_add=True)
+    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+", null=True)
+
+    class Meta:
+        """Table, numbering."""
+
+        db_table = "web_schema_version"
+        ordering: ClassVar = ["-number"]
+        constraints: ClassVar = [models.UniqueConstraint(fields=["draft", "number"], name="web_schema_version_once")]
+
+    def __str__(self) -> str:
+        """Return the number and the beginning of the hash."""
+        return f"version {self.number} ({self.version[:4]})"

@@ -37,21 +37,22 @@ from theodolite.web.access import (
     AccessContext,
     account_of,
     allowed,
-    audit,
     hosts_only,
     required_by_server,
     required_roles,
 )
 from theodolite.web.events import (
+    approval_of,
     changes_since,
     event_of,
+    host_study,
+    lacks_before_opening,
     last_edition,
     publish,
     server_store,
     study_in_files,
     told_changes,
 )
-from theodolite.web.hosting import approval_of, host_study, lacks_before_opening
 from theodolite.web.models import (
     Account,
     AuditEntry,
@@ -274,7 +275,6 @@ _PAGES: Mapping[str, Sequence[tuple[str, str, str]]] = {
         ("organiser:audit", "Audit log", "Every action, with time and name; entries are never deleted."),
     ),
 }
-
 """Name, title and purpose of every page, in order of use."""
 
 
@@ -459,8 +459,9 @@ def ethics(request: HttpRequest, access: AccessContext) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with transaction.atomic():
             approval = form.save()
-            audit(access.account, "recorded ethics approval", f"study {access.hosted.token}", hosted=access.hosted,
-                  body=approval.body, number=approval.number)  # fmt: skip
+            access.audit(
+                "recorded ethics approval", f"study {access.hosted.token}", body=approval.body, number=approval.number
+            )
         messages.success(request, "Recorded. Testers can be invited.")
         return redirect("organiser:people", study=access.hosted.token)
     context = {
@@ -473,7 +474,6 @@ def ethics(request: HttpRequest, access: AccessContext) -> HttpResponse:
 
 
 LONGEST = 10_000
-
 """Characters of a statement at most; count."""
 
 
@@ -529,7 +529,7 @@ def criteria(request: HttpRequest, access: AccessContext) -> HttpResponse:
     except (Conflict, InputError) as error:
         return _page(request, access, problem=f"Not saved: {error}.", text=sent.get("text", ""), about=about)
     facts = {"about": about.value, "revision": made.revision}
-    audit(access.account, "stated criteria", f"study {access.hosted.token}", hosted=access.hosted, **facts)
+    access.audit("stated criteria", f"study {access.hosted.token}", **facts)
     messages.success(request, f"Saved as statement {made.revision} about {about.value}.")
     return redirect("organiser:criteria", study=access.hosted.token)
 
@@ -584,8 +584,7 @@ def factors(request: HttpRequest, access: AccessContext) -> HttpResponse:
             with transaction.atomic():
                 access.hosted.second_factor = form.cleaned_data["roles"]
                 access.hosted.save(update_fields=["second_factor"])
-                audit(access.account, "set second factors", f"study {access.hosted.token}", hosted=access.hosted,
-                      roles=access.hosted.second_factor)  # fmt: skip
+                access.audit("set second factors", f"study {access.hosted.token}", roles=access.hosted.second_factor)
             messages.success(request, "Kept.")
             return redirect("organiser:factors", study=access.hosted.token)
     shown = {

@@ -32,7 +32,7 @@ from theodolite.domain.people.session import Session, SessionState
 from theodolite.domain.people.withdrawal import Withdrawal
 from theodolite.domain.wording import languages_of
 from theodolite.reporting.words.figures import number_of
-from theodolite.web.access import AccessContext, allowed, audit, clash_of_address, role_home
+from theodolite.web.access import AccessContext, allowed, clash_of_address, role_home
 from theodolite.web.accounts.invitations import (
     WALK_IN,
     Standing,
@@ -45,17 +45,14 @@ from theodolite.web.accounts.invitations import (
     standing_of,
     withdraw_invitation,
 )
-from theodolite.web.events import event_of, server_store
-from theodolite.web.hosting import NO_APPROVAL, TESTERS, approval_of, may_invite
-from theodolite.web.languages import offer_languages
-from theodolite.web.middleware import absolute
+from theodolite.web.events import NO_APPROVAL, TESTERS, approval_of, event_of, may_invite, server_store
+from theodolite.web.middleware import absolute, offer_languages
 from theodolite.web.models import HostedStudy, Invitation, Membership, Screening
+from theodolite.web.participants import book, booked_slot, offered, span_text, zone_of
 from theodolite.web.session_end import end_participation, withdraw_participant
 from theodolite.web.tester.entry import personal_data, personal_data_file
-from theodolite.web.time_slots import book, booked_slot, offered, span_text, zone_of
 
 MOST_ROWS = 2000
-
 """Rows of a list at most; count."""
 
 
@@ -302,7 +299,6 @@ class ParticipantState(StrEnum):
 FINISHED = frozenset(
     {ParticipantState.DONE, ParticipantState.LEFT, ParticipantState.WITHDRAWN, ParticipantState.SCREENED_OUT}
 )
-
 """States after which nothing more is expected."""
 
 
@@ -461,7 +457,7 @@ def send_reminder(request: HttpRequest, membership: Membership, line: BaseEmailB
 def kept(_request: HttpRequest, access: AccessContext, member: str) -> HttpResponse:
     """Return the personal data of a tester as a file, for the tester who asked for it."""
     membership = get_object_or_404(Membership, token=member, hosted=access.hosted, role__in=TESTERS, withdrew=False)
-    audit(access.account, "exported a person's data", f"membership {membership.token}", hosted=access.hosted)
+    access.audit("exported a person's data", f"membership {membership.token}")
     return personal_data_file(personal_data(membership))
 
 
@@ -481,20 +477,20 @@ def act(request: HttpRequest, access: AccessContext, member: str, what: str) -> 
 
 def _remind(request: HttpRequest, access: AccessContext, membership: Membership) -> str:
     sent = send_reminder(request, membership)
-    audit(access.account, "reminded", f"membership {membership.token}", hosted=access.hosted, by_mail=sent)
+    access.audit("reminded", f"membership {membership.token}", by_mail=sent)
     return "Reminder sent." if sent else _NO_MAIL
 
 
 @transaction.atomic
 def _new_code(_request: HttpRequest, access: AccessContext, membership: Membership) -> str:
     code = give_code(membership)
-    audit(access.account, "issued new code", f"code {code.token}", hosted=access.hosted)
+    access.audit("issued new code", f"code {code.token}")
     return "A new code was issued; the old one is no longer valid."
 
 
 def _screen_again(_request: HttpRequest, access: AccessContext, membership: Membership) -> str:
     Screening.objects.filter(membership=membership).delete()
-    audit(access.account, "repeated screening", f"membership {membership.token}", hosted=access.hosted)
+    access.audit("repeated screening", f"membership {membership.token}")
     return "The person will see the screening questions again."
 
 
@@ -512,7 +508,7 @@ def _take_out(_request: HttpRequest, access: AccessContext, membership: Membersh
     else:
         membership.left_at = timezone.now()
         membership.save(update_fields=["left_at"])
-    audit(access.account, "removed", f"membership {membership.token}", hosted=access.hosted, role=membership.role)
+    access.audit("removed", f"membership {membership.token}", role=membership.role)
     return "Removed; the data is kept, and the seat is free."
 
 
@@ -522,7 +518,7 @@ def _take_back(request: HttpRequest, access: AccessContext, membership: Membersh
         message = "nothing was withdrawn: expected a tester with linked data, and a choice of what to do with it"
         raise Conflict(message)
     reached = withdraw_participant(membership, Withdrawal(wish))
-    audit(access.account, "withdrew on request", f"membership {membership.token}", hosted=access.hosted, kind=wish)
+    access.audit("withdrew on request", f"membership {membership.token}", kind=wish)
     counts = (number_of(reached.dialogues, "dialogue"), number_of(reached.answers, "answer"))
     return f"Data withdrawn: {', '.join(counts)}."
 
@@ -543,14 +539,7 @@ def remind_all(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Remind every tester with steps left; testers without an address are counted."""
     waited_for = [participant.membership for participant in participants_of(access.hosted) if participant.is_waited_for]
     sent = over_one_line(partial(send_reminder, request), waited_for)
-    audit(
-        access.account,
-        "reminded all",
-        f"study {access.hosted.token}",
-        hosted=access.hosted,
-        n=len(waited_for),
-        sent=sent,
-    )
+    access.audit("reminded all", f"study {access.hosted.token}", n=len(waited_for), sent=sent)
     rest = len(waited_for) - sent
     message = f"{sent} reminded by e-mail." + (
         f" {rest} have no e-mail address: their links are below." if rest else ""

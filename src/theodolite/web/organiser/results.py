@@ -38,10 +38,10 @@ from theodolite.events.context import EventContext
 from theodolite.events.results import leaks, naming_counts
 from theodolite.reporting.words import figures
 from theodolite.web.access import AccessContext, allowed, audit
+from theodolite.web.asgi_handler import Background
 from theodolite.web.charts import ShareLine, UnitStrip, share_line, share_place, unit_strip
 from theodolite.web.events import event_of
 from theodolite.web.models import Account, HostedStudy, Measurement, Membership
-from theodolite.web.thread_pool import Background
 
 CUT_OFF = "The server stopped before the measurement finished; measure again."
 
@@ -112,7 +112,6 @@ REPORT_POLICY = (
     "sandbox allow-scripts allow-downloads allow-popups; default-src 'none'; "
     "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
 )
-
 """The report is one file with its own script; a sandbox keeps it away from everything that a session may do here.
 
 The file narrows this down to the hashes of its own script and style.
@@ -163,17 +162,14 @@ def measured_file(request: HttpRequest, access: AccessContext, measurement: str,
 
 
 MOST_PEOPLE = 12
-
 """People of each role whose pages are searched, the latest ones; count."""
 
 
 MOST_PAGES = 80
-
 """Pages of one person at most; count."""
 
 
 MOST_KEYS = 2000
-
 """Keys of dialogues that annotators' pages are searched for; count."""
 
 
@@ -363,13 +359,7 @@ def look_through(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Search every page that testers and annotators can reach now, and show unblinding words."""
     search = search_pages(access.hosted, request)
     counts = {"pages": search.pages, "people": search.people, "leaks": len(search.leaks)}
-    audit(
-        access.account,
-        "searched pages for unblinding words",
-        f"study {access.hosted.token}",
-        hosted=access.hosted,
-        **counts,
-    )
+    access.audit("searched pages for unblinding words", f"study {access.hosted.token}", **counts)
     return _page(request, access, crawled=search)
 
 

@@ -25,14 +25,13 @@ from theodolite.domain.errors import ContentRefused, TheodoliteError
 from theodolite.domain.event import Role
 from theodolite.domain.flow import FILTERED_TEXT, Exchange, SayToApplication
 from theodolite.domain.study import Study
-from theodolite.web.access import AccessContext, allowed, audit
-from theodolite.web.asgi_handler import fill, once
+from theodolite.web.access import AccessContext, allowed
+from theodolite.web.asgi_handler import by_crew, fill, once
 from theodolite.web.events import event_of
-from theodolite.web.languages import PLAIN
+from theodolite.web.middleware import PLAIN
 from theodolite.web.models import Submission
 from theodolite.web.safe_text import safe_html
 from theodolite.web.teams.connecting import claims_of, prepared, script_lines, study_lines
-from theodolite.web.thread_pool import by_crew
 
 _State = Submission.State
 
@@ -131,7 +130,7 @@ def _decide(access: AccessContext, submission: Submission, form: DecisionForm) -
     if locked.state == _State.DECLINED:
         locked.sealed = b""
     locked.save()
-    audit(access.account, f"decided: {decision}", f"submission {locked.token}", hosted=access.hosted, reason=reason)
+    access.audit(f"decided: {decision}", f"submission {locked.token}", reason=reason)
     return locked
 
 
@@ -186,7 +185,7 @@ def try_submission(request: HttpRequest, access: AccessContext, submission: str)
         return page.shown()
     if not prompt or len(prompt) > MOST_LETTERS or page.trial.is_full:
         return page.shown(fault=f"Enter a message of at most {MOST_LETTERS} characters.", text=prompt[:MOST_LETTERS])
-    audit(access.account, "tried application", f"submission {conversation.token}", hosted=access.hosted)
+    access.audit("tried application", f"submission {conversation.token}")
     answer = HttpResponse()
     return once(answer, partial(_answered, answer, page, prompt))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.contrib import messages
@@ -15,6 +15,7 @@ from theodolite.annotation import agreement as figures
 from theodolite.annotation import quality, training
 from theodolite.annotation.agreement import QuestionFigures, attributes, item_tokens, question_figures
 from theodolite.annotation.judges import demote, promote, standings
+from theodolite.annotation.listing import heavy_workloads, topic_demand
 from theodolite.annotation.rules import most_by_judges
 from theodolite.domain.annotating.promotion import BesidePeople, Demotion, JudgeStanding, Promotion
 from theodolite.domain.annotating.quality import Conscientiousness
@@ -30,16 +31,18 @@ from theodolite.domain.findings.agreeing import (
 from theodolite.domain.findings.number import Undefined
 from theodolite.domain.findings.order_effect import OrderEffect
 from theodolite.domain.instrument import ScaleKind
+from theodolite.domain.people.exposure import LATELY_H, MUCH_MIN
 from theodolite.domain.people.role import Role
+from theodolite.events.consent import heavy_minutes, opt_out_tallies
 from theodolite.measurement.annotator_agreement import MOST_IN_PAIRS
 from theodolite.reporting.terminal.judges import validation_text
 from theodolite.reporting.words.order_effects import moved_text, shift_text, side_text
-from theodolite.web.access import allowed, audit
-from theodolite.web.annotator.home import AnnotatorContext
+from theodolite.web.access import allowed
+from theodolite.web.annotator.home import AnnotatorContext, records
 from theodolite.web.charts import MARGIN, WIDTH, IntervalBar, SpreadBar, bar_of, interval_bar, place_of
-from theodolite.web.models import Membership
+from theodolite.web.events import event_of
+from theodolite.web.models import HostedStudy, Membership
 from theodolite.web.questions import humanize
-from theodolite.web.rotations import annotator_rotations
 from theodolite.web.senior.home import Pages, page_number, page_of, senior_view
 
 
@@ -130,19 +133,12 @@ def admit(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
             by=annotator.participant,
             reason=reason,
         )
-        audit(
-            annotator.access.account,
-            "admitted",
-            f"membership {membership.token}",
-            hosted=annotator.access.hosted,
-            category=category,
-        )
+        annotator.access.audit("admitted", f"membership {membership.token}", category=category)
     messages.success(request, "Admitted.")
     return redirect(page_of(annotator, "people"))
 
 
 COLUMNS = 76
-
 """Width of a validation report; characters."""
 
 
@@ -238,7 +234,7 @@ def decide(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
             n = demote(annotator.records, annotator.queue, judge, by=annotator.participant, reason=reason)
             verb = "withdrew a judge"
             texts = f"{judge} is no longer promoted. {n} of its passes {'is' if n == 1 else 'are'} open for people."
-        audit(annotator.access.account, verb, f"judge {judge}", hosted=annotator.access.hosted)
+        annotator.access.audit(verb, f"judge {judge}")
     messages.success(request, texts)
     return redirect(page_of(annotator, "judges"))
 
@@ -306,17 +302,14 @@ def _line(question_agreement: QuestionAgreement, ask: str, orders: Sequence[Orde
 
 
 HALF_WIDTH = 0.1
-
 """Half-width of an interval that the planner aims at where nobody says; scale points, a fraction for categories."""
 
 
 WIDEST = 50.0
-
 """Half-width at most; scale points."""
 
 
 PAGE = 25
-
 """Dialogues on one page of the divided ones; count."""
 
 
@@ -501,3 +494,121 @@ def _half_width(text: str) -> float:
     except ValueError:
         return HALF_WIDTH
     return number if 0 < number <= WIDEST else HALF_WIDTH
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rotation:
+    """A suggestion to give a person other work, or a break; nothing happens by itself.
+
+    Attributes:
+        who: Name of the tester, or code of the annotator.
+        member: Token of the membership; empty if nobody holds it any more.
+        topic: The topic.
+        much: The amount, in words.
+    """
+
+    who: str
+    member: str
+    topic: str
+    much: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptOutEffect:
+    """The effect of content opt-outs from a topic on an event; counts.
+
+    Attributes:
+        title: The topic.
+        weight: Weight of the topic.
+        n_asked: Testers and annotators who were asked.
+        n_people: Those among them who opted out.
+        n_spared: Planned sessions that were not offered to the participant of their slot.
+        n_free: Planned sessions whose slot is not allocated.
+        n_waiting: Dialogues and categories that wait for an annotator.
+        n_annotators: Annotators who did not opt out.
+        passes: Different annotators that each of them needs.
+    """
+
+    title: str
+    weight: str
+    n_asked: int
+    n_people: int
+    n_spared: int
+    n_free: int
+    n_waiting: int
+    n_annotators: int
+    passes: int
+
+    @property
+    def lacks_annotators(self) -> bool:
+        """Whether fewer annotators than needed accept the topic."""
+        return self.n_waiting > 0 and self.n_annotators < self.passes
+
+
+def opt_out_effects(hosted: HostedStudy) -> list[OptOutEffect]:
+    """Return what content opt-outs cost an event, one entry for each topic; empty if its study has none."""
+    event = event_of(hosted)
+    if not event.study.topics:
+        return []
+    avoided = event.participants.avoided_topics_in(event.study.name)
+    annotators, topics = _annotators(hosted), {topic.name: topic for topic in event.study.topics}
+    demands = {topic: topic_demand(records(), hosted.token, topics[topic].scenarios) for topic in topics}
+    return [
+        OptOutEffect(
+            title=topics[tally.topic].title,
+            weight=tally.weight.value,
+            n_asked=tally.n_asked,
+            n_people=tally.n_people,
+            n_spared=tally.n_spared,
+            n_free=tally.n_free,
+            n_waiting=demands[tally.topic].waiting,
+            n_annotators=sum(tally.topic not in avoided.get(key, ()) for key in annotators),
+            passes=demands[tally.topic].overlap,
+        )
+        for tally in opt_out_tallies(event)
+    ]
+
+
+def rotations(hosted: HostedStudy) -> list[Rotation]:
+    """Return the suggested rotations: testers by name, and annotators by code."""
+    event = event_of(hosted)
+    if not event.study.topics:
+        return []
+    known = Membership.objects.filter(hosted=hosted).values_list("participant", "account__name", "token")
+    people = {participant: (name, token) for participant, name, token in known}
+    testers = [
+        Rotation(
+            who=name_of(key, people),
+            member=people.get(key, ("", ""))[1],
+            topic=topic.title,
+            much=f"{minutes:.0f} minutes in sessions of the last {LATELY_H} hours",
+        )
+        for (key, topic), minutes in heavy_minutes(event).items()
+        if minutes >= MUCH_MIN
+    ]
+    return testers + annotator_rotations(hosted)
+
+
+def annotator_rotations(hosted: HostedStudy) -> list[Rotation]:
+    """Return the suggested rotations of annotators, by code."""
+    codes = _annotators(hosted)
+    return [
+        Rotation(
+            who=f"annotator {codes[load.participant][:4]}",
+            member=codes[load.participant],
+            topic=load.topic,
+            much=f"{load.dialogues} dialogues in the last {LATELY_H} hours",
+        )
+        for load in heavy_workloads(records(), hosted.token)
+        if load.participant in codes
+    ]
+
+
+def _annotators(hosted: HostedStudy) -> Mapping[str, str]:
+    memberships = Membership.objects.filter(hosted=hosted, role=Role.ANNOTATOR.value, left_at=None)
+    return dict(memberships.values_list("participant", "token"))
+
+
+def name_of(participant: str, people: Mapping[str, tuple[str, str]]) -> str:
+    """Return the name of a person by key, or the start of the key if the person is unknown."""
+    return people.get(participant, ("", ""))[0] or f"person {participant[:4]}"

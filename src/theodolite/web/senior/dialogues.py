@@ -24,8 +24,8 @@ from theodolite.domain.annotating.case import FlagKind
 from theodolite.domain.annotating.listing import DialogueFilter, ItemStage, ListedDialogue, ListedItem
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import Conflict, InputError
-from theodolite.domain.event import Role
-from theodolite.web.access import AccessContext, allowed, audit
+from theodolite.domain.people.role import Role
+from theodolite.web.access import AccessContext, allowed
 from theodolite.web.annotator.home import AnnotatorContext, annotator_context, queue_view
 from theodolite.web.models import Batch, BatchLine, Membership, SavedView
 from theodolite.web.questions import humanize
@@ -68,7 +68,6 @@ ACTS = {
     ),
     BulkAct.REVIEW: ActWords(button="Start review", done="under review", undone="reopened", roles=_SENIOR),
 }
-
 """The words of each act."""
 
 
@@ -78,12 +77,10 @@ def acts_for(role: Role) -> list[tuple[str, ActWords]]:
 
 
 NAMES = ("scenario", "level", "stage", "category", "alike", "flag", "who", "group", "words")
-
 """Parameters of the list, in the order of the address."""
 
 
 MOST_WORDS = 100
-
 """Letters of the words sought at most; count."""
 
 
@@ -184,17 +181,14 @@ def _group(value: str) -> tuple[str, str] | None:
 
 
 CODE = 4
-
 """Letters of a membership's token by which seniors know an annotator."""
 
 
 BATCHES = 5
-
 """Acts on many dialogues that the list remembers; count."""
 
 
 Choice = tuple[str, str, bool]
-
 """Value, label, and whether it is chosen."""
 
 
@@ -263,7 +257,6 @@ def said_on_list(request: HttpRequest, annotator: AnnotatorContext, error: Excep
 
 
 list_view = queue_view(said_on_list)
-
 """Call a view of seniors and organisers as `view(request, annotator, ...)`; a refusal is shown on the list."""
 
 
@@ -383,12 +376,10 @@ def views_of(access: AccessContext) -> QuerySet[SavedView]:
 
 
 MOST_VIEWS = 50
-
 """Views that one person keeps of one study; count."""
 
 
 LONGEST = 80
-
 """Letters of a view's name at most; count."""
 
 
@@ -407,7 +398,7 @@ def save(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
         view = _save_view(
             SavedView(hosted=access.hosted, account=access.account, name=name, query=query, is_shared=is_shared)
         )
-        audit(access.account, "saved a view", f"view {view.token}", hosted=access.hosted, shared=is_shared)
+        access.audit("saved a view", f"view {view.token}", shared=is_shared)
     messages.success(request, f"Saved as “{view}”.")
     return redirect(list_address(access, query))
 
@@ -429,7 +420,7 @@ def change(request: HttpRequest, annotator: AnnotatorContext, view: str) -> Http
             saved_view.name, saved_view.is_shared = _name(request), request.POST.get("shared") == "on"
             _save_view(saved_view)
         verb = "deleted a view" if is_forgotten else "changed a view"
-        audit(access.account, verb, f"view {view}", hosted=access.hosted, shared=saved_view.is_shared)
+        access.audit(verb, f"view {view}", shared=saved_view.is_shared)
     messages.success(request, "Forgotten." if is_forgotten else "Changed.")
     return redirect(list_address(access, request.POST.get("query", "")))
 
@@ -453,7 +444,6 @@ def _save_view(view: SavedView) -> SavedView:
 
 
 PAGE = 100
-
 """Lines on one page of what became of a batch; count."""
 
 
@@ -485,7 +475,7 @@ def act(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
         lines = _done(annotator, action, items, whom)
         batch = _store_batch(access, action, lines, whom)
         facts = {"done": batch.n_done, "not": batch.n_refused}
-        audit(access.account, f"bulk action: {action.value}", f"batch {batch.token}", hosted=access.hosted, **facts)
+        access.audit(f"bulk action: {action.value}", f"batch {batch.token}", **facts)
     return redirect("senior:batch", study=access.hosted.token, batch=batch.token)
 
 
@@ -588,9 +578,7 @@ def undo(request: HttpRequest, annotator: AnnotatorContext, batch: str) -> HttpR
         row.n_undone, row.undone_at = _undone(annotator, row), timezone.now()
         row.save()
         facts = {"undone": row.n_undone}
-        audit(
-            annotator.access.account, "undid a bulk action", f"batch {batch}", hosted=annotator.access.hosted, **facts
-        )
+        annotator.access.audit("undid a bulk action", f"batch {batch}", **facts)
     messages.success(request, f"{row.n_undone} of {row.n_done} {ACTS[row.as_act].undone}.")
     return redirect("senior:batch", study=annotator.access.hosted.token, batch=batch)
 

@@ -24,7 +24,7 @@ from theodolite.annotation.quality import from_above, to_review
 from theodolite.domain.annotating.case import CaseView
 from theodolite.domain.errors import Conflict, InputError, TheodoliteError
 from theodolite.domain.people.role import Role
-from theodolite.web.access import AccessContext, allowed, audit
+from theodolite.web.access import AccessContext, allowed
 from theodolite.web.annotator.home import AnnotatorContext, annotator_context, queue_view, records
 from theodolite.web.events import last_edition, study_of
 from theodolite.web.models import HostedStudy
@@ -37,7 +37,6 @@ def _said_on_home(request: HttpRequest, annotator: AnnotatorContext, error: Exce
 
 
 senior_view = queue_view(_said_on_home)
-
 """Call a view of seniors as `view(request, annotator, ...)`; a refusal is shown on their first page."""
 
 
@@ -54,7 +53,6 @@ def own_item(annotator: AnnotatorContext, item: str) -> str:
 
 
 MOST = 100_000
-
 """Pages that an address may name; count."""
 
 
@@ -96,7 +94,6 @@ def page_number(request: HttpRequest, name: str = "page") -> int:
 
 
 MOST_QUEUES = 4
-
 """Queues whose figures are worked out ahead, those in which somebody submitted last; count."""
 
 
@@ -149,7 +146,7 @@ def fill(request: HttpRequest, access: AccessContext) -> HttpResponse:
     except (Conflict, InputError) as error:
         messages.warning(request, f"Not done: {error}.")
     else:
-        audit(access.account, "filled the queue", f"study {access.hosted.token}", hosted=access.hosted, items=n_new)
+        access.audit("filled the queue", f"study {access.hosted.token}", items=n_new)
         messages.success(request, f"{n_new} new item{'' if n_new == 1 else 's'} in the queue.")
     return redirect("senior:home", study=access.hosted.token)
 

@@ -27,8 +27,8 @@ from theodolite.domain.annotating.quality import GoldItem, ReviewVerdict
 from theodolite.domain.annotation import NON_RESPONSE_OPTIONS, Outcome
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import InputError
-from theodolite.domain.event import Role
-from theodolite.web.access import allowed, audit
+from theodolite.domain.people.role import Role
+from theodolite.web.access import allowed
 from theodolite.web.annotator.annotation_page import AnnotationItem, annotation_page
 from theodolite.web.annotator.home import AnnotatorContext
 from theodolite.web.models import Membership
@@ -108,7 +108,7 @@ def begin(_request: HttpRequest, annotator: AnnotatorContext, item: str) -> Http
     """Start the review, which freezes the answers."""
     with transaction.atomic():
         review.open_review(own_item(annotator, item))
-        audit(annotator.access.account, "opened a review", f"item {item}", hosted=annotator.access.hosted)
+        annotator.access.audit("opened a review", f"item {item}")
     return redirect(page_of(annotator, "resolution", item=item))
 
 
@@ -119,7 +119,7 @@ def reopen(request: HttpRequest, annotator: AnnotatorContext, item: str) -> Http
     """Reopen the answers for changes."""
     with transaction.atomic():
         review.reopen(own_item(annotator, item))
-        audit(annotator.access.account, "reopened an item", f"item {item}", hosted=annotator.access.hosted)
+        annotator.access.audit("reopened an item", f"item {item}")
     messages.info(request, "Reopened. Earlier results of the review stay on record.")
     return redirect(page_of(annotator, "resolution", item=item))
 
@@ -133,9 +133,7 @@ def resolve(request: HttpRequest, annotator: AnnotatorContext, item: str) -> Htt
     with transaction.atomic():
         routed = review.resolve(annotator.records, own_item(annotator, item), resolution)
         verb = "recorded a consensus" if resolution.is_consensus else "recorded no consensus"
-        audit(
-            annotator.access.account, verb, f"item {item}", hosted=annotator.access.hosted, question=resolution.question
-        )
+        annotator.access.audit(verb, f"item {item}", question=resolution.question)
     messages.success(request, "Recorded." + (f" {routed.reason}." if routed else ""))
     return redirect(page_of(annotator, "resolution", item=item))
 
@@ -192,12 +190,7 @@ def judge(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -
     verdict = ReviewVerdict.RETURNED if request.POST.get("verdict") == "return" else ReviewVerdict.ACCEPTED
     with transaction.atomic():
         quality.review(reservation, verdict, by=annotator.participant, comment=request.POST.get("comment", "")[:2000])
-        audit(
-            annotator.access.account,
-            f"{verdict.value} an annotation",
-            f"reservation {reservation}",
-            hosted=annotator.access.hosted,
-        )
+        annotator.access.audit(f"{verdict.value} an annotation", f"reservation {reservation}")
     messages.success(request, f"{verdict.value.capitalize()}.")
     waiting = quality.to_review(annotator.records, annotator.queue)
     return redirect(page_of(annotator, "check", reservation=waiting[0]) if waiting else page_of(annotator, "home"))
@@ -259,14 +252,7 @@ def make(request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpRe
         n = quality.make_gold(
             annotator.records, own_item(annotator, item), by=annotator.participant, reason=reason, more=int(more)
         )
-        audit(
-            annotator.access.account,
-            "added a gold item",
-            f"item {item}",
-            hosted=annotator.access.hosted,
-            answers=n,
-            more=int(more),
-        )
+        annotator.access.audit("added a gold item", f"item {item}", answers=n, more=int(more))
     messages.success(request, f"{n} answer{'' if n == 1 else 's'} of this dialogue are now gold answers.")
     return redirect(page_of(annotator, "gold"))
 
@@ -278,9 +264,7 @@ def drop(request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpRe
     """Remove a gold item; its annotations stay."""
     with transaction.atomic():
         n = quality.drop_gold(own_item(annotator, item))
-        audit(
-            annotator.access.account, "removed a gold item", f"item {item}", hosted=annotator.access.hosted, answers=n
-        )
+        annotator.access.audit("removed a gold item", f"item {item}", answers=n)
     messages.success(request, "Gold item removed. The answers stay.")
     return redirect(page_of(annotator, "gold"))
 
@@ -340,13 +324,7 @@ def answer(request: HttpRequest, annotator: AnnotatorContext, thread: str) -> Ht
         ended = next((thread_end for thread_end in ThreadEnd if thread_end.name.lower() == end), None)
         if ended is not None:
             threads.end_thread(thread, ended, by=annotator.participant, text=request.POST.get("settled", "")[:4000])
-            audit(
-                annotator.access.account,
-                "resolved a thread",
-                f"thread {thread}",
-                hosted=annotator.access.hosted,
-                end=ended.value,
-            )
+            annotator.access.audit("resolved a thread", f"thread {thread}", end=ended.value)
     messages.success(request, "Answered." if ended is None else "Answered and resolved.")
     return redirect(page_of(annotator, "questions"))
 
@@ -358,7 +336,7 @@ def open_room(_request: HttpRequest, annotator: AnnotatorContext, item: str) -> 
     """Open a room on the dialogue of an item."""
     with transaction.atomic():
         token = review.open_room_on(annotator.records, own_item(annotator, item), by=annotator.participant)
-        audit(annotator.access.account, "opened a calibration session", f"room {token}", hosted=annotator.access.hosted)
+        annotator.access.audit("opened a calibration session", f"room {token}")
     return redirect(reverse("annotator:room", args=[annotator.access.hosted.token, token]))
 
 
@@ -375,7 +353,7 @@ def room_step(request: HttpRequest, annotator: AnnotatorContext, room: str) -> H
             review.reveal(room)
         elif step == "close":
             review.close_room(room)
-        audit(annotator.access.account, f"room: {step}", f"room {room}", hosted=annotator.access.hosted)
+        annotator.access.audit(f"room: {step}", f"room {room}")
     return redirect(reverse("annotator:room", args=[annotator.access.hosted.token, room]))
 
 
@@ -419,7 +397,7 @@ def look(request: HttpRequest, annotator: AnnotatorContext, case: str) -> HttpRe
     original = cases.original(
         annotator.records, case, by=annotator.participant, reason=request.POST.get("reason", "")[:500]
     )
-    audit(annotator.access.account, "viewed an original", f"case {case}", hosted=annotator.access.hosted)
+    annotator.access.audit("viewed an original", f"case {case}")
     return _case_page(request, annotator, case_row, original)
 
 
@@ -432,7 +410,7 @@ def act(request: HttpRequest, annotator: AnnotatorContext, case: str) -> HttpRes
     step, note = request.POST.get("step", ""), request.POST.get("note", "")[:1000]
     with transaction.atomic():
         _done(request, annotator, case, step, note)
-        audit(annotator.access.account, f"case: {step}", f"case {case}", hosted=annotator.access.hosted)
+        annotator.access.audit(f"case: {step}", f"case {case}")
     messages.success(request, "Done.")
     return redirect(page_of(annotator, "case", case=case))
 

@@ -34,9 +34,9 @@ from theodolite.domain.application import (
 from theodolite.domain.errors import InputError, TemplateError
 from theodolite.testing.templates import variables_of
 from theodolite.usecases.conformance import Examination
-from theodolite.web.credentials import opened
+from theodolite.web.asgi_handler import Background
+from theodolite.web.events import opened
 from theodolite.web.models import Submission
-from theodolite.web.thread_pool import Background
 
 
 def application_of(submission: Submission) -> Application:

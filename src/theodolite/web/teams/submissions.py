@@ -30,10 +30,9 @@ from theodolite.domain.people.role import Role
 from theodolite.domain.secret_shapes import holds_secret
 from theodolite.testing.templates import variables_of
 from theodolite.web.access import AccessContext, allowed, audit
-from theodolite.web.credentials import can_seal, opened, seal
-from theodolite.web.events import event_of
+from theodolite.web.events import can_seal, event_of, opened, seal
 from theodolite.web.models import HostedStudy, Submission
-from theodolite.web.models.submission import OPEN_STATES
+from theodolite.web.models.admission import OPEN_STATES
 from theodolite.web.teams.connecting import (
     OPTIONS,
     application_of,
@@ -73,13 +72,7 @@ def _written(request: HttpRequest, access: AccessContext, submission: Submission
                 submission.held(*OPEN_STATES)
             saved = form.save()
             sealed = bool(form.cleaned_data["credentials"])
-            audit(
-                access.account,
-                "wrote submission",
-                f"submission {saved.token}",
-                hosted=access.hosted,
-                credentials=sealed,
-            )
+            access.audit("wrote submission", f"submission {saved.token}", credentials=sealed)
         messages.success(request, "Saved. Next: the conformance check.")
         return redirect(_page(access, saved))
     context = {"access": access, "form": form, "submission": submission}
@@ -131,7 +124,7 @@ def submit(request: HttpRequest, access: AccessContext, submission: str) -> Http
         row.agreed_by, row.agreed_at = form.cleaned_data["name"], timezone.now()
         row.agreed_version = terms_version()
         row.save()
-        audit(access.account, "submitted", f"submission {row.token}", hosted=access.hosted, terms=row.agreed_version)
+        access.audit("submitted", f"submission {row.token}", terms=row.agreed_version)
     messages.success(request, "Submitted. The organisers will review it.")
     return redirect(_page(access, row))
 
@@ -145,7 +138,7 @@ def withdraw(request: HttpRequest, access: AccessContext, submission: str) -> Ht
             row = row.held(*OPEN_STATES, _State.SUBMITTED)
             row.state, row.sealed = _State.WITHDRAWN, b""
             row.save()
-            audit(access.account, "withdrew", f"submission {row.token}", hosted=access.hosted)
+            access.audit("withdrew", f"submission {row.token}")
         messages.success(request, "Withdrawn. Its credentials are deleted.")
     return redirect("teams:home", study=access.hosted.token)
 
@@ -178,7 +171,6 @@ def kit(_request: HttpRequest, access: AccessContext) -> HttpResponse:  # noqa: 
 
 
 KIT_NAME = "theodolite-interface-kit"
-
 """Name of the archive and of the folder in it."""
 
 
@@ -202,7 +194,6 @@ CRITERIA = (
     "It can fail: an error is recorded as an error, never as a refusal.",
     "Its capabilities and limitations are listed below; both are tested.",
 )
-
 """The criteria that an application must meet."""
 
 
@@ -214,7 +205,6 @@ TERMS = (
     "Credentials are used only for these calls, are stored encrypted, and are deleted with the submission.",
     "You may withdraw the application until the event opens; earlier dialogues stay on record.",
 )
-
 """The terms of participation."""
 
 
@@ -258,7 +248,6 @@ def public_packets(hosted: HostedStudy) -> tuple[PublicPacket, ...]:
 
 
 BODY = '{"prompt": "{{ prompt }}", "session": "{{ session }}"}'
-
 """Request body to an endpoint unless its team says otherwise."""
 
 

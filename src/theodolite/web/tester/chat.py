@@ -28,10 +28,10 @@ from theodolite.events.rules import Step
 from theodolite.events.sessions import end_session, reset
 from theodolite.execution.live_replies import LiveReply
 from theodolite.web.access import AccessContext, allowed
-from theodolite.web.asgi_handler import once
+from theodolite.web.asgi_handler import by_crew, once
 from theodolite.web.events import open_event_of
-from theodolite.web.languages import PLAIN
-from theodolite.web.profiles import told_topics_in
+from theodolite.web.middleware import PLAIN
+from theodolite.web.participants import told_topics_in
 from theodolite.web.session_end import close_session, reply_manager
 from theodolite.web.tester.context import (
     LEVELS,
@@ -53,7 +53,6 @@ from theodolite.web.tester.session_page import (
     session_page,
     unsent_text,
 )
-from theodolite.web.thread_pool import by_crew
 
 _ANNOUNCEMENTS = {
     TurnState.COMPLETE: lazy("Reply: %(text)s"),

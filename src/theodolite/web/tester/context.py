@@ -47,11 +47,10 @@ from theodolite.testing.strategies.catalogue import APPROACHES
 from theodolite.testing.topics import topics_version
 from theodolite.web.access import AccessContext, View, allowed
 from theodolite.web.events import event_of, read_study
-from theodolite.web.languages import speak
+from theodolite.web.middleware import speak
 from theodolite.web.models import HostedStudy, Screening
-from theodolite.web.profiles import topics_in_words
+from theodolite.web.participants import booked_slot, moment_text, needs_slot, span_text, topics_in_words, zone_of
 from theodolite.web.safe_text import safe_html
-from theodolite.web.time_slots import booked_slot, moment_text, needs_slot, span_text, zone_of
 
 
 def alias_of(session: Session) -> str:
@@ -65,7 +64,6 @@ def alias_words(alias: str) -> str:
 
 
 LEVELS = {Role.RED_TEAMER: Level.RED_TEAMING, Role.FIELD_TESTER: Level.FIELD_TESTING}
-
 """The level of testing that each role of testers belongs to."""
 
 
@@ -290,7 +288,6 @@ def n_sessions_offered(tester: TesterContext) -> int:
 _STATE = HostedStudy.State
 
 _AFTER_EVENT = (Step.QUESTIONS, Step.GUESS, Step.DONE, Step.SCREENED_OUT, Step.SPARED)
-
 """Steps that remain available after the event, because they call no application."""
 
 
@@ -413,7 +410,6 @@ _HINTS = {
     ),
     Level.FIELD_TESTING: (lazy("use it as you would at home"), lazy("no real personal data")),
 }
-
 """Default instructions for testers."""
 
 
@@ -533,7 +529,6 @@ _WAYS = {
     "translation": lazy("the request translated into other languages"),
     "adaptive": lazy("adapts to each reply and steps back after a refusal"),
 }
-
 """Titles of the shipped strategies once more, for the languages of the pages."""
 
 
@@ -542,12 +537,10 @@ _OUTCOMES = {
     AttemptOutcome.WITHHELD: lazy("withheld"),
     AttemptOutcome.UNCLEAR: lazy("unclear"),
 }
-
 """Outcomes of attempts as labels."""
 
 
 LONGEST = 300
-
 """Letters of a note at most; count."""
 
 

@@ -33,9 +33,9 @@ from theodolite.events.rules import Step
 from theodolite.web.access import audit, open_to_all
 from theodolite.web.accounts.invitations import completion_of, screened_out_code
 from theodolite.web.events import event_of
-from theodolite.web.languages import page_languages, speak
+from theodolite.web.middleware import page_languages, speak
 from theodolite.web.models import Membership, Screening
-from theodolite.web.profiles import read_profile, told_topics
+from theodolite.web.participants import book, booked_slot, offered, read_profile, span_text, told_topics, zone_of
 from theodolite.web.questions import FormPage, form_page
 from theodolite.web.safe_text import safe_html
 from theodolite.web.session_end import close_session, end_participation, withdraw_participant
@@ -50,7 +50,6 @@ from theodolite.web.tester.context import (
     session_position,
     way_title,
 )
-from theodolite.web.time_slots import book, booked_slot, offered, span_text, zone_of
 
 _YES_NO = {"yes": True, "no": False}
 
@@ -244,7 +243,6 @@ def slot(request: HttpRequest, tester: TesterContext) -> HttpResponse:
 
 
 _TRIES = 3
-
 """Attempts to store a revision when others arrive at the same moment; count."""
 
 
@@ -505,7 +503,6 @@ _WORDS = {
     "interrupted": lazy("interrupted"),
     "failed": lazy("failed"),
 }
-
 """Terms of the file in the language of the page."""
 
 

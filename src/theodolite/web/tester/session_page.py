@@ -25,7 +25,7 @@ from theodolite.events.consent import acknowledge, exposure_of
 from theodolite.events.rules import Step
 from theodolite.events.sessions import avoided_scenarios, pause_session, prepare_session, resume_session, start_session
 from theodolite.web.models import HostedStudy, UnsentText
-from theodolite.web.profiles import told_topics_in
+from theodolite.web.participants import told_topics_in
 from theodolite.web.safe_text import safe_html
 from theodolite.web.tester.context import (
     StrategyNote,

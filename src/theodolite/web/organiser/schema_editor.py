@@ -39,12 +39,11 @@ from theodolite.domain.guideline import Guideline
 from theodolite.domain.people.role import Role
 from theodolite.domain.schema import AnnotationSchema
 from theodolite.measurement.rewording import IsDefect, measured_shift, sample_plan
-from theodolite.web.access import AccessContext, allowed, audit
+from theodolite.web.access import AccessContext, allowed
 from theodolite.web.annotator.home import AnnotatorContext, annotator_context
 from theodolite.web.charts import interval_bar
 from theodolite.web.models import SchemaDraft, SchemaRevision
-from theodolite.web.questions import humanize
-from theodolite.web.schemas.drafts import (
+from theodolite.web.organiser.schema_drafts import (
     SHIPPED,
     WrittenDraft,
     begin_draft,
@@ -55,9 +54,9 @@ from theodolite.web.schemas.drafts import (
     tidied,
     written,
 )
+from theodolite.web.questions import humanize
 
 SHOWN = 30
-
 """Revisions that the page lists at most; count."""
 
 
@@ -241,7 +240,6 @@ def _count(seen: WrittenDraft) -> str:
 
 
 ACT = "note"
-
 """Prefixes of button values, followed by thread and question: `note:THREAD:QUESTION`."""
 
 
@@ -304,7 +302,7 @@ def with_settled(access: AccessContext, draft: SchemaDraft, text: str, key: str)
     source = read_yaml(plain.encode("utf-8"), schema_path(draft.name))
     note = schema_editing.GuidelineNote(words=" ".join(thread.text.split()), thread=token)
     done = schema_editing.advised(plain, source, thread.anchor.category, question, note)
-    audit(access.account, "added guideline text to", f"schema {draft.name}", hosted=access.hosted, thread=token)
+    access.audit("added guideline text to", f"schema {draft.name}", thread=token)
     return done
 
 
@@ -314,7 +312,6 @@ def _threads(access: AccessContext) -> list[FeedbackThread]:
 
 
 SAVE = {"", "save", "preview"}
-
 """Button values that save the text unchanged."""
 
 
@@ -350,7 +347,6 @@ def rearranged(text: str, name: str, kind: str, key: str) -> str:
 
 
 SEED = 1
-
 """Of the draw, where nobody says another."""
 
 
@@ -614,7 +610,7 @@ def _put(
         return back
     facts = {"category": comparison.after.name, "question": sample.question, "dialogues": n_new}
     facts |= {"before": comparison.version, "after": comparison.asked, "aim": plan.wish.aim.value}
-    audit(access.account, "added a sample to the queue", f"schema {draft.name}", hosted=access.hosted, **facts)
+    access.audit("added a sample to the queue", f"schema {draft.name}", **facts)
     messages.success(
         request, f"{n_new} dialogue{'' if n_new == 1 else 's'} will be annotated again with the new wording."
     )

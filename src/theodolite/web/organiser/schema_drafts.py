@@ -61,7 +61,6 @@ _LINE_END = re.compile(r"\r\n?")
 
 
 SHIPPED = "aria-five-categories"
-
 """The schema that a new one begins with, where no other is named."""
 
 
@@ -321,12 +320,10 @@ def _write(path: Path, text: str) -> None:
 
 
 TRIED = 20
-
 """Revisions that are tried at most until one can be read; count."""
 
 
 MOST_LINES = 400
-
 """Lines of a comparison that a page shows at most; count."""
 
 
@@ -452,7 +449,6 @@ UNPROCESSABLE = 422
 
 
 FRAMED_POLICY = POLICY.format(targets="'self'").replace("frame-ancestors 'none'", "frame-ancestors 'self'")
-
 """The content policy of a page that the editor shows beside the text; other sites still may not."""
 
 
@@ -460,7 +456,6 @@ _STAND_IN = (
     BlindTurn(number=1, prompt="This is a user's question.", response="This is the application's reply."),
     BlindTurn(number=2, prompt="The user continues.", response="The reply continues too. It has two sentences."),
 )
-
 """Example dialogue of a category without worked examples."""
 
 

@@ -1,1 +1,0 @@
-"""The pages on which annotation schemas are written, tried and published."""
