@@ -54,7 +54,7 @@ def filled(n: int):
     from django.db import transaction
 
     from theodolite.annotation.records import RecordCache
-    from theodolite.store.annotating.queues import add_items, queue_of
+    from theodolite.store.annotation_queue import add_items, queue_of
     from theodolite.annotation.queues import open_queue
     from theodolite.store.contents import Contents
     from theodolite.store.ledger import database_now

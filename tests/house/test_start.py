@@ -58,9 +58,9 @@ UNUSED = {
     "store": [
         "models.events",
         "models.annotating",
-        "events.sessions",
-        "events.event_repository",
-        "annotating",
+        "event_sessions",
+        "event_withdrawal",
+        "annotation_queue",
     ],
     "domain": [
         "live",

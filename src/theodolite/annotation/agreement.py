@@ -41,8 +41,8 @@ from theodolite.measurement.annotator_agreement import (
     spreads,
 )
 from theodolite.measurement.answer_arrays import AnnotationFacts, AnswerArrays, AnswerGroup, QueueAnswers, answer_arrays
-from theodolite.measurement.probes import order_effects
-from theodolite.store.annotating.queues import (
+from theodolite.measurement.order_effects import order_effects
+from theodolite.store.annotation_queue import (
     BY_JUDGE,
     SUBMITTED,
     Listed,
@@ -51,7 +51,7 @@ from theodolite.store.annotating.queues import (
     queue_of,
     state_of,
 )
-from theodolite.store.events.sessions import profiles_of
+from theodolite.store.event_sessions import profiles_of
 from theodolite.store.models import AnnotationRow, AnswerRow
 from theodolite.store.models.annotating import QueueRow, ReservationRow, WorkItemRow
 from theodolite.store.statements import fetched

@@ -19,8 +19,7 @@ from theodolite.domain.choices import TopicWeight
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.event import LATELY_H, AnnotationProcess
 from theodolite.domain.shown_order import NOT_VARIED, ShownOrder, shown_order_of
-from theodolite.domain.study_parts import heavy_scenarios, scenarios_of, topics_in
-from theodolite.store.annotating.queues import (
+from theodolite.store.annotation_queue import (
     BY_JUDGE,
     LIVE,
     RESERVED,
@@ -36,7 +35,7 @@ from theodolite.store.annotating.queues import (
     reservation_of,
     reserve,
 )
-from theodolite.store.events.sessions import avoided_topics_of
+from theodolite.store.event_sessions import avoided_topics_of
 from theodolite.store.ledger import database_now, one_at_a_time
 from theodolite.store.models.annotating import (
     DraftRow,

@@ -22,13 +22,15 @@ from theodolite.domain.annotating.work import ItemState
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import Conflict, InputError, NotFound
 from theodolite.domain.run import UnitState
-from theodolite.store.annotating.queues import new_token, own_reservation, queue_of
-from theodolite.store.annotating.reviews import (
+from theodolite.store.annotation_queue import (
     add_step,
     case_row,
     cases_in_study,
     cases_in_view,
     cases_of,
+    new_token,
+    own_reservation,
+    queue_of,
     redaction_row,
 )
 from theodolite.store.dialogues import dialogues_of

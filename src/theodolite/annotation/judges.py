@@ -20,7 +20,8 @@ from theodolite.domain.estimate import ValidationReport
 from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.identity import version_of
 from theodolite.domain.study import Study
-from theodolite.store.annotating.queues import LIVE, SUBMITTED, give_back, new_token, participant_id, queue_of
+from theodolite.domain.validation_report import ValidationReport
+from theodolite.store.annotation_queue import LIVE, SUBMITTED, give_back, new_token, participant_id, queue_of
 from theodolite.store.contents import file_record, filed_records
 from theodolite.store.ledger import CHUNK, database_now, one_at_a_time
 from theodolite.store.models import AnnotationRow, AnswerRow

@@ -25,8 +25,17 @@ from theodolite.domain.annotation import Outcome
 from theodolite.domain.errors import InputError, NotFound
 from theodolite.domain.event import AnnotationProcess
 from theodolite.measurement.annotator_agreement import Halves, halves_alike
-from theodolite.store.annotating.queues import BY_JUDGE, RESERVED, SUBMITTED, given_to, item_row, queue_of, state_of
-from theodolite.store.annotating.reviews import quality_reviews_of, resolutions_of
+from theodolite.store.annotation_queue import (
+    BY_JUDGE,
+    RESERVED,
+    SUBMITTED,
+    given_to,
+    item_row,
+    quality_reviews_of,
+    queue_of,
+    resolutions_of,
+    state_of,
+)
 from theodolite.store.ledger import database_now, one_at_a_time
 from theodolite.store.models import AnswerRow
 from theodolite.store.models.annotating import (

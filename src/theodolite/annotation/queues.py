@@ -16,7 +16,7 @@ from theodolite.domain.errors import Conflict, NotFound
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import version_of
 from theodolite.domain.study import Study
-from theodolite.store.annotating.queues import add_edition, add_items, given_to, new_token, queue_of
+from theodolite.store.annotation_queue import add_edition, add_items, given_to, new_token, queue_of
 from theodolite.store.contents import content_of
 from theodolite.store.ledger import CHUNK, database_now, one_at_a_time
 from theodolite.store.models import DialogueRow, TurnRow

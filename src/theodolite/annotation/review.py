@@ -29,11 +29,16 @@ from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, Answe
 from theodolite.domain.errors import Conflict, InputError, NotFound
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import OpenQuestion, ScaleKind
-from theodolite.store.annotating.queues import SUBMITTED, given_to, item_row, new_token, participant_id, queue_of
-from theodolite.store.annotating.reviews import (
+from theodolite.store.annotation_queue import (
+    SUBMITTED,
     add_resolution,
     answer_of,
+    given_to,
+    item_row,
+    new_token,
+    participant_id,
     posts_in,
+    queue_of,
     redactions_of,
     resolutions_of,
     room_row,

@@ -25,7 +25,7 @@ from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.instrument import OpenQuestion
 from theodolite.domain.shown_order import shown_order_of
-from theodolite.store.annotating.queues import (
+from theodolite.store.annotation_queue import (
     BY_JUDGE,
     SUBMITTED,
     add_draft,
@@ -37,10 +37,10 @@ from theodolite.store.annotating.queues import (
     own_reservation,
     queue_of,
     quotes_of,
+    redactions_of,
     reservation_of,
     saved_at,
 )
-from theodolite.store.annotating.reviews import redactions_of
 from theodolite.store.ledger import CHUNK, database_now, one_at_a_time
 from theodolite.store.models import AnnotationRow, AnswerRow, DialogueRow
 from theodolite.store.models.annotating import (

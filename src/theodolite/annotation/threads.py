@@ -7,8 +7,15 @@ from django.db import transaction
 from theodolite.annotation.records import RecordCache
 from theodolite.domain.annotating.discrepancy import Anchor, FeedbackThread, ThreadEnd
 from theodolite.domain.errors import Conflict, InputError, NotFound
-from theodolite.store.annotating.queues import new_token, own_reservation, queue_of
-from theodolite.store.annotating.reviews import add_post, has_begun, thread_row, threads_of
+from theodolite.store.annotation_queue import (
+    add_post,
+    has_begun,
+    new_token,
+    own_reservation,
+    queue_of,
+    thread_row,
+    threads_of,
+)
 from theodolite.store.ledger import database_now, one_at_a_time
 from theodolite.store.models.annotating import PostRow, ThreadRow
 

@@ -16,7 +16,7 @@ from theodolite.domain.annotating.work import QueueCategory, QueueDesign
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import digest
-from theodolite.store.annotating.queues import participant_id, queue_of
+from theodolite.store.annotation_queue import participant_id, queue_of
 from theodolite.store.ledger import database_now, one_at_a_time
 from theodolite.store.models.annotating import OnboardingRow, PracticeRow, QualificationRow, QueueRow, TestAnswerRow
 

@@ -29,7 +29,7 @@ from theodolite.testing.assigning import people_levels
 from theodolite.testing.topics import topic_tallies, topics_version
 
 if TYPE_CHECKING:
-    from theodolite.store.events.sessions import ParticipantRepository
+    from theodolite.store.event_sessions import ParticipantRepository
 
 
 def acknowledge(

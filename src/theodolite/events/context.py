@@ -22,9 +22,9 @@ from theodolite.testing.opening import Hours, hours_of
 
 if TYPE_CHECKING:  # tables can be loaded only when Django knows the database
     from theodolite.store.django_store import DjangoStore
-    from theodolite.store.events.dialogues import LiveDialogueRepository
-    from theodolite.store.events.responses import ResponseRepository
-    from theodolite.store.events.sessions import ParticipantRepository, SessionRepository
+    from theodolite.store.event_dialogues import LiveDialogueRepository
+    from theodolite.store.event_responses import ResponseRepository
+    from theodolite.store.event_sessions import ParticipantRepository, SessionRepository
 
 EventStore: TypeAlias = "DjangoStore"
 """The store of an event, for callers that may not import `store`."""

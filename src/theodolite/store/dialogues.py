@@ -13,6 +13,7 @@ from theodolite.domain.errors import StoreError
 from theodolite.domain.flow import JournalEntry, Reply, SchemaUse
 from theodolite.domain.persona import Attempt, AttemptOutcome, Persona, Strategy
 from theodolite.store.contents import Content, Contents, content_of, context_content, context_of, record_of
+from theodolite.store.executor import KeepDialogue
 from theodolite.store.fields import n_repaired, repaired_text
 from theodolite.store.models import (
     AttemptRow,
@@ -25,7 +26,6 @@ from theodolite.store.models import (
     UnitRow,
 )
 from theodolite.store.statements import Row, grouped, insert, numbers, rows_of
-from theodolite.store.writer import KeepDialogue
 
 Texts: TypeAlias = Mapping[tuple[int, int], str]
 """Texts of replies by the number of their unit and their place in its journal."""

@@ -22,15 +22,22 @@ from theodolite.domain.identity import Record
 from theodolite.domain.plan import Plan
 from theodolite.domain.run import Failure, Lease, Run, RunState, Spending, Unit, UnitKind, UnitState
 from theodolite.domain.study import Study
-from theodolite.store.annotations import adjudications_of, annotations_of
 from theodolite.store.contents import Contents, content_of, file_record, filed_records, record_of
 from theodolite.store.dialogues import dialogues_of, entries_of, journals_of
-from theodolite.store.executor import Executor
-from theodolite.store.ledger import CHUNK, Ledger, RowNumbers, id_of_run
+from theodolite.store.executor import (
+    Executor,
+    KeepAdjudications,
+    KeepAnnotation,
+    KeepDialogue,
+    KeepFailure,
+    KeepReply,
+)
+from theodolite.store.ledger import CHUNK, Ledger, Owners, RowNumbers, id_of_run
 from theodolite.store.models import AdjudicationRow, AnnotationRow, DialogueRow, JournalEntryRow, UnitRow
-from theodolite.store.owners import Owners
 from theodolite.store.results import (
     Results,
+    adjudications_of,
+    annotations_of,
     are_there_labels,
     failures_of,
     keep_labels,
@@ -39,20 +46,13 @@ from theodolite.store.results import (
     spent_on_failures,
 )
 from theodolite.store.statements import UNITS_AT_ONCE, Bookmark, Chunk, next_units, parts_of
-from theodolite.store.writer import (
-    KeepAdjudications,
-    KeepAnnotation,
-    KeepDialogue,
-    KeepFailure,
-    KeepReply,
-)
 
 if TYPE_CHECKING:
     from theodolite.domain.annotating.case import SensitiveCase
     from theodolite.domain.event import PersonProfile
     from theodolite.domain.findings.number import SchemaTally
     from theodolite.domain.status import CallsSoFar, RunPace
-    from theodolite.store.events.event_repository import EventRepository
+    from theodolite.store.event_withdrawal import EventRepository
 
 
 R = TypeVar("R", bound=Record)
@@ -77,7 +77,7 @@ class DjangoStore:
     @cached_property
     def events(self) -> EventRepository:
         """The repositories of what people do in events; their tables are loaded by the first use (ADR-0044)."""
-        from theodolite.store.events.event_repository import EventRepository
+        from theodolite.store.event_withdrawal import EventRepository
 
         return EventRepository(self._executor, self._contents)
 

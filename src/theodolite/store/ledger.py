@@ -1,28 +1,36 @@
-"""The ledger: runs and their units of work."""
+"""The ledger: runs, their units of work, and the workers that own leases.
+
+The operating system drops a process's file locks when it ends, however it ends. A lease
+whose owner's file can be locked is therefore free at once, and an interrupted run continues
+without waiting for its leases to expire. Owners on other machines have no file here; their
+leases end by the database's clock.
+"""
 
 from __future__ import annotations
 
+import re
 import secrets
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
 from django.db import connection, transaction
 from django.db.models import Count, F, Max, Q, QuerySet
+from filelock import FileLock, Timeout
 
-from theodolite.domain.errors import NotFound
-from theodolite.domain.flow import JournalEntry
-from theodolite.domain.identity import version_of
+from theodolite.domain.errors import Conflict, NotFound, StoreError
+from theodolite.domain.identity import digest, version_of
 from theodolite.domain.plan import Plan
 from theodolite.domain.run import Lease, Run, RunState, Unit, UnitKind, UnitState
 from theodolite.domain.study import Study
 from theodolite.store.contents import Contents, content_of
 from theodolite.store.fields import DatabaseClock, clock_words, repaired_text
 from theodolite.store.models import FailureRow, RunRow, UnitRow
-from theodolite.store.owners import Owners
 from theodolite.store.statements import Row, chunks, execute, insert, marks, rows_of
 
 CHUNK = 500
@@ -31,7 +39,9 @@ CHUNK = 500
 
 _LIMIT = 1000
 
+
 _WAITING, _LEASED = UnitState.WAITING.value, UnitState.LEASED.value
+
 
 _DONE, _FAILED = UnitState.DONE.value, UnitState.FAILED.value
 
@@ -421,3 +431,108 @@ class ReplyTexts:
     def _enter(self, entries: Iterable[tuple[int, JournalEntry]]) -> None:
         for unit_id, entry in entries:
             self._texts.setdefault(unit_id, {})[entry.position] = repaired_text(entry.reply.text)
+
+
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]{1,80}")
+
+
+class Owners:
+    """The owners that work on this machine."""
+
+    def __init__(self, folder: Path) -> None:
+        """Say where the lock files stand."""
+        self._folder = folder
+        self._held: dict[str, FileLock] = {}
+
+    def hold(self, owner: str) -> bool:
+        """Mark an owner as alive in this process; tell whether that is new.
+
+        Raises:
+            Conflict: If another process works under that name.
+        """
+        if owner in self._held:
+            return False
+        self._folder.mkdir(parents=True, exist_ok=True)
+        lock = self._lock(owner)
+        try:
+            lock.acquire(blocking=False)
+        except Timeout as error:
+            message = f"the owner `{owner}` works in another process already; every worker needs a name of its own"
+            raise Conflict(message) from error
+        self._held[owner] = lock
+        return True
+
+    def leave(self, owner: str, *, settled: bool = True) -> None:
+        """Mark an owner as gone.
+
+        Args:
+            owner: Its name.
+            settled: Whether its leases are given back. If not, its file stays, by
+                which others can tell that they belong to nobody any more.
+        """
+        lock = self._held.pop(owner, None)
+        if lock is not None and settled:
+            _discard(lock)
+        elif lock is not None:
+            lock.release()
+
+    def leave_all(self, give_back: Callable[[str], None]) -> None:
+        """Mark all owners of this process as gone, their leases given back unless the disk is full."""
+        for owner in tuple(self._held):
+            try:
+                give_back(owner)
+            except StoreError:
+                self.leave(owner, settled=False)
+            else:
+                self.leave(owner)
+
+    @contextmanager
+    def dead_among(self, names: Iterable[str]) -> Iterator[list[str]]:
+        """Yield those owners that died on this machine, and keep them dead for the length of the block.
+
+        After the block they are forgotten, unless it ended with an error: then their leases may still stand.
+        """
+        result: dict[str, FileLock] = {}
+        for name in names:
+            lock = self._lock(name)
+            if name not in self._held and self._path(name).exists() and _could_be_had(lock):
+                result[name] = lock
+        try:
+            yield list(result)
+        except BaseException:
+            for lock in result.values():
+                lock.release()
+            raise
+        for lock in result.values():
+            _discard(lock)
+
+    def seem_dead(self, names: Iterable[str]) -> list[str]:
+        """Return those owners that died on this machine; whoever asks changes nothing."""
+        result = []
+        for name in names:
+            lock = self._lock(name)
+            if name not in self._held and self._path(name).exists() and _could_be_had(lock):
+                lock.release()
+                result.append(name)
+        return result
+
+    def _path(self, owner: str) -> Path:
+        name = owner if _PLAIN_NAME.fullmatch(owner) else digest("owner", owner)
+        return self._folder / f"{name}.lock"
+
+    def _lock(self, owner: str) -> FileLock:
+        return FileLock(self._path(owner), thread_local=False)
+
+
+def _could_be_had(lock: FileLock) -> bool:
+    try:
+        lock.acquire(blocking=False)
+    except OSError:  # somebody has it (`Timeout` is one too), or this folder is not ours to write to
+        return False
+    return True
+
+
+def _discard(lock: FileLock) -> None:
+    path = Path(lock.lock_file)
+    lock.release()
+    path.unlink(missing_ok=True)

@@ -13,9 +13,9 @@ from theodolite.annotation.submission import save_answer, submit, task
 from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.findings.order import OrderFactor
 from theodolite.domain.shown_order import NOT_VARIED, OrderPlan, shown_order_of
-from theodolite.store.annotations import annotations_in
 from theodolite.store.models import AnnotationRow
 from theodolite.store.models.annotating import ReservationRow
+from theodolite.store.results import annotations_in
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 

@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 
 from theodolite.bootstrap.database import configure_django, database_settings
-from theodolite.store.events.withdrawal import empty_log
+from theodolite.store.event_withdrawal import empty_log
 
 
 @pytest.fixture

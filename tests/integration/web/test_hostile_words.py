@@ -33,7 +33,7 @@ from theodolite.domain.identity import version_of
 from theodolite.domain.live import LiveEnding
 from theodolite.events.chat import finish_turn, send_prompt
 from theodolite.events.sessions import end_session, prepare_session, start_session
-from theodolite.store.annotating.queues import queue_of
+from theodolite.store.annotation_queue import queue_of
 from theodolite.store.models.annotating import QueueRow
 from theodolite.web.annotator.home import records
 from theodolite.web.events import event_of, publish, study_in_files

@@ -1,14 +1,30 @@
-"""What databases say, in the program's words."""
+"""The database's errors in the program's words, and the thread that commits all queued writes at once."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from threading import Event
 
 import pytest
 from django.db import utils
 
+from tests.contract.given import an_entry
 from theodolite.domain.errors import Conflict, StorageUnavailable, StoreError, WrongSchema
-from theodolite.store.executor import Place, translate
+from theodolite.store import executor as writer_module
+from theodolite.store.executor import (
+    BATCHES_LEFT,
+    MAX_QUEUED,
+    PERIOD_S,
+    Cadence,
+    Commit,
+    KeepReply,
+    Place,
+    Write,
+    Writer,
+    translate,
+)
 
 EXPECTED = {
     utils.Error: StorageUnavailable,
@@ -80,3 +96,175 @@ def test_a_server_is_named_without_its_password(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written_is_translated_too(place: Place) -> None:
     with pytest.raises(StorageUnavailable, match="No space"), place.translated():
         raise OSError(28, "No space left on device")
+
+
+def a_write(number: int = 0) -> KeepReply:
+    return KeepReply(unit="u", entry=an_entry(number))
+
+
+def nothing() -> None:
+    """Stand in for what is done at the thread's start and end."""
+
+
+def a_writer(commit: Commit, after: Callable[[], None] = nothing) -> Writer:
+    return Writer(commit, before=nothing, after=after)
+
+
+class Gate:
+    """Commits; the first batch waits until it is opened."""
+
+    def __init__(self) -> None:
+        self.batches: list[int] = []
+        self.opened = Event()
+
+    def __call__(self, batch: Sequence[Write]) -> list[None]:
+        self.opened.wait()
+        self.batches.append(len(batch))
+        return [None] * len(batch)
+
+
+async def test_what_came_in_meanwhile_is_committed_together() -> None:
+    gate = Gate()
+    writer = a_writer(gate)
+    first = asyncio.create_task(writer.put(a_write()))
+    await asyncio.sleep(0.05)
+    others = [asyncio.create_task(writer.put(a_write(number))) for number in range(1, 6)]
+    await asyncio.sleep(0)
+
+    gate.opened.set()
+    await asyncio.gather(first, *others)
+
+    assert gate.batches == [1, 5]
+    await writer.stop()
+
+
+async def test_no_more_is_queued_than_there_is_room_for() -> None:
+    gate = Gate()
+    writer = a_writer(gate)
+    tasks = [asyncio.create_task(writer.put(a_write(number))) for number in range(MAX_QUEUED + 100)]
+    await asyncio.sleep(0.05)
+
+    assert len(writer._waiting) <= MAX_QUEUED
+
+    gate.opened.set()
+    await asyncio.gather(*tasks)
+    assert sum(gate.batches) == MAX_QUEUED + 100
+    await writer.stop()
+
+
+async def test_stopping_commits_what_is_queued() -> None:
+    gate = Gate()
+    writer = a_writer(gate)
+    tasks = [asyncio.create_task(writer.put(a_write(number))) for number in range(5)]
+    await asyncio.sleep(0.05)
+    gate.opened.set()
+
+    await writer.stop()
+
+    assert sum(gate.batches) == 5
+    assert await asyncio.gather(*tasks) == [None] * 5
+
+
+async def test_after_the_stop_nothing_is_taken() -> None:
+    writer = a_writer(Gate())
+    await writer.stop()
+
+    with pytest.raises(StoreError, match="stopped"):
+        await writer.put(a_write())
+
+
+async def test_whoever_stops_waiting_leaves_the_others_alone() -> None:
+    gate = Gate()
+    writer = a_writer(gate)
+    tasks = [asyncio.create_task(writer.put(a_write(number))) for number in range(3)]
+    await asyncio.sleep(0.05)
+    tasks[1].cancel()
+    gate.opened.set()
+
+    outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+
+    assert [type(outcome) for outcome in outcomes] == [type(None), asyncio.CancelledError, type(None)]
+    await writer.stop()
+
+
+async def test_a_thread_that_cannot_begin_tells_whoever_waits() -> None:
+    def cannot() -> None:
+        raise MemoryError
+
+    writer = Writer(Gate(), before=cannot, after=nothing)
+
+    with pytest.raises(StorageUnavailable, match="MemoryError"):
+        await writer.put(a_write())
+    await writer.stop()
+
+
+async def test_the_end_is_tidied_whatever_happened() -> None:
+    tidied = []
+
+    def die(batch: Sequence[Write]) -> list[None]:
+        raise SystemExit
+
+    writer = a_writer(die, after=lambda: tidied.append(True))
+    with pytest.raises(StorageUnavailable):
+        await writer.put(a_write())
+    await writer.stop()
+
+    assert tidied == [True]
+
+
+async def test_writes_soon_after_a_batch_wait_for_each_other_and_not_at_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(writer_module, "PERIOD_S", 60.0)
+    gate = Gate()
+    gate.opened.set()
+    writer = a_writer(gate)
+    await writer.put(a_write())
+    waiting = []
+    for number in (1, 2):
+        waiting.append(asyncio.create_task(writer.put(a_write(number))))
+        await asyncio.sleep(0.01)
+
+    assert gate.batches == [1]
+    await writer.stop()
+    await asyncio.gather(*waiting)
+
+    assert gate.batches == [1, 2]
+
+
+def test_the_first_batch_goes_at_once() -> None:
+    assert Cadence().wait_s(1, 0.0) <= 0
+
+
+def test_whoever_writes_seldom_never_waits() -> None:
+    cadence = Cadence()
+    cadence.handed_over(1, 0.0)
+
+    assert cadence.wait_s(1, PERIOD_S) <= 0
+
+
+def test_a_batch_soon_after_another_waits_for_the_rest_of_the_period() -> None:
+    cadence = Cadence()
+    cadence.handed_over(1, 1.0)
+
+    assert cadence.wait_s(1, 1.0 + PERIOD_S / 4) == pytest.approx(0.75 * PERIOD_S)
+
+
+def test_while_others_come_batches_go_on_waiting() -> None:
+    cadence = Cadence()
+    cadence.handed_over(1, 0.0)
+    cadence.wait_s(2, 0.001)
+    cadence.handed_over(3, PERIOD_S)
+
+    assert cadence.wait_s(1, PERIOD_S + 0.001) > 0
+
+
+def test_after_waiting_for_nobody_batches_go_at_once_for_a_while() -> None:
+    cadence, waits = Cadence(), []
+    cadence.handed_over(1, 0.0)
+    cadence.wait_s(2, 0.001)
+    for _ in range(BATCHES_LEFT + 1):
+        cadence.handed_over(2, 0.001)
+        waits.append(cadence.wait_s(2, 0.001) > 0)
+
+    assert waits == [False] * BATCHES_LEFT + [True]

@@ -4,28 +4,26 @@ Those of runs are here. Those of people (`events`, `annotating`) are loaded by c
 with people, and all of them by `StoreConfig`.
 """
 
-from theodolite.store.models.results import (
+from theodolite.store.models.runs import (
     AdjudicationRow,
     AdjudicatorRow,
     AnnotationRow,
     AnswerRow,
     AttemptRow,
+    ContentRow,
     DialogueGroupRow,
     DialogueRow,
-    QuoteRow,
-    ScriptedEndpointRow,
-    StrategyRow,
-    TurnRow,
-    VoteRow,
-)
-from theodolite.store.models.runs import (
-    ContentRow,
     FailureRow,
     FiledRow,
     JournalEntryRow,
     ParticipantRow,
+    QuoteRow,
     RunRow,
+    ScriptedEndpointRow,
+    StrategyRow,
+    TurnRow,
     UnitRow,
+    VoteRow,
 )
 
 __all__ = [

@@ -12,8 +12,7 @@ from theodolite.domain.annotating.discrepancy import AnchorKind, DissentCause, R
 from theodolite.domain.annotating.quality import ReviewVerdict
 from theodolite.domain.annotating.work import ItemState, ReservationState
 from theodolite.store.fields import HashField, MomentField, StorableTextField
-from theodolite.store.models.results import OUTCOMES, AnnotationRow, DialogueRow
-from theodolite.store.models.runs import ContentRow, ParticipantRow
+from theodolite.store.models.runs import OUTCOMES, AnnotationRow, ContentRow, DialogueRow, ParticipantRow
 
 
 class QueueRow(models.Model):

@@ -15,8 +15,7 @@ from theodolite.domain.event_record import GuessedThing, Withdrawal
 from theodolite.domain.persona import AttemptOutcome
 from theodolite.domain.session import SessionState
 from theodolite.store.fields import HashField, MomentField, StorableTextField
-from theodolite.store.models.results import OUTCOMES, VALUE_ONLY_WHEN_ANSWERED
-from theodolite.store.models.runs import ParticipantRow, RunRow, UnitRow
+from theodolite.store.models.runs import OUTCOMES, VALUE_ONLY_WHEN_ANSWERED, ParticipantRow, RunRow, UnitRow
 
 _LEVELS = [level.value for level in Level]
 

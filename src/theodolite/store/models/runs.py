@@ -1,4 +1,4 @@
-"""Runs, their units of work, replies and failures, and stored contents."""
+"""Runs and their units of work, replies, failures, stored contents, dialogues, annotations and final labels."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 
+from theodolite.domain.annotation import AdjudicationOrigin, Control, Outcome
+from theodolite.domain.dialogue import Ending, Level, TesterType, TurnState
+from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import SchemaUse
-from theodolite.domain.run import FailureSource, RunState, UnitKind, UnitState
+from theodolite.domain.run import RunState, UnitKind, UnitState
+from theodolite.domain.strategy import AttemptOutcome
 from theodolite.store.fields import HashField, MomentField, StorableTextField
 
 
@@ -209,3 +213,311 @@ class FiledRow(models.Model):
 
         db_table = "store_filed"
         constraints: ClassVar = [models.UniqueConstraint(name="filed_once", fields=["subject", "content"])]
+
+
+class DialogueRow(models.Model):
+    """What one session brought; its key is the unit's, persona and context are contents."""
+
+    unit = models.OneToOneField(UnitRow, on_delete=models.PROTECT, related_name="+")
+    label = StorableTextField()
+    application = StorableTextField()
+    application_version = HashField()
+    scenario = StorableTextField()
+    scenario_version = HashField()
+    level = models.TextField()
+    held_by = models.TextField()
+    pair_key = HashField()
+    cluster = StorableTextField()
+    ending = models.TextField()
+    repeat = models.IntegerField(default=1)
+    persona = models.ForeignKey(ContentRow, null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
+    context = models.ForeignKey(ContentRow, null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
+    created = MomentField()
+
+    class Meta:
+        """Table and the closed lists of words."""
+
+        db_table = "store_dialogue"
+        constraints: ClassVar = [
+            models.CheckConstraint(name="dialogue_level", condition=Q(level__in=[v.value for v in Level])),
+            models.CheckConstraint(name="dialogue_held_by", condition=Q(held_by__in=[v.value for v in TesterType])),
+            models.CheckConstraint(name="dialogue_ending", condition=Q(ending__in=[v.value for v in Ending])),
+        ]
+
+
+class DialogueGroupRow(models.Model):
+    """One group that a dialogue belongs to."""
+
+    dialogue = models.ForeignKey(DialogueRow, on_delete=models.PROTECT, related_name="+", db_index=False)
+    name = StorableTextField()
+    value = StorableTextField()
+
+    class Meta:
+        """Table, one value a name."""
+
+        db_table = "store_dialogue_group"
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="dialogue_group_name", fields=["dialogue", "name"]),
+        ]
+
+
+class ScriptedEndpointRow(models.Model):
+    """One endpoint of a dialogue at which a script answered for a model."""
+
+    dialogue = models.ForeignKey(DialogueRow, on_delete=models.PROTECT, related_name="+", db_index=False)
+    position = models.IntegerField()
+    name = StorableTextField()
+
+    class Meta:
+        """Table, order."""
+
+        db_table = "store_scripted_endpoint"
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="scripted_endpoint_position", fields=["dialogue", "position"]),
+        ]
+
+
+class TurnRow(models.Model):
+    """One prompt and one response.
+
+    A text is NULL where it stands in the journal of the dialogue's unit, at
+    `prompt_at` or `response_at`. Source material of the turn is content.
+    """
+
+    dialogue = models.ForeignKey(DialogueRow, on_delete=models.PROTECT, related_name="+", db_index=False)
+    number = models.IntegerField()
+    prompt = StorableTextField(null=True)
+    response = StorableTextField(null=True)
+    prompt_at = models.IntegerField(null=True)
+    response_at = models.IntegerField(null=True)
+    withheld = StorableTextField(default="")
+    latency_s = models.FloatField(null=True)
+    state = models.TextField(default=TurnState.COMPLETE.value)
+    repaired = models.IntegerField(default=0)
+    context = models.ForeignKey(ContentRow, null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
+
+    class Meta:
+        """Table, numbering, every text somewhere."""
+
+        db_table = "store_turn"
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="turn_number", fields=["dialogue", "number"]),
+            models.CheckConstraint(
+                name="turn_texts_somewhere",
+                condition=(Q(prompt__isnull=False) | Q(prompt_at__isnull=False))
+                & (Q(response__isnull=False) | Q(response_at__isnull=False)),
+            ),
+            models.CheckConstraint(name="turn_state", condition=Q(state__in=[v.value for v in TurnState])),
+        ]
+
+
+class StrategyRow(models.Model):
+    """One way of attack in one dialogue."""
+
+    dialogue = models.ForeignKey(DialogueRow, on_delete=models.PROTECT, related_name="+", db_index=False)
+    position = models.IntegerField()
+    name = StorableTextField()
+
+    class Meta:
+        """Table, order."""
+
+        db_table = "store_strategy"
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="strategy_position", fields=["dialogue", "position"]),
+        ]
+
+
+class AttemptRow(models.Model):
+    """One try of a strategy; `refines` is the number of the try that it builds on."""
+
+    strategy = models.ForeignKey(StrategyRow, on_delete=models.PROTECT, related_name="+", db_index=False)
+    number = models.IntegerField()
+    description = StorableTextField()
+    outcome = models.TextField()
+    turn = models.IntegerField(null=True)
+    refines = models.IntegerField(null=True)
+    planted = StorableTextField(default="")
+
+    class Meta:
+        """Table, numbering, the closed list of outcomes."""
+
+        db_table = "store_attempt"
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="attempt_number", fields=["strategy", "number"]),
+            models.CheckConstraint(name="attempt_outcome", condition=Q(outcome__in=[v.value for v in AttemptOutcome])),
+        ]
+
+
+OUTCOMES = [outcome.value for outcome in Outcome]
+"""Words for what became of a question."""
+
+
+CONTROLS = [control.value for control in Control]
+"""Words for how a control question was answered."""
+
+
+VALUE_ONLY_WHEN_ANSWERED = Q(outcome="answered", value__isnull=False) | (
+    ~Q(outcome="answered") & Q(value__isnull=True, number__isnull=True)
+)
+"""An answered question has a value, and no other has."""
+
+
+class AnnotationRow(models.Model):
+    """One sitting; a revision is a further row, none is ever changed.
+
+    A person who labels by hand does no unit of a run: such a row belongs to its
+    dialogue, whichever run holds it, and has no `unit`. `shown` says in words which
+    order the sitting showed, and `sitting` which one of its annotator's it was.
+    """
+
+    unit = models.ForeignKey(UnitRow, null=True, on_delete=models.PROTECT, related_name="+")
+    dialogue = models.ForeignKey(DialogueRow, on_delete=models.PROTECT, related_name="+", db_index=False)
+    annotator = StorableTextField()
+    annotator_version = HashField()
+    guideline = StorableTextField()
+    instrument_version = HashField()
+    revision = models.IntegerField(default=1)
+    scripted = models.BooleanField(default=False)
+    control = models.TextField(default=Control.NOT_ASKED.value)
+    answered_as = StorableTextField(default="")
+    shown = StorableTextField(default="")
+    sitting = models.IntegerField(default=0)
+    created = MomentField()
+
+    class Meta:
+        """Table, one row a revision."""
+
+        db_table = "store_annotation"
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                name="annotation_revision",
+                fields=["dialogue", "annotator_version", "instrument_version", "revision"],
+            ),
+            models.CheckConstraint(name="annotation_revision_from_1", condition=Q(revision__gte=1)),
+            models.CheckConstraint(name="annotation_control", condition=Q(control__in=CONTROLS)),
+        ]
+
+
+class AnswerRow(models.Model):
+    """One answer; `number` repeats the value where it is one, for arithmetic in SQL."""
+
+    annotation = models.ForeignKey(AnnotationRow, on_delete=models.PROTECT, related_name="+", db_index=False)
+    position = models.IntegerField()
+    question = StorableTextField()
+    outcome = models.TextField()
+    value = StorableTextField(null=True)
+    number = models.FloatField(null=True)
+    turn = models.IntegerField(null=True)
+    replicate = models.IntegerField(default=1)
+    reasoning = StorableTextField(default="")
+    raw = StorableTextField(default="")
+    repaired = models.IntegerField(default=0)
+
+    class Meta:
+        """Table, order, outcomes, values."""
+
+        db_table = "store_answer"
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="answer_position", fields=["annotation", "position"]),
+            models.CheckConstraint(name="answer_outcome", condition=Q(outcome__in=OUTCOMES)),
+            models.CheckConstraint(name="answer_value_when_answered", condition=VALUE_ONLY_WHEN_ANSWERED),
+        ]
+
+
+class QuoteRow(models.Model):
+    """Words of the dialogue given as evidence for an answer."""
+
+    answer = models.ForeignKey(AnswerRow, on_delete=models.PROTECT, related_name="+", db_index=False)
+    position = models.IntegerField()
+    turn = models.IntegerField()
+    text = StorableTextField()
+    verified = models.BooleanField(default=False)
+
+    class Meta:
+        """Table, order."""
+
+        db_table = "store_quote"
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="quote_position", fields=["answer", "position"]),
+        ]
+
+
+class VoteRow(models.Model):
+    """One answer of one reading by a judge that reads several times; quotes stand in the journal's reply."""
+
+    annotation = models.ForeignKey(AnnotationRow, on_delete=models.PROTECT, related_name="+", db_index=False)
+    position = models.IntegerField()
+    replicate = models.IntegerField()
+    arrangement = StorableTextField(default="")
+    control = models.TextField(default=Control.NOT_ASKED.value)
+    question = StorableTextField()
+    outcome = models.TextField()
+    value = StorableTextField(null=True)
+    turn = models.IntegerField(null=True)
+    reasoning = StorableTextField(default="")
+    raw = StorableTextField(default="")
+
+    class Meta:
+        """Table, order, outcomes, values."""
+
+        db_table = "store_vote"
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="vote_position", fields=["annotation", "position"]),
+            models.CheckConstraint(name="vote_replicate_from_1", condition=Q(replicate__gte=1)),
+            models.CheckConstraint(name="vote_control", condition=Q(control__in=CONTROLS)),
+            models.CheckConstraint(name="vote_outcome", condition=Q(outcome__in=OUTCOMES)),
+            models.CheckConstraint(
+                name="vote_value_when_answered",
+                condition=Q(outcome="answered", value__isnull=False) | (~Q(outcome="answered") & Q(value__isnull=True)),
+            ),
+        ]
+
+
+class AdjudicationRow(models.Model):
+    """One final label.
+
+    It belongs to the run that brought it: a study that spells its labels anew
+    adopts the dialogues of the run before, but not that run's final labels.
+    """
+
+    run = models.ForeignKey(RunRow, on_delete=models.PROTECT, related_name="+", db_index=False)
+    dialogue = models.ForeignKey(DialogueRow, on_delete=models.PROTECT, related_name="+", db_index=False)
+    guideline = StorableTextField()
+    question = StorableTextField()
+    outcome = models.TextField()
+    origin = models.TextField()
+    value = StorableTextField(null=True)
+    number = models.FloatField(null=True)
+    rationale = StorableTextField(default="")
+    decided = MomentField(null=True)
+    raw = StorableTextField(default="")
+    repaired = models.IntegerField(default=0)
+
+    class Meta:
+        """Table, one final label a question, outcomes, values."""
+
+        db_table = "store_adjudication"
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="adjudication_question", fields=["run", "dialogue", "guideline", "question"]),
+            models.CheckConstraint(name="adjudication_outcome", condition=Q(outcome__in=OUTCOMES)),
+            models.CheckConstraint(
+                name="adjudication_origin", condition=Q(origin__in=[v.value for v in AdjudicationOrigin])
+            ),
+            models.CheckConstraint(name="adjudication_value_when_answered", condition=VALUE_ONLY_WHEN_ANSWERED),
+        ]
+
+
+class AdjudicatorRow(models.Model):
+    """One person who took part in a final label."""
+
+    adjudication = models.ForeignKey(AdjudicationRow, on_delete=models.PROTECT, related_name="+", db_index=False)
+    participant = models.ForeignKey(ParticipantRow, on_delete=models.PROTECT, related_name="+")
+    position = models.IntegerField()
+
+    class Meta:
+        """Table, order."""
+
+        db_table = "store_adjudicator"
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="adjudicator_position", fields=["adjudication", "position"]),
+        ]

@@ -1,4 +1,4 @@
-"""The repository of withdrawals: deletes or anonymises what a participant contributed."""
+"""The repository of withdrawals, and the repositories of an event together."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from theodolite.domain.identity import digest, type_name
 from theodolite.domain.run import UnitState
 from theodolite.domain.session import SessionState
 from theodolite.store.contents import Contents, record_of
-from theodolite.store.events.responses import forget_codings, mask_notes
+from theodolite.store.event_dialogues import LiveDialogueRepository, ReplyRepository
+from theodolite.store.event_responses import CodingRepository, ResponseRepository, forget_codings, mask_notes
+from theodolite.store.event_sessions import ParticipantRepository, SessionRepository
 from theodolite.store.executor import Executor, Repository, reads
 from theodolite.store.ledger import one_at_a_time
 from theodolite.store.models import (
@@ -77,13 +79,17 @@ from theodolite.store.models.events import (
 
 _LOG = logging.getLogger(__name__)
 
+
 _CHECKPOINTS = 5
 """Attempts to empty the log at most; count. Each one waits as long as the database waits for a lock."""
 
+
 _BETWEEN_CHECKPOINTS_S = 0.5
+
 
 WITHDRAWN = "withdrawn by the person who took part"
 """Replaces a reply about a withdrawn dialogue."""
+
 
 Mask = Callable[[str], str]
 """Masks identifying details in a text; its length stays, so that quotes still fit."""
@@ -364,3 +370,22 @@ def _mask_rows(rows: QuerySet[Model], fields: Iterable[str], mask: Mask) -> int:
         if changed:
             row.save(update_fields=list(changed))
     return n_rows
+
+
+class EventRepository:
+    """The repositories of one workspace's events."""
+
+    def __init__(self, executor: Executor, contents: Contents) -> None:
+        """Create the repositories on one executor.
+
+        Args:
+            executor: Runs their work.
+            contents: Where records are stored by content hash.
+        """
+        self.participants = ParticipantRepository(executor)
+        self.sessions = SessionRepository(executor)
+        self.dialogues = LiveDialogueRepository(executor, contents)
+        self.replies = ReplyRepository(executor)
+        self.responses = ResponseRepository(executor)
+        self.codings = CodingRepository(executor)
+        self.withdrawals = WithdrawalRepository(executor, contents)

@@ -20,11 +20,10 @@ from theodolite.domain.coding import (
 )
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import Conflict, NotFound
-from theodolite.domain.event_record import BlindingGuess, GuessedThing
-from theodolite.domain.schema import QuestionnaireResponse
-from theodolite.domain.session import SessionState
-from theodolite.store.annotations import answer_of
-from theodolite.store.events.sessions import profiles_of, session_id
+from theodolite.domain.people.blinding import BlindingGuess, GuessedThing
+from theodolite.domain.people.session import SessionState
+from theodolite.domain.questionnaire import QuestionnaireResponse
+from theodolite.store.event_sessions import profiles_of, session_id
 from theodolite.store.executor import Repository, reads, writes
 from theodolite.store.ledger import database_now, one_at_a_time
 from theodolite.store.models.events import (
@@ -41,7 +40,7 @@ from theodolite.store.models.events import (
     ResponseRow,
     SessionRow,
 )
-from theodolite.store.results import ids_of_participants, number_in
+from theodolite.store.results import answer_of, ids_of_participants, number_in
 from theodolite.store.statements import grouped
 
 CodedRow = TypeVar("CodedRow", CodingRow, CodingResolutionRow, QuoteReleaseRow)

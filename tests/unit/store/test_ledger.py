@@ -8,7 +8,7 @@ import pytest
 from filelock import FileLock
 
 from theodolite.domain.errors import Conflict, StorageUnavailable
-from theodolite.store.owners import Owners
+from theodolite.store.ledger import Owners
 
 
 def test_an_owner_is_new_once(tmp_path: Path) -> None:

@@ -1,1 +1,0 @@
-"""Repositories of what people do in events, one for each aggregate."""
