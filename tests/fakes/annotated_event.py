@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from theodolite.annotation import assignment, cases, review, submission
-from theodolite.annotation.threads import begin_thread
+from theodolite.annotation.cases import begin_thread
+from theodolite.domain.annotating.bulk import BulkAct
 from theodolite.domain.annotating.case import Flag, FlagKind
 from theodolite.domain.annotating.discrepancy import Anchor, AnchorKind
 from theodolite.domain.annotating.work import BulkAct

@@ -216,7 +216,7 @@ def _cookie(name: str, role: str, hosted: Any) -> dict[str, str]:
 
 def _clear(records: Any, queue: str, passes: int) -> None:
     """Let Ben and Cara in; Anna goes the whole way; of two passes, Ben's first category is left to a senior."""
-    from theodolite.annotation.training import admit
+    from theodolite.annotation.quality import admit
     from theodolite.demo.annotation import let_begin
 
     for name in ("ben", "cara"):

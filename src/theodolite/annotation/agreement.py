@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from django.db.models import Count, F, Max, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
-from theodolite.annotation.judges import judges_of
+from theodolite.annotation.queues import judges_of
 from theodolite.annotation.records import RecordCache
 from theodolite.annotation.review import shifts
 from theodolite.domain.annotating.discrepancy import RoomShift

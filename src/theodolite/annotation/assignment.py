@@ -10,10 +10,10 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import Case, Count, Exists, F, Min, OuterRef, Q, QuerySet, Value, When
 
-from theodolite.annotation.judges import let_judges_take
+from theodolite.annotation.quality import qualified_for
+from theodolite.annotation.queues import let_judges_take
 from theodolite.annotation.records import RecordCache
 from theodolite.annotation.rules import comes_backwards, minutes_at_work, minutes_left, most_items, next_order
-from theodolite.annotation.training import qualified_for
 from theodolite.domain.annotating.work import AnnotatorState, ItemState, QueueDesign, Reservation, ReservationState
 from theodolite.domain.choices import TopicWeight
 from theodolite.domain.errors import Conflict, InputError

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from django.db import transaction
 from django.db.models import Count, Q, QuerySet
 
-from theodolite.annotation.judges import let_judges_take
-from theodolite.annotation.queues import route_on, salt_of
+from theodolite.annotation.queues import let_judges_take, route_on, salt_of
 from theodolite.annotation.records import RecordCache
 from theodolite.annotation.rules import discrepancies, letters_for, reviewed
 from theodolite.assessment.blinding import blind_name, blinded, mask_for

@@ -11,8 +11,7 @@ from django.db import transaction
 from django.db.models import Count, Exists, Max, Min, OuterRef, QuerySet
 
 from theodolite.annotation.assignment import take
-from theodolite.annotation.judges import let_judges_take
-from theodolite.annotation.queues import count_disputed, route_on
+from theodolite.annotation.queues import count_disputed, let_judges_take, route_on
 from theodolite.annotation.records import RecordCache
 from theodolite.assessment.blinding import blind_name, blinded, mask_for, masked
 from theodolite.assessment.completeness import open_questions

@@ -11,11 +11,11 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from theodolite.annotation import assignment, cases, review, submission, threads, training
+from theodolite.annotation import assignment, cases, quality, review, submission
 from theodolite.annotation.cases import suspect
+from theodolite.annotation.quality import BACKGROUND, RULES
 from theodolite.annotation.queues import add_dialogues, designed, open_queue, queue_named
 from theodolite.annotation.rules import IMPARTIALITY_RULES
-from theodolite.annotation.training import BACKGROUND, RULES
 from theodolite.bootstrap.database import open_store
 from theodolite.config.load_context import shipped, shipped_bytes
 from theodolite.config.loading import load_study
@@ -63,10 +63,10 @@ def load_queue(hosted: HostedStudy) -> None:
 def let_begin(queue: str, participant: str) -> None:
     """Let an invented annotator have gone the way to the queue: texts read, every example practised on."""
     for subject in (BACKGROUND, RULES):
-        training.acknowledge(records(), queue, participant, subject)
-    for one in training.onboarding(records(), queue, participant).categories:
+        quality.acknowledge(records(), queue, participant, subject)
+    for one in quality.onboarding(records(), queue, participant).categories:
         for example in one.to_practise:
-            training.go_through(records(), queue, participant, one.category, example)
+            quality.go_through(records(), queue, participant, one.category, example)
 
 
 def invented_study() -> Study:
@@ -210,7 +210,7 @@ def _ask(queue: str, participant: str, claim: str, thread: dict[str, Any]) -> No
         turn=thread["turn"],
         reservation=claim,
     )
-    threads.begin_thread(records(), queue, participant, anchor, thread["text"])
+    cases.begin_thread(records(), queue, participant, anchor, thread["text"])
 
 
 def _answered(queue: str, participant: str, dialogue: str, category: str, values: dict[str, Any]) -> str:

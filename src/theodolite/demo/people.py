@@ -16,9 +16,8 @@ from theodolite.bootstrap.web_settings import KIT_CLASS
 from theodolite.config.load_context import shipped_bytes
 from theodolite.config.yaml_source import read_yaml, typed
 from theodolite.domain.application import GuardrailSite
-from theodolite.domain.event import Role
-from theodolite.events.consent import save_avoided_topics
-from theodolite.events.sessions import slot_choice
+from theodolite.domain.people.role import Role
+from theodolite.events.sessions import save_avoided_topics, slot_choice
 from theodolite.testing.assigning import people_levels
 from theodolite.web.accounts.invitations import invite, join
 from theodolite.web.events import TESTERS, event_of, host_study, server_store, study_in_files

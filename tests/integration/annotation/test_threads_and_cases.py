@@ -8,24 +8,29 @@ from tests.fakes.annotation_queue import Venue
 from theodolite.annotation.assignment import next_work, offer
 from theodolite.annotation.cases import (
     accesses,
+    begin_thread,
     case_of,
     case_page,
     cases,
     close,
     confirm,
     dismiss,
+    end_thread,
     flag,
     flag_dialogue,
     n_cases,
     notify,
     original,
+    own_threads,
     redact,
+    reply,
     restrict,
+    settled,
     suspect,
+    thread_page,
 )
 from theodolite.annotation.queues import add_dialogues
 from theodolite.annotation.submission import task
-from theodolite.annotation.threads import begin_thread, end_thread, own_threads, reply, settled, thread_page
 from theodolite.domain.annotating.case import CaseAct, CaseView, Flag, FlagKind
 from theodolite.domain.annotating.discrepancy import Anchor, AnchorKind, ThreadEnd
 from theodolite.domain.dialogue import Turn

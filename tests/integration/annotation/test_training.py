@@ -8,9 +8,7 @@ import pytest
 
 from tests.fakes.annotation_queue import RISK, STUDY, STYLE, UTILITY, Venue, a_design
 from theodolite.annotation.assignment import next_work
-from theodolite.annotation.queues import add_dialogues, open_queue
-from theodolite.annotation.submission import carry_over, first_use, n_qualified
-from theodolite.annotation.training import (
+from theodolite.annotation.quality import (
     BACKGROUND,
     RULES,
     acknowledge,
@@ -20,6 +18,8 @@ from theodolite.annotation.training import (
     onboarding,
     practise,
 )
+from theodolite.annotation.queues import add_dialogues, open_queue
+from theodolite.annotation.submission import carry_over, first_use, n_qualified
 from theodolite.domain.annotating.work import QueueCategory
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.event import AnnotationProcess

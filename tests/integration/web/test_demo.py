@@ -11,7 +11,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.contrib.sessions.backends.db import SessionStore
 from django.test import Client, RequestFactory
 
-from theodolite.annotation import cases, review, threads
+from theodolite.annotation import cases, review
 from theodolite.annotation.review import rooms
 from theodolite.bootstrap.events import event_study_context
 from theodolite.demo.doors import enter
@@ -36,7 +36,7 @@ def test_seniors_find_disputes_a_question_a_case_and_a_room_and_analysts_find_la
 
     assert Account.objects.filter(name="Bela").count() == 1
     assert review.n_disputed_items(queue.token) == 6
-    assert threads.n_threads(queue.token)[0] == 1
+    assert cases.n_threads(queue.token)[0] == 1
     assert cases.cases(queue.study)
     assert len(rooms(queue.token)) == 1
     page = client_as(Role.SENIOR).get(f"/s/{event.token}/review/").content.decode()

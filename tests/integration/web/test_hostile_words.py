@@ -25,7 +25,7 @@ from tests.fakes.annotated_event import (
     queue_token,
 )
 from theodolite.annotation import assignment
-from theodolite.annotation.training import admit
+from theodolite.annotation.quality import admit
 from theodolite.demo.annotation import let_begin
 from theodolite.domain.dialogue import Level, TurnState
 from theodolite.domain.event import Role

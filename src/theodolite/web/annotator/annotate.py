@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
-from theodolite.annotation import assignment, cases, quality, submission, threads
+from theodolite.annotation import assignment, cases, quality, submission
 from theodolite.annotation.rules import IMPARTIALITY_RULES
 from theodolite.domain.annotating.case import Flag, FlagKind
 from theodolite.domain.annotating.discrepancy import Anchor, AnchorKind, FeedbackThread, ThreadEnd
@@ -104,7 +104,7 @@ def page_of_task(task: AnnotatorTask) -> AnnotationPage:
 def frame_of(annotator: AnnotatorContext, task: AnnotatorTask) -> Frame:
     """Return what stands around the questions of a task."""
     category, token = task.reservation.category, task.reservation.token
-    own = threads.own_threads(annotator.queue, annotator.participant)
+    own = cases.own_threads(annotator.queue, annotator.participant)
     returned = {
         check.reservation: check.comment for check in quality.returned_to(annotator.queue, annotator.participant)
     }
@@ -122,7 +122,7 @@ def frame_of(annotator: AnnotatorContext, task: AnnotatorTask) -> Frame:
 
 
 def _settled(annotator: AnnotatorContext, end: ThreadEnd, category: str) -> tuple[str, ...]:
-    return tuple(text for _, text in threads.settled(annotator.queue, end=end, category=category))
+    return tuple(text for _, text in cases.settled(annotator.queue, end=end, category=category))
 
 
 def _not_written(guideline: Guideline, settled: tuple[str, ...]) -> tuple[str, ...]:
@@ -306,7 +306,7 @@ def comment(request: HttpRequest, annotator: AnnotatorContext, reservation: str)
     task = submission.task(annotator.records, reservation, annotator.participant)
     thread = request.POST.get("thread", "")
     if thread:
-        threads.reply(thread, annotator.participant, request.POST.get("text", "")[:2000])
+        cases.reply(thread, annotator.participant, request.POST.get("text", "")[:2000])
         messages.success(request, "Sent.")
         return redirect(annotator.address("sheet", reservation=reservation))
     about = request.POST.get("about", "")
@@ -319,7 +319,7 @@ def comment(request: HttpRequest, annotator: AnnotatorContext, reservation: str)
         turn=turn if kind is not AnchorKind.TURN else int(question) if question.isdecimal() else None,
         reservation=reservation,
     )
-    threads.begin_thread(
+    cases.begin_thread(
         annotator.records, annotator.queue, annotator.participant, anchor, request.POST.get("text", "")[:2000]
     )
     messages.success(request, "Sent. The answer appears here, under Comment.")

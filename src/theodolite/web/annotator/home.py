@@ -20,7 +20,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods
 
-from theodolite.annotation import assignment, quality, queues, review, training
+from theodolite.annotation import assignment, quality, queues, review
 from theodolite.annotation.assignment import CategoryCount, next_work, own_counts, own_pace
 from theodolite.annotation.records import RecordCache
 from theodolite.annotation.rules import REST_AFTER_MIN, steps_of
@@ -30,7 +30,7 @@ from theodolite.domain.errors import Conflict, InputError, NotFound
 from theodolite.domain.identity import digest
 from theodolite.domain.study import Study
 from theodolite.domain.wording import LocalisedStudy, languages_of, localised
-from theodolite.events.consent import save_avoided_topics
+from theodolite.events.sessions import save_avoided_topics
 from theodolite.testing.topics import topics_version
 from theodolite.web.access import AccessContext, allowed, open_to_all
 from theodolite.web.events import server_store
@@ -223,7 +223,7 @@ class OnboardingView:
 def onboarding_view(annotator: AnnotatorContext) -> OnboardingView:
     """Return the steps of an annotator to their queue; a queue that asks for nothing has one, the work."""
     design = annotator.design
-    onboarding = training.onboarding(annotator.records, annotator.queue, annotator.participant)
+    onboarding = quality.onboarding(annotator.records, annotator.queue, annotator.participant)
     return OnboardingView(
         steps=tuple(map(StepView, steps_of(design, onboarding))),
         categories=tuple(

@@ -9,11 +9,11 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from theodolite.annotation import review, training
+from theodolite.annotation import quality, review
+from theodolite.annotation.quality import BACKGROUND, RULES
 from theodolite.annotation.rules import examples_for
-from theodolite.annotation.training import BACKGROUND, RULES
-from theodolite.domain.annotating.discrepancy import CalibrationRoom, RoomState
-from theodolite.domain.annotating.quality import QualificationResult
+from theodolite.domain.annotating.room import CalibrationRoom, RoomState
+from theodolite.domain.annotating.training import QualificationResult
 from theodolite.domain.annotation import Answer
 from theodolite.domain.event import Role
 from theodolite.domain.guideline import Guideline
@@ -132,7 +132,7 @@ SUBJECTS = {"background": BACKGROUND, "rules": RULES}
 @annotator_view
 def read(request: HttpRequest, annotator: AnnotatorContext, subject: str) -> HttpResponse:
     """Write down that a text was read."""
-    training.acknowledge(annotator.records, annotator.queue, annotator.participant, SUBJECTS.get(subject, subject))
+    quality.acknowledge(annotator.records, annotator.queue, annotator.participant, SUBJECTS.get(subject, subject))
     messages.success(request, "Noted.")
     return redirect(annotator.address("home"))
 
@@ -163,7 +163,7 @@ def practice(request: HttpRequest, annotator: AnnotatorContext, category: str, e
             annotator.access, frame, notice="Compare with the reference answers, then submit again.", feedback=feedback
         )
     page.forget()
-    training.go_through(annotator.records, annotator.queue, annotator.participant, category, example)
+    quality.go_through(annotator.records, annotator.queue, annotator.participant, category, example)
     return _after_practice(request, annotator, category, example, len(indices))
 
 
@@ -179,7 +179,7 @@ def _after_practice(
 def _marks(page: SessionAnnotationPage, annotator: AnnotatorContext, version: str, index: int) -> dict[str, str]:
     if not page.given:
         return {}
-    marks = training.practise(annotator.records, version, annotator.participant, index, page.given)
+    marks = quality.practise(annotator.records, version, annotator.participant, index, page.given)
     return feedback_on(marks, page.given)
 
 
@@ -210,7 +210,7 @@ def qualify(request: HttpRequest, annotator: AnnotatorContext, category: str, ex
 def _handed_in(request: HttpRequest, annotator: AnnotatorContext, category: str, guideline: Guideline) -> HttpResponse:
     version, indices = _guideline(annotator, category)[1], examples_for(guideline)[1]
     values = {index: request.session.pop(f"test {version} {index}", {}) for index in indices}
-    result = training.attempt(annotator.records, annotator.queue, annotator.participant, category, values)
+    result = quality.attempt(annotator.records, annotator.queue, annotator.participant, category, values)
     request.session[f"result {version}"] = _lines(result, guideline)
     return redirect(annotator.address("result", category=category))
 
@@ -224,7 +224,7 @@ def result(request: HttpRequest, annotator: AnnotatorContext, category: str) -> 
     last_result = request.session.get(f"result {version}")
     if last_result is None:
         return redirect(annotator.address("home"))
-    is_open = category in training.onboarding(annotator.records, annotator.queue, annotator.participant).open_to
+    is_open = category in quality.onboarding(annotator.records, annotator.queue, annotator.participant).open_to
     context = {"access": annotator.access, "title": humanize(category), "found": last_result, "is_open": is_open}
     return render(request, "web/annotator/result.html", context)
 

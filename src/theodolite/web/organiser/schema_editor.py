@@ -15,8 +15,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from theodolite.annotation import queues
+from theodolite.annotation.cases import settled_threads
 from theodolite.annotation.submission import annotate_again, asked_by, dialogue_answers, past_answers, routed_counts
-from theodolite.annotation.threads import settled_threads
 from theodolite.assessment.schema_impact import drawn_again, is_same, rule_of, strata_of, touched
 from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.config import schema_editing

@@ -12,10 +12,10 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from theodolite.annotation import agreement as figures
-from theodolite.annotation import quality, training
+from theodolite.annotation import quality
 from theodolite.annotation.agreement import QuestionFigures, attributes, item_tokens, question_figures
-from theodolite.annotation.judges import demote, promote, standings
 from theodolite.annotation.listing import heavy_workloads, topic_demand
+from theodolite.annotation.queues import demote, promote, standings
 from theodolite.annotation.rules import most_by_judges
 from theodolite.domain.annotating.promotion import BesidePeople, Demotion, JudgeStanding, Promotion
 from theodolite.domain.annotating.quality import Conscientiousness
@@ -33,7 +33,7 @@ from theodolite.domain.findings.order_effect import OrderEffect
 from theodolite.domain.instrument import ScaleKind
 from theodolite.domain.people.exposure import LATELY_H, MUCH_MIN
 from theodolite.domain.people.role import Role
-from theodolite.events.consent import heavy_minutes, opt_out_tallies
+from theodolite.events.sessions import heavy_minutes, opt_out_tallies
 from theodolite.measurement.annotator_agreement import MOST_IN_PAIRS
 from theodolite.reporting.terminal.judges import validation_text
 from theodolite.reporting.words.order_effects import moved_text, shift_text, side_text
@@ -92,7 +92,7 @@ def people(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
     """Show how annotators' work looks from above, under the tokens of their memberships."""
     annotators = Membership.objects.filter(hosted=annotator.access.hosted, role=Role.ANNOTATOR.value, left_at=None)
     memberships = list(annotators.order_by("id"))
-    ways = training.onboardings(
+    ways = quality.onboardings(
         annotator.records, annotator.queue, [membership.participant for membership in memberships]
     )
     seen = {check.participant: check for check in quality.from_above(annotator.records, annotator.queue)}
@@ -125,7 +125,7 @@ def admit(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
         raise Http404
     category, reason = request.POST.get("category", ""), request.POST.get("reason", "")[:500]
     with transaction.atomic():
-        training.admit(
+        quality.admit(
             annotator.records,
             annotator.queue,
             membership.participant,

@@ -17,7 +17,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from theodolite.annotation import cases, quality, queues, review, threads
+from theodolite.annotation import cases, quality, queues, review
 from theodolite.annotation.agreement import agreement, orders
 from theodolite.annotation.listing import ROOMS, n_rooms, room_lines
 from theodolite.annotation.quality import from_above, to_review
@@ -193,7 +193,7 @@ def home(request: HttpRequest, access: AccessContext) -> HttpResponse:
         "disputed": [(humanize(dispute.category), dispute) for dispute in disputed],
         "pages": Pages(page=page, n=n_disputed, size=review.PAGE),
         "to_review": quality.to_review(annotator.records, annotator.queue),
-        "n_questions": threads.n_threads(annotator.queue)[0],
+        "n_questions": cases.n_threads(annotator.queue)[0],
         "rooms": [(humanize(found_room.category), found_room) for found_room in found_rooms],
         "room_pages": Pages(page=room_page, n=n_rooms(annotator.queue), size=ROOMS),
         "n_open": n_cases[CaseView.OPEN],

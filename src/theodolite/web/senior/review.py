@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
-from theodolite.annotation import cases, quality, queues, review, submission, threads
+from theodolite.annotation import cases, quality, queues, review, submission
 from theodolite.annotation.listing import case_lines
 from theodolite.domain.annotating.case import CaseView, SensitiveCase
 from theodolite.domain.annotating.discrepancy import (
@@ -294,17 +294,17 @@ def _shown_thread(annotator: AnnotatorContext, thread: FeedbackThread) -> ShownT
 @senior_view
 def questions(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
     """Show the threads that are open, or those that were settled, page by page."""
-    n_open, n_ended = threads.n_threads(annotator.queue)
+    n_open, n_ended = cases.n_threads(annotator.queue)
     is_open, page = request.GET.get("view") != "settled", page_number(request)
-    page_threads = threads.thread_page(annotator.queue, annotator.participant, is_open=is_open, page=page)
+    page_threads = cases.thread_page(annotator.queue, annotator.participant, is_open=is_open, page=page)
     context = {
         "access": annotator.access,
         "views": [("open", n_open, is_open), ("settled", n_ended, not is_open)],
         "is_open": is_open,
         "threads": [_shown_thread(annotator, thread) for thread in page_threads],
-        "pages": Pages(page=page, n=n_open if is_open else n_ended, size=threads.PAGE),
+        "pages": Pages(page=page, n=n_open if is_open else n_ended, size=cases.THREADS_PAGE),
         "for_guideline": [
-            (humanize(category), text) for category, text in threads.settled(annotator.queue, end=ThreadEnd.GUIDELINE)
+            (humanize(category), text) for category, text in cases.settled(annotator.queue, end=ThreadEnd.GUIDELINE)
         ],
         "ends": [(end.name.lower(), end.value) for end in ThreadEnd],
     }
@@ -316,14 +316,14 @@ def questions(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse
 @senior_view
 def answer(request: HttpRequest, annotator: AnnotatorContext, thread: str) -> HttpResponse:
     """Answer in a thread, and end it where one says so."""
-    if not threads.is_thread_of(annotator.queue, thread):
+    if not cases.is_thread_of(annotator.queue, thread):
         raise Http404
     text, end = request.POST.get("text", "")[:4000], request.POST.get("end", "")
     with transaction.atomic():
-        threads.reply(thread, annotator.participant, text, senior=True)
+        cases.reply(thread, annotator.participant, text, senior=True)
         ended = next((thread_end for thread_end in ThreadEnd if thread_end.name.lower() == end), None)
         if ended is not None:
-            threads.end_thread(thread, ended, by=annotator.participant, text=request.POST.get("settled", "")[:4000])
+            cases.end_thread(thread, ended, by=annotator.participant, text=request.POST.get("settled", "")[:4000])
             annotator.access.audit("resolved a thread", f"thread {thread}", end=ended.value)
     messages.success(request, "Answered." if ended is None else "Answered and resolved.")
     return redirect(page_of(annotator, "questions"))
@@ -375,7 +375,7 @@ def case_list(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse
         ],
         "view": view.name.lower(),
         "cases": case_lines(annotator.records, annotator.queue, view, reader=annotator.participant, page=page),
-        "pages": Pages(page=page, n=counts[view], size=cases.PAGE),
+        "pages": Pages(page=page, n=counts[view], size=cases.CASES_PAGE),
     }
     return render(request, "web/senior/cases.html", context)
 

@@ -27,7 +27,6 @@ from theodolite.domain.scenario import Scenario, strategy_title
 from theodolite.domain.strategy import OWN_WAY, Attempt, AttemptOutcome, Strategy
 from theodolite.domain.study import Study
 from theodolite.domain.wording import CONSENT, TITLE, WARNING, LocalisedStudy, goal_part, languages_of, task_part
-from theodolite.events.consent import is_limit_reached
 from theodolite.events.context import EventContext
 from theodolite.events.rules import (
     STANDS_STILL,
@@ -41,7 +40,13 @@ from theodolite.events.rules import (
     started_order,
     step_in_session,
 )
-from theodolite.events.sessions import capacity_left, expected_sessions, next_session_index, stratum_of
+from theodolite.events.sessions import (
+    capacity_left,
+    expected_sessions,
+    is_limit_reached,
+    next_session_index,
+    stratum_of,
+)
 from theodolite.testing.opening import Openness
 from theodolite.testing.strategies.catalogue import APPROACHES
 from theodolite.testing.topics import topics_version

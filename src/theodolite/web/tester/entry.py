@@ -26,10 +26,10 @@ from theodolite.domain.people.withdrawal import Withdrawal
 from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
 from theodolite.domain.strategy import AttemptOutcome
 from theodolite.domain.wording import SCREENING
-from theodolite.events.consent import acknowledge, is_limit_reached, opt_out, save_profile
 from theodolite.events.context import EventContext
 from theodolite.events.results import stored_data, time_text
 from theodolite.events.rules import Step
+from theodolite.events.sessions import acknowledge, is_limit_reached, opt_out, save_profile
 from theodolite.web.access import audit, open_to_all
 from theodolite.web.accounts.invitations import completion_of, screened_out_code
 from theodolite.web.events import event_of

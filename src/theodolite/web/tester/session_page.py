@@ -21,9 +21,16 @@ from theodolite.domain.live import LiveDialogue, LiveTurn
 from theodolite.domain.persona import AttemptOutcome
 from theodolite.domain.session import Pauser, Session
 from theodolite.events.chat import refusal_of, session_time_left_s
-from theodolite.events.consent import acknowledge, exposure_of
 from theodolite.events.rules import Step
-from theodolite.events.sessions import avoided_scenarios, pause_session, prepare_session, resume_session, start_session
+from theodolite.events.sessions import (
+    acknowledge,
+    avoided_scenarios,
+    exposure_of,
+    pause_session,
+    prepare_session,
+    resume_session,
+    start_session,
+)
 from theodolite.web.models import HostedStudy, UnsentText
 from theodolite.web.participants import told_topics_in
 from theodolite.web.safe_text import safe_html

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from tests.fakes.annotated_event import a_room, answer_everything, participant_of, queue_token
 from theodolite.annotation import assignment, review, submission
-from theodolite.annotation.training import BACKGROUND, RULES, acknowledge
+from theodolite.annotation.quality import BACKGROUND, RULES, acknowledge
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.dialogue import Level
 from theodolite.store.models import DialogueRow, RunRow

@@ -9,8 +9,7 @@ import pytest
 from django.urls import reverse
 
 from tests.fakes.annotated_event import queue_token
-from theodolite.annotation.judges import promoted
-from theodolite.annotation.queues import open_queue
+from theodolite.annotation.queues import open_queue, promoted
 from theodolite.demo.annotation import design_of, invented_study
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import Annotator, ModelJudge

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from tests.fakes.annotated_event import answer_everything, queue_token
-from theodolite.annotation import assignment, cases, submission, threads
+from theodolite.annotation import assignment, cases, submission
 from theodolite.annotation.quality import make_gold
 from theodolite.demo.annotation import let_begin
 from theodolite.domain.annotating.case import Flag, FlagKind
@@ -40,7 +40,7 @@ def work(event, who, dialogues, choose):
         answer_everything(taken.token, who, choose)
         cases.flag(taken.token, who, Flag(kind=FlagKind.TECHNICAL, turn=1, note=choose))
         anchor = Anchor(kind=AnchorKind.DIALOGUE, category="risk_assessment", reservation=taken.token)
-        threads.begin_thread(records(), queue, who, anchor, "Is it so?")
+        cases.begin_thread(records(), queue, who, anchor, "Is it so?")
         submission.submit(records(), taken.token, who)
 
 

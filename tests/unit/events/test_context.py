@@ -9,7 +9,7 @@ from theodolite.domain.identity import canonical_json
 from theodolite.domain.live import BroughtDialogue, RecordedTurn
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.scenario import TestPacket as Packet
-from theodolite.events.imports import import_dialogues
+from theodolite.events.context import import_dialogues
 from theodolite.events.sessions import end_session
 from theodolite.testing.planning import draw_plan
 
