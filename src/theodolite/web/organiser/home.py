@@ -25,6 +25,7 @@ from django.views.decorators.http import require_http_methods
 
 from theodolite.config.starters import StarterKind, write_starter
 from theodolite.config.study import pack_names
+from theodolite.config.yaml_source import InvalidStudyError, render_diagnostics
 from theodolite.domain.criteria import CriteriaSubject, StatedCriteria
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.identity import version_of

@@ -20,7 +20,6 @@ from theodolite.annotation.submission import carry_over, first_use, n_qualified
 from theodolite.assessment.completeness import current
 from theodolite.assessment.schema_changes import CategoryChange, Fate, is_alike, schema_changes
 from theodolite.bootstrap.plugins import resource_resolver
-from theodolite.config.diagnostics import InvalidStudyError, LocatedDiagnostic, render_diagnostics
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.config.schema_editing import (
     LONGEST,
@@ -31,6 +30,7 @@ from theodolite.config.schema_editing import (
     schema_path,
     schema_text,
 )
+from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic, render_diagnostics
 from theodolite.domain.annotating.blind import BlindDialogue, BlindReference, BlindTurn
 from theodolite.domain.errors import Conflict, InputError, NotFound, StudyError
 from theodolite.domain.guideline import Guideline

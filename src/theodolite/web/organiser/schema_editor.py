@@ -22,7 +22,7 @@ from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.config import schema_editing
 from theodolite.config.instruments import SCHEMA_FOLDER
 from theodolite.config.schema_editing import schema_path
-from theodolite.config.yaml_source import read_yaml
+from theodolite.config.yaml_source import InvalidStudyError, read_yaml, render_diagnostics
 from theodolite.domain.annotating.rewording import (
     DialogueAnswers,
     MeasuredShift,

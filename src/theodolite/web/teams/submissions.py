@@ -22,7 +22,7 @@ from django.utils import timezone
 
 from theodolite.bootstrap.conformance import connection_fault
 from theodolite.bootstrap.credentials import key_variable
-from theodolite.config.resources import shipped_files
+from theodolite.config.load_context import shipped_files
 from theodolite.domain.application import AriaClass, Connection, GuardrailSite, HttpEndpoint
 from theodolite.domain.errors import Conflict, InputError, TemplateError, TheodoliteError
 from theodolite.domain.identity import digest
