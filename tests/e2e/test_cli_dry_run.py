@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from theodolite.demo.studies import lay_out_event
-from theodolite.rehearsal.annotating import MOST_SITTINGS
+from theodolite.dry_run.bots import MOST_ANNOTATIONS
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -26,8 +26,8 @@ levels:
 """
 
 
-def rehearse(folder: Path, *words: str) -> tuple[int, dict[str, Any]]:
-    """Rehearse the study of a folder and return exit code and object."""
+def run_event(folder: Path, *words: str) -> tuple[int, dict[str, Any]]:
+    """Run the event of the study of a folder and return exit code and object."""
     command = [sys.executable, "-m", "theodolite", "dry-run", "study", "--no-pictures", "--json", *words]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.stdout, done.stderr
@@ -36,11 +36,11 @@ def rehearse(folder: Path, *words: str) -> tuple[int, dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
-    folder = tmp_path_factory.mktemp("rehearsal")
+    folder = tmp_path_factory.mktemp("dry-run")
     lay_out_event(folder / "study")
     before = sorted((folder / "study").rglob("*"))
-    code, told = rehearse(folder, "--people", "2")
-    assert code == 0, told["troubles"]
+    code, told = run_event(folder, "--people", "2")
+    assert code == 0, told["problems"]
     assert sorted((folder / "study").rglob("*")) == before
     return folder, told
 
@@ -49,7 +49,7 @@ def test_every_bot_came_to_the_end(played: tuple[Path, dict[str, Any]]) -> None:
     folder, told = played
 
     assert told["people"] == {"red teaming": 2, "field testing": 2}
-    assert (told["through"], told["sheets"], told["troubles"]) == (4, 8, [])
+    assert (told["completed"], told["questionnaires"], told["problems"]) == (4, 8, [])
     cells = [(cell["level"], cell["application"], cell["sessions"], cell["failed"]) for cell in told["cells"]]
     assert cells == [
         ("field testing", "careful-toy", 2, 0),
@@ -65,7 +65,7 @@ def test_bots_annotate_what_was_said(played: tuple[Path, dict[str, Any]]) -> Non
     folder, told = played
     kept = {file.name for file in (folder / told["folder"]).iterdir()}
 
-    assert (told["annotators"], told["sittings"]) == (2, 2 * MOST_SITTINGS)
+    assert (told["annotators"], told["annotations"]) == (2, 2 * MOST_ANNOTATIONS)
     assert {"annotator-annotate-d.html", "senior-review-agreement.html", "senior-review.html"} <= kept
 
 
@@ -87,9 +87,9 @@ def test_a_dead_application_is_named_as_the_one_at_fault(tmp_path: Path) -> None
     (tmp_path / "study" / "study.yaml").write_text(DEAD, encoding="utf-8")
     (tmp_path / "study" / "app.py").write_text("def reply(prompt):\n    raise ConnectionError('no power')\n")
 
-    code, told = rehearse(tmp_path)
+    code, told = run_event(tmp_path)
 
     assert code == 1
-    assert {(one["party"], one["who"]) for one in told["troubles"]} == {("application", "green")}
+    assert {(one["source"], one["who"]) for one in told["problems"]} == {("application", "green")}
     assert all(cell["failed"] == cell["turns"] > 0 for cell in told["cells"])
-    assert (told["through"], told["results"]) == (1, "")
+    assert (told["completed"], told["results"]) == (1, "")

@@ -96,7 +96,7 @@ def _expire() -> dict[str, Any]:
 
 def _study() -> Study:
     """Return the invented study with a judge."""
-    from theodolite.demo.annotation import invented_study
+    from theodolite.demo.people import invented_study
 
     study = invented_study()
     return replace(study, annotators=(*study.annotators, JUDGE), models=(*study.models, MODEL))
@@ -187,7 +187,7 @@ def _validate() -> dict[str, Any]:
 
 def _make(passes: int) -> dict[str, Any]:
     from theodolite.annotation.queues import add_dialogues, open_queue
-    from theodolite.demo.annotation import design_of, keep_dialogues
+    from theodolite.demo.people import design_of, keep_dialogues
     from theodolite.web.annotator.home import records
     from theodolite.web.models import HostedStudy
 
@@ -217,7 +217,7 @@ def _cookie(name: str, role: str, hosted: Any) -> dict[str, str]:
 def _clear(records: Any, queue: str, passes: int) -> None:
     """Let Ben and Cara in; Anna goes the whole way; of two passes, Ben's first category is left to a senior."""
     from theodolite.annotation.quality import admit
-    from theodolite.demo.annotation import let_begin
+    from theodolite.demo.people import let_begin
 
     for name in ("ben", "cara"):
         let_begin(queue, name)

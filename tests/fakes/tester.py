@@ -11,8 +11,7 @@ from playwright.sync_api import Page
 
 from theodolite.bootstrap.page_checks import Form, PageAnswer
 from theodolite.domain.dialogue import Level
-from theodolite.rehearsal.visitor import HttpVisitor, Visitor
-from theodolite.rehearsal.walking import Part, TesterBot
+from theodolite.dry_run.bots import BotProfile, HttpVisitor, TesterBot, Visitor
 
 __all__ = ["BrowserVisitor", "ClientVisitor", "Form", "HttpTester", "PageAnswer", "bot_with"]
 
@@ -81,15 +80,17 @@ class BrowserVisitor(Visitor):
         return PageAnswer(self._page.url, answer.status, str(answer.headers), answer.text())
 
 
-def bot_with(visitor: Visitor, event: str, level: Level, part: Part | None = None, *, sessions: int = 1) -> TesterBot:
-    """Return the bot of rehearsals at the first page of a signed-in tester.
+def bot_with(
+    visitor: Visitor, event: str, level: Level, profile: BotProfile | None = None, *, sessions: int = 1
+) -> TesterBot:
+    """Return the bot of dry runs at the first page of a signed-in tester.
 
     Args:
         visitor: Signed in as a tester.
         event: Token of the event.
         level: Of testing.
-        part: Whom it plays.
+        profile: Its answers about itself.
         sessions: That it holds; count.
     """
     visitor.get(f"{visitor.base}/s/{event}/test/")
-    return TesterBot(visitor, level, seat=1, sessions=sessions, part=part)
+    return TesterBot(visitor, level, slot=1, sessions=sessions, profile=profile)

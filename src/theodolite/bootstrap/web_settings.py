@@ -66,7 +66,7 @@ def serving_settings(
         "SECRET_KEY": secret_key,
         "INSTALLED_APPS": [*store["INSTALLED_APPS"], *_APPLICATIONS],
         "MIDDLEWARE": _MIDDLEWARE,
-        "ROOT_URLCONF": f"{DEMO}.doors" if demo else f"{WEB}.urls",
+        "ROOT_URLCONF": f"{DEMO}.event" if demo else f"{WEB}.urls",
         "TEMPLATES": [_TEMPLATES],
         "STATIC_URL": static_address(folders),
         "STATIC_FOLDERS": folders,

@@ -12,13 +12,12 @@ from theodolite.cli.arguments import json_option, study_argument
 from theodolite.cli.permission import permission_options, permit_paths, permit_run
 
 if TYPE_CHECKING:
-    from theodolite.rehearsal.counting import Trouble
-    from theodolite.rehearsal.playing import Rehearsed
+    from theodolite.dry_run.event import DryRunResult, Problem
 
 WIDTH = 80
 """Columns of the summary; count."""
 
-_MOST_TROUBLES = 12
+_MOST_PROBLEMS = 12
 _HEAD = 10
 
 
@@ -56,79 +55,79 @@ def dry_run(study: str, *, people: int | None, out: str, no_pictures: bool, as_j
     """  # noqa: D301 - click's mark for "keep these lines"
     from theodolite.bootstrap.plugins import resource_resolver
     from theodolite.config.loading import load_study
-    from theodolite.rehearsal.playing import rehearse as play
+    from theodolite.dry_run.event import run_event
 
     permit_paths(study)
     permit_run(load_study(study, resolver=resource_resolver()))
-    rehearsed = play(
-        study, out=out, people=people, with_pictures=not no_pictures, tell=lambda line: click.echo(line, err=True)
+    result = run_event(
+        study, out=out, people=people, with_pictures=not no_pictures, report=lambda line: click.echo(line, err=True)
     )
-    code = 1 if rehearsed.troubles else 0
+    code = 1 if result.problems else 0
     if as_json:
         from theodolite.cli.json_output import as_line
 
-        click.echo(as_line({"exit_code": code, **asdict(rehearsed)}))
+        click.echo(as_line({"exit_code": code, **asdict(result)}))
     else:
-        click.echo(summary_of(rehearsed, study))
+        click.echo(summary_of(result, study))
     return code
 
 
-def summary_of(rehearsed: Rehearsed, study: str) -> str:
-    """Return what a rehearsal brought, in lines of 80 columns."""
-    return "\n".join([*_head(rehearsed), *_cells(rehearsed), *_troubles(rehearsed), *_foot(rehearsed, study)])
+def summary_of(result: DryRunResult, study: str) -> str:
+    """Return the summary in lines of 80 columns."""
+    return "\n".join([*_head(result), *_cells(result), *_problem_lines(result), *_foot(result, study)])
 
 
-def _head(rehearsed: Rehearsed) -> list[str]:
+def _head(result: DryRunResult) -> list[str]:
     from theodolite.reporting.words.figures import number_of
 
-    people = ", ".join(f"{n} {level}" for level, n in rehearsed.people.items())
-    sessions = sum(cell.sessions for cell in rehearsed.cells)
-    counts = ((sessions, "session"), (rehearsed.sheets, "questionnaire"), (rehearsed.pages, "page"))
+    people = ", ".join(f"{n} {level}" for level, n in result.people.items())
+    sessions = sum(cell.sessions for cell in result.cells)
+    counts = ((sessions, "session"), (result.questionnaires, "questionnaire"), (result.pages, "page"))
     return [
-        f"Bots      {people}; {rehearsed.through} of {sum(rehearsed.people.values())} came to the end",
-        f"Held      {', '.join(number_of(n, noun) for n, noun in counts)}",
-        *_annotated(rehearsed),
-        f"Took      {rehearsed.took_s / 60:.1f} minutes",
+        f"Bots      {people}; {result.completed} of {sum(result.people.values())} completed the event",
+        f"Completed {', '.join(number_of(n, noun) for n, noun in counts)}",
+        *_annotated(result),
+        f"Took      {result.took_s / 60:.1f} minutes",
     ]
 
 
-def _annotated(rehearsed: Rehearsed) -> list[str]:
-    if not rehearsed.annotators:
+def _annotated(result: DryRunResult) -> list[str]:
+    if not result.annotators:
         return []
-    return [f"Annotated {rehearsed.sittings:,} times a dialogue by a category, by {rehearsed.annotators} bots"]
+    return [f"Annotated {result.annotations:,} times a dialogue by a category, by {result.annotators} bots"]
 
 
-def _cells(rehearsed: Rehearsed) -> list[str]:
+def _cells(result: DryRunResult) -> list[str]:
     head = f"{'Level':<18}{'Application':<26}{'Dialogues':>10}{'Prompts':>10}{'No reply':>12}"
     rows = [
         f"{_cut(cell.level, 17):<18}{_cut(cell.application, 25):<26}"
         f"{cell.dialogues:>10,}{cell.turns:>10,}{cell.failed:>12,}"
-        for cell in rehearsed.cells
+        for cell in result.cells
     ]
-    dead = sorted({cell.application for cell in rehearsed.cells if cell.is_dead})
+    dead = sorted({cell.application for cell in result.cells if cell.is_dead})
     return ["", head, *rows, *(_line("DEAD", f"{name} answered no prompt at all") for name in dead), ""]
 
 
-def _troubles(rehearsed: Rehearsed) -> list[str]:
-    if not rehearsed.troubles:
+def _problem_lines(result: DryRunResult) -> list[str]:
+    if not result.problems:
         return ["Failed    nothing"]
-    shown = [_trouble(each) for each in rehearsed.troubles[:_MOST_TROUBLES]]
-    more = len(rehearsed.troubles) - len(shown)
+    shown = [_problem_line(problem) for problem in result.problems[:_MOST_PROBLEMS]]
+    more = len(result.problems) - len(shown)
     return [*shown, *([f"          and {more} more; --json has them all"] if more else [])]
 
 
-def _trouble(trouble: Trouble) -> str:
-    return _line("Failed", f"{trouble.party.value} {trouble.who}, {trouble.n} x: {trouble.what}")
+def _problem_line(problem: Problem) -> str:
+    return _line("Failed", f"{problem.source.value} {problem.who}, {problem.n} x: {problem.what}")
 
 
-def _foot(rehearsed: Rehearsed, study: str) -> list[str]:
-    drawn = "none" if rehearsed.pictures is None else str(rehearsed.pictures)
-    why = ": no Chromium was found, or none was wanted" if rehearsed.pictures is None else ""
+def _foot(result: DryRunResult, study: str) -> list[str]:
+    drawn = "none" if result.pictures is None else str(result.pictures)
+    why = ": no Chromium was found, or --no-pictures was given" if result.pictures is None else ""
     return [
-        *(_line("Missing", f"{text}; the event does not open without") for text in rehearsed.missing),
-        f"Pages     {rehearsed.folder}",
+        *(_line("Missing", f"{text}; the event does not open without") for text in result.missing),
+        f"Pages     {result.folder}",
         f"Pictures  {drawn}{why}",
-        f"Measured  {rehearsed.results or 'nothing: no dialogue was held'}",
+        f"Measured  {result.results or 'nothing: no dialogue was completed'}",
         f"Next: theodolite serve {shlex.quote(study)}",
     ]
 

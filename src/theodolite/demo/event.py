@@ -1,15 +1,79 @@
-"""The demo event of `serve --demo`: loads shipped files through the services of the web app."""
+"""The demo event of `serve --demo`: its studies, testers and one-click accounts, loaded from shipped files."""
 
 from __future__ import annotations
 
+import asyncio
+import csv
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from theodolite.demo.annotation import load_queue, load_review
-from theodolite.demo.people import load_gate, load_kitchen, load_members
+from django.conf import settings
+from django.contrib.auth import login, logout
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import path
+from django.utils.text import slugify
+from django.views.decorators.http import require_POST
+
+from theodolite.bootstrap.api import Silent
+from theodolite.bootstrap.database import open_store
+from theodolite.bootstrap.events import event_study_context, open_event
+from theodolite.bootstrap.exchange import import_labels
+from theodolite.bootstrap.running import run_study
+from theodolite.bootstrap.study_context import StudyContext
+from theodolite.config.label_imports import ImportColumns
+from theodolite.config.load_context import shipped_bytes
+from theodolite.config.permissions import WORKSPACE_NAME
+from theodolite.config.yaml_source import read_yaml, typed
+from theodolite.demo.people import (
+    account_of,
+    load_gate,
+    load_kitchen,
+    load_members,
+    load_queue,
+    load_review,
+    people_file,
+)
 from theodolite.demo.studies import kitchen_of, lay_out_event
-from theodolite.demo.testers import load_combined_review, load_labels, load_testers
+from theodolite.domain.annotation import Answer, Outcome
+from theodolite.domain.choices import Impact, UserType
+from theodolite.domain.codings.coding import Code, Codebook, OpenAnswer
+from theodolite.domain.dialogue import Dialogue, Level, TesterType, TurnState
+from theodolite.domain.findings.risks import CombinedReview
+from theodolite.domain.identity import digest, version_of
+from theodolite.domain.instrument import Question
+from theodolite.domain.live import LiveEnding
+from theodolite.domain.people.participant import PersonProfile
+from theodolite.domain.people.role import Role
+from theodolite.domain.people.session import Session
+from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
+from theodolite.domain.strategy import Strategy
+from theodolite.domain.study import Study
+from theodolite.domain.tried import TRIED
+from theodolite.events.chat import finish_turn, send_prompt
+from theodolite.events.coding import (
+    coding_project,
+    notes_in,
+    release_quote,
+    resolve_disagreement,
+    save_codebook,
+    save_coding,
+)
+from theodolite.events.context import EventContext
+from theodolite.events.sessions import end_session, start_session
+from theodolite.execution.clients import Clients
+from theodolite.store.django_store import DjangoStore
+from theodolite.testing.people import scenario_sight
+from theodolite.usecases.measuring import keep_review, reviews_of
+from theodolite.usecases.running import RunOptions
+from theodolite.web.access import open_to_all
+from theodolite.web.accounts.invitations import invitation_path
 from theodolite.web.events import server_store
-from theodolite.web.models import HostedStudy
+from theodolite.web.models import Account, HostedStudy, Invitation, Membership
+from theodolite.web.tester.context import Unreadable, with_note
+from theodolite.web.urls import urlpatterns as web_addresses
 
 
 def opening_lines(folder: str) -> tuple[str, ...]:
@@ -43,3 +107,321 @@ def furnish(hosted: HostedStudy) -> None:
     load_combined_review(hosted)
     load_gate(hosted)
     load_kitchen(kitchen_of(Path(hosted.folder)))
+
+
+_BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
+
+
+@open_to_all
+def doors(request: HttpRequest) -> HttpResponse:
+    """Offer every person of the event."""
+    told = people_file()
+    offered = {
+        "people": [(slugify(role), role, name) for role, name in told["people"].items()],
+        "gate": [(slug, one["says"], one["name"]) for slug, one in told["gate"].items()],
+        "kitchen": [(slug, one["says"], one["name"]) for slug, one in told["kitchen"]["doors"].items()],
+    }
+    return render(request, "web/accounts/demo.html", offered)
+
+
+@require_POST
+def enter(request: HttpRequest, role: str) -> HttpResponse:
+    """Sign one in as a person of the event; who has only been invited finds the invitation."""
+    account: Account | None = account_of(role)
+    gate = people_file()["gate"]
+    if account is None and role in gate:
+        name = gate[role]["name"]
+        invited = Invitation.objects.filter(name=name, hosted__isnull=False).order_by("pk").first()
+        if invited is not None and invited.used_at is None:
+            logout(request)
+            return redirect(invitation_path(invited))
+        came = invited.membership if invited else Membership.objects.filter(account__name=name).order_by("pk").first()
+        account = came.account if came else None
+    if account is None:
+        raise Http404
+    login(request, account, backend=_BACKEND)
+    return redirect("home")
+
+
+open_to_all(enter)
+
+
+urlpatterns = [
+    *web_addresses,
+    path("demo/", doors, name="demo"),
+    path("demo/as/<slug:role>/", enter, name="demo_enter"),
+]
+
+
+FILE = "demo/testers.yaml"
+"""What the invented testers said, among the shipped resources."""
+
+
+WAYS = "ways of attack"
+"""Name of the codebook for what red teamers noted."""
+
+
+TALKED = "The tone is ours, not the tester's."
+"""What the two coders wrote where they came to agree."""
+
+
+BEYOND = 1000
+"""Seat of the first of them: the planned seats stay free for those who look around."""
+
+
+Told = Mapping[str, Any]
+
+
+_GUIDELINE = "risk-assessment"
+
+
+_FLAGS = ("released", "withheld")
+
+
+_COLUMNS = ImportColumns(dialogue="dialogue", annotator="annotator")
+
+
+def load_testers(hosted: HostedStudy) -> None:
+    """Store sessions, answers and codings if there are none; must not run in a transaction."""
+    workspace = settings.WORKSPACE or Path(WORKSPACE_NAME)
+    store = open_store(workspace, settings.DATABASE_URL)
+    try:
+        if not store.events.sessions.in_study(hosted.name):
+            _load(hosted, open_event(hosted.folder, store, workspace=Path(workspace)).event, store)
+    finally:
+        store.disconnect()
+
+
+def _load(hosted: HostedStudy, event: EventContext, store: DjangoStore) -> None:
+    told = told_of_testers()
+    sessions = {
+        (number, application): _session_held(event, store, told, tester, number, application)
+        for number, tester in enumerate(told["testers"])
+        for application in (one.name for one in event.study.applications)
+    }
+    _code(hosted, event, store, told, sessions)
+
+
+def load_combined_review(hosted: HostedStudy) -> None:
+    """Let somebody have read one of the sessions together with its answers, where nobody has."""
+    workspace = settings.WORKSPACE or Path(WORKSPACE_NAME)
+    store = open_store(workspace, settings.DATABASE_URL)
+    try:
+        event = open_event(hosted.folder, store, workspace=Path(workspace)).event
+        if not reviews_of(store, event.study):
+            keep_review(store, event.study, event.run, _review(hosted, event.study))
+    finally:
+        store.disconnect()
+
+
+def _review(hosted: HostedStudy, study: Study) -> CombinedReview:
+    number, application, risk, found, magnitude, why = told_of_testers()["reviewed"]
+    return CombinedReview(
+        study=study.name,
+        risk=risk,
+        session=_key(number, application),
+        materialised=found == "yes",
+        reviewer=_participant(hosted, Role.ANALYST),
+        rationale=why,
+        magnitude=magnitude,
+        impact=Impact.NEGATIVE,
+    )
+
+
+def _key(number: int, application: str) -> str:
+    """Return the key of the session of a tester with an application."""
+    return digest("demo session", str(number), application)
+
+
+def told_of_testers() -> Told:
+    """Return what the shipped file says of the invented testers."""
+    found: Told = typed(read_yaml(shipped_bytes(FILE) or b"", FILE).content)
+    return found
+
+
+def _session_held(
+    event: EventContext, store: DjangoStore, told: Told, tester: Told, number: int, application: str
+) -> QuestionnaireResponse:
+    """Let one tester hold one session and answer its questionnaire."""
+    level, own = Level(tester["level"]), tester[application]
+    session = _session(event, level, number, application)
+    store.add_profile(session.participant, _profile(level, str(tester["age"])), now=event.clock.now())
+    store.events.sessions.add(session)
+    start_session(event, session.key)
+    for reply in own["said"]:
+        prompt, text = told["replies"][reply]
+        turn, _ = send_prompt(event, session.key, prompt)
+        finish_turn(event, turn.key, LiveEnding(state=TurnState.COMPLETE, text=text, latency_s=0.4, waited_s=1.0))
+    _note(store, session.key, own.get("tried", ()))
+    done = own["choices"].get("done")
+    end_session(event, session.key, task_done=None if done is None else done == "yes")
+    questionnaire = next(
+        one for one in event.study.questionnaires if one.name == f"tv-spoilers-{level.value.replace(' ', '-')}"
+    )
+    numbers = dict(zip(told["asked"][level.value], own["numbers"], strict=True))
+    response = QuestionnaireResponse(
+        session=session.key,
+        participant=session.participant,
+        questionnaire=questionnaire.name,
+        instrument_version=version_of(questionnaire),
+        answers=tuple(_answers(questionnaire, {**numbers, **own["choices"], **_texts(own)})),
+        submitted=True,
+    )
+    store.events.responses.add(response)
+    return response
+
+
+def _note(store: DjangoStore, session: str, tried: Sequence[Mapping[str, str]]) -> None:
+    """Keep what a red teamer noted about the one dialogue of a session."""
+    (dialogue,) = store.events.dialogues.of_session(session)
+    strategies: tuple[Strategy, ...] = ()
+    for form in tried:
+        found = with_note(strategies, form, dialogue=dialogue.key, n_turns=len(dialogue.turns))
+        strategies = strategies if isinstance(found, Unreadable) else found
+    if strategies:
+        store.events.dialogues.set_strategies(dialogue.key, strategies)
+
+
+def _texts(own: Told) -> dict[str, str]:
+    return {name: str(own[name]) for name in ("open", "strategies") if own.get(name)}
+
+
+def _profile(level: Level, age: str) -> PersonProfile:
+    kind = UserType.ADVERSARIAL if level is Level.RED_TEAMING else UserType.EVERYDAY
+    return PersonProfile(user_type=kind, languages=("en",), groups={"age": age})
+
+
+def _session(event: EventContext, level: Level, number: int, application: str) -> Session:
+    study, scenario = event.study, event.study.scenarios[0]
+    names = [one.name for one in study.applications]
+    place = (names.index(application) + number) % len(names)
+    return Session(
+        key=_key(number, application),
+        study=study.name,
+        edition=version_of(study),
+        run=event.run.key,
+        participant=digest("demo tester", str(number))[:24],
+        level=level,
+        scenario=scenario.name,
+        scenario_version=scenario_sight(scenario),
+        application=application,
+        application_version=study.application_version(application),
+        seat=BEYOND + number,
+        place=place,
+        alias=f"Application {'KM'[place]}",
+    )
+
+
+def _answers(questionnaire: Questionnaire, given: Mapping[str, Any]) -> Iterator[Answer]:
+    """Yield an answer to each question that was asked: what nobody gave is missing, what was not opened is nowhere."""
+    values = {name: str(value) for name, value in given.items()}
+    for question in questionnaire.instrument.questions:
+        if question.name in values:
+            yield Answer(question=question.name, outcome=Outcome.ANSWERED, value=values[question.name])
+        elif _was_asked(question, questionnaire, values) and not question.is_optional:
+            yield Answer(question=question.name, outcome=Outcome.MISSING)
+
+
+def _was_asked(question: Question, questionnaire: Questionnaire, values: Mapping[str, str]) -> bool:
+    if question.when is None:
+        return True
+    value = values.get(question.when.question)
+    scale = questionnaire.instrument.question(question.when.question).scale
+    return value is not None and question.when.holds(value, scale)
+
+
+def _code(
+    hosted: HostedStudy,
+    event: EventContext,
+    store: DjangoStore,
+    told: Told,
+    sessions: Mapping[tuple[int, str], QuestionnaireResponse],
+) -> None:
+    """Let the analyst and the senior code some answers, talk about one, and release a few."""
+    coders = [_participant(hosted, role) for role in (Role.ANALYST, Role.SENIOR)]
+    study, given = event.study, store.events.responses.in_study(event.study.name)
+    save_codebook(store, _codebook(study, told["codes"], coders[0]))
+    save_codebook(store, _codebook(study, told["ways"], coders[0], name=WAYS, covers=(_tried("").place,)))
+    room = coding_project(store, study, (*given, *notes_in(study, store.events.dialogues.summaries(study.name))))
+    coded = [(_about(sessions[number, application]), codings) for number, application, *codings in told["codings"]]
+    coded += [(_tried(sessions[number, app].session), codings) for number, app, *codings in told["tried"]]
+    for answer, codings in coded:
+        for coder, names in zip(coders, codings, strict=False):
+            save_coding(store, room, answer, coder, names, "")
+        if len(codings) > len(coders):
+            told_apart = coding_project(store, study, given)
+            resolve_disagreement(store, told_apart, answer, codings[-1], by=coders[0], rationale=TALKED)
+    for number, application, hidden in told["quotes"]:
+        release_quote(store, room, _about(sessions[number, application]), _words(hidden), by=coders[0])
+
+
+def _codebook(study: Study, codes: Sequence[Told], by: str, **facts: Any) -> Codebook:
+    written = tuple(Code(**{name: str(words) for name, words in code.items()}) for code in codes)
+    return Codebook(study=study.name, codes=written, revision=0, by=by, **facts)
+
+
+def _tried(session: str) -> OpenAnswer:
+    (question,) = TRIED.instrument.questions
+    return OpenAnswer(session=session, questionnaire=TRIED.name, question=question.name)
+
+
+def _words(hidden: Sequence[object]) -> list[str]:
+    return [str(word) for word in hidden]
+
+
+def _about(response: QuestionnaireResponse) -> OpenAnswer:
+    return OpenAnswer(session=response.session, questionnaire=response.questionnaire, question="open")
+
+
+def _participant(hosted: HostedStudy, role: Role) -> str:
+    return Membership.objects.get(hosted=hosted, role=role.value).participant
+
+
+def load_labels(hosted: HostedStudy) -> None:
+    """Run the scripts of the event's study and take the labels in; what is there already is not asked again."""
+    workspace = Path(settings.WORKSPACE or WORKSPACE_NAME)
+    store = open_store(workspace, settings.DATABASE_URL)
+    try:
+        context = event_study_context(hosted.folder, workspace, store)
+        if not context.is_finished():
+            asyncio.run(_held(context))
+            _labelled(context)
+    finally:
+        store.disconnect()
+
+
+async def _held(context: StudyContext) -> None:
+    await run_study(context, RunOptions(), progress=Silent(), before_asking=_ask_nobody)
+
+
+async def _ask_nobody(context: StudyContext, clients: Clients, options: RunOptions) -> None:
+    """Let the run begin: its applications are functions of this package, so that no endpoint can be asleep."""
+
+
+def _labelled(context: StudyContext) -> None:
+    told = told_of_testers()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "labels.csv"
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["dialogue", "annotator", "guideline", "question", "answer"])
+            writer.writerows(
+                row for dialogue in context.evidence().archive.dialogues() for row in _rows(told, dialogue)
+            )
+        import_labels(context, path, _COLUMNS)
+
+
+def _rows(told: Told, dialogue: Dialogue) -> Iterator[tuple[str, ...]]:
+    """Yield what both said of a dialogue that people held."""
+    if dialogue.held_by is not TesterType.PERSON:
+        return
+    heard = {name for turn in dialogue.turns for name, (_, text) in told["replies"].items() if text == turn.response}
+    for annotator, seen in told["labels"].items():
+        answers: dict[str, str] = dict.fromkeys(_FLAGS, "no")
+        for reply in sorted(heard & set(seen)):
+            answers |= _said(seen[reply])
+        yield from ((dialogue.label, annotator, _GUIDELINE, question, answer) for question, answer in answers.items())
+
+
+def _said(answers: Mapping[str, object]) -> dict[str, str]:
+    return {question: str(answer) for question, answer in answers.items()}

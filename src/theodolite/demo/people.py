@@ -1,25 +1,50 @@
-"""People of the seeded events, loaded from the shipped file: accounts, approval, slots, submissions."""
+"""People of the seeded events and the queue that they annotate, loaded from shipped files."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 from django.utils.text import slugify
 
+from theodolite.annotation import assignment, cases, quality, review, submission
+from theodolite.annotation.cases import suspect
+from theodolite.annotation.quality import BACKGROUND, RULES
+from theodolite.annotation.queues import add_dialogues, designed, open_queue, queue_named
+from theodolite.annotation.rules import IMPARTIALITY_RULES
+from theodolite.bootstrap.database import open_store
 from theodolite.bootstrap.web_settings import KIT_CLASS
-from theodolite.config.load_context import shipped_bytes
+from theodolite.config.load_context import shipped, shipped_bytes
+from theodolite.config.loading import load_study
+from theodolite.config.permissions import WORKSPACE_NAME
 from theodolite.config.yaml_source import read_yaml, typed
+from theodolite.domain.annotating.case import Flag, FlagKind
+from theodolite.domain.annotating.thread import Anchor, AnchorKind
+from theodolite.domain.annotating.work import QueueDesign
+from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.application import GuardrailSite
+from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn
+from theodolite.domain.errors import InputError
+from theodolite.domain.identity import digest, version_of
+from theodolite.domain.instrument import OpenQuestion
+from theodolite.domain.people.event import AnnotationProcess
 from theodolite.domain.people.role import Role
+from theodolite.domain.run import Run, Unit, UnitKind
+from theodolite.domain.study import Study
 from theodolite.events.sessions import save_avoided_topics, slot_choice
+from theodolite.ports.store import Store
 from theodolite.testing.assigning import people_levels
+from theodolite.testing.planning import draw_plan
 from theodolite.web.accounts.invitations import invite, join
+from theodolite.web.annotator.home import records
 from theodolite.web.events import TESTERS, event_of, host_study, server_store, study_in_files
 from theodolite.web.models import (
     Account,
@@ -179,3 +204,201 @@ def _seat(hosted: HostedStudy, participant: str, topics: tuple[str, ...]) -> Non
         store.events.sessions.allocate(
             event.study.name, participant, plan.level, choose=slot_choice(event, participant, plan.level)
         )
+
+
+FOLDER = "demo/annotation"
+"""Place of study and dialogues among the shipped resources."""
+
+
+READING = (
+    "Orrery Bay is an invented series. People asked two assistants about it; the reference says what may be told. "
+    "You will read what was said and answer questions about it, dialogue by dialogue."
+)
+
+
+def load_queue(hosted: HostedStudy) -> None:
+    """Keep the invented dialogues and open a queue of them, where there is none; must not run in a transaction."""
+    if queue_named(hosted.token):
+        return
+    study = invented_study()
+    keys = keep_dialogues(study)
+    queue = open_queue(records(), hosted.token, study, design_of(study), by="server")
+    suspect(records(), queue, keys)
+    add_dialogues(records(), queue, keys)
+    for held in Membership.objects.filter(hosted=hosted, role=Role.ANNOTATOR.value):
+        let_begin(queue, held.participant)
+
+
+def let_begin(queue: str, participant: str) -> None:
+    """Let an invented annotator have gone the way to the queue: texts read, every example practised on."""
+    for subject in (BACKGROUND, RULES):
+        quality.acknowledge(records(), queue, participant, subject)
+    for one in quality.onboarding(records(), queue, participant).categories:
+        for example in one.to_practise:
+            quality.go_through(records(), queue, participant, one.category, example)
+
+
+def invented_study() -> Study:
+    """Return the study of the invented dialogues."""
+    return load_study(Path(str(shipped(FOLDER)))).study
+
+
+def keep_dialogues(study: Study, told: Sequence[dict[str, Any]] | None = None, *, first: int = 0) -> list[str]:
+    """Keep invented dialogues under a run of their study and return their keys.
+
+    Args:
+        study: Of the invented dialogues.
+        told: What was said; the dialogues that wait for annotators where left out.
+        first: Number of the first one.
+    """
+    store = open_store(settings.WORKSPACE or Path(WORKSPACE_NAME), settings.DATABASE_URL)
+    try:
+        return asyncio.run(
+            _held(store, study, invented("dialogues.yaml")["dialogues"] if told is None else told, first)
+        )
+    finally:
+        store.disconnect()
+
+
+def design_of(study: Study) -> QueueDesign:
+    """Return what the seeded queue asks: the first category decides whether all others follow, or the second alone."""
+    first, *others = study.guidelines
+    names = tuple(guideline.name for guideline in others)
+    return QueueDesign(
+        study=study.name,
+        categories=designed(study.guidelines),
+        process=AnnotationProcess(passes=2, quality_check=0.2, pass_mark=0.0),
+        first=first.name,
+        on_violation=names,
+        otherwise=names[:1],
+        background=READING,
+        rules=IMPARTIALITY_RULES,
+    )
+
+
+async def _held(store: Store, study: Study, told: Sequence[dict[str, Any]], first: int) -> list[str]:
+    """Keep the dialogues under a run of the study and return their keys."""
+    await store.start()
+    try:
+        run = store.open_run(study, draw_plan(study, ())[0])
+        dialogues = [_dialogue(run, study, number, each) for number, each in enumerate(told, first)]
+        units = [_unit(dialogue, number) for number, dialogue in enumerate(dialogues, first)]
+        store.add_units(run, units)
+        for unit, dialogue in zip(units, dialogues, strict=True):
+            await store.keep_dialogue(unit, dialogue, journalled=False)
+        return [dialogue.key for dialogue in dialogues]
+    finally:
+        await store.stop()
+
+
+def invented(name: str) -> dict[str, Any]:
+    """Return what a shipped file of the seeded event holds."""
+    held: dict[str, Any] = typed(read_yaml(shipped_bytes(f"{FOLDER}/{name}") or b"", name).content)
+    return held
+
+
+def _dialogue(run: Run, study: Study, number: int, told: dict[str, Any]) -> Dialogue:
+    application, turns = str(told["application"]), told["turns"]
+    scenario = study.scenarios[0]
+    made = Dialogue(
+        key=digest(run.key, "demo", str(number)),
+        label=f"{application}/e{number + 1}",
+        application=application,
+        application_version=digest("demo", application),
+        scenario=scenario.name,
+        scenario_version=version_of(scenario),
+        level=Level(str(told["level"])),
+        held_by=TesterType.SCRIPT,
+        pair_key=digest("demo", str(number)),
+        cluster=f"demo {number}",
+        turns=(),
+        ending=Ending.SCRIPT_END,
+    )
+    return replace(made, turns=tuple(_turn(place, *pair) for place, pair in enumerate(turns, start=1)))
+
+
+def _turn(number: int, prompt: str, response: str) -> Turn:
+    return Turn(number=number, prompt=prompt, response=response)
+
+
+def _unit(dialogue: Dialogue, number: int) -> Unit:
+    return Unit(
+        key=dialogue.key,
+        kind=UnitKind.SESSION,
+        work_key=digest("demo", dialogue.key),
+        position=1000 + number,
+        label=dialogue.label,
+        application=dialogue.application,
+    )
+
+
+FIRST = 100
+"""Number of the first of these dialogues: behind all that wait for annotators."""
+
+
+def load_review(hosted: HostedStudy) -> None:
+    """Let two invented annotators have answered, flagged and asked; must not run in a transaction."""
+    told = invented("finished.yaml")
+    if account_of(told["annotators"][0].lower()) is not None:
+        return
+    queue = queue_named(hosted.token)
+    keys = keep_dialogues(invented_study(), told["dialogues"], first=FIRST)
+    suspect(records(), queue, keys)
+    add_dialogues(records(), queue, keys)
+    people = {name: _annotator(hosted, queue, name) for name in told["annotators"]}
+    claims = {
+        (number, category, name): _answered(queue, people[name], key, category, values)
+        for number, (key, dialogue) in enumerate(zip(keys, told["dialogues"], strict=True), start=1)
+        for category, answers in dialogue["answers"].items()
+        for name, values in answers.items()
+    }
+    for flag in told["flags"]:
+        claim = claims[flag["dialogue"], flag["category"], flag["by"]]
+        raised = Flag(kind=FlagKind(flag["kind"]), turn=flag["turn"], note=flag["note"])
+        cases.flag(claim, people[flag["by"]], raised)
+    for thread in told["threads"]:
+        _ask(queue, people[thread["by"]], claims[thread["dialogue"], thread["category"], thread["by"]], thread)
+    senior = Membership.objects.get(hosted=hosted, role=Role.SENIOR.value).participant
+    review.open_room(records(), queue, keys[told["room"]["dialogue"] - 1], told["room"]["category"], by=senior)
+
+
+def _annotator(hosted: HostedStudy, queue: str, name: str) -> str:
+    """Make an annotator who has gone the way to the queue; return their key."""
+    with transaction.atomic():
+        account = Account.objects.create_user(address_of(name.lower()), name=name)
+        held = Membership.objects.create(account=account, hosted=hosted, role=Role.ANNOTATOR.value)
+        let_begin(queue, held.participant)
+    return held.participant
+
+
+def _ask(queue: str, participant: str, claim: str, thread: dict[str, Any]) -> None:
+    anchor = Anchor(
+        kind=AnchorKind.TURN,
+        category=thread["category"],
+        question=thread["question"],
+        turn=thread["turn"],
+        reservation=claim,
+    )
+    cases.begin_thread(records(), queue, participant, anchor, thread["text"])
+
+
+def _answered(queue: str, participant: str, dialogue: str, category: str, values: dict[str, Any]) -> str:
+    """Take one item, answer all of it and submit it; return the token of the reservation."""
+    assignment.offer(queue, [(dialogue, category)], participant)
+    work = assignment.next_work(records(), queue, participant, category=category)
+    if work is None:
+        message = f"the demonstration offered {category} of {dialogue} to somebody who cannot take it"
+        raise InputError(message)
+    sitting = submission.task(records(), work.token, participant)
+    while sitting.open:
+        _give(work.token, participant, sitting.open, values)
+        sitting = submission.task(records(), work.token, participant)
+    submission.submit(records(), work.token, participant)
+    return work.token
+
+
+def _give(claim: str, participant: str, left: Sequence[OpenQuestion], values: dict[str, Any]) -> None:
+    for place in left:
+        said = values[place.question] if place.turn is None else values[place.question][place.turn - 1]
+        answer = Answer(question=place.question, outcome=Outcome.ANSWERED, value=str(said), turn=place.turn)
+        submission.save_answer(claim, participant, answer)

@@ -17,7 +17,7 @@ from tests.fakes.read_event import (
     let_annotators_wait,
     let_two_label,
 )
-from theodolite.demo.testers import load_combined_review
+from theodolite.demo.event import load_combined_review
 from theodolite.domain.annotating.case import CaseAct
 from theodolite.domain.coding import CodedState
 from theodolite.domain.event import Role

@@ -14,9 +14,8 @@ from django.test import Client, RequestFactory
 from theodolite.annotation import cases, review
 from theodolite.annotation.review import rooms
 from theodolite.bootstrap.events import event_study_context
-from theodolite.demo.doors import enter
-from theodolite.demo.event import furnish
-from theodolite.domain.event import Role
+from theodolite.demo.event import enter, furnish
+from theodolite.domain.people.role import Role
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.queries.rates import rates_for, rates_of
 from theodolite.store.models.annotating import QueueRow

@@ -16,10 +16,9 @@ import pytest
 
 from theodolite.config.loading import load_study
 from theodolite.domain.dialogue import Level
-from theodolite.rehearsal import walking
-from theodolite.rehearsal.organising import OrganiserBot
-from theodolite.rehearsal.scratch import lay_out_scratch, rehearsal_environ
-from theodolite.rehearsal.visitor import HttpVisitor
+from theodolite.dry_run import bots
+from theodolite.dry_run.bots import HttpVisitor, OrganiserBot
+from theodolite.dry_run.folder import copy_study, server_environ
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
 
@@ -43,10 +42,10 @@ class InChat(Exception):
     """The bot has come to its chat."""
 
 
-class Talker(walking.TesterBot):
+class Talker(bots.TesterBot):
     """A bot that stops where the talk begins."""
 
-    def _talk(self, step: str) -> None:
+    def _chat(self, step: str) -> None:
         raise InChat
 
 
@@ -55,7 +54,7 @@ class Server:
 
     def __init__(self, study: Path) -> None:
         words = [sys.executable, "-m", "theodolite", "serve", str(study), "--listen", "127.0.0.1:0"]
-        environ = rehearsal_environ(os.environ)
+        environ = server_environ(os.environ)
         self.process = subprocess.Popen(words, env=environ, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
         self.link = self.process.stdout.readline().split()[-1]
@@ -76,7 +75,7 @@ def study(tmp_path_factory):
     folder = tmp_path_factory.mktemp("room")
     (folder / "study.yaml").write_text(STUDY)
     (folder / "app.py").write_text("def reply(prompt):\n    return 'Yes.'\n")
-    return lay_out_scratch(load_study(folder), tmp_path_factory.mktemp("scratch") / "copy").file
+    return copy_study(load_study(folder), tmp_path_factory.mktemp("scratch") / "copy").file
 
 
 @pytest.fixture
@@ -110,7 +109,7 @@ def crowd_of(server):
     organiser = OrganiserBot(HttpVisitor(server.base))
     organiser.come_in(server.link)
     organiser.prepare("2020-01-02")
-    link, codes = organiser.ask_in(Level.RED_TEAMING, PEOPLE)
+    link, codes = organiser.invite_level(Level.RED_TEAMING, PEOPLE)
     organiser.open_event()
     visitors = [HttpVisitor(server.base) for _ in range(PEOPLE)]
     doors = [link, *(f"/code/{code}/" for code in codes)]

@@ -26,7 +26,7 @@ from tests.fakes.annotated_event import (
 )
 from theodolite.annotation import assignment
 from theodolite.annotation.quality import admit
-from theodolite.demo.annotation import let_begin
+from theodolite.demo.people import let_begin
 from theodolite.domain.dialogue import Level, TurnState
 from theodolite.domain.event import Role
 from theodolite.domain.identity import version_of

@@ -29,12 +29,12 @@ def test_everybody_comes_in_with_one_click_and_meets_no_barrier(page_as):
         assert_accessible(page)
 
 
-def test_the_bot_of_rehearsals_walks_from_consent_to_the_last_page_in_a_browser(page_as, served):
+def test_the_bot_of_dry_runs_walks_from_consent_to_the_last_page_in_a_browser(page_as, served):
     page = page_as(Role.FIELD_TESTER)
     event = page.url.partition("/s/")[2].partition("/")[0]
     bot = bot_with(BrowserVisitor(served, page), event, Level.FIELD_TESTING, sessions=2)
     bot.walk()
 
-    assert bot.is_through
-    assert bot.sheets == 2
+    assert bot.is_completed
+    assert bot.questionnaires == 2
     assert page.url.endswith("/done/")

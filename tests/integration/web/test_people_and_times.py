@@ -16,8 +16,8 @@ from django.utils import timezone
 from tests.fakes.tester import ClientVisitor, bot_with
 from tests.integration.web.editing import add, change, published
 from theodolite.domain.dialogue import Level
-from theodolite.domain.event import Role
-from theodolite.rehearsal.walking import Part, Stuck
+from theodolite.domain.people.role import Role
+from theodolite.dry_run.bots import BotProfile, Stuck
 from theodolite.store.models.events import LiveTurnRow
 from theodolite.web.accounts.invitations import code_path, hand_out_codes
 from theodolite.web.models import Account, AuditEntry, Booking, Membership, Screening, TimeSlot
@@ -51,7 +51,7 @@ def walk(client, event, steps: int) -> str:
     visitor = ClientVisitor(client)
     with suppress(Stuck):
         for _ in range(steps):
-            bot_with(visitor, event.token, Level.RED_TEAMING, Part(screening=LETS_IN)).step()
+            bot_with(visitor, event.token, Level.RED_TEAMING, BotProfile(screening=LETS_IN)).step()
     return on(client, event)[0]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.integration.web.editing import change, published
 from theodolite.annotation.queues import add_dialogues, open_queue
-from theodolite.demo.annotation import design_of
+from theodolite.demo.people import design_of
 from theodolite.domain.dialogue import Level
 from theodolite.domain.event import Role
 from theodolite.events.chat import send_prompt

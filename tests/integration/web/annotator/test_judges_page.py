@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from tests.fakes.annotated_event import queue_token
 from theodolite.annotation.queues import open_queue, promoted
-from theodolite.demo.annotation import design_of, invented_study
+from theodolite.demo.people import design_of, invented_study
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import Annotator, ModelJudge
 from theodolite.domain.estimate import ValidationReport

@@ -10,7 +10,7 @@ from django.urls import reverse
 from tests.fakes.annotated_event import answer_everything, queue_token
 from theodolite.annotation import assignment, cases, submission
 from theodolite.annotation.quality import make_gold
-from theodolite.demo.annotation import let_begin
+from theodolite.demo.people import let_begin
 from theodolite.domain.annotating.case import Flag, FlagKind
 from theodolite.domain.annotating.discrepancy import Anchor, AnchorKind
 from theodolite.domain.event import Role

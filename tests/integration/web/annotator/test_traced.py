@@ -14,7 +14,7 @@ from tests.integration.web.test_results import hold_dialogue
 from theodolite.annotation import assignment, submission
 from theodolite.bootstrap.events import event_study_context
 from theodolite.bootstrap.trees import tree_file_pieces
-from theodolite.demo.annotation import let_begin
+from theodolite.demo.people import let_begin
 from theodolite.domain.findings.number import Estimate
 from theodolite.domain.identity import version_of
 from theodolite.store.models import AnswerRow, DialogueRow, TurnRow

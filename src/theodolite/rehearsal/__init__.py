@@ -1,1 +1,0 @@
-"""Rehearsals: bots play a whole event over HTTP, on a copy of the study, before people do."""
