@@ -39,13 +39,13 @@ from theodolite.domain.people.event import AnnotationProcess
 from theodolite.domain.people.role import Role
 from theodolite.domain.run import Run, Unit, UnitKind
 from theodolite.domain.study import Study
-from theodolite.events.sessions import save_avoided_topics, slot_choice
+from theodolite.events.sessions import allocate, save_avoided_topics
 from theodolite.ports.store import Store
 from theodolite.testing.assigning import people_levels
 from theodolite.testing.planning import draw_plan
 from theodolite.web.accounts.invitations import invite, join
 from theodolite.web.annotator.home import records
-from theodolite.web.events import TESTERS, event_of, host_study, server_store, study_in_files
+from theodolite.web.events import TESTERS, event_of, host_study, study_in_files
 from theodolite.web.models import (
     Account,
     EthicsApproval,
@@ -192,18 +192,16 @@ def load_kitchen(folder: Path) -> None:
     join(accounts[told["newcomer"]], hosted, Role.FIELD_TESTER)
     for name, topics in told["chosen"].items():
         tester = join(Account.objects.create_user(name=name), hosted, Role.FIELD_TESTER)
-        _seat(hosted, tester.participant, tuple(topics))
+        _allocate(hosted, tester.participant, tuple(topics))
     HostedStudy.objects.filter(pk=hosted.pk).update(state=HostedStudy.State.OPEN)
 
 
-def _seat(hosted: HostedStudy, participant: str, topics: tuple[str, ...]) -> None:
-    """Let a tester choose topics and take the seat that suits best."""
-    event, store = event_of(hosted), server_store()
+def _allocate(hosted: HostedStudy, participant: str, topics: tuple[str, ...]) -> None:
+    """Store the opt-outs of a tester, and allocate the most suitable slot."""
+    event = event_of(hosted)
     save_avoided_topics(event.participants, event.study, participant, topics, now=event.clock.now())
     for plan in people_levels(event.study):
-        store.events.sessions.allocate(
-            event.study.name, participant, plan.level, choose=slot_choice(event, participant, plan.level)
-        )
+        allocate(event, participant, plan.level)
 
 
 FOLDER = "demo/annotation"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from theodolite.assessment.blinding import mask_for
@@ -30,7 +31,9 @@ from theodolite.domain.identity import digest, version_of
 from theodolite.domain.live import LiveDialogueSummary
 from theodolite.domain.schema import QuestionnaireResponse
 from theodolite.domain.study import Study
-from theodolite.measurement.study.risks import written_answers
+from theodolite.domain.tried import TRIED, tried_in
+from theodolite.events.rules import coder_slot
+from theodolite.measurement.study.codings import written_answers
 from theodolite.testing.people import counted
 
 if TYPE_CHECKING:  # tables can be loaded only when Django knows the database
@@ -213,7 +216,7 @@ def save_coding(
             memo=memo.strip(),
             revision=before.revision + 1 if before else 1,
         ),
-        instead_of=vacant,
+        choose=partial(coder_slot, coder, instead_of=vacant),
     )
 
 

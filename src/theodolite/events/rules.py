@@ -1,16 +1,18 @@
-"""Pure rules of events: the state machine of a tester, and when a prompt is refused.
+"""Pure rules of events: the state machine of a tester, slots of testers and coders, and when a prompt is refused.
 
 No tester can skip a step by typing an address: every page asks `next_step` first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from theodolite.domain.event import LevelPlan
+from theodolite.domain.codings.coding import CODERS
+from theodolite.domain.dialogue import Level
+from theodolite.domain.errors import Conflict
 from theodolite.domain.live import LiveDialogue
 from theodolite.domain.session import Session, SessionState
 from theodolite.domain.study import Study
@@ -176,6 +178,67 @@ def _before_sessions(progress: TesterProgress) -> Step | None:
     if not progress.has_profile:
         return Step.PROFILE
     return Step.SPARED if progress.next_session_no == 0 and not progress.has_started else None
+
+
+def free_slot(
+    taken: Collection[int],
+    level: Level,
+    stratum: str = "",
+    *,
+    capacity: int | None = None,
+    suitable: Callable[[Collection[int]], int | None] | None = None,
+) -> int:
+    """Return the slot that a new participant gets.
+
+    Args:
+        taken: Occupied slots of the stratum, by number.
+        level: Level of testing.
+        stratum: Stratum of the participant.
+        capacity: Slots of the stratum; count, None for no limit.
+        suitable: From the occupied slots to a free one, None if none is suitable; the lowest free slot by default.
+
+    Raises:
+        Conflict: If all slots are occupied, or none is suitable.
+
+    Example:
+        >>> free_slot({0, 2}, Level.RED_TEAMING, capacity=3)
+        1
+    """
+    if capacity is not None and len(taken) >= capacity:
+        message = f"all {capacity} slots of {level.value}{f' ({stratum})' if stratum else ''} are occupied"
+        raise Conflict(message)
+    lowest = next(number for number in range(len(taken) + 1) if number not in taken)
+    slot = suitable(taken) if suitable else lowest
+    if slot is None:
+        message = f"no free slot of {level.value} suits this person"
+        raise Conflict(message)
+    return slot
+
+
+def coder_slot(coder: str, holders: Mapping[int, str], *, instead_of: str = "") -> int:
+    """Return the slot of a coder for an answer: the own one, that of a replaced coder, or the next free one.
+
+    Args:
+        coder: Opaque key of the coder.
+        holders: Coders of the answer by slot, from 1.
+        instead_of: Coder whom this coder replaces; empty for none.
+
+    Raises:
+        Conflict: If enough other coders have coded the answer, or `instead_of` has not coded it.
+
+    Example:
+        >>> coder_slot("c3", {1: "c1", 2: "c2"}, instead_of="c2")
+        2
+    """
+    slots = {holder: slot for slot, holder in holders.items()}
+    if instead_of and instead_of not in slots:
+        message = "another coder has taken that slot meanwhile; take another answer"
+        raise Conflict(message)
+    slot = slots.get(coder) or (slots[instead_of] if instead_of else len(slots) + 1)
+    if slot > CODERS:
+        message = f"{CODERS} people have coded this answer; take another one"
+        raise Conflict(message)
+    return slot
 
 
 def time_left_s(study: Study, session: Session, hours: Hours, now: datetime) -> float | None:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from theodolite.assessment.capture.personal import mask_personal
@@ -28,7 +29,7 @@ from theodolite.domain.people.withdrawal import Tombstone, Withdrawal
 from theodolite.domain.run import Unit
 from theodolite.domain.study import Study
 from theodolite.events.context import ContextOf, EventContext
-from theodolite.events.rules import final_state, has_response, is_abandoned, started_order
+from theodolite.events.rules import final_state, free_slot, has_response, is_abandoned, started_order
 from theodolite.testing.assigning import allocation_design, people_levels
 from theodolite.testing.people import counted, pair_key_of, person_unit, scenario_sight, visit_of
 from theodolite.testing.topics import best_number, place_after, topic_tallies, topics_version
@@ -92,9 +93,9 @@ def allocate(event: EventContext, participant: str, level: Level) -> Slot:
     """
     plan = event.level_plan(level)
     stratum = stratum_of(event, participant, plan)
-    choose = slot_choice(event, participant, level) if event.study.topics else None
-    most = plan.places(stratum)
-    return event.sessions.allocate(event.study.name, participant, level, stratum, most=most, choose=choose)
+    suitable = slot_choice(event, participant, level) if event.study.topics else None
+    choose = partial(free_slot, level=level, stratum=stratum, capacity=plan.places(stratum), suitable=suitable)
+    return event.sessions.allocate(event.study.name, participant, level, stratum, choose=choose)
 
 
 def planned_cells(event: EventContext, participant: str, level: Level) -> tuple[Cell, ...]:

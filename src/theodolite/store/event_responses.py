@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from django.db.models import Max, QuerySet
 from django.utils import timezone
 
 from theodolite.domain.annotation import Answer
-from theodolite.domain.coding import (
-    CODERS,
+from theodolite.domain.codings.coding import (
     Coding,
     CodingResolution,
     HiddenStretch,
@@ -50,22 +49,22 @@ class CodingRepository(Repository):
     """Codings of open answers, their resolutions and quote releases; every revision is stored."""
 
     @writes
-    def add_coding(self, coding: Coding, *, instead_of: str = "") -> None:
+    def add_coding(self, coding: Coding, *, choose: Callable[[Mapping[int, str]], int]) -> None:
         """Store another revision of a coder's codes for an answer.
 
         Args:
             coding: The coding.
-            instead_of: Coder whom this coder replaces; empty for none.
+            choose: From the coders of the answer by slot to the slot of this coder; called under the lock of the
+                session. A `Conflict` that it raises cancels the call.
 
         Raises:
-            Conflict: If that revision exists already, enough other coders have coded the answer,
-                or `instead_of` has not coded it.
+            Conflict: If that revision exists already.
             NotFound: If there is no such session.
         """
         one_at_a_time(f"coding {coding.answer.session}")
         session, (coder,) = _session(coding.answer), ids_of_participants({coding.coder}).values()
         earlier = _about(CodingRow.objects.filter(session=session), coding.answer)
-        slot = _slot_of(coding.coder, instead_of, earlier)
+        slot = choose(dict(earlier.order_by("id").values_list("slot", "coder__key")))
         _require_next_revision(earlier.filter(slot=slot), coding.revision)
         row = CodingRow.objects.create(
             session=session,
@@ -193,20 +192,6 @@ class CodingRepository(Repository):
             )
             for _, row in sorted(latest.items())
         ]
-
-
-def _slot_of(coder: str, instead_of: str, earlier: QuerySet[CodingRow]) -> int:
-    """Return the slot of a coder: the own one, that of the replaced coder, or the next free one."""
-    holders = dict(earlier.order_by("id").values_list("slot", "coder__key"))
-    positions = {holder: slot for slot, holder in holders.items()}
-    if instead_of and instead_of not in positions:
-        message = "somebody else has taken that place meanwhile; take another answer"
-        raise Conflict(message)
-    slot = positions.get(coder) or (positions[instead_of] if instead_of else len(positions) + 1)
-    if slot > CODERS:
-        message = f"{CODERS} people have coded this answer; take another one"
-        raise Conflict(message)
-    return slot
 
 
 def forget_codings(sessions: Iterable[int]) -> None:

@@ -10,10 +10,11 @@ from django.db.models import Max, QuerySet
 
 from theodolite.domain.choices import UserType
 from theodolite.domain.dialogue import Level
-from theodolite.domain.errors import Conflict, NotFound
-from theodolite.domain.event import LEFT_OUT, AcknowledgedText, Acknowledgement, PersonProfile
-from theodolite.domain.plan import Slot
-from theodolite.domain.session import Pauser, Session, SessionClock, SessionState
+from theodolite.domain.errors import NotFound
+from theodolite.domain.people.consent import AcknowledgedText, Acknowledgement
+from theodolite.domain.people.participant import PersonProfile
+from theodolite.domain.people.session import Pauser, Session, SessionClock, SessionState
+from theodolite.domain.people.slot import Slot
 from theodolite.store.executor import Repository, reads, writes
 from theodolite.store.ledger import one_at_a_time
 from theodolite.store.models import RunRow
@@ -40,21 +41,17 @@ class SessionRepository(Repository):
         level: Level,
         stratum: str = "",
         *,
-        most: int | None = None,
-        choose: Callable[[Collection[int]], int | None] | None = None,
+        choose: Callable[[Collection[int]], int],
     ) -> Slot:
-        """Allocate a free slot of a level to a participant; a participant who has one keeps it.
+        """Allocate a slot of a level to a participant; a participant who has one keeps it.
 
         Args:
             study: Name of the study.
             participant: Opaque key of the participant.
             level: Level of testing.
             stratum: Stratum that the participant belongs to.
-            most: Capacity of the stratum; None for no limit.
-            choose: From the occupied slots to a free one, None if none is suitable; the lowest free slot by default.
-
-        Raises:
-            Conflict: If all `most` slots of the stratum are occupied, or none is suitable.
+            choose: From the occupied slots of the stratum to a free one; called under the lock of the study. A
+                `Conflict` that it raises cancels the call.
         """
         one_at_a_time(f"seats {study}")
         (holder,) = ids_of_participants({participant}).values()
@@ -62,14 +59,7 @@ class SessionRepository(Repository):
         own = taken.filter(participant_id=holder).first()
         if own is not None:
             return _seat(own, participant)
-        numbers = set(taken.filter(stratum=stratum).values_list("number", flat=True))
-        if most is not None and len(numbers) >= most:
-            message = f"all {most} places of {level.value}{f' ({stratum})' if stratum else ''} are taken"
-            raise Conflict(message)
-        number = (choose or _lowest_free)(numbers)
-        if number is None:
-            message = f"no free place of {level.value} suits this person"
-            raise Conflict(message)
+        number = choose(set(taken.filter(stratum=stratum).values_list("number", flat=True)))
         row = SeatRow.objects.create(
             study=study, level=level.value, stratum=stratum, number=number, participant_id=holder
         )
@@ -153,10 +143,6 @@ class SessionRepository(Repository):
         revised = change(session_from(row))
         SessionRow.objects.filter(id=row.id).update(**_mutable_columns(revised))
         return revised
-
-
-def _lowest_free(taken: Collection[int]) -> int:
-    return next(number for number in range(len(taken) + 1) if number not in taken)
 
 
 def _release(study: str, participant: str, level: Level) -> None:

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from theodolite.events.rules import NextStep, ScreeningResult, SessionProgress, Step, next_step
+from theodolite.domain.dialogue import Level
+from theodolite.domain.errors import Conflict
+from theodolite.events.rules import (
+    NextStep,
+    ScreeningResult,
+    SessionProgress,
+    Step,
+    coder_slot,
+    free_slot,
+    next_step,
+)
 from theodolite.events.rules import TesterProgress as Progress
 
 
@@ -68,3 +78,39 @@ def test_one_step_follows_the_other(progress: Progress, expected: NextStep) -> N
 )  # fmt: skip
 def test_what_keeps_people_from_a_session_and_what_does_not(progress: Progress, expected: Step) -> None:
     assert next_step(progress).step is expected
+
+
+class TestSlots:
+    def test_the_lowest_free_slot_is_taken(self):
+        assert [free_slot(taken, Level.RED_TEAMING, capacity=3) for taken in ((), {0}, {1, 2})] == [0, 1, 0]
+
+    def test_a_suitable_slot_goes_before_the_lowest(self):
+        assert free_slot({0, 1}, Level.RED_TEAMING, capacity=9, suitable=lambda taken: 3 + len(taken)) == 5
+
+    @pytest.mark.parametrize(
+        ("taken", "limits", "reason"),
+        [
+            ({0, 1}, {"capacity": 2}, r"all 2 slots of red teaming \(expert\) are occupied"),
+            ((), {"capacity": 0}, "all 0 slots"),
+            ({0}, {"suitable": lambda _: None}, "no free slot of red teaming suits this person"),
+        ],
+        ids=["full", "no slots", "none suitable"],
+    )
+    def test_without_a_slot_there_is_a_reason(self, taken, limits, reason):
+        with pytest.raises(Conflict, match=reason):
+            free_slot(taken, Level.RED_TEAMING, "expert", **limits)
+
+    @pytest.mark.parametrize(
+        ("coder", "instead_of", "slot"), [("c1", "", 1), ("c2", "", 2), ("c2", "c1", 1)], ids=["own", "next", "vacant"]
+    )
+    def test_a_coder_keeps_the_own_slot_or_takes_a_free_one(self, coder, instead_of, slot):
+        assert coder_slot(coder, {1: "c1"}, instead_of=instead_of) == slot
+
+    @pytest.mark.parametrize(
+        ("holders", "instead_of", "reason"),
+        [({1: "c1", 2: "c2"}, "", "2 people have coded"), ({1: "c1"}, "c2", "another coder has taken")],
+        ids=["two coders", "replaced coder unknown"],
+    )
+    def test_a_third_coder_gets_no_slot(self, holders, instead_of, reason):
+        with pytest.raises(Conflict, match=reason):
+            coder_slot("c3", holders, instead_of=instead_of)

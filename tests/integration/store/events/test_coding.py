@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -21,6 +22,7 @@ from theodolite.domain.event_record import Withdrawal
 from theodolite.domain.findings.risks import CombinedReview
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.run import Run
+from theodolite.events.rules import coder_slot
 from theodolite.store.django_store import DjangoStore as Store
 
 BOOK = Codebook(study="support", codes=(Code(name="vague", definition="Says nothing definite."),))
@@ -39,6 +41,11 @@ def a_coding(answer: OpenAnswer, coder: str = "c1", **changes: object) -> Coding
     return Coding(**(known | changes))  # type: ignore[arg-type]
 
 
+def add(store: Store, coding: Coding, *, instead_of: str = "") -> None:
+    """Store a coding in the slot that the rules of events choose."""
+    store.events.codings.add_coding(coding, choose=partial(coder_slot, coding.coder, instead_of=instead_of))
+
+
 def kept(store: Store) -> list[Coding]:
     return [replace(one, at=None) for one in store.events.codings.codings("support")]
 
@@ -46,64 +53,64 @@ def kept(store: Store) -> list[Coding]:
 class TestCodings:
     def test_a_coding_comes_back_as_it_was_kept(self, store: Store, answer: OpenAnswer) -> None:
         given = a_coding(answer, memo="Seen before?")
-        store.events.codings.add_coding(given)
+        add(store, given)
 
         assert kept(store) == [given]
 
     def test_no_code_is_an_answer_too(self, store: Store, answer: OpenAnswer) -> None:
-        store.events.codings.add_coding(a_coding(answer, codes=()))
+        add(store, a_coding(answer, codes=()))
 
         assert [one.codes for one in store.events.codings.codings("support")] == [()]
 
     def test_the_latest_revision_counts(self, store: Store, answer: OpenAnswer) -> None:
-        store.events.codings.add_coding(a_coding(answer))
-        store.events.codings.add_coding(a_coding(answer, codes=(), revision=2))
+        add(store, a_coding(answer))
+        add(store, a_coding(answer, codes=(), revision=2))
 
         assert [(one.codes, one.revision) for one in store.events.codings.codings("support")] == [((), 2)]
 
     def test_two_people_code_an_answer_and_no_third(self, store: Store, answer: OpenAnswer) -> None:
         for coder in ("c1", "c2"):
-            store.events.codings.add_coding(a_coding(answer, coder))
+            add(store, a_coding(answer, coder))
 
         with pytest.raises(Conflict):
-            store.events.codings.add_coding(a_coding(answer, "c3"))
+            add(store, a_coding(answer, "c3"))
         assert [one.coder for one in store.events.codings.codings("support")] == ["c1", "c2"]
 
     def test_who_has_coded_may_code_again(self, store: Store, answer: OpenAnswer) -> None:
         for coder in ("c1", "c2"):
-            store.events.codings.add_coding(a_coding(answer, coder))
-        store.events.codings.add_coding(a_coding(answer, "c2", revision=2, codes=()))
+            add(store, a_coding(answer, coder))
+        add(store, a_coding(answer, "c2", revision=2, codes=()))
 
         assert [one.codes for one in store.events.codings.codings("support")] == [("vague",), ()]
 
     def test_a_place_is_handed_over_and_its_holder_before_has_none(self, store: Store, answer: OpenAnswer) -> None:
         for coder in ("c1", "c2"):
-            store.events.codings.add_coding(a_coding(answer, coder))
-        store.events.codings.add_coding(a_coding(answer, "c3", revision=2, codes=()), instead_of="c1")
+            add(store, a_coding(answer, coder))
+        add(store, a_coding(answer, "c3", revision=2, codes=()), instead_of="c1")
 
         assert [(one.coder, one.revision) for one in store.events.codings.codings("support")] == [("c3", 2), ("c2", 1)]
         with pytest.raises(Conflict):
-            store.events.codings.add_coding(a_coding(answer, "c1", revision=3))
+            add(store, a_coding(answer, "c1", revision=3))
 
     def test_nobody_takes_a_place_that_is_not_held(self, store: Store, answer: OpenAnswer) -> None:
-        store.events.codings.add_coding(a_coding(answer))
+        add(store, a_coding(answer))
 
         with pytest.raises(Conflict):
-            store.events.codings.add_coding(a_coding(answer, "c3", revision=2), instead_of="c2")
+            add(store, a_coding(answer, "c3", revision=2), instead_of="c2")
 
     @pytest.mark.parametrize("revision", [1, 3])
     def test_revisions_follow_each_other(self, store: Store, answer: OpenAnswer, revision: int) -> None:
-        store.events.codings.add_coding(a_coding(answer))
+        add(store, a_coding(answer))
 
         with pytest.raises(Conflict):
-            store.events.codings.add_coding(a_coding(answer, revision=revision))
+            add(store, a_coding(answer, revision=revision))
 
     def test_answers_of_unknown_sessions_are_refused(self, store: Store, answer: OpenAnswer) -> None:
         with pytest.raises(NotFound):
-            store.events.codings.add_coding(a_coding(replace(answer, session=digest("nowhere"))))
+            add(store, a_coding(replace(answer, session=digest("nowhere"))))
 
     def test_other_studies_see_none(self, store: Store, answer: OpenAnswer) -> None:
-        store.events.codings.add_coding(a_coding(answer))
+        add(store, a_coding(answer))
 
         assert store.events.codings.codings("other") == []
 
@@ -132,7 +139,7 @@ def test_leave_to_quote_is_given_and_taken_back(store: Store, answer: OpenAnswer
 
 
 def test_what_is_withdrawn_leaves_no_coding(store: Store, answer: OpenAnswer) -> None:
-    store.events.codings.add_coding(a_coding(answer, memo="quotes them"))
+    add(store, a_coding(answer, memo="quotes them"))
     store.events.codings.add_resolution(
         CodingResolution(answer=answer, codebook=version_of(BOOK), codes=None, participants=("c1",))
     )
@@ -157,7 +164,7 @@ def test_what_is_withdrawn_leaves_no_combined_review(store: Store, answer: OpenA
 
 
 def test_who_stays_without_a_trace_leaves_codings_without_one(store: Store, answer: OpenAnswer) -> None:
-    store.events.codings.add_coding(a_coding(answer, memo="Ana again?"))
+    add(store, a_coding(answer, memo="Ana again?"))
     store.events.withdrawals.withdraw(
         "support", "p1", Withdrawal.ANONYMISE, now=NOW, mask=lambda text: text.replace("Ana", "***")
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
+from typing import Any
 
 import pytest
 
@@ -24,11 +26,17 @@ from theodolite.domain.errors import Conflict, NotFound
 from theodolite.domain.event import AcknowledgedText, Acknowledgement, PersonProfile
 from theodolite.domain.event_record import BlindingGuess, GuessedThing, Withdrawal
 from theodolite.domain.identity import digest
-from theodolite.domain.live import BroughtResult, LiveDialogueSummary, LiveEnding, turns_of
-from theodolite.domain.persona import Attempt, AttemptOutcome, Strategy
-from theodolite.domain.run import FailureKind, Run, Unit, UnitKind
-from theodolite.domain.schema import QuestionnaireResponse
-from theodolite.domain.session import Pauser, SessionState
+from theodolite.domain.live import LiveDialogueSummary, LiveEnding, turns_of
+from theodolite.domain.people.blinding import BlindingGuess, GuessedThing
+from theodolite.domain.people.consent import AcknowledgedText, Acknowledgement
+from theodolite.domain.people.participant import PersonProfile
+from theodolite.domain.people.session import Pauser, SessionState
+from theodolite.domain.people.slot import Slot
+from theodolite.domain.people.withdrawal import Withdrawal
+from theodolite.domain.questionnaire import QuestionnaireResponse
+from theodolite.domain.run import Run, Unit, UnitKind
+from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
+from theodolite.events.rules import free_slot
 from theodolite.store.django_store import DjangoStore as Store
 
 HTML = replace(a_reply(), original="<p>Yes.</p>")
@@ -37,44 +45,46 @@ ENDED = LiveEnding(state=TurnState.COMPLETE, text="Yes.", reply=a_reply(), laten
 BROKEN = LiveEnding(state=TurnState.ERROR, text="", kind=FailureKind.TIMED_OUT, cause="no answer within 60 s")
 
 
-class TestSeats:
+def allocate(store: Store, study: str, participant: str, level: Level, stratum: str = "", **limits: Any) -> Slot:
+    """Allocate the slot that the rules of events choose."""
+    choose = partial(free_slot, level=level, stratum=stratum, **limits)
+    return store.events.sessions.allocate(study, participant, level, stratum, choose=choose)
+
+
+class TestSlots:
     def test_numbers_are_given_in_order_and_kept(self, store: Store) -> None:
-        numbers = [
-            store.events.sessions.allocate("support", who, Level.RED_TEAMING).number for who in ("p1", "p2", "p1", "p3")
-        ]
+        numbers = [allocate(store, "support", who, Level.RED_TEAMING).number for who in ("p1", "p2", "p1", "p3")]
 
         assert numbers == [0, 1, 0, 2]
 
     def test_a_number_that_was_given_back_goes_to_whoever_comes_next(self, store: Store) -> None:
         for who in ("p1", "p2", "p3"):
-            store.events.sessions.allocate("support", who, Level.RED_TEAMING)
+            allocate(store, "support", who, Level.RED_TEAMING)
         store.events.sessions.release("support", "p2", Level.RED_TEAMING)
 
-        assert store.events.sessions.allocate("support", "p4", Level.RED_TEAMING).number == 1
+        assert allocate(store, "support", "p4", Level.RED_TEAMING).number == 1
         assert [seat.participant for seat in store.events.sessions.allocations("support")] == ["p1", "p4", "p3"]
 
     def test_levels_strata_and_studies_are_numbered_apart(self, store: Store) -> None:
-        store.events.sessions.allocate("support", "p1", Level.RED_TEAMING)
+        allocate(store, "support", "p1", Level.RED_TEAMING)
 
-        assert store.events.sessions.allocate("support", "p2", Level.FIELD_TESTING).number == 0
-        assert store.events.sessions.allocate("support", "p3", Level.RED_TEAMING, "adversarial").number == 0
-        assert store.events.sessions.allocate("other", "p4", Level.RED_TEAMING).number == 0
+        assert allocate(store, "support", "p2", Level.FIELD_TESTING).number == 0
+        assert allocate(store, "support", "p3", Level.RED_TEAMING, "adversarial").number == 0
+        assert allocate(store, "other", "p4", Level.RED_TEAMING).number == 0
 
     def test_a_number_can_be_chosen_among_those_that_are_free(self, store: Store) -> None:
-        store.events.sessions.allocate("support", "p1", Level.RED_TEAMING)
-        chosen = store.events.sessions.allocate(
-            "support", "p2", Level.RED_TEAMING, most=9, choose=lambda taken: 3 + len(taken)
-        )
+        allocate(store, "support", "p1", Level.RED_TEAMING)
+        chosen = allocate(store, "support", "p2", Level.RED_TEAMING, suitable=lambda taken: 3 + len(taken))
 
         assert chosen.number == 4
         with pytest.raises(Conflict):
-            store.events.sessions.allocate("support", "p3", Level.RED_TEAMING, choose=lambda _: None)
+            allocate(store, "support", "p3", Level.RED_TEAMING, suitable=lambda _: None)
 
     def test_a_seat_is_given_up_with_what_waits_on_it_unless_something_was_begun(self, store: Store, run: Run) -> None:
         waiting, begun = a_person_session(run), an_active_session(store, run, key=digest("b"), participant="p2")
         store.events.sessions.add(waiting)
         for session in (waiting, begun):
-            store.events.sessions.allocate(session.study, session.participant, session.level)
+            allocate(store, session.study, session.participant, session.level)
         given = [
             store.events.sessions.release_unused(one.study, one.participant, one.level) for one in (waiting, begun)
         ]
@@ -112,13 +122,13 @@ class TestTopics:
 class TestSessions:
     def test_a_part_has_as_many_places_as_it_is_told_and_who_has_one_keeps_it(self, store):
         for who, stratum in (("p1", ""), ("p2", "adversarial")):
-            store.events.sessions.allocate("support", who, Level.RED_TEAMING, stratum, most=1)
+            allocate(store, "support", who, Level.RED_TEAMING, stratum, capacity=1)
 
-        assert store.events.sessions.allocate("support", "p1", Level.RED_TEAMING, most=1).number == 0
+        assert allocate(store, "support", "p1", Level.RED_TEAMING, capacity=1).number == 0
         with pytest.raises(Conflict):
-            store.events.sessions.allocate("support", "p3", Level.RED_TEAMING, most=1)
+            allocate(store, "support", "p3", Level.RED_TEAMING, capacity=1)
         with pytest.raises(Conflict):
-            store.events.sessions.allocate("support", "p3", Level.RED_TEAMING, most=0)
+            allocate(store, "support", "p3", Level.RED_TEAMING, capacity=0)
 
     def test_a_session_comes_back_as_it_was_kept(self, store: Store, run: Run) -> None:
         session = a_person_session(run, alias="Application K", stratum="everyday", language="pt-BR")
