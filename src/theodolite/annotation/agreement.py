@@ -41,7 +41,7 @@ from theodolite.measurement.annotator_agreement import (
     spreads,
 )
 from theodolite.measurement.answer_arrays import AnnotationFacts, AnswerArrays, AnswerGroup, QueueAnswers, answer_arrays
-from theodolite.measurement.order_effects import order_effects
+from theodolite.measurement.probes import order_effects
 from theodolite.store.annotation_queue import (
     BY_JUDGE,
     SUBMITTED,

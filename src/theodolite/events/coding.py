@@ -33,7 +33,7 @@ from theodolite.domain.schema import QuestionnaireResponse
 from theodolite.domain.study import Study
 from theodolite.domain.tried import TRIED, tried_in
 from theodolite.events.rules import coder_slot
-from theodolite.measurement.study.codings import written_answers
+from theodolite.measurement.study.risks import written_answers
 from theodolite.testing.people import counted
 
 if TYPE_CHECKING:  # tables can be loaded only when Django knows the database

@@ -30,7 +30,7 @@ from theodolite.events.coding import (
     save_codebook,
     save_coding,
 )
-from theodolite.measurement.study.codings import coding_findings
+from theodolite.measurement.study.risks import coding_findings
 from theodolite.reporting.words import figures
 from theodolite.web.analyst.responses import AnalystContext, for_analysts
 from theodolite.web.charts import ShareLine, UnitStrip, listed, number_words, share_line, unit_strip

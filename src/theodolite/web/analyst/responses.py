@@ -33,7 +33,7 @@ from theodolite.domain.study import Study
 from theodolite.events.coding import CodingProject, OpenText, coding_project, notes_in
 from theodolite.events.context import EventContext, EventStore
 from theodolite.events.results import event_evidence
-from theodolite.measurement.comparison.significance import Adjustment
+from theodolite.measurement.comparison import Adjustment
 from theodolite.measurement.study.responses import compare_sides, side_model
 from theodolite.reporting.words import figures
 from theodolite.testing.people import event_sessions

@@ -38,7 +38,7 @@ from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.people.role import Role
 from theodolite.domain.schema import AnnotationSchema
-from theodolite.measurement.rewording import IsDefect, measured_shift, sample_plan
+from theodolite.measurement.sample_size import IsDefect, measured_shift, sample_plan
 from theodolite.web.access import AccessContext, allowed
 from theodolite.web.annotator.home import AnnotatorContext, annotator_context
 from theodolite.web.charts import interval_bar
