@@ -23,7 +23,8 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
-from theodolite.measurement import gwet_ac, krippendorff_alpha  # noqa: E402
+from theodolite.measurement.kappa import gwet_ac
+from theodolite.measurement.alpha import krippendorff_alpha
 
 N_UNITS, N_ANNOTATORS, N_SAMPLES = 100_000, 5, 1_000
 WANTED_S = 0.3

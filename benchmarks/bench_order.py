@@ -24,7 +24,7 @@ from scipy.stats import kendalltau
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
-from theodolite.measurement import (  # noqa: E402
+from theodolite.measurement.sequences import (
     inversion_count,
     longest_increasing_subsequence,
     permutation_entropy,

@@ -15,7 +15,8 @@ from scipy.special import betaincinv, betaln, gammaln
 
 from theodolite.domain.tree_form import design_of
 from theodolite.domain.tree import Leaf
-from theodolite.measurement import defect_rate, paired_difference, zero_defect_bound
+from theodolite.measurement.proportion import defect_rate, zero_defect_bound
+from theodolite.measurement.comparison import paired_difference
 from theodolite.measurement.scores import mean_estimate
 from theodolite.measurement.trees.measuring import Draws, measure_tree
 

@@ -22,7 +22,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from tests.unit.measurement.series_of_scores import IN_RUN, RUNS, STARS, WRONG_FROM, series  # noqa: E402
 from theodolite.domain.monitoring import AlertKind, WatchRules  # noqa: E402
-from theodolite.measurement import rate_detector, watch_history  # noqa: E402
+from theodolite.measurement.control_charts import rate_detector
+from theodolite.measurement.monitoring import watch_history
 from theodolite.measurement.control_charts import scan  # noqa: E402
 from theodolite.measurement.control_charts import sequence_ends  # noqa: E402
 from theodolite.measurement.sequences import rolling_inversions  # noqa: E402

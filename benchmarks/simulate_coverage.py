@@ -26,16 +26,11 @@ from benchmarks.coverage_of_clusters import (  # noqa: E402
     rates_on_a_grid,
     roots_of_trees,
 )
-from theodolite.measurement import (  # noqa: E402
-    classification_report,
-    cohen_kappa,
-    corrected_mean,
-    corrected_rate,
-    defect_rate,
-    judge_accuracy,
-    paired_difference,
-    rogan_gladen_rate,
-)
+from theodolite.measurement.agreement import classification_report
+from theodolite.measurement.kappa import cohen_kappa
+from theodolite.measurement.correction import corrected_mean, corrected_rate, judge_accuracy, rogan_gladen_rate
+from theodolite.measurement.proportion import defect_rate
+from theodolite.measurement.comparison import paired_difference
 from theodolite.measurement.interval import clustered_share  # noqa: E402
 from theodolite.measurement.scores import mean_estimate  # noqa: E402
 

@@ -23,7 +23,9 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from theodolite.domain.estimate import Undefined  # noqa: E402
-from theodolite.measurement import cluster_permutation, paired_difference, people_permutation, superiority  # noqa: E402
+from theodolite.measurement.comparison import cluster_permutation, paired_difference
+from theodolite.measurement.questionnaires import people_permutation
+from theodolite.measurement.rank_tests import superiority
 from theodolite.measurement.proportion import mean_fraction, pooled_defect_rate  # noqa: E402
 from theodolite.measurement.control_charts import level_detector, rate_detector  # noqa: E402
 from theodolite.measurement.control_charts import scan, sequence_ends  # noqa: E402

@@ -10,7 +10,7 @@ from tests.fakes.report import words
 from tests.unit.measurement.series_of_scores import series
 from tests.unit.measurement.test_sample_size import ruling, side
 from theodolite.domain.monitoring import WatchRules
-from theodolite.measurement import watch_history
+from theodolite.measurement.monitoring import watch_history
 from theodolite.measurement.sample_size import compare_sides
 from theodolite.reporting.comparing.text import comparison_html
 from theodolite.reporting.monitoring.page import watch_html

@@ -6,12 +6,11 @@ from datetime import UTC, datetime, timedelta
 
 from theodolite.annotation import assignment, cases, review, submission
 from theodolite.annotation.cases import begin_thread
-from theodolite.domain.annotating.bulk import BulkAct
 from theodolite.domain.annotating.case import Flag, FlagKind
 from theodolite.domain.annotating.discrepancy import Anchor, AnchorKind
 from theodolite.domain.annotating.work import BulkAct
 from theodolite.domain.annotation import Answer, Outcome
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.store.annotation_queue import queue_of
 from theodolite.store.models.annotating import CaseRow, QueueRow, ReservationRow, RoomRow, ThreadRow, WorkItemRow
 from theodolite.web.accounts.invitations import invite

@@ -17,7 +17,7 @@ from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence, ListedArchive
 from theodolite.domain.flow import Message, Reply, Speaker
 from theodolite.domain.status import Call
-from theodolite.measurement import measure_study
+from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.page.report import report_html
 from theodolite.reporting.terminal.summary import Places, summary_text
 from theodolite.reporting.words.reading_aids import Words, read_words

@@ -13,17 +13,10 @@ from sklearn.metrics import confusion_matrix as sklearn_matrix
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 
 from tests.golden.published import agreement, counts_of, units_of
-from theodolite.measurement import (
-    brennan_prediger,
-    cohen_kappa,
-    confusion_matrix,
-    conger_kappa,
-    exact_agreement,
-    fleiss_kappa,
-    gwet_ac,
-    krippendorff_alpha,
-    relaxed_agreement,
-)
+from theodolite.measurement.agreement import exact_agreement, relaxed_agreement
+from theodolite.measurement.alpha import krippendorff_alpha
+from theodolite.measurement.kappa import brennan_prediger, cohen_kappa, conger_kappa, fleiss_kappa, gwet_ac
+from theodolite.measurement.labels import confusion_matrix
 
 SCALES = ["nominal", "ordinal", "interval", "ratio"]
 

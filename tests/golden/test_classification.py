@@ -11,7 +11,7 @@ import pytest
 from sklearn.metrics import precision_recall_fscore_support
 
 from tests.golden.test_human_labels import rows
-from theodolite.measurement import classification_report, exact_agreement, majority_labels, unanimity
+from theodolite.measurement.agreement import classification_report, exact_agreement, majority_labels, unanimity
 
 PEOPLE = ("annotator1", "annotator2", "annotator3")
 

@@ -10,16 +10,14 @@ import statsmodels.api as sm
 from statsmodels.stats.multitest import multipletests
 
 from tests.golden.published import HERE
-from theodolite.measurement import (
+from theodolite.measurement.comparison import (
     adjust_p_values,
-    detectable_difference,
     mcnemar,
-    n_for_difference,
-    n_for_flips,
     newcombe_difference,
     newcombe_unpaired,
     paired_difference,
 )
+from theodolite.measurement.sample_size import detectable_difference, n_for_difference, n_for_flips
 
 PUBLISHED = json.loads((HERE / "comparison.json").read_text(encoding="utf-8"))
 

@@ -9,7 +9,8 @@ import pytest
 from scipy.special import stdtrit
 
 from tests.golden.published import HERE
-from theodolite.measurement import corrected_mean, corrected_rate, defect_rate, rogan_gladen_rate
+from theodolite.measurement.correction import corrected_mean, corrected_rate, rogan_gladen_rate
+from theodolite.measurement.proportion import defect_rate
 
 PUBLISHED = json.loads((HERE / "correction.json").read_text(encoding="utf-8"))
 

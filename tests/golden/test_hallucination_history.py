@@ -9,7 +9,7 @@ from theodolite.config.histories import DeclaredChange, HistoryForm, ScoreTable,
 from theodolite.config.tables import read_table
 from theodolite.domain.monitoring import AlertKind
 from theodolite.domain.score_history import ScaleDirection
-from theodolite.measurement import watch_history
+from theodolite.measurement.monitoring import watch_history
 
 CHANGE = DeclaredChange(part="judge", version="HHEM-2.1", since=aware("2024-07-25T18:47:14-07:00"))
 FORM = {"columns": {"score": "rate_pct"}, "scale": (0.0, 100.0), "worse": ScaleDirection.HIGH, "published": True}

@@ -10,7 +10,11 @@ from functools import cache
 import pytest
 
 from tests.golden.published import HERE
-from theodolite.measurement import cohen_kappa, exact_agreement, krippendorff_alpha, pass_hat_k, score_agreement
+from theodolite.measurement.agreement import exact_agreement
+from theodolite.measurement.alpha import krippendorff_alpha
+from theodolite.measurement.kappa import cohen_kappa
+from theodolite.measurement.proportion import pass_hat_k
+from theodolite.measurement.scores import score_agreement
 
 NAN = float("nan")
 

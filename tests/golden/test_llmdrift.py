@@ -17,8 +17,8 @@ from theodolite.domain.evidence import listed_evidence
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import YES_NO, Instrument, Operator, Question
 from theodolite.domain.study import Study
-from theodolite.measurement import measure_study
 from theodolite.measurement.sample_size import compare_sides
+from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.comparing.document import sides_of
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.results.document import results_document

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.golden.published import monitoring
-from theodolite.measurement import confidence_sequence, cusum, ewma
+from theodolite.measurement.control_charts import confidence_sequence, cusum, ewma
 
 
 def test_the_cumulative_sums_of_the_handbook():

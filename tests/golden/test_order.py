@@ -6,14 +6,19 @@ import numpy as np
 import pytest
 
 from tests.golden.published import order
-from theodolite.measurement import (
+from theodolite.measurement.order_profile import (
+    entropy_of_rows,
+    inversions_of_rows,
+    null_of,
+    relevance_profile,
+    rising_of_rows,
+)
+from theodolite.measurement.sequences import (
     all_triples_entropy,
     inversion_count,
     longest_increasing_subsequence,
     permutation_entropy,
-    relevance_profile,
 )
-from theodolite.measurement.order_profile import entropy_of_rows, inversions_of_rows, null_of, rising_of_rows
 
 PICO = order()["pico"]
 SEQUENCES = order()["sequences"]

@@ -7,7 +7,7 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from tests.golden.published import proportions
-from theodolite.measurement import defect_rate, zero_defect_bound
+from theodolite.measurement.proportion import defect_rate, zero_defect_bound
 
 CASES = [(0, 1), (1, 1), (0, 20), (1, 29), (15, 148), (81, 263), (499, 500), (3, 100_000)]
 

@@ -10,12 +10,12 @@ from scipy import stats
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
 from tests.golden.published import HERE
-from theodolite.measurement import (
+from theodolite.measurement.ordinal import ordinal_model
+from theodolite.measurement.rank_tests import (
     brunner_munzel_test,
     dunn,
     friedman,
     kruskal_wallis,
-    ordinal_model,
     rank_sum_test,
     signed_rank_test,
 )

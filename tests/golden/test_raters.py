@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from tests.golden.published import HERE, units_of
-from theodolite.measurement import cohen_kappa, cross_agreement, dawid_skene, group_agreement
+from theodolite.measurement.kappa import cohen_kappa
+from theodolite.measurement.rater_models import cross_agreement, dawid_skene, group_agreement
 
 PUBLISHED = json.loads((HERE / "dawid_skene.json").read_text(encoding="utf-8"))
 

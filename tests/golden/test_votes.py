@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from theodolite.measurement import voting_outcome
+from theodolite.measurement.votes import voting_outcome
 
 MIXTURE = ((0.85, 0.98), (0.10, 0.80), (0.05, 0.55))
 """Share of dialogues, and how often one call gives the judge's usual label there."""

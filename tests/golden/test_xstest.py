@@ -9,7 +9,7 @@ import pytest
 from tests.golden.published import SYSTEMS
 from tests.golden.xstest_study import evidence
 from theodolite.domain.estimate import Undefined
-from theodolite.measurement import measure_study
+from theodolite.measurement.study.findings import measure_study
 
 REFUSED = (95, 35, 2, 24, 16)
 ANSWERED = (0, 0, 128, 7, 1)

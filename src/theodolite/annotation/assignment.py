@@ -19,6 +19,7 @@ from theodolite.domain.choices import TopicWeight
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.event import LATELY_H, AnnotationProcess
 from theodolite.domain.shown_order import NOT_VARIED, ShownOrder, shown_order_of
+from theodolite.domain.study_parts import heavy_scenarios, scenarios_of, topics_in
 from theodolite.store.annotation_queue import (
     BY_JUDGE,
     LIVE,

@@ -15,7 +15,7 @@ from theodolite.annotation.rules import why_not
 from theodolite.domain.annotating.discrepancy import RoomState
 from theodolite.domain.annotating.work import AnnotatorState, BulkLine, ItemState, ReservationState, WorkItem
 from theodolite.domain.errors import InputError
-from theodolite.domain.people.event import AnnotationProcess
+from theodolite.domain.event import AnnotationProcess
 from theodolite.store.annotation_queue import (
     RESERVED,
     expire,

@@ -18,7 +18,7 @@ from theodolite.domain.annotating.case import (
     Redaction,
     SensitiveCase,
 )
-from theodolite.domain.annotating.thread import Anchor, FeedbackThread, ThreadEnd
+from theodolite.domain.annotating.discrepancy import Anchor, FeedbackThread, ThreadEnd
 from theodolite.domain.annotating.work import ItemState
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import Conflict, InputError, NotFound

@@ -32,7 +32,8 @@ from theodolite.domain.annotating.discrepancy import RoomState
 from theodolite.domain.annotating.work import ItemState, ReservationState
 from theodolite.domain.dialogue import Dialogue, Level
 from theodolite.domain.errors import InputError
-from theodolite.domain.people.exposure import MUCH_DIALOGUES
+from theodolite.domain.event import MUCH_DIALOGUES
+from theodolite.domain.text import BLOCK
 from theodolite.store.annotation_queue import queue_of, redactions_in
 from theodolite.store.dialogues import dialogues_of
 from theodolite.store.models import DialogueGroupRow, DialogueRow, JournalEntryRow, TurnRow

@@ -15,20 +15,23 @@ from theodolite.annotation.agreement import all_answers
 from theodolite.annotation.records import RecordCache
 from theodolite.annotation.rules import examples_for, is_passed, marked, review_sample, worked_examples
 from theodolite.domain.annotating.quality import (
+    CategoryStanding,
     Conscientiousness,
     GoldItem,
     KnownAnswer,
+    Marked,
+    Onboarding,
+    QualificationResult,
     QualityReview,
     ReviewCandidate,
     ReviewVerdict,
 )
-from theodolite.domain.annotating.training import CategoryStanding, Marked, Onboarding, QualificationResult
 from theodolite.domain.annotating.work import ItemState, QueueCategory, QueueDesign
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.errors import Conflict, InputError, NotFound
+from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import digest
-from theodolite.domain.people.event import AnnotationProcess
 from theodolite.measurement.annotator_agreement import Halves, halves_alike
 from theodolite.store.annotation_queue import (
     BY_JUDGE,

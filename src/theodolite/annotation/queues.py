@@ -25,11 +25,11 @@ from theodolite.domain.annotating.work import ItemState, QueueCategory, QueueDes
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.annotator import Annotator
 from theodolite.domain.errors import Conflict, InputError, NotFound
+from theodolite.domain.estimate import ValidationReport
+from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import version_of
-from theodolite.domain.people.event import AnnotationProcess
 from theodolite.domain.study import Study
-from theodolite.domain.validation_report import ValidationReport
 from theodolite.store.annotation_queue import (
     LIVE,
     SUBMITTED,

@@ -21,7 +21,7 @@ from theodolite.config.dialogue_imports import (
 from theodolite.config.tables import table_of, unreadable
 from theodolite.config.threads import Remarks, Voices, turns_of, with_guess
 from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic
-from theodolite.domain.brought import BroughtIn
+from theodolite.domain.live import BroughtIn
 from theodolite.events.context import EventContext, import_dialogues
 
 _NOTHING_STORED = "Nothing was stored."

@@ -80,7 +80,7 @@ def keep_watch(request: Request, *, environ: Mapping[str, str] | None = None, on
         InputError: If the history cannot be used.
         StorageUnavailable: If it cannot be reached, or a file cannot be written.
     """
-    from theodolite.measurement import watch_history  # numpy and scipy: only who measures waits for them
+    from theodolite.measurement.monitoring import watch_history
 
     history, folder = _history(request, environ, on_rows)
     watch = watch_history(history, request.rules, now=SystemClock().now(), on_rows=on_rows)

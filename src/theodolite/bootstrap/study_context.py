@@ -193,7 +193,7 @@ class StudyContext:
         from theodolite.config.load_context import role_break_rules
 
         def measure(of: Evidence) -> Findings:
-            from theodolite.measurement import measure_study  # numpy and scipy are slow to import
+            from theodolite.measurement.study.findings import measure_study
 
             return measure_study(of, role_break_rules=role_break_rules(), summaries=tree_methods())
 

@@ -39,19 +39,17 @@ from theodolite.demo.people import (
 from theodolite.demo.studies import kitchen_of, lay_out_event
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.choices import Impact, UserType
-from theodolite.domain.codings.coding import Code, Codebook, OpenAnswer
+from theodolite.domain.coding import TRIED, Code, Codebook, OpenAnswer
 from theodolite.domain.dialogue import Dialogue, Level, TesterType, TurnState
+from theodolite.domain.event import PersonProfile, Role
 from theodolite.domain.findings.risks import CombinedReview
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.instrument import Question
 from theodolite.domain.live import LiveEnding
-from theodolite.domain.people.participant import PersonProfile
-from theodolite.domain.people.role import Role
-from theodolite.domain.people.session import Session
-from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
-from theodolite.domain.strategy import Strategy
+from theodolite.domain.persona import Strategy
+from theodolite.domain.schema import Questionnaire, QuestionnaireResponse
+from theodolite.domain.session import Session
 from theodolite.domain.study import Study
-from theodolite.domain.tried import TRIED
 from theodolite.events.chat import finish_turn, send_prompt
 from theodolite.events.coding import (
     coding_project,

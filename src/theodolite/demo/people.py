@@ -27,16 +27,15 @@ from theodolite.config.loading import load_study
 from theodolite.config.permissions import WORKSPACE_NAME
 from theodolite.config.yaml_source import read_yaml, typed
 from theodolite.domain.annotating.case import Flag, FlagKind
-from theodolite.domain.annotating.thread import Anchor, AnchorKind
+from theodolite.domain.annotating.discrepancy import Anchor, AnchorKind
 from theodolite.domain.annotating.work import QueueDesign
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.application import GuardrailSite
 from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn
 from theodolite.domain.errors import InputError
+from theodolite.domain.event import AnnotationProcess, Role
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.instrument import OpenQuestion
-from theodolite.domain.people.event import AnnotationProcess
-from theodolite.domain.people.role import Role
 from theodolite.domain.run import Run, Unit, UnitKind
 from theodolite.domain.study import Study
 from theodolite.events.sessions import allocate, save_avoided_topics

@@ -21,7 +21,7 @@ from html import unescape
 from theodolite.bootstrap.page_checks import Form, PageAnswer
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import NotFound
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 
 TIMEOUT_S = 180.0
 """Time limit for a page; seconds. A reply of an application may be slow."""

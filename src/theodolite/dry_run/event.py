@@ -23,8 +23,8 @@ from theodolite.config.loading import load_study
 from theodolite.domain.choices import UserType
 from theodolite.domain.dialogue import Level, TurnState
 from theodolite.domain.errors import InputError, NotFound
-from theodolite.domain.failure import FailureSource
-from theodolite.domain.people.event import AnnotationProcess, LevelPlan
+from theodolite.domain.event import AnnotationProcess, LevelPlan
+from theodolite.domain.run import FailureSource
 from theodolite.domain.study import Study
 from theodolite.dry_run.bots import (
     ROLE_OF,

@@ -31,7 +31,6 @@ from theodolite.domain.identity import digest, version_of
 from theodolite.domain.live import LiveDialogueSummary
 from theodolite.domain.schema import QuestionnaireResponse
 from theodolite.domain.study import Study
-from theodolite.domain.tried import TRIED, tried_in
 from theodolite.events.rules import coder_slot
 from theodolite.measurement.study.risks import written_answers
 from theodolite.testing.people import counted

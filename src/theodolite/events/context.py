@@ -9,17 +9,14 @@ from typing import TYPE_CHECKING, TypeAlias
 from zoneinfo import ZoneInfo
 
 from theodolite.config.loading import LoadedStudy
-from theodolite.domain.brought import BroughtDialogue, BroughtIn, BroughtResult
-from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn
+from theodolite.domain.dialogue import Dialogue, Ending, Level, Search, TesterType, Turn, found_text, material_with
 from theodolite.domain.errors import InputError
+from theodolite.domain.event import LevelPlan
 from theodolite.domain.identity import canonical_json, digest, version_of
-from theodolite.domain.live import LiveDialogueSummary
-from theodolite.domain.passage import Search, found_text, material_with
-from theodolite.domain.people.event import LevelPlan
-from theodolite.domain.people.session import Session, SessionState
+from theodolite.domain.live import BroughtDialogue, BroughtIn, BroughtResult, LiveDialogueSummary
 from theodolite.domain.plan import Plan
 from theodolite.domain.run import Run
-from theodolite.domain.session import Session
+from theodolite.domain.session import Session, SessionState
 from theodolite.domain.study import Study
 from theodolite.execution.clients import Clients
 from theodolite.ports.progress import Clock

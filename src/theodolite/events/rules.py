@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from theodolite.domain.codings.coding import CODERS
+from theodolite.domain.coding import CODERS
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import Conflict
+from theodolite.domain.event import LevelPlan
 from theodolite.domain.live import LiveDialogue
 from theodolite.domain.session import Session, SessionState
 from theodolite.domain.study import Study

@@ -12,22 +12,25 @@ from typing import TYPE_CHECKING
 
 from theodolite.assessment.capture.personal import mask_personal
 from theodolite.domain.choices import TopicWeight
-from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn, TurnState
-from theodolite.domain.errors import Conflict, InputError
-from theodolite.domain.fault import did_you_mean
+from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn, TurnState, in_turn
+from theodolite.domain.errors import Conflict, InputError, did_you_mean
+from theodolite.domain.event import (
+    LATELY_H,
+    AcknowledgedText,
+    Acknowledgement,
+    BreakRule,
+    Exposure,
+    LevelPlan,
+    PersonProfile,
+)
+from theodolite.domain.event_record import Tombstone, Withdrawal
 from theodolite.domain.identity import keyed_draw, version_of
 from theodolite.domain.live import LiveDialogue, LiveDialogueSummary, turns_of
-from theodolite.domain.passage import in_turn
-from theodolite.domain.people.consent import AcknowledgedText, Acknowledgement
-from theodolite.domain.people.event import LevelPlan
-from theodolite.domain.people.exposure import LATELY_H, BreakRule, Exposure
-from theodolite.domain.people.participant import PersonProfile
-from theodolite.domain.people.session import Pauser, Session, SessionState
-from theodolite.domain.people.slot import Cell, Slot
-from theodolite.domain.people.topic import SensitiveTopic, TopicTally, heavy_scenarios, scenarios_of, topics_in
-from theodolite.domain.people.withdrawal import Tombstone, Withdrawal
+from theodolite.domain.plan import Cell, Slot
 from theodolite.domain.run import Unit
+from theodolite.domain.session import Pauser, Session, SessionState
 from theodolite.domain.study import Study
+from theodolite.domain.study_parts import SensitiveTopic, TopicTally, heavy_scenarios, scenarios_of, topics_in
 from theodolite.events.context import ContextOf, EventContext
 from theodolite.events.rules import final_state, free_slot, has_response, is_abandoned, started_order
 from theodolite.testing.assigning import allocation_design, people_levels

@@ -28,13 +28,20 @@ from theodolite.domain.annotating.case import (
     SensitiveCase,
     TurnText,
 )
-from theodolite.domain.annotating.discrepancy import DissentCause, Resolution
+from theodolite.domain.annotating.discrepancy import (
+    Anchor,
+    AnchorKind,
+    DissentCause,
+    FeedbackThread,
+    Post,
+    Resolution,
+    ThreadEnd,
+)
 from theodolite.domain.annotating.promotion import judge_key
 from theodolite.domain.annotating.quality import (
     QualityReview,
     ReviewVerdict,
 )
-from theodolite.domain.annotating.thread import Anchor, AnchorKind, FeedbackThread, Post, ThreadEnd
 from theodolite.domain.annotating.work import ItemState, QueueDesign, Reservation, ReservationState
 from theodolite.domain.annotation import Answer, Outcome, Quote
 from theodolite.domain.dialogue import TesterType

@@ -10,18 +10,12 @@ from django.db.models import Max, QuerySet
 from django.utils import timezone
 
 from theodolite.domain.annotation import Answer
-from theodolite.domain.codings.coding import (
-    Coding,
-    CodingResolution,
-    HiddenStretch,
-    OpenAnswer,
-    QuoteRelease,
-)
+from theodolite.domain.coding import Coding, CodingResolution, HiddenStretch, OpenAnswer, QuoteRelease
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import Conflict, NotFound
-from theodolite.domain.people.blinding import BlindingGuess, GuessedThing
-from theodolite.domain.people.session import SessionState
-from theodolite.domain.questionnaire import QuestionnaireResponse
+from theodolite.domain.event_record import BlindingGuess, GuessedThing
+from theodolite.domain.schema import QuestionnaireResponse
+from theodolite.domain.session import SessionState
 from theodolite.store.event_sessions import profiles_of, session_id
 from theodolite.store.executor import Repository, reads, writes
 from theodolite.store.ledger import database_now, one_at_a_time

@@ -11,10 +11,9 @@ from django.db.models import Max, QuerySet
 from theodolite.domain.choices import UserType
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import NotFound
-from theodolite.domain.people.consent import AcknowledgedText, Acknowledgement
-from theodolite.domain.people.participant import PersonProfile
-from theodolite.domain.people.session import Pauser, Session, SessionClock, SessionState
-from theodolite.domain.people.slot import Slot
+from theodolite.domain.event import AcknowledgedText, Acknowledgement, PersonProfile
+from theodolite.domain.plan import Slot
+from theodolite.domain.session import Pauser, Session, SessionClock, SessionState
 from theodolite.store.executor import Repository, reads, writes
 from theodolite.store.ledger import one_at_a_time
 from theodolite.store.models import RunRow

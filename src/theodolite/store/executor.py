@@ -40,10 +40,9 @@ from django.db.utils import ProgrammingError, load_backend
 from theodolite.domain.annotation import Adjudication, Annotation
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import Conflict, StorageUnavailable, StoreError, WrongSchema
-from theodolite.domain.failure import Failure
+from theodolite.domain.flow import JournalEntry
 from theodolite.domain.identity import SHORT
-from theodolite.domain.replay import JournalEntry
-from theodolite.domain.run import Lease, Run, Unit
+from theodolite.domain.run import Failure, Lease, Run, Unit
 from theodolite.store.statements import START, Bookmark, ReadChunk
 
 Result = TypeVar("Result")

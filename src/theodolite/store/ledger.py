@@ -24,6 +24,7 @@ from django.db.models import Count, F, Max, Q, QuerySet
 from filelock import FileLock, Timeout
 
 from theodolite.domain.errors import Conflict, NotFound, StoreError
+from theodolite.domain.flow import JournalEntry
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.plan import Plan
 from theodolite.domain.run import Lease, Run, RunState, Unit, UnitKind, UnitState

@@ -28,8 +28,7 @@ from theodolite.domain.annotation import (
     Vote,
 )
 from theodolite.domain.errors import Conflict, NotFound
-from theodolite.domain.failure import Failure, FailureKind, FailureSource
-from theodolite.domain.run import Lease, Spending, UnitState
+from theodolite.domain.run import Failure, FailureKind, FailureSource, Lease, Spending, UnitState
 from theodolite.domain.shown_order import shown_order_of
 from theodolite.store.contents import Contents
 from theodolite.store.dialogues import keep_dialogues, keep_replies

@@ -28,8 +28,8 @@ from theodolite.config.events import MissingText, missing_texts
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.config.permissions import WORKSPACE_NAME
 from theodolite.domain.errors import Conflict, InputError, NotFound, TheodoliteError
+from theodolite.domain.event import Role
 from theodolite.domain.identity import Record, digest, version_of
-from theodolite.domain.people.role import Role
 from theodolite.domain.study import Study
 from theodolite.domain.wording import LocalisedStudy, localised
 from theodolite.events.context import EventContext, EventStore, OpenEvent

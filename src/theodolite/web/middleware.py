@@ -28,7 +28,7 @@ from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation.trans_real import parse_accept_lang_header
 
 from theodolite.domain.errors import Conflict, NotFound, StoreError
-from theodolite.domain.language import best_language
+from theodolite.domain.text import best_language
 from theodolite.web.access import open_to_all
 from theodolite.web.models import Account, Comfort
 

@@ -17,10 +17,10 @@ from django.utils.translation import gettext_lazy as lazy
 
 from theodolite.domain.choices import TopicWeight, UserType
 from theodolite.domain.errors import Conflict, InputError
-from theodolite.domain.language import best_language
-from theodolite.domain.people.participant import PersonProfile
-from theodolite.domain.people.topic import SensitiveTopic, topics_in
+from theodolite.domain.event import PersonProfile
 from theodolite.domain.study import Study
+from theodolite.domain.study_parts import SensitiveTopic, topics_in
+from theodolite.domain.text import best_language
 from theodolite.domain.wording import WARNING, LocalisedStudy
 from theodolite.web.access import audit
 from theodolite.web.middleware import PLAIN, page_languages

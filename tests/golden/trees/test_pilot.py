@@ -11,7 +11,7 @@ import pytest
 from tests.golden.trees.rows import HERE
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.tree import Leaf
-from theodolite.measurement import MeasurementTree
+from theodolite.measurement.trees.tree import MeasurementTree
 
 LEVELS = {"MT": "model testing", "RT": "red teaming", "FT": "field testing"}
 WHO = {"annotator": ("person", "annotators"), "perception": ("tester", "testers")}

@@ -12,8 +12,8 @@ from tests.fakes.trees import design
 from tests.golden.trees.rows import rows
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.tree import Leaf
-from theodolite.measurement import MeasurementTree
 from theodolite.measurement.trees.methods import SummaryMethod, methods_with
+from theodolite.measurement.trees.tree import MeasurementTree
 
 FACTS = {
     "system": {"summary": "mean", "of": "facts"},

@@ -16,7 +16,7 @@ from theodolite.annotation.submission import save_answer, submit
 from theodolite.domain.annotating.quality import ReviewVerdict
 from theodolite.domain.dialogue import TesterType
 from theodolite.domain.errors import InputError
-from theodolite.domain.people.event import AnnotationProcess
+from theodolite.domain.event import AnnotationProcess
 from theodolite.store.annotation_queue import queue_of
 from theodolite.store.models.annotating import ReservationEventRow, ReservationRow, WorkItemRow
 

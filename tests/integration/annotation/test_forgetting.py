@@ -9,7 +9,7 @@ from theodolite.annotation.cases import close, flag_dialogue
 from theodolite.annotation.quality import add_gold, to_review
 from theodolite.annotation.submission import save_answer, submit
 from theodolite.domain.annotating.case import Flag, FlagKind
-from theodolite.domain.people.event import AnnotationProcess
+from theodolite.domain.event import AnnotationProcess
 from theodolite.store.event_withdrawal import forget_dialogues, withdraw_units
 from theodolite.store.models import DialogueRow
 from theodolite.store.models.annotating import DraftRow, GoldRow, ReservationEventRow, ReservationRow, WorkItemRow

@@ -7,7 +7,7 @@ from sklearn.metrics import precision_recall_fscore_support
 
 from tests.golden.test_human_labels import rows
 from tests.integration.published.recorded import run_recorded
-from theodolite.measurement import majority_labels
+from theodolite.measurement.agreement import majority_labels
 
 pytestmark = pytest.mark.integration
 

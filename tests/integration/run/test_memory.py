@@ -15,7 +15,7 @@ from theodolite.domain.dialogue import Dialogue, Ending, Turn
 from theodolite.domain.run import Run, RunState, Spending
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Sampling
-from theodolite.measurement import measure_study
+from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.page.report import report_pieces
 from theodolite.reporting.results.document import results_pieces
 from theodolite.reporting.terminal.summary import summary_text

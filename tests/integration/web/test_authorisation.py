@@ -24,7 +24,7 @@ from tests.fakes.annotated_event import (
 from tests.fakes.read_event import a_disputed_answer, a_named_codebook, a_session_to_review, a_settled_session
 from theodolite.annotation.queues import open_queue
 from theodolite.demo.people import design_of, invented_study
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.store.models.annotating import QueueRow
 from theodolite.web.annotator.home import records
 from theodolite.web.events import event_of

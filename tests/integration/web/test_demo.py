@@ -15,7 +15,7 @@ from theodolite.annotation import cases, review
 from theodolite.annotation.review import rooms
 from theodolite.bootstrap.events import event_study_context
 from theodolite.demo.event import enter, furnish
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.queries.rates import rates_for, rates_of
 from theodolite.store.models.annotating import QueueRow

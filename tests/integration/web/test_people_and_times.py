@@ -16,7 +16,7 @@ from django.utils import timezone
 from tests.fakes.tester import ClientVisitor, bot_with
 from tests.integration.web.editing import add, change, published
 from theodolite.domain.dialogue import Level
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.dry_run.bots import BotProfile, Stuck
 from theodolite.store.models.events import LiveTurnRow
 from theodolite.web.accounts.invitations import code_path, hand_out_codes

@@ -12,7 +12,6 @@ from playwright.sync_api import expect
 from tests.browser_pages import assert_accessible, load_by_key
 from theodolite.domain.event import Role
 from theodolite.domain.instrument import YES_NO, Condition, Instrument, Operator, Question
-from theodolite.domain.people.role import Role
 from theodolite.web.questions import FormPage, form_page
 
 YES = Condition(question="seen", operator=Operator.EQUAL, values=("yes",))

@@ -21,7 +21,6 @@ from theodolite.domain.annotating.discrepancy import AnchorKind, ThreadEnd
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.event import Role
 from theodolite.domain.identity import digest
-from theodolite.domain.people.role import Role
 from theodolite.store.annotation_queue import participant_id
 from theodolite.store.contents import content_of
 from theodolite.store.models.annotating import QueueRow, ReservationRow, ThreadRow, WorkItemRow

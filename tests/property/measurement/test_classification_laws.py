@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from theodolite.domain.estimate import Undefined
-from theodolite.measurement import classification_report, exact_agreement, majority_labels, unanimity
+from theodolite.measurement.agreement import classification_report, exact_agreement, majority_labels, unanimity
 
 OF_CLASSIFICATION = {"classification_report", "majority_labels", "unanimity"}
 """Measures whose laws stand here."""

@@ -7,21 +7,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from theodolite.domain.estimate import Undefined
-from theodolite.measurement import (
+from theodolite.measurement.comparison import (
     adjust_p_values,
     cluster_permutation,
-    defect_rate,
-    detectable_difference,
     mcnemar,
-    n_for_difference,
-    n_for_flips,
-    n_for_rate,
-    n_for_zero_defects,
     newcombe_difference,
     newcombe_unpaired,
     non_inferiority,
     paired_difference,
     unpaired_difference,
+)
+from theodolite.measurement.proportion import defect_rate
+from theodolite.measurement.sample_size import (
+    detectable_difference,
+    n_for_difference,
+    n_for_flips,
+    n_for_rate,
+    n_for_zero_defects,
 )
 
 OF_COMPARISON = {

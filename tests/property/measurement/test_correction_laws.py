@@ -7,13 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.measurement import (
-    corrected_mean,
-    corrected_rate,
-    judge_accuracy,
-    plan_labels,
-    rogan_gladen_rate,
-)
+from theodolite.measurement.correction import corrected_mean, corrected_rate, judge_accuracy, rogan_gladen_rate
+from theodolite.measurement.stratified_correction import plan_labels
 
 OF_CORRECTION = {"corrected_rate", "judge_accuracy", "corrected_mean", "rogan_gladen_rate", "plan_labels"}
 """Measures whose laws stand here."""

@@ -18,19 +18,11 @@ from tests.property.measurement.test_questionnaire_laws import OF_QUESTIONNAIRES
 from tests.property.measurement.test_rater_laws import OF_RATERS
 from tests.property.measurement.test_score_laws import OF_SCORES
 from theodolite.domain.estimate import ConfusionMatrix, Estimate, Undefined
-from theodolite.measurement import (
-    brennan_prediger,
-    cohen_kappa,
-    confusion_matrix,
-    conger_kappa,
-    defect_rate,
-    exact_agreement,
-    fleiss_kappa,
-    gwet_ac,
-    krippendorff_alpha,
-    relaxed_agreement,
-    zero_defect_bound,
-)
+from theodolite.measurement.agreement import exact_agreement, relaxed_agreement
+from theodolite.measurement.alpha import krippendorff_alpha
+from theodolite.measurement.kappa import brennan_prediger, cohen_kappa, conger_kappa, fleiss_kappa, gwet_ac
+from theodolite.measurement.labels import confusion_matrix
+from theodolite.measurement.proportion import defect_rate, zero_defect_bound
 
 SCALE = (1, 2, 3, 4)
 LABELS = st.sampled_from((*SCALE, None))

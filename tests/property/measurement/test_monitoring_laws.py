@@ -7,15 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from theodolite.domain.score_history import History, Score
-from theodolite.measurement import (
-    confidence_sequence,
-    cusum,
-    defect_rate,
-    ewma,
-    level_detector,
-    rate_detector,
-    watch_history,
-)
+from theodolite.measurement.control_charts import confidence_sequence, cusum, ewma, level_detector, rate_detector
+from theodolite.measurement.monitoring import watch_history
+from theodolite.measurement.proportion import defect_rate
 
 OF_MONITORING = {"confidence_sequence", "cusum", "ewma", "level_detector", "rate_detector", "watch_history"}
 OUTCOMES = st.lists(st.integers(0, 1), max_size=60)

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from theodolite.measurement import (
+from theodolite.measurement.order_profile import relevance_profile
+from theodolite.measurement.ranking import ranking_agreement
+from theodolite.measurement.sequences import (
     all_triples_entropy,
     inversion_count,
     longest_increasing_subsequence,
     permutation_entropy,
-    ranking_agreement,
-    relevance_profile,
     rolling_entropy,
     rolling_inversions,
     rolling_subsequence,

@@ -7,15 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from theodolite.domain.estimate import Undefined
-from theodolite.measurement import (
+from theodolite.measurement.ordinal import odds_by_threshold, ordinal_model
+from theodolite.measurement.questionnaires import describe_answers, people_permutation
+from theodolite.measurement.rank_tests import (
     brunner_munzel_test,
-    describe_answers,
     dunn,
     friedman,
     kruskal_wallis,
-    odds_by_threshold,
-    ordinal_model,
-    people_permutation,
     rank_sum_test,
     signed_rank_test,
     superiority,

@@ -7,14 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from theodolite.domain.estimate import Undefined
-from theodolite.measurement import (
+from theodolite.measurement.probes import order_shift
+from theodolite.measurement.proportion import pooled_defect_rate
+from theodolite.measurement.rater_models import (
     cross_agreement,
     dawid_skene,
     defect_rates_by_group,
     group_agreement,
     mace,
-    order_shift,
-    pooled_defect_rate,
 )
 
 OF_RATERS = {

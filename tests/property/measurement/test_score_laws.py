@@ -9,17 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from theodolite.domain.estimate import Undefined
-from theodolite.measurement import (
-    correlation,
+from theodolite.measurement.probes import human_ceiling, leak_rate, length_bias, position_bias
+from theodolite.measurement.proportion import pass_hat_k
+from theodolite.measurement.scores import correlation, score_agreement
+from theodolite.measurement.votes import (
     flip_rate,
-    human_ceiling,
-    leak_rate,
-    length_bias,
     majority_share,
-    pass_hat_k,
-    position_bias,
     retest_alpha,
-    score_agreement,
     vote_share,
     votes_or_samples,
     voting_outcome,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.unit.measurement.study.small_study import CALLABLE, SmallStudy
 from theodolite.domain.annotation import AnnotatorKind, Outcome
-from theodolite.measurement import measure_study
+from theodolite.measurement.study.findings import measure_study
 
 ANSWERS = st.sampled_from(
     ["yes", "no", Outcome.UNPARSEABLE, Outcome.REFUSED, Outcome.NOT_APPLICABLE, "failed", "waits"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.fakes.trees import answers, design, leaf
 from theodolite.domain.tree import Leaf, TreeDesign
 from theodolite.domain.tree_form import design_document, design_of
-from theodolite.measurement import MeasurementTree
+from theodolite.measurement.trees.tree import MeasurementTree
 
 QUESTIONS = ("a", "b", "c")
 SUMMARIES = st.sampled_from(("mean", "max", "median"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from theodolite.cli.dry_run import summary_of
-from theodolite.domain.failure import FailureSource
+from theodolite.domain.run import FailureSource
 from theodolite.dry_run.event import CellTally, DryRunResult, Problem
 
 WELL = DryRunResult(

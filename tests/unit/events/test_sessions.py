@@ -11,15 +11,11 @@ from tests.fresh_stores import fresh_store
 from theodolite.domain.choices import TopicWeight, UserType
 from theodolite.domain.dialogue import Ending, TesterType, TurnState
 from theodolite.domain.errors import Conflict, InputError
+from theodolite.domain.event import AcknowledgedText, BreakRule, Event, Exposure, LevelPlan, PersonProfile
+from theodolite.domain.event_record import Withdrawal
 from theodolite.domain.identity import digest
 from theodolite.domain.live import LiveEnding
-from theodolite.domain.people.consent import AcknowledgedText
-from theodolite.domain.people.event import Event, LevelPlan
-from theodolite.domain.people.exposure import BreakRule, Exposure
-from theodolite.domain.people.participant import PersonProfile
-from theodolite.domain.people.session import Pauser, SessionState
-from theodolite.domain.people.topic import SensitiveTopic
-from theodolite.domain.people.withdrawal import Withdrawal
+from theodolite.domain.persona import Attempt, AttemptOutcome, Strategy
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.session import Pauser, SessionState
 from theodolite.domain.study_parts import SensitiveTopic

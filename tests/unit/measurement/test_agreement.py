@@ -6,14 +6,14 @@ import pytest
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
-from theodolite.measurement import (
+from theodolite.measurement.agreement import (
     classification_report,
-    defect_rate,
     exact_agreement,
     majority_labels,
     relaxed_agreement,
     unanimity,
 )
+from theodolite.measurement.proportion import defect_rate
 
 
 def test_chance_is_what_the_use_of_the_labels_alone_would_give():

@@ -7,7 +7,7 @@ import pytest
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
-from theodolite.measurement import krippendorff_alpha
+from theodolite.measurement.alpha import krippendorff_alpha
 
 
 def test_units_with_one_label_are_left_out():

@@ -11,7 +11,7 @@ from tests.fakes.evidence_variants import GivenAnswer
 from theodolite.domain.errors import InputError
 from theodolite.domain.findings.number import Undefined
 from theodolite.domain.instrument import YES_NO, Label, Question, QuestionLevel, Scale, ScaleKind
-from theodolite.measurement import krippendorff_alpha
+from theodolite.measurement.alpha import krippendorff_alpha
 from theodolite.measurement.annotator_agreement import (
     groups_of_annotators,
     model_agreements,

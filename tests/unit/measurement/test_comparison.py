@@ -10,18 +10,21 @@ import pytest
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.measurement import (
+from theodolite.measurement.comparison import (
+    ALIKE,
+    CLUSTERED_PAIRS,
+    TOO_FEW,
     adjust_p_values,
     cluster_permutation,
-    defect_rate,
     mcnemar,
     newcombe_difference,
     newcombe_unpaired,
     non_inferiority,
     paired_difference,
-    zero_defect_bound,
+    told_apart,
+    unpaired_difference,
 )
-from theodolite.measurement.comparison import ALIKE, CLUSTERED_PAIRS, TOO_FEW, told_apart, unpaired_difference
+from theodolite.measurement.proportion import defect_rate, zero_defect_bound
 
 
 def test_cases_that_one_lacks_are_left_out():

@@ -7,7 +7,7 @@ import pytest
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
-from theodolite.measurement import corrected_mean, corrected_rate, judge_accuracy, rogan_gladen_rate
+from theodolite.measurement.correction import corrected_mean, corrected_rate, judge_accuracy, rogan_gladen_rate
 from theodolite.measurement.stratified_correction import strata
 
 VERDICTS = [True] * 100 + [False] * 900

@@ -9,16 +9,17 @@ import pytest
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
-from theodolite.measurement import (
+from theodolite.measurement.agreement import exact_agreement
+from theodolite.measurement.alpha import krippendorff_alpha
+from theodolite.measurement.kappa import (
+    KNOWN,
+    agreement_weights,
     brennan_prediger,
     cohen_kappa,
     conger_kappa,
-    exact_agreement,
     fleiss_kappa,
     gwet_ac,
-    krippendorff_alpha,
 )
-from theodolite.measurement.kappa import KNOWN, agreement_weights
 
 MIXED = (["yes"] * 5 + ["no"] * 5, ["yes"] * 4 + ["no"] * 6)
 

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from theodolite.domain.errors import InputError
-from theodolite.measurement import confusion_matrix, exact_agreement
+from theodolite.measurement.agreement import exact_agreement
 from theodolite.measurement.labels import (
     ClusterSums,
     cluster_codes,
     cluster_sizes,
+    confusion_matrix,
     label_text,
     scale_points,
     selected_clusters,

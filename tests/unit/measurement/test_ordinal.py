@@ -7,7 +7,7 @@ import pytest
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
-from theodolite.measurement import odds_by_threshold, ordinal_model
+from theodolite.measurement.ordinal import odds_by_threshold, ordinal_model
 
 
 def drawn(people=60, each=6, slope=1.0, sd=1.5, seed=0):

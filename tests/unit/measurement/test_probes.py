@@ -12,8 +12,7 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
 from theodolite.domain.event_record import BlindingGuess, GuessedThing
 from theodolite.events.results import leaks
-from theodolite.measurement import human_ceiling, length_bias, position_bias
-from theodolite.measurement.probes import leak_rate
+from theodolite.measurement.probes import human_ceiling, leak_rate, length_bias, position_bias
 
 
 def test_a_judge_that_follows_the_option_is_consistent():

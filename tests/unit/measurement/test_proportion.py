@@ -10,9 +10,8 @@ import pytest
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
-from theodolite.measurement import defect_rate, zero_defect_bound
 from theodolite.measurement.interval import clustered_share
-from theodolite.measurement.proportion import beta_below_half, clustered_ends
+from theodolite.measurement.proportion import beta_below_half, clustered_ends, defect_rate, zero_defect_bound
 
 SIX_PERSONAS = [(3, 10), (2, 9), (2, 10), (1, 10), (1, 9), (0, 9)]
 

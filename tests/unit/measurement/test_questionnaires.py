@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.measurement import describe_answers, krippendorff_alpha, people_permutation
-from theodolite.measurement.questionnaires import masi_distance, set_alpha
+from theodolite.measurement.alpha import krippendorff_alpha
+from theodolite.measurement.questionnaires import describe_answers, masi_distance, people_permutation, set_alpha
 
 
 def test_of_three_people_who_all_rise_one_arrangement_in_four_is_as_far_out():

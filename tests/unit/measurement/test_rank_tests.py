@@ -6,7 +6,7 @@ import pytest
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
-from theodolite.measurement import (
+from theodolite.measurement.rank_tests import (
     brunner_munzel_test,
     dunn,
     friedman,

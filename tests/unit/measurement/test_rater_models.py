@@ -7,13 +7,13 @@ import pytest
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
-from theodolite.measurement import (
+from theodolite.measurement import rater_models
+from theodolite.measurement.rater_models import (
     cross_agreement,
     dawid_skene,
     defect_rates_by_group,
     group_agreement,
     mace,
-    rater_models,
 )
 
 MODELS = pytest.mark.parametrize("model", [dawid_skene, mace])

@@ -10,16 +10,16 @@ from theodolite.domain.comparison import ComparedSide, RuleVerdict, Ruling
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.estimate_subject import EstimateSubject
-from theodolite.measurement import (
-    defect_rate,
+from theodolite.measurement.proportion import defect_rate, zero_defect_bound
+from theodolite.measurement.sample_size import (
+    compare_by_mitigation,
+    compare_sides,
     detectable_difference,
     n_for_difference,
     n_for_flips,
     n_for_rate,
     n_for_zero_defects,
-    zero_defect_bound,
 )
-from theodolite.measurement.sample_size import compare_by_mitigation, compare_sides
 
 
 def test_clusters_that_resemble_each_other_need_more_cases():

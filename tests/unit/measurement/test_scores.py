@@ -8,8 +8,7 @@ from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
-from theodolite.measurement import correlation, score_agreement
-from theodolite.measurement.scores import MEASURES, without_each
+from theodolite.measurement.scores import MEASURES, correlation, score_agreement, without_each
 
 THEIRS = {"pearson": pearsonr, "spearman": spearmanr, "kendall": kendalltau}
 

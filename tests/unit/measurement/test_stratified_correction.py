@@ -7,8 +7,8 @@ import pytest
 from scipy.special import betaincinv
 
 from theodolite.domain.errors import InputError
-from theodolite.measurement import corrected_rate, plan_labels
-from theodolite.measurement.stratified_correction import lattice, middle, share_chances, strata
+from theodolite.measurement.correction import corrected_rate
+from theodolite.measurement.stratified_correction import lattice, middle, plan_labels, share_chances, strata
 
 
 def test_dialogues_without_a_verdict_are_a_stratum_too():

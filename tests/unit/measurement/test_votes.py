@@ -7,7 +7,14 @@ import pytest
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
-from theodolite.measurement import flip_rate, majority_share, retest_alpha, vote_share, votes_or_samples, voting_outcome
+from theodolite.measurement.votes import (
+    flip_rate,
+    majority_share,
+    retest_alpha,
+    vote_share,
+    votes_or_samples,
+    voting_outcome,
+)
 
 VOTES = [["yes", "yes", "no"], ["no"] * 3, ["no", None, "no"], ["yes"], [None]]
 

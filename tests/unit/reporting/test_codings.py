@@ -14,7 +14,7 @@ from tests.fakes.report import assets, words
 from tests.unit.reporting.results.document.test_document import schema
 from theodolite.domain.dialogue import Level
 from theodolite.domain.session import SessionState
-from theodolite.measurement import measure_study
+from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.exporting.tables import csv_text, export_tables
 from theodolite.reporting.page.report import report_html
 from theodolite.reporting.page.subject import subject_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from theodolite.domain.estimate import Undefined
-from theodolite.measurement import defect_rate
+from theodolite.measurement.proportion import defect_rate
 from theodolite.reporting.tables import Column, ColumnKind, Table, TableCell, columns, value_text
 
 RATE = defect_rate(10, 40)

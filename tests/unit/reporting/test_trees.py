@@ -11,7 +11,7 @@ from tests.fakes.evidence import facts
 from tests.fakes.evidence_variants import grown_xstest
 from tests.fakes.report import assets, schema_named, words
 from theodolite.domain.tree_form import design_of
-from theodolite.measurement import measure_study
+from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.page.report import report_html
 from theodolite.reporting.results.document import results_document
 from theodolite.reporting.terminal.summary import summary_text

@@ -9,7 +9,7 @@ from tests.fakes.report import assets
 from tests.unit.measurement.study.small_study import SmallStudy, polite
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.instrument import QuestionLevel
-from theodolite.measurement import measure_study
+from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.page.rates import spreads
 from theodolite.reporting.page.review import chips_of, first_reads
 from theodolite.reporting.page.subject import subject_of

@@ -9,10 +9,9 @@ from django.db.models import Q
 
 from theodolite.domain.annotation import AdjudicationOrigin, Control, Outcome
 from theodolite.domain.dialogue import Ending, Level, TesterType, TurnState
-from theodolite.domain.failure import FailureSource
 from theodolite.domain.flow import SchemaUse
-from theodolite.domain.run import RunState, UnitKind, UnitState
-from theodolite.domain.strategy import AttemptOutcome
+from theodolite.domain.persona import AttemptOutcome
+from theodolite.domain.run import FailureSource, RunState, UnitKind, UnitState
 from theodolite.store.fields import HashField, MomentField, StorableTextField
 
 

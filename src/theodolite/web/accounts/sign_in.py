@@ -30,7 +30,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from theodolite.domain.errors import Conflict, TheodoliteError
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.domain.wording import languages_of
 from theodolite.web.access import account_of, open_to_all, role_home, role_words, signed_in
 from theodolite.web.accounts.invitations import (

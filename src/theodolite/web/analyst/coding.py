@@ -13,14 +13,12 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from theodolite.assessment.capture.personal import personal_details
-from theodolite.domain.codings.coded import CodedAnswer, CodedState, CodingWork
-from theodolite.domain.codings.coding import Code, Codebook, QuoteRelease
-from theodolite.domain.codings.finding import CoderPair, CodingFinding, ThemeShare
+from theodolite.domain.coding import TRIED, Code, Codebook, CodedAnswer, CodedState, CodingWork, QuoteRelease
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.estimate import Estimate
 from theodolite.domain.evidence import listed_evidence
+from theodolite.domain.findings.responses import CoderPair, CodingFinding, ThemeShare
 from theodolite.domain.identity import SHORT, digest
-from theodolite.domain.tried import TRIED
 from theodolite.events.coding import (
     CodingProject,
     OpenText,

@@ -23,12 +23,13 @@ from theodolite.domain.annotating.case import CaseAct, Redaction
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.errors import Conflict, InputError, NotFound
 from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.event import Role
 from theodolite.domain.evidence import Evidence
+from theodolite.domain.findings.number import Significance
 from theodolite.domain.findings.responses import AnswerComparison, AnswerSide, AnswerSpread
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import ScaleKind
-from theodolite.domain.people.role import Role
-from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
+from theodolite.domain.schema import Questionnaire, QuestionnaireResponse
 from theodolite.domain.study import Study
 from theodolite.events.coding import CodingProject, OpenText, coding_project, notes_in
 from theodolite.events.context import EventContext, EventStore

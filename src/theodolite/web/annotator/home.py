@@ -24,9 +24,10 @@ from theodolite.annotation import assignment, quality, queues, review
 from theodolite.annotation.assignment import CategoryCount, next_work, own_counts, own_pace
 from theodolite.annotation.records import RecordCache
 from theodolite.annotation.rules import REST_AFTER_MIN, steps_of
-from theodolite.domain.annotating.training import AnnotatorStep, CategoryStanding, StepStatus
+from theodolite.domain.annotating.quality import AnnotatorStep, CategoryStanding, StepStatus
 from theodolite.domain.annotating.work import QueueDesign, Reservation
 from theodolite.domain.errors import Conflict, InputError, NotFound
+from theodolite.domain.event import AcknowledgedText, PersonProfile, Role
 from theodolite.domain.identity import digest
 from theodolite.domain.study import Study
 from theodolite.domain.wording import LocalisedStudy, languages_of, localised

@@ -12,8 +12,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from theodolite.annotation import quality, review
 from theodolite.annotation.quality import BACKGROUND, RULES
 from theodolite.annotation.rules import examples_for
-from theodolite.domain.annotating.room import CalibrationRoom, RoomState
-from theodolite.domain.annotating.training import QualificationResult
+from theodolite.domain.annotating.discrepancy import CalibrationRoom, RoomState
+from theodolite.domain.annotating.quality import QualificationResult
 from theodolite.domain.annotation import Answer
 from theodolite.domain.event import Role
 from theodolite.domain.guideline import Guideline

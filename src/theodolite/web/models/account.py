@@ -13,8 +13,8 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from theodolite.domain.annotating.bulk import BulkAct
-from theodolite.domain.people.role import Role
+from theodolite.domain.annotating.work import BulkAct
+from theodolite.domain.event import Role
 
 
 def new_token() -> str:

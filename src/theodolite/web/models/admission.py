@@ -11,7 +11,7 @@ from django.db.models import Q
 from theodolite.bootstrap.credentials import key_variable
 from theodolite.domain.application import GuardrailSite
 from theodolite.domain.errors import Conflict
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.web.models.account import HostedStudy, Membership, new_token
 
 _ROLES = [(role.value, role.value) for role in Role]

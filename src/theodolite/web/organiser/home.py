@@ -26,11 +26,11 @@ from django.views.decorators.http import require_http_methods
 from theodolite.config.starters import StarterKind, write_starter
 from theodolite.config.study import pack_names
 from theodolite.config.yaml_source import InvalidStudyError, render_diagnostics
-from theodolite.domain.criteria import CriteriaSubject, StatedCriteria
 from theodolite.domain.errors import Conflict, InputError
+from theodolite.domain.event import Role
 from theodolite.domain.identity import version_of
-from theodolite.domain.people.role import Role
-from theodolite.domain.people.session import SessionState
+from theodolite.domain.session import SessionState
+from theodolite.domain.study_parts import CriteriaSubject, StatedCriteria
 from theodolite.events.results import activity_counts
 from theodolite.usecases.measuring import criteria_of, state_criteria
 from theodolite.web.access import (

@@ -26,8 +26,7 @@ from qrcode.image.svg import SvgPathImage  # type: ignore[import-untyped] # like
 
 from theodolite.domain.event import Role
 from theodolite.domain.live import ReplyCounts
-from theodolite.domain.people.role import Role
-from theodolite.domain.people.session import Pauser, Session, SessionState
+from theodolite.domain.session import Pauser, Session, SessionState
 from theodolite.domain.wording import languages_of
 from theodolite.events.results import STUCK_S, CellCount, EventStatus, status_of
 from theodolite.testing.assigning import people_levels

@@ -27,9 +27,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from theodolite.domain.errors import Conflict
-from theodolite.domain.people.role import Role, why_not_both
-from theodolite.domain.people.session import Session, SessionState
-from theodolite.domain.people.withdrawal import Withdrawal
+from theodolite.domain.event import Role, why_not_both
+from theodolite.domain.event_record import Withdrawal
+from theodolite.domain.session import Session, SessionState
 from theodolite.domain.wording import languages_of
 from theodolite.reporting.words.figures import number_of
 from theodolite.web.access import AccessContext, allowed, clash_of_address, role_home

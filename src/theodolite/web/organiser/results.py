@@ -31,9 +31,9 @@ from theodolite.bootstrap.page_checks import Lookout, PageAnswer, PageLeak
 from theodolite.bootstrap.reports import REPORT, RESULTS
 from theodolite.domain.errors import TheodoliteError
 from theodolite.domain.estimate import Estimate
+from theodolite.domain.event import Role
+from theodolite.domain.event_record import BlindingAssessment
 from theodolite.domain.identity import version_of
-from theodolite.domain.people.leak import BlindingAssessment
-from theodolite.domain.people.role import Role
 from theodolite.events.context import EventContext
 from theodolite.events.results import leaks, naming_counts
 from theodolite.reporting.words import figures

@@ -31,12 +31,12 @@ from theodolite.config.schema_editing import (
     schema_text,
 )
 from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic, render_diagnostics
-from theodolite.domain.annotating.blind import BlindDialogue, BlindReference, BlindTurn
+from theodolite.domain.annotating.work import BlindDialogue, BlindReference, BlindTurn
 from theodolite.domain.errors import Conflict, InputError, NotFound, StudyError
+from theodolite.domain.event import Role
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import SHORT, version_of
 from theodolite.domain.instrument import Instrument, QuestionLevel
-from theodolite.domain.people.role import Role
 from theodolite.domain.schema import AnnotationSchema, Category
 from theodolite.domain.shown_order import NOT_VARIED, REVERSED, QuestionOrder, ShownOrder, n_orders, shown_order_of
 from theodolite.domain.study import Study

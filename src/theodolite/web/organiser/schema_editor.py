@@ -23,6 +23,7 @@ from theodolite.config import schema_editing
 from theodolite.config.instruments import SCHEMA_FOLDER
 from theodolite.config.schema_editing import schema_path
 from theodolite.config.yaml_source import InvalidStudyError, read_yaml, render_diagnostics
+from theodolite.domain.annotating.discrepancy import FeedbackThread, ThreadEnd
 from theodolite.domain.annotating.rewording import (
     DialogueAnswers,
     MeasuredShift,
@@ -32,11 +33,10 @@ from theodolite.domain.annotating.rewording import (
     SamplePlan,
     SampleWish,
 )
-from theodolite.domain.annotating.thread import FeedbackThread, ThreadEnd
 from theodolite.domain.annotating.work import QueueDesign
 from theodolite.domain.errors import Conflict, InputError
+from theodolite.domain.event import Role
 from theodolite.domain.guideline import Guideline
-from theodolite.domain.people.role import Role
 from theodolite.domain.schema import AnnotationSchema
 from theodolite.measurement.sample_size import IsDefect, measured_shift, sample_plan
 from theodolite.web.access import AccessContext, allowed

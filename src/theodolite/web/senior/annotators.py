@@ -18,10 +18,10 @@ from theodolite.annotation.listing import heavy_workloads, topic_demand
 from theodolite.annotation.queues import demote, promote, standings
 from theodolite.annotation.rules import most_by_judges
 from theodolite.domain.annotating.promotion import BesidePeople, Demotion, JudgeStanding, Promotion
-from theodolite.domain.annotating.quality import Conscientiousness
-from theodolite.domain.annotating.training import Onboarding
+from theodolite.domain.annotating.quality import Conscientiousness, Onboarding
 from theodolite.domain.errors import InputError
-from theodolite.domain.findings.agreeing import (
+from theodolite.domain.event import LATELY_H, MUCH_MIN, Role
+from theodolite.domain.findings.agreement import (
     AnswerStretch,
     GroupAgreement,
     PairAgreement,
@@ -29,10 +29,8 @@ from theodolite.domain.findings.agreeing import (
     UnitSpread,
 )
 from theodolite.domain.findings.number import Undefined
-from theodolite.domain.findings.order_effect import OrderEffect
+from theodolite.domain.findings.order import OrderEffect
 from theodolite.domain.instrument import ScaleKind
-from theodolite.domain.people.exposure import LATELY_H, MUCH_MIN
-from theodolite.domain.people.role import Role
 from theodolite.events.sessions import heavy_minutes, opt_out_tallies
 from theodolite.measurement.annotator_agreement import MOST_IN_PAIRS
 from theodolite.reporting.terminal.judges import validation_text

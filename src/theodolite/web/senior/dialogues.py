@@ -19,12 +19,11 @@ from django.views.decorators.http import require_GET, require_POST
 
 from theodolite.annotation import bulk, listing
 from theodolite.annotation.listing import Listing
-from theodolite.domain.annotating.bulk import BulkAct, BulkLine
-from theodolite.domain.annotating.case import FlagKind
-from theodolite.domain.annotating.listing import DialogueFilter, ItemStage, ListedDialogue, ListedItem
+from theodolite.domain.annotating.case import DialogueFilter, FlagKind, ItemStage, ListedDialogue, ListedItem
+from theodolite.domain.annotating.work import BulkAct, BulkLine
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import Conflict, InputError
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.web.access import AccessContext, allowed
 from theodolite.web.annotator.home import AnnotatorContext, annotator_context, queue_view
 from theodolite.web.models import Batch, BatchLine, Membership, SavedView

@@ -23,7 +23,7 @@ from theodolite.annotation.listing import ROOMS, n_rooms, room_lines
 from theodolite.annotation.quality import from_above, to_review
 from theodolite.domain.annotating.case import CaseView
 from theodolite.domain.errors import Conflict, InputError, TheodoliteError
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.web.access import AccessContext, allowed
 from theodolite.web.annotator.home import AnnotatorContext, annotator_context, queue_view, records
 from theodolite.web.events import last_edition, study_of

@@ -27,7 +27,7 @@ from theodolite.domain.annotating.quality import GoldItem, ReviewVerdict
 from theodolite.domain.annotation import NON_RESPONSE_OPTIONS, Outcome
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import InputError
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.web.access import allowed
 from theodolite.web.annotator.annotation_page import AnnotationItem, annotation_page
 from theodolite.web.annotator.home import AnnotatorContext

@@ -25,9 +25,9 @@ from theodolite.bootstrap.credentials import key_variable
 from theodolite.config.load_context import shipped_files
 from theodolite.domain.application import AriaClass, Connection, GuardrailSite, HttpEndpoint
 from theodolite.domain.errors import Conflict, InputError, TemplateError, TheodoliteError
+from theodolite.domain.event import Role
 from theodolite.domain.identity import digest
-from theodolite.domain.people.role import Role
-from theodolite.domain.secret_shapes import holds_secret
+from theodolite.domain.network import holds_secret
 from theodolite.testing.templates import variables_of
 from theodolite.web.access import AccessContext, allowed, audit
 from theodolite.web.events import can_seal, event_of, opened, seal

@@ -17,14 +17,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from theodolite.domain.dialogue import Level
+from theodolite.domain.event import AcknowledgedText, LevelPlan, Role
 from theodolite.domain.identity import digest
-from theodolite.domain.people.consent import AcknowledgedText
-from theodolite.domain.people.event import LevelPlan
-from theodolite.domain.people.role import Role
-from theodolite.domain.people.session import Session, SessionState
-from theodolite.domain.questionnaire import Questionnaire
+from theodolite.domain.persona import OWN_WAY, Attempt, AttemptOutcome, Strategy
 from theodolite.domain.scenario import Scenario, strategy_title
-from theodolite.domain.strategy import OWN_WAY, Attempt, AttemptOutcome, Strategy
+from theodolite.domain.schema import Questionnaire
+from theodolite.domain.session import Session, SessionState
 from theodolite.domain.study import Study
 from theodolite.domain.wording import CONSENT, TITLE, WARNING, LocalisedStudy, goal_part, languages_of, task_part
 from theodolite.events.context import EventContext

@@ -19,12 +19,11 @@ from theodolite.domain.annotation import Answer
 from theodolite.domain.choices import UserType
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import Conflict, InputError
+from theodolite.domain.event_record import BlindingGuess, GuessedThing, Withdrawal
 from theodolite.domain.identity import version_of
-from theodolite.domain.people.blinding import BlindingGuess, GuessedThing
-from theodolite.domain.people.session import Session
-from theodolite.domain.people.withdrawal import Withdrawal
-from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
-from theodolite.domain.strategy import AttemptOutcome
+from theodolite.domain.persona import AttemptOutcome
+from theodolite.domain.schema import Questionnaire, QuestionnaireResponse
+from theodolite.domain.session import Session
 from theodolite.domain.wording import SCREENING
 from theodolite.events.context import EventContext
 from theodolite.events.results import stored_data, time_text

@@ -26,16 +26,12 @@ from theodolite.domain.errors import Conflict, NotFound
 from theodolite.domain.event import AcknowledgedText, Acknowledgement, PersonProfile
 from theodolite.domain.event_record import BlindingGuess, GuessedThing, Withdrawal
 from theodolite.domain.identity import digest
-from theodolite.domain.live import LiveDialogueSummary, LiveEnding, turns_of
-from theodolite.domain.people.blinding import BlindingGuess, GuessedThing
-from theodolite.domain.people.consent import AcknowledgedText, Acknowledgement
-from theodolite.domain.people.participant import PersonProfile
-from theodolite.domain.people.session import Pauser, SessionState
-from theodolite.domain.people.slot import Slot
-from theodolite.domain.people.withdrawal import Withdrawal
-from theodolite.domain.questionnaire import QuestionnaireResponse
-from theodolite.domain.run import Run, Unit, UnitKind
-from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
+from theodolite.domain.live import BroughtResult, LiveDialogueSummary, LiveEnding, turns_of
+from theodolite.domain.persona import Attempt, AttemptOutcome, Strategy
+from theodolite.domain.plan import Slot
+from theodolite.domain.run import FailureKind, Run, Unit, UnitKind
+from theodolite.domain.schema import QuestionnaireResponse
+from theodolite.domain.session import Pauser, SessionState
 from theodolite.events.rules import free_slot
 from theodolite.store.django_store import DjangoStore as Store
 

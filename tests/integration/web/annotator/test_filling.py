@@ -7,6 +7,7 @@ from django.urls import reverse
 
 from theodolite.annotation.rules import queue_design
 from theodolite.demo.people import keep_dialogues
+from theodolite.domain.event import Role
 from theodolite.domain.identity import version_of
 from theodolite.store.models.annotating import QueueRow, WorkItemRow
 from theodolite.web.events import event_of, last_edition, publish, study_in_files, study_of

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from tests.fakes.annotated_event import submitted
-from theodolite.domain.people.role import Role
+from theodolite.domain.event import Role
 from theodolite.web.annotator import home
 from theodolite.web.senior.home import warm
 

@@ -12,9 +12,15 @@ from statsmodels.stats.sandwich_covariance import cov_cluster_2groups
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
-from theodolite.measurement import pass_hat_k
 from theodolite.measurement.interval import clopper_pearson
-from theodolite.measurement.proportion import _codes, _variance, defect_rate, mean_fraction, pooled_defect_rate
+from theodolite.measurement.proportion import (
+    _codes,
+    _variance,
+    defect_rate,
+    mean_fraction,
+    pass_hat_k,
+    pooled_defect_rate,
+)
 
 
 def mean(values, clusters=None):

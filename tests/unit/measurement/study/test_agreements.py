@@ -11,7 +11,7 @@ from tests.unit.measurement.study.small_study import NUMBERS, SmallStudy, polite
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.estimate import Outcomes, Undefined
 from theodolite.domain.instrument import YES_NO, Operator, QuestionLevel, Scale, ScaleKind
-from theodolite.measurement import measure_study
+from theodolite.measurement.study.findings import measure_study
 
 RATES = {"defect_rate", "zero_defect_bound"}
 

@@ -20,9 +20,8 @@ from theodolite.domain.guideline import Violation
 from theodolite.domain.scenario import Proxy, Scenario
 from theodolite.events.results import event_record
 from theodolite.events.sessions import end_session, withdraw
-from theodolite.measurement import measure_study
 from theodolite.measurement.comparison import TOO_FEW
-from theodolite.measurement.study.findings import event_finding
+from theodolite.measurement.study.findings import event_finding, measure_study
 
 
 def two_applications():

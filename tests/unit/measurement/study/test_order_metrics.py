@@ -19,7 +19,7 @@ from theodolite.domain.evidence import Evidence
 from theodolite.domain.findings.order import OrderFactor, RunScores
 from theodolite.domain.instrument import Operator
 from theodolite.domain.shown_order import ShownOrder
-from theodolite.measurement import measure_study
+from theodolite.measurement.study.findings import measure_study
 from theodolite.measurement.study.order_metrics import conditions, order_findings, order_metrics
 
 EIGHT = (5, 4, 5, 4, 5, 4, 5, 4)

@@ -16,8 +16,8 @@ from theodolite.domain.findings.agreement import InjectionEffect, InjectionTrial
 from theodolite.domain.guideline import Violation
 from theodolite.domain.instrument import Operator, QuestionLevel
 from theodolite.domain.persona import Aim, Attack, Attempt, AttemptOutcome, Strategy
-from theodolite.measurement import measure_study
 from theodolite.measurement.proportion import DIALOGUES
+from theodolite.measurement.study.findings import measure_study
 from theodolite.measurement.study.rates import turned_shares
 
 

@@ -17,7 +17,8 @@ from theodolite.domain.findings.realism import GroupCover, RoleBreak, RoleBreakK
 from theodolite.domain.persona import Persona, Strategy
 from theodolite.domain.run import Run, RunState
 from theodolite.domain.scenario import Scenario
-from theodolite.measurement import defect_rate, measure_study
+from theodolite.measurement.proportion import defect_rate
+from theodolite.measurement.study.findings import measure_study
 from theodolite.measurement.study.realism import PackedLapses, RealismBook, are_comparable, prompt_mark, realisms
 
 RUN = Run(

@@ -23,9 +23,9 @@ from theodolite.domain.instrument import (
     ScaleKind,
 )
 from theodolite.domain.tree import AnswersNode, Dimension, SummaryNode, TreeOutline
-from theodolite.measurement import MeasurementTree
 from theodolite.measurement.trees.checks import design_faults
 from theodolite.measurement.trees.construction import POSITIVE, SIMULATED, TreeSources, build_design
+from theodolite.measurement.trees.tree import MeasurementTree
 
 SLIDER = Scale(kind=ScaleKind.NUMBERS, lowest=1, highest=10, ordered=True, orientation=Orientation.LOWER_IS_WORSE)
 BROKE = guideline(question("broke"), name="guardrail", rules=[rule(Operator.EQUAL, "yes", question="broke")])

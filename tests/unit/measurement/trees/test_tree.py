@@ -8,9 +8,9 @@ import pytest
 
 from tests.fakes.trees import answers, design, leaves
 from theodolite.domain.errors import InputError
-from theodolite.measurement import MeasurementTree
 from theodolite.measurement.trees.leaves import table_of
 from theodolite.measurement.trees.methods import SummaryMethod, methods_with
+from theodolite.measurement.trees.tree import MeasurementTree
 
 NODES = {"top": {"summary": "mean", "of": "a"}, "a": answers("a", "0-5")}
 TREE = MeasurementTree(design=design(NODES), leaves=tuple(leaves("a", 1, 3, 5)), application="bot", scenarios=("shop",))

@@ -11,7 +11,7 @@ from tests.fakes.evidence import facts
 from tests.fakes.report import schema_named, words
 from tests.unit.measurement.study.test_order_metrics import EIGHT, RISING, scored
 from theodolite.config.load_context import report_assets
-from theodolite.measurement import measure_study
+from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.page.order_metrics import order_blocks
 from theodolite.reporting.page.report import report_html
 from theodolite.reporting.page.subject import subject_of

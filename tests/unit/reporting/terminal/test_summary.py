@@ -8,7 +8,7 @@ from tests.fakes.evidence import changed, facts
 from tests.fakes.report import NAMES, evidence_named, report_named, summary_named, words
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.persona import Aim, Attack, Script
-from theodolite.measurement import measure_study
+from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.terminal.summary import summary_text
 
 ALLOWED = re.compile(r"95 % intervals?|(?:axis|One scale,) 0 to \d+ %|true rate (of|were) \S+ %|at most \S+ %")

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from theodolite.domain.estimate import Undefined
-from theodolite.measurement import ranking_agreement, relevance_profile
+from theodolite.measurement.order_profile import relevance_profile
+from theodolite.measurement.ranking import ranking_agreement
 from theodolite.reporting.words.order_metrics import p_text, pen_text, profile_text, ranking_text
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.fakes.evidence_variants import AGE, OLD, YOUNG, grouped_evidence, split
 from theodolite.domain.estimate import Undefined
-from theodolite.measurement import measure_study
+from theodolite.measurement.study.findings import measure_study
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from tests.fakes.evidence_variants import labelled_evidence
 from theodolite.domain.choices import MeanCorrection, RateCorrection
 from theodolite.domain.estimate import Undefined
 from theodolite.domain.study_parts import Calibration, CorrectionChoice
-from theodolite.measurement import measure_study
+from theodolite.measurement.study.findings import measure_study
 from theodolite.measurement.study.rates import NOT_DRAWN
 
 

@@ -9,7 +9,7 @@ from tests.fakes.evidence import facts
 from tests.fakes.evidence_variants import grouped_evidence, split
 from tests.fakes.report import assets, words
 from tests.unit.reporting.results.document.test_document import schema
-from theodolite.measurement import measure_study
+from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.page.judges import group_tables, rater_tables
 from theodolite.reporting.page.report import report_html
 from theodolite.reporting.page.subject import subject_of

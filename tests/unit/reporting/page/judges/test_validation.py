@@ -6,7 +6,7 @@ from functools import cache
 from tests.fakes.evidence_variants import validated_evidence
 from tests.fakes.report import evidence_named, facts, findings_named, report_named, words
 from theodolite.domain.estimate_subject import ALL_APPLICATIONS, EstimateSubject, GroupValue, Measure
-from theodolite.measurement import measure_study
+from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.page.judges import validation_views
 from theodolite.reporting.page.rates import rule_blocks
 from theodolite.reporting.page.subject import subject_of

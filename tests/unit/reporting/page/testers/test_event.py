@@ -22,7 +22,8 @@ from theodolite.domain.event_record import (
     WithdrawalTally,
 )
 from theodolite.domain.findings.number import Undefined
-from theodolite.measurement import defect_rate, measure_study
+from theodolite.measurement.proportion import defect_rate
+from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.page.report import report_html
 from theodolite.reporting.page.subject import subject_of
 from theodolite.reporting.page.testers import event_view

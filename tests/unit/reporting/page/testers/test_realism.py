@@ -16,7 +16,7 @@ from theodolite.domain.findings.realism import (
     StyleMark,
     StyleSpread,
 )
-from theodolite.measurement import defect_rate
+from theodolite.measurement.proportion import defect_rate
 from theodolite.reporting.page.subject import subject_of
 from theodolite.reporting.page.testers import realism_blocks
 

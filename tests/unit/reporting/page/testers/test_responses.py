@@ -10,7 +10,7 @@ from tests.fakes.report import assets, words
 from tests.fakes.responses import BOTH, evidence, response, said
 from tests.unit.reporting.results.document.test_document import schema
 from theodolite.domain.dialogue import Level
-from theodolite.measurement import measure_study
+from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.page.report import report_html
 from theodolite.reporting.page.subject import subject_of
 from theodolite.reporting.page.testers import response_blocks

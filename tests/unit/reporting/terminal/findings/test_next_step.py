@@ -4,7 +4,7 @@ import pytest
 
 from tests.fakes.evidence import changed, facts, live_evidence, xstest_evidence
 from theodolite.domain.annotation import AnnotatorKind
-from theodolite.measurement import measure_study
+from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.queries.cases import cases_of
 from theodolite.reporting.queries.dispositions import accounts_of
 from theodolite.reporting.terminal.findings import next_step
