@@ -15,7 +15,9 @@ from theodolite.domain.choices import TopicWeight
 from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn, TurnState, in_turn
 from theodolite.domain.errors import Conflict, InputError, did_you_mean
 from theodolite.domain.event import (
+    INCLUDED,
     LATELY_H,
+    LEFT_OUT,
     AcknowledgedText,
     Acknowledgement,
     BreakRule,
@@ -420,6 +422,11 @@ def acknowledge(
             session=session,
         )
     )
+
+
+def choose_release(event: EventContext, participant: str, *, included: bool) -> None:
+    """Store whether a participant's dialogues may be part of public releases; the latest choice counts."""
+    acknowledge(event, participant, AcknowledgedText.RELEASE, INCLUDED if included else LEFT_OUT)
 
 
 def save_profile(event: EventContext, participant: str, profile: PersonProfile) -> int:

@@ -27,14 +27,17 @@ R = TypeVar("R")
 
 
 BLOB_BYTES = 64 * 1024
+
 """Size from which on a text stands in a file of its own; bytes."""
 
 
 BASES = 256
+
 """Kins whose base is remembered; further ones push out the oldest. Count."""
 
 
 BASE_CHARACTERS = 16_384
+
 """Longest text that others are packed against: a longer one's beginning would be out of reach. Count."""
 
 
@@ -42,6 +45,7 @@ _KEPT = ("version", "text", "packed", "base_id")
 
 
 CONTEXT_TAG = "context"
+
 """Tag of source material, which is a text and no record."""
 
 
@@ -214,10 +218,12 @@ def _rows(versions: set[str]) -> Iterator[tuple[str, str | None, bytes | None, s
 
 
 _SHORT = 200
+
 """Texts below this size are not worth packing; bytes."""
 
 
 _WORTH = 0.75
+
 """A packed text that is larger than this share of the plain one is not kept; fraction."""
 
 
@@ -249,93 +255,6 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def storable_json(text: str) -> str:
     """Return a JSON text with lone surrogates escaped; NUL always is."""
     return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-
-
-def record_from(kind: type[R], text: str) -> R:
-    """Return the record that a JSON text holds.
-
-    Raises:
-        KeyError: If the text was written by another version of the record.
-        TypeError: Likewise.
-        ValueError: If the text is no JSON, or a word of it is unknown.
-    """
-    record: R = _reader(kind)(json.loads(text))  # type: ignore[arg-type]  # classes are hashable
-    return record
-
-
-_Read: TypeAlias = Callable[[Any], Any]
-"""From what JSON holds to the value that it stands for."""
-
-
-@cache
-def _reader(hint: Any) -> _Read:
-    """Return what reads the values of a type hint; found once, since looking takes longer than reading."""
-    origin, parts = get_origin(hint), get_args(hint)
-    if origin in {Union, UnionType}:
-        return _member(parts)
-    if origin is tuple:
-        item = _reader(parts[0])
-        return lambda part: None if part is None else tuple(map(item, part))
-    if origin is not None and issubclass(origin, Mapping):
-        entry = _reader(parts[1])
-        return lambda part: None if part is None else {key: entry(one) for key, one in part.items()}
-    return _single(hint)
-
-
-def _single(hint: Any) -> _Read:
-    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
-        return _record(hint)
-    if isinstance(hint, type) and issubclass(hint, Enum):
-        return lambda part: None if part is None else hint(part)
-    if hint is datetime:
-        return lambda part: None if part is None else datetime.fromisoformat(part)
-    if hint is float:
-        return lambda part: None if part is None else float(part)
-    return _as_it_is
-
-
-def _as_it_is(part: Any) -> Any:
-    return part
-
-
-def _record(kind: type) -> _Read:
-    hints = _hints(kind)
-    fields = dataclasses.fields(kind)
-    names = {stored_name(field): field.name for field in fields if stored_name(field) != field.name}
-    readers: dict[str, _Read] = {}
-
-    def read(members: Mapping[str, Any] | None) -> Any:
-        if members is None:
-            return None
-        if not readers:  # not before the first one is read: a record may hold others of its own kind
-            readers.update({field.name: _reader(hints[field.name]) for field in fields})
-        present = {names.get(key, key): part for key, part in members.items() if key != TYPE_TAG}
-        return kind(**{name: readers[name](part) for name, part in present.items()})
-
-    return read
-
-
-def _hints(kind: type) -> dict[str, Any]:
-    """Return the types of a record's fields."""
-    if kind is not Study:
-        return get_type_hints(kind)
-    from theodolite.domain import event, gate, schema, study_parts, tree  # a study imports them for type checks only
-
-    names = {name: part for module in (event, gate, schema, study_parts, tree) for name, part in vars(module).items()}
-    return get_type_hints(kind, localns=names)
-
-
-def _member(members: tuple[Any, ...]) -> _Read:
-    candidates = [member for member in members if member is not NoneType]
-
-    def read(part: Any) -> Any:
-        if part is None:
-            return None
-        tag = part.get(TYPE_TAG) if isinstance(part, Mapping) else None
-        meant = candidates if tag is None else [member for member in candidates if type_name(member) == tag]
-        return _reader(meant[0])(part) if len(meant) == 1 else part
-
-    return read
 
 
 Filed = TypeVar("Filed", bound=Record)

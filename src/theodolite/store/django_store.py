@@ -271,7 +271,7 @@ class DjangoStore:
 
     def cases(self, study: str) -> list[SensitiveCase]:
         """Return the cases of sensitive content in a study, the latest first."""
-        from theodolite.store.annotating.reviews import cases_in_study, cases_of  # tables of annotation
+        from theodolite.store.annotation_queue import cases_in_study, cases_of
 
         return self._executor.read(lambda: cases_of(list(cases_in_study(study))))
 

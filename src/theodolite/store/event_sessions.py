@@ -11,7 +11,7 @@ from django.db.models import Max, QuerySet
 from theodolite.domain.choices import UserType
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import NotFound
-from theodolite.domain.event import AcknowledgedText, Acknowledgement, PersonProfile
+from theodolite.domain.event import LEFT_OUT, AcknowledgedText, Acknowledgement, PersonProfile
 from theodolite.domain.plan import Slot
 from theodolite.domain.session import Pauser, Session, SessionClock, SessionState
 from theodolite.store.executor import Repository, reads, writes

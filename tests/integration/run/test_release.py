@@ -21,8 +21,7 @@ from theodolite.bootstrap import releases
 from theodolite.bootstrap.releases import ReleaseOptions, verify_release, write_release
 from theodolite.bootstrap.study_context import StudyContext, open_study
 from theodolite.domain.errors import InputError
-from theodolite.events.consent import choose_release
-from theodolite.events.sessions import end_session
+from theodolite.events.sessions import choose_release, end_session
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
