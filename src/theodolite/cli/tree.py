@@ -126,3 +126,80 @@ def compare(first: str, second: str, *, named: tuple[str, ...], seed: int, repli
     else:
         click.echo("\n".join(comparison_lines(found, width=width())))
     return 0
+
+
+@tree.command()
+@_FILE
+@click.argument("design")
+@_application
+@_seed
+@_replicates
+@json_option
+def rescore(file: str, design: str, *, application: str, seed: int, replicates: int, as_json: bool) -> int:
+    """Score the leaves of an old tree with a new one and state the difference.
+
+    FILE is the tree file of a run, DESIGN the new tree. Both trees use the same
+    leaves, so a difference comes from the change of the method alone.
+
+    \b
+    Example
+      theodolite tree rescore spring/tree-ours.json trees/ours-2.yaml
+    """  # noqa: D301
+    from theodolite.measurement.trees.measuring import Draws
+    from theodolite.reporting.results.trees import comparison_entry
+    from theodolite.reporting.terminal.trees import method_change_lines
+    from theodolite.usecases.trees import rescore as rescore_file
+
+    new = read_tree_file(design).design
+    draws = Draws(replicates=replicates, seed=seed)
+    old = read_tree_file(file)
+    changes = rescore_file(old, new, application=application, draws=draws, methods=tree_methods())
+    names = [application] if application else [each.application for each in old.sets]
+    if as_json:
+        entries = [
+            {
+                "application": name,
+                **comparison_entry(change.comparison),
+                "only_old": list(change.only_old),
+                "only_new": list(change.only_new),
+                "unanswered": list(change.unanswered),
+                "same_method": change.same_method,
+            }
+            for name, change in zip(names, changes, strict=True)
+        ]
+        click.echo(json.dumps({"changes": entries, "exit_code": 0}, ensure_ascii=False))
+    else:
+        parts = (
+            method_change_lines(
+                name,
+                change.comparison.differences,
+                {"Only in the old tree": change.only_old, "Only in the new tree": change.only_new},
+                unanswered=change.unanswered,
+                same_method=change.same_method,
+                width=width(),
+            )
+            for name, change in zip(names, changes, strict=True)
+        )
+        click.echo("\n\n".join("\n".join(lines) for lines in parts))
+    return 0
+
+
+@tree.command()
+@_FILE
+def expand(file: str) -> int:
+    """Write a tree with several parents for a node as a proper tree, in JSON.
+
+    Nodes with several parents are repeated, so every node has one parent and
+    keeps its value.
+
+    \b
+    Example
+      theodolite tree expand trees/own.yaml > own-expanded.json
+    """  # noqa: D301
+    from theodolite.domain.tree_form import design_document
+    from theodolite.measurement.trees.checks import kinds_of
+
+    design = read_tree_file(file).design.expanded()
+    kinds_of(design, tree_methods())
+    click.echo(json.dumps(design_document(design), ensure_ascii=False, indent=1))
+    return 0

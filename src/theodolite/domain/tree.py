@@ -347,6 +347,33 @@ class TreeDesign:
                 ordered[node.name] = node
         return tuple(ordered.values())
 
+    def expanded(self) -> TreeDesign:
+        """Return the same tree with one parent for each node: nodes with several parents are repeated.
+
+        The first copy of a node keeps its name; later ones carry the name of their parent.
+        Every node keeps its value, because a value depends only on what lies below it.
+
+        Raises:
+            InputError: If the design has a cycle, or the expanded tree has more than `MOST_NODES` nodes.
+        """
+        self.upwards()
+        nodes: dict[str, TreeNode] = {}
+        for root in self.roots:
+            self._expand(root, root, nodes)
+        return replace(self, nodes=tuple(nodes.values()))
+
+    def _expand(self, name: str, new_name: str, nodes: dict[str, TreeNode]) -> None:
+        if len(nodes) >= MOST_NODES:
+            message = f"tree `{self.name}` expands to more than {MOST_NODES:,} nodes; use the tree as it is"
+            raise InputError(message)
+        node = self.by_name[name]
+        nodes[new_name] = node  # reserves the name and the position
+        names: dict[str, str] = {}
+        for child in dict.fromkeys(node.children):
+            names[child] = _free_name(child, new_name, {*nodes, *self.by_name} if child in nodes else {*nodes})
+            self._expand(child, names[child], nodes)
+        nodes[new_name] = _renamed(node, new_name, names)
+
     def leaves_below(self, name: str) -> tuple[str, ...]:
         """Return the names of the answers nodes that a node rests on, each once."""
         seen: dict[str, None] = {}
@@ -361,6 +388,29 @@ class TreeDesign:
                 found[node.name] = None
             waiting += reversed(node.children)
         return tuple(found)
+
+
+MOST_NODES = 5_000
+"""Nodes of an expanded tree at most; count."""
+
+
+def _free_name(child: str, parent: str, taken: set[str]) -> str:
+    if child not in taken:
+        return child
+    name, number = f"{child} [{parent}]", 2
+    while name in taken:
+        name, number = f"{child} [{parent}, {number}]", number + 1
+    return name
+
+
+def _renamed(node: TreeNode, name: str, names: Mapping[str, str]) -> TreeNode:
+    """Return a node under another name, with the names of the nodes below it changed."""
+    if isinstance(node, SummaryNode):
+        edges = tuple(replace(edge, child=names[edge.child]) for edge in node.edges)
+        return replace(node, name=name, edges=edges, beside=tuple(names[each] for each in node.beside))
+    if isinstance(node, AnswersNode):
+        return replace(node, name=name)
+    return replace(node, name=name, of=names[node.of])
 
 
 def _without_words(node: TreeNode) -> TreeNode:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from theodolite.domain.errors import InputError
+from theodolite.domain.tree import TreeDesign
 from theodolite.domain.tree_finding import NodeRobustness, TreeComparison, TreeFinding
 from theodolite.domain.tree_form import LeafSet, TreeFile
 from theodolite.measurement.trees.leaves import table_of
@@ -72,3 +73,58 @@ def compare_chosen(first: Chosen, second: Chosen, *, draws: Draws, methods: Meth
     """Return how two applications stand to each other, node by node."""
     one, other = (first.file.design, first.leaves), (second.file.design, second.leaves)
     return compare_trees(one, other, draws=draws, methods=methods)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodChange:
+    """The same leaves under two methods: what a change of the tree does to the values of one application.
+
+    Attributes:
+        comparison: The shared nodes, old method and new method.
+        only_old: Nodes that only the old tree has.
+        only_new: Nodes that only the new tree has.
+        unanswered: Questions of the new tree without a leaf in the file.
+        same_method: Whether both trees compute all values in the same way.
+    """
+
+    comparison: TreeComparison
+    only_old: tuple[str, ...]
+    only_new: tuple[str, ...]
+    unanswered: tuple[str, ...]
+    same_method: bool
+
+
+def rescore(
+    file: TreeFile, design: TreeDesign, *, application: str, draws: Draws, methods: Methods
+) -> tuple[MethodChange, ...]:
+    """Return what a new tree changes on the leaves of an old one, for one application or all.
+
+    Dialogues are drawn together for both trees, so a difference comes from the method alone.
+
+    Args:
+        file: The old tree with its leaves.
+        design: The new tree.
+        application: Name of the application; all where empty.
+        draws: How replicates are drawn.
+        methods: The summaries that there are.
+
+    Raises:
+        InputError: If the file has no leaves, or no such application.
+    """
+    if not file.sets:
+        message = f"tree `{file.design.name}` has no leaves to score again; expected the `tree-NAME.json` of a run"
+        raise InputError(message)
+    sets = [file.of(application)] if application else list(file.sets)
+    return tuple(_method_change(file.design, design, each, draws, methods) for each in sets)
+
+
+def _method_change(old: TreeDesign, new: TreeDesign, leaves: LeafSet, draws: Draws, methods: Methods) -> MethodChange:
+    found = compare_trees((old, leaves), (new, leaves), draws=draws, methods=methods)
+    answered = {leaf.question for leaf in leaves.leaves}
+    return MethodChange(
+        comparison=replace(found, first="old method", second="new method"),
+        only_old=tuple(name for name in old.by_name if name not in new.by_name),
+        only_new=tuple(name for name in new.by_name if name not in old.by_name),
+        unanswered=tuple(question for question in new.questions if question not in answered),
+        same_method=old.method_version == new.method_version,
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from theodolite.domain.estimate import Estimate
 from theodolite.domain.tree import SummaryNode, TreeDesign
@@ -91,17 +91,62 @@ def comparison_lines(comparison: TreeComparison, *, width: int = 80) -> list[str
     return lines + [line for text in _verdict(comparison, first, second) for line in textwrap.wrap(text, width)]
 
 
+def method_change_lines(
+    application: str,
+    differences: Sequence[NodeDifference],
+    only: Mapping[str, Sequence[str]],
+    *,
+    unanswered: Sequence[str],
+    same_method: bool,
+    width: int = 80,
+) -> list[str]:
+    """Return the values of the same leaves under an old and a new tree.
+
+    Args:
+        application: Name of the application.
+        differences: Nodes that both trees have, old value first.
+        only: Words to the nodes that one tree alone has.
+        unanswered: Questions of the new tree without a leaf.
+        same_method: Whether both trees compute all values in the same way.
+        width: Columns of the terminal; count.
+    """
+    shown = [each for each in differences if not _is_empty(each)]
+    changed = [each for each in shown if each.first != each.second]
+    lines = [f"{application or 'leaves'}: old method -> new method, same leaves"]
+    lines += [f"  {_difference_words(each, significance=False)}" for each in changed]
+    texts = [f"Unchanged: {figures.count(len(shown) - len(changed))} of {figures.count(len(shown))} shared nodes."]
+    texts += [f"{words}: {_some(names)}." for words, names in only.items() if names]
+    if unanswered:
+        texts.append(f"Without a leaf in this file: {', '.join(unanswered)}. The new tree has no data there.")
+    if same_method:
+        texts.append("Both trees compute all values in the same way; they are comparable.")
+    else:
+        texts.append(
+            "The methods differ: compare results of the new tree with these rescored values, not with the old ones."
+        )
+    return lines + [line for text in texts for line in textwrap.wrap(text, width)]
+
+
+_MOST_NAMED = 5
+"""Nodes that are named before the rest is counted; count."""
+
+
+def _some(names: Sequence[str]) -> str:
+    rest = len(names) - _MOST_NAMED
+    return f"{', '.join(names[:_MOST_NAMED])}{f' and {figures.count(rest)} more' if rest > 0 else ''}"
+
+
 def _is_empty(each: NodeDifference) -> bool:
     return each.first is None and each.second is None
 
 
-def _difference_words(each: NodeDifference) -> str:
+def _difference_words(each: NodeDifference, *, significance: bool = True) -> str:
     if not isinstance(each.difference, Estimate):
         return f"{each.node}: {number(each.first)} and {number(each.second)}: {NO_DATA} in one of them"
     sign = f"{each.difference.value:+.2f}"
     low, high = each.difference.low, each.difference.high
     interval = f", {low:+.2f} to {high:+.2f}" if low is not None and high is not None else ""
-    told = " (not statistically significant)" if low is not None and high is not None and low <= 0 <= high else ""
+    told = " (not statistically significant)" if significance and low is not None and high is not None and low <= 0 <= high else ""
     return f"{each.node}: {number(each.first)} -> {number(each.second)}  {sign}{interval}{told}"
 
 
