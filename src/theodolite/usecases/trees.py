@@ -12,7 +12,7 @@ from theodolite.measurement.trees.leaves import table_of
 from theodolite.measurement.trees.measuring import Draws, measure_tree
 from theodolite.measurement.trees.methods import Methods
 from theodolite.measurement.trees.robustness import contexts_of, node_robustness
-from theodolite.measurement.trees.tree import compare_trees
+from theodolite.measurement.trees.tree import compare_trees, rescored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,10 +119,10 @@ def rescore(
 
 
 def _method_change(old: TreeDesign, new: TreeDesign, leaves: LeafSet, draws: Draws, methods: Methods) -> MethodChange:
-    found = compare_trees((old, leaves), (new, leaves), draws=draws, methods=methods)
+    found = rescored(old, new, leaves, draws=draws, methods=methods)
     answered = {leaf.question for leaf in leaves.leaves}
     return MethodChange(
-        comparison=replace(found, first="old method", second="new method"),
+        comparison=found,
         only_old=tuple(name for name in old.by_name if name not in new.by_name),
         only_new=tuple(name for name in new.by_name if name not in old.by_name),
         unanswered=tuple(question for question in new.questions if question not in answered),

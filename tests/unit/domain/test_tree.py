@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.fakes.trees import answers, design
+from tests.fakes.trees import FEW, answers, design, leaves
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.errors import InputError
 from theodolite.domain.tree import Edge, Leaf, ValueRange
+from theodolite.measurement.trees.measuring import measure_tree
 
 NODES = {
     "top": {"summary": "max", "of": ["left", "right"]},
@@ -89,3 +90,41 @@ def test_two_nodes_of_one_name_are_refused():
 def test_only_an_answered_leaf_carries_a_value():
     with pytest.raises(InputError, match="only an `answered` one"):
         Leaf(question="q", session="d1", value="1", outcome=Outcome.MISSING)
+
+
+SHARED = {
+    "top": {"summary": "mean", "of": ["left", "right", "leaf"]},
+    "left": {"summary": "mean", "of": "leaf"},
+    "right": {"summary": "max", "of": "leaf"},
+    "leaf": {"summary": "mean", "of": "answers"},
+    "answers": {"answers": "q", "scale": "0-10", "orientation": "higher_is_worse"},
+}
+
+
+def test_an_expanded_tree_has_one_parent_for_each_node_and_the_same_values():
+    whole = design(SHARED)
+    tree = whole.expanded()
+    given = leaves("q", 2, 4, 9)
+    before, after = measure_tree(whole, given, draws=FEW), measure_tree(tree, given, draws=FEW)
+
+    assert max(len(above) for above in whole.parents.values()) == 3
+    assert max(len(above) for above in tree.parents.values()) == 1
+    assert {name: after.node(name).value for name in whole.by_name} == {
+        name: before.node(name).value for name in whole.by_name
+    }
+    assert sum(name.startswith("leaf") for name in tree.by_name) == 3
+
+
+def test_a_proper_tree_stays_as_it_is():
+    nodes = {"top": {"summary": "mean", "of": "answers"}, "answers": SHARED["answers"]}
+
+    assert design(nodes).expanded() == design(nodes)
+
+
+def test_an_expansion_beyond_all_bounds_is_refused():
+    layers = {f"n{n}": {"summary": "mean", "of": [f"n{n + 1}", f"m{n + 1}"]} for n in range(14)}
+    layers |= {f"m{n}": {"summary": "mean", "of": [f"n{n + 1}", f"m{n + 1}"]} for n in range(1, 14)}
+    layers |= {"n14": {"summary": "mean", "of": "answers"}, "m14": {"summary": "mean", "of": "answers"}}
+
+    with pytest.raises(InputError, match="more than 5,000 nodes"):
+        design({**layers, "answers": SHARED["answers"]}).expanded()

@@ -27,7 +27,14 @@ from theodolite.measurement.trees.checks import kinds_of
 from theodolite.measurement.trees.leaves import LeafTable, table_of
 from theodolite.measurement.trees.measuring import Draws, measure_tree
 from theodolite.measurement.trees.methods import BUILT_IN, Methods
-from theodolite.measurement.trees.replicates import Compiled, Floats, compiled, point_values, resampled_together
+from theodolite.measurement.trees.replicates import (
+    Compiled,
+    Floats,
+    compiled,
+    point_values,
+    replicated,
+    resampled_together,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -278,6 +285,74 @@ def compare_tables(
         warnings=warnings,
         n_pairs=n_pairs,
     )
+
+
+def rescored(
+    old: TreeDesign, new: TreeDesign, leaves: LeafSet, *, draws: Draws | None = None, methods: Methods = BUILT_IN
+) -> TreeComparison:
+    """Compare two methods on the same leaves, at the nodes that both trees have.
+
+    Every replicate draws the same clusters for both trees, so the interval holds the variation of the difference
+    between methods over other dialogues, and none of the dialogues themselves.
+
+    Args:
+        old: The old tree.
+        new: The new tree.
+        leaves: Leaves that both are computed from.
+        draws: Settings of the replicates.
+        methods: The available summaries.
+
+    Source:
+        Paired bootstrap of clusters: Davison, Hinkley (1997), Bootstrap Methods and their Application, sections
+        3.8 and 5.3.
+    """
+    draws = draws or Draws()
+    table = table_of(leaves.leaves)
+    trees = [compiled(design, table, methods) for design in (old, new)]
+    values = [point_values(tree) for tree in trees]
+    sampled = [replicated(tree, draws.replicates, draws.seed) for tree in trees]
+    data = TreeData(tree=trees[1], values=values[1], replicates=sampled[1])
+    differences = tuple(
+        _method_difference(name, (values[0][name], values[1][name]), sampled[1][name] - sampled[0][name], data, draws)
+        for name in values[0]
+        if name in values[1]
+    )
+    warnings = (
+        () if old.method_version == new.method_version else ("The trees do not compute all values in the same way.",)
+    )
+    return TreeComparison(
+        first="old method",
+        second="new method",
+        order="",
+        differences=differences,
+        warnings=warnings,
+        n_pairs=len(table.cluster_keys),
+    )
+
+
+def _method_difference(
+    name: str, values: tuple[float, float], sampled: Floats, data: TreeData, draws: Draws
+) -> NodeDifference:
+    first, second = (None if math.isnan(value) else value for value in values)
+    scale = data.tree.kinds[name].range
+    unit = f"points from {scale}" if scale else ""
+    if first is None or second is None:
+        reason = "At least one method has no data here, so there is no difference."
+        return NodeDifference(node=name, first=first, second=second, difference=Undefined(reason=reason, unit=unit))
+    known = sampled[~np.isnan(sampled)]
+    tail = (1 - draws.confidence) / 2
+    ends = np.quantile(known, [tail, 1 - tail]) if len(known) else np.full(2, second - first)
+    difference = Estimate(
+        value=second - first,
+        low=min(float(ends[0]), second - first),
+        high=max(float(ends[1]), second - first),
+        confidence=draws.confidence,
+        n=data.n_sessions(name),
+        unit=unit,
+        method="paired bootstrap of clusters",
+        n_clusters=data.n_clusters(name),
+    )
+    return NodeDifference(node=name, first=first, second=second, difference=difference)
 
 
 def same_tree(first: Mapping[str, float], second: Mapping[str, float], designs: tuple[TreeDesign, TreeDesign]) -> bool:

@@ -97,7 +97,7 @@ function layOut(chart) {
     const shown = above || (left > -1e-6 && right < 1 + 1e-6 && (cell.depth > focus.depth || cell === focus));
     group.toggleAttribute("hidden", !shown);
     group.setAttribute("display", shown ? "inline" : "none");
-    group.classList.toggle("chosen", cell.key === chart.chosen);
+    group.classList.toggle("is-chosen", cell.key === chart.chosen);
     if (shown) drawCell(group, cell, left * ICICLE.width + ICICLE.gap / 2, Math.max((right - left) * ICICLE.width - ICICLE.gap, 1));
   }
 }
@@ -194,18 +194,11 @@ function sunburstNode(chart, cell, colours) {
   };
 }
 
-const LIGHT = { surface: "#fff", sunken: "#f0f2f5", text: "#12161d", "on-s5": "#12161d", "on-s6": "#fff", accent: "#2a57c9", s0: "#f3f6fa", s1: "#e2e9f3", s2: "#cbd8e9", s3: "#aec2dc", s4: "#93adcf", s5: "#7795bf", s6: "#4c6e9c", s7: "#33527d", s8: "#1f385c" };
-
-/** Return a design token as a colour. */
-function colourOf(name) {
-  return typeof token === "function" ? token(name) : LIGHT[name];
-}
-
 function drawSunburst(chart) {
   const box = chart.box.querySelector(".sunburst");
   const names = ["surface", "sunken", "text", "on-s5", "on-s6", "accent"];
-  const colours = Object.fromEntries(names.map((name) => [name, colourOf(name)]));
-  for (let step = 0; step < 9; step += 1) colours[step] = colourOf(`s${step}`);
+  const colours = Object.fromEntries(names.map((name) => [name, token(name)]));
+  for (let step = 0; step < 9; step += 1) colours[step] = token(`s${step}`);
   if (!chart.sunburst) {
     chart.sunburst = echarts.init(box, null, { renderer: "svg" });
     chart.sunburst.on("click", ({ data }) => { if (data && chart.cells[data.key]?.name) choose(chart, chart.cells[data.key]); });
@@ -223,7 +216,7 @@ function drawSunburst(chart) {
       sort: null,
       data: [sunburstNode(chart, focus, colours)],
       levels: [{}, ...rings.map(([r0, r], index) => ({ r0, r, label: { show: index > 0, rotate: index === 1 ? 0 : "tangential", width: index === 1 ? 88 : 40 } }))],
-      label: { fontSize: 12, minAngle: 9, overflow: "truncate", formatter: ({ data }) => sunburstText(chart, data) },
+      label: { fontSize: 12, lineHeight: 16, fontFamily: getComputedStyle(document.body).fontFamily, minAngle: 9, overflow: "truncate", formatter: ({ data }) => sunburstText(chart, data) },
       emphasis: { focus: "none", itemStyle: { borderColor: colours.accent } },
     }],
   }, true);
@@ -232,7 +225,7 @@ function drawSunburst(chart) {
 /** Return the text of a segment: title and value next to the middle, the value alone further out. */
 function sunburstText(chart, data) {
   const cell = chart.cells[data.key];
-  if (!cell) return "";
+  if (!cell || !cell.name) return "";
   return cell.parent === chart.zoomed ? `${cell.title}\n${cell.value}`.trim() : cell.value;
 }
 
