@@ -141,7 +141,7 @@ function card(chart) {
   const left = make("div", {}, make("p", { class: "big", text: cell.value || "–" }), make("p", { class: "under", text: interval }), definitions(cell.facts));
   const right = make("div", {});
   const below = chart.children[cell.key].filter((child) => child.at !== undefined);
-  if (below.length) right.append(make("h6", { text: "Children, with 95% intervals" }), childPlot(cell, below));
+  if (below.length) right.append(make("h6", { text: "Children, with 95% intervals" }), childPlot(below, chart.box.clientWidth < 560));
   if (cell.contexts.length) right.append(make("h6", { text: "Contextual robustness" }), make("ul", {}, ...cell.contexts.map((text) => make("li", { text }))));
   if (cell.answers.length) right.append(make("h6", { text: "First answers" }), make("ul", {}, ...cell.answers.map(answerItem)));
   const notes = [cell.about, cell.is_highest ? "Shows the highest child. With few sessions it tends to be too high." : "", "Covers sampling error, not labelling error."];
@@ -153,21 +153,22 @@ function answerItem([label, turn, said, who]) {
   return make("li", {}, link, ` ${turn ? `${turn}: ` : ": "}`, make("b", { text: said }), ` ${who}`);
 }
 
-/** Return the children of a node as a dot plot on the scale of the node. */
-function childPlot(cell, below) {
+/** Return the children of a node as a dot plot on their scale. */
+function childPlot(below, isNarrow) {
   const [lowest, highest] = below[0].scale;
-  const left = 200, width = 230, row = 26, height = row * below.length + 24;
+  const [left, width, whole] = isNarrow ? [104, 100, 300] : [200, 230, 560];
+  const row = 26, height = row * below.length + 24, end = left + width;
   const at = (value) => left + (width * (value - lowest)) / (highest - lowest);
-  const plot = draw("svg", { class: "children", viewBox: `0 0 560 ${height}`, role: "img", "aria-label": below.map((child) => child.label).join("; ") });
-  for (let step = 0; step <= 5; step += 1) {
+  const plot = draw("svg", { class: "children", viewBox: `0 0 ${whole} ${height}`, role: "img", "aria-label": below.map((child) => child.label).join("; ") });
+  for (let step = 0; step <= 5; step += isNarrow ? 5 : 1) {
     const value = lowest + ((highest - lowest) * step) / 5;
     plot.append(draw("path", { class: "grid", d: `M${at(value)} 0V${height - 22}` }), draw("text", { class: "quiet-text", x: at(value), y: height - 6, "text-anchor": "middle" }, String(Number(value.toFixed(2)))));
   }
   below.forEach((child, index) => {
     const y = row * (index + 0.5);
-    plot.append(draw("text", { x: 0, y: y + 4 }, fitting(child.title, 185)));
+    plot.append(draw("text", { x: 0, y: y + 4 }, fitting(child.title, left - 15)));
     if (child.low !== null) plot.append(draw("path", { class: "reach", d: `M${at(child.low)} ${y}H${at(child.high)}M${at(child.low)} ${y - 5}v10M${at(child.high)} ${y - 5}v10` }));
-    plot.append(draw("circle", { cx: at(child.at), cy: y, r: 4.5 }), draw("text", { x: 486, y: y + 4, "text-anchor": "end" }, child.value), draw("text", { class: "quiet-text", x: 494, y: y + 4 }, `n ${thousands(child.n)}`));
+    plot.append(draw("circle", { cx: at(child.at), cy: y, r: 4.5 }), draw("text", { x: end + 44, y: y + 4, "text-anchor": "end" }, child.value), draw("text", { class: "quiet-text", x: end + 50, y: y + 4 }, `n ${thousands(child.n)}`));
   });
   return plot;
 }
@@ -189,7 +190,7 @@ function sunburstNode(chart, cell, colours) {
     key: cell.key,
     value: below.length ? undefined : cell.right - cell.left,
     itemStyle: { color: filled ? colours[cell.step] : colours.sunken, borderColor: colours.surface, borderWidth: 2 },
-    label: { color: cell.step >= 6 ? colours["on-s6"] : cell.step === 5 ? colours["on-s5"] : colours.text },
+    label: { show: Boolean(cell.name), color: cell.step >= 6 ? colours["on-s6"] : cell.step === 5 ? colours["on-s5"] : colours.text },
     children: below.map((child) => sunburstNode(chart, child, colours)),
   };
 }
@@ -215,7 +216,7 @@ function drawSunburst(chart) {
       nodeClick: false,
       sort: null,
       data: [sunburstNode(chart, focus, colours)],
-      levels: [{}, ...rings.map(([r0, r], index) => ({ r0, r, label: { show: index > 0, rotate: index === 1 ? 0 : "tangential", width: index === 1 ? 88 : 40 } }))],
+      levels: [{}, ...rings.map(([r0, r], index) => ({ r0, r, label: { ...(index ? {} : { show: false }), rotate: index === 1 ? 0 : "tangential", width: index === 1 ? 88 : 40 } }))],
       label: { fontSize: 12, lineHeight: 16, fontFamily: getComputedStyle(document.body).fontFamily, minAngle: 9, overflow: "truncate", formatter: ({ data }) => sunburstText(chart, data) },
       emphasis: { focus: "none", itemStyle: { borderColor: colours.accent } },
     }],
