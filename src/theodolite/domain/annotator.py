@@ -14,12 +14,10 @@ from theodolite.domain.guideline import DefectRule
 from theodolite.domain.instrument import Scale, ScaleKind, decimal_of
 
 REFERENCE: Final = "reference"
-
 """Name of the annotator that recorded final labels belong to; no annotator of a study may have it."""
 
 
 PEOPLE: Final = "all people"
-
 """Name of the annotator that a pool of people is together; no annotator of a study may have it."""
 
 
@@ -33,7 +31,6 @@ class StopRule(StrEnum):
 
 
 MOST_VOTES = 101
-
 """Votes on one dialogue at most; count. More would be another study."""
 
 
@@ -72,7 +69,6 @@ class Voting:
 
 
 ONE_READING = Voting()
-
 """A judge that reads each dialogue once."""
 
 
@@ -182,7 +178,6 @@ class HandLabels:
 
 
 Labelling = ModelJudge | WordRule | PacketRule | PythonLabeller | RecordedLabels | HandLabels
-
 """How an annotator comes to its labels."""
 
 
@@ -224,12 +219,10 @@ T = TypeVar("T", bound=Hashable)
 
 
 VOTE_VERSION = 2
-
 """Number of the rule below; raised by hand when it changes, so that votes are taken again."""
 
 
 Ballot = tuple[Outcome, str | None]
-
 """The result of one reading: an outcome, and the value if the question was answered."""
 
 

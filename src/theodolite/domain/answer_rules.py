@@ -84,7 +84,11 @@ def labels_of(
     key = (annotator, id(guideline), question.name, rule.name if at_turns and rule else "")
     cached = table.label_cache.get(key)
     if cached is None:
-        rules = (rule,) if rule else tuple(one for one in guideline.defect_rules if one.question == question.name)
+        rules = (
+            (rule,)
+            if rule
+            else tuple(defect_rule for defect_rule in guideline.defect_rules if defect_rule.question == question.name)
+        )
         whole = _labels(table, annotator, guideline, question, rules)
         _remember(table, key, whole, guideline)
     else:
@@ -184,9 +188,9 @@ def _pool_labels(
         for name in table.pools.get(guideline.name, ())
     ]
     for position in range(len(table)):
-        given = [final[position]] if final[position].value is not None else [labels[position] for labels in own]
+        candidates = [final[position]] if final[position].value is not None else [labels[position] for labels in own]
         meant = [rule for rule in rules if rule.applies_to(table.settings[position].groups)] or rules
-        label = _deciding_label(given, question, meant)
+        label = _deciding_label(candidates, question, meant)
         if label is not None:
             outcomes[position] = OUTCOME_CODES[label.outcome]
             if label.value is not None:
@@ -198,13 +202,13 @@ def _pool_labels(
 
 
 def _deciding_label(
-    given: Sequence[DialogueLabel], question: Question, rules: Sequence[DefectRule]
+    candidates: Sequence[DialogueLabel], question: Question, rules: Sequence[DefectRule]
 ) -> DialogueLabel | None:
-    known = [label for label in given if label.value is not None]
+    known = [label for label in candidates if label.value is not None]
     for label in known:
         if label.value is not None and any(rule.is_defect(label.value, question.scale) for rule in rules):
             return label
-    others = (label for label in given if label.outcome is not Outcome.MISSING)
+    others = (label for label in candidates if label.outcome is not Outcome.MISSING)
     return next(iter(known), None) or next(others, None)
 
 
@@ -394,7 +398,10 @@ def annotators_of(
         question: Leave out those who answer other questions alone; empty to keep all.
     """
     name = application if isinstance(application, str) else application.name
-    is_recorded = any(one.name == name and isinstance(one.connection, RecordedFile) for one in study.applications)
+    is_recorded = any(
+        application.name == name and isinstance(application.connection, RecordedFile)
+        for application in study.applications
+    )
     final = study.reference if is_recorded else None
     return AnswerSources(
         reference=AnswerSource(name=REFERENCE, kind=None, version=version_of(final))
@@ -431,7 +438,11 @@ def _pool_of(study: Study, guideline: Guideline) -> tuple[str, ...]:
     own = [annotator for annotator in study.annotators if annotator.guideline == guideline.name]
     people = [annotator for annotator in own if isinstance(annotator.labelling, HandLabels)]
     if len(people) < len(own):
-        people = [one for one in people if isinstance(one.labelling, HandLabels) and one.labelling.is_representative]
+        people = [
+            annotator
+            for annotator in people
+            if isinstance(annotator.labelling, HandLabels) and annotator.labelling.is_representative
+        ]
     return tuple(annotator.name for annotator in people) if len(people) > 1 else ()
 
 
@@ -497,8 +508,8 @@ class QuestionLabels:
         assigned = self.table.assigned.get(source.name)
         if assigned is None:
             return self
-        wanted = set(assigned)
-        return self.only(position for position in self.positions if position in wanted)
+        assigned_positions = set(assigned)
+        return self.only(position for position in self.positions if position in assigned_positions)
 
     def labels(self, source: AnswerSource) -> DialogueLabels:
         """Return a source's label of each dialogue, in order of the positions."""
@@ -519,5 +530,5 @@ def reason_of(annotation: Annotation, answer: Answer, guideline: Guideline) -> s
     """Return an annotator's reason: the answer's reasoning, else the answers to the guideline's text questions."""
     if answer.reasoning:
         return answer.reasoning
-    texts = {one.name for one in guideline.instrument.questions if one.scale.kind is ScaleKind.TEXT}
+    texts = {question.name for question in guideline.instrument.questions if question.scale.kind is ScaleKind.TEXT}
     return " ".join(one.value for one in annotation.answers if one.question in texts and one.turn is None and one.value)

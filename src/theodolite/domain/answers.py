@@ -380,9 +380,9 @@ def merge_rows(columns: AnswerColumns) -> AnswerColumns:
     if all(first <= second for first, second in pairwise(position)):
         return columns
     blocks: dict[int, list[int]] = {
-        place: list(rows) for place, rows in groupby(range(len(position)), key=position.__getitem__)
+        index: list(rows) for index, rows in groupby(range(len(position)), key=position.__getitem__)
     }
-    return _chosen(columns, (row for place in sorted(blocks) for row in blocks[place]))
+    return _chosen(columns, (row for index in sorted(blocks) for row in blocks[index]))
 
 
 def _chosen(columns: AnswerColumns, rows: Iterable[int]) -> AnswerColumns:

@@ -20,7 +20,6 @@ from theodolite.domain.session import SessionState
 from theodolite.domain.text import blocked
 
 CODERS = 2
-
 """People who code each answer, blind to each other; count."""
 
 
@@ -73,14 +72,16 @@ class Codebook:
     def __post_init__(self) -> None:
         """Refuse codes without a name or meaning, and two of one name; says all faults at once."""
         names = [code.name.casefold() for code in self.codes]
-        faults = [f"`{code.name}` says not what it means" for code in self.codes if not code.definition.strip()]
-        faults += ["a code has no name"] if "" in names else []
-        faults += [f"two codes are called `{name}`" for name in dict.fromkeys(names) if names.count(name) > 1 and name]
-        faults += [] if names else ["there is no code"]
-        faults += [f"`{self.name}` does not say which questions it is for"] if self.name and not self.covers else []
-        faults += ["a codebook for some questions alone has no name"] if self.covers and not self.name else []
-        if faults:
-            message = f"a codebook names each code once and defines it: {'; '.join(faults)}"
+        problems = [f"`{code.name}` says not what it means" for code in self.codes if not code.definition.strip()]
+        problems += ["a code has no name"] if "" in names else []
+        problems += [
+            f"two codes are called `{name}`" for name in dict.fromkeys(names) if names.count(name) > 1 and name
+        ]
+        problems += [] if names else ["there is no code"]
+        problems += [f"`{self.name}` does not say which questions it is for"] if self.name and not self.covers else []
+        problems += ["a codebook for some questions alone has no name"] if self.covers and not self.name else []
+        if problems:
+            message = f"a codebook names each code once and defines it: {'; '.join(problems)}"
             raise InputError(message)
 
     @staticmethod
@@ -237,8 +238,8 @@ class QuoteRelease:
 
     def shown(self, text: str) -> str:
         """Return the answer as it may be shown: of the same length, hidden words blocked out."""
-        for stretch in self.hidden:
-            text = blocked(text, stretch.start, stretch.end)
+        for span in self.hidden:
+            text = blocked(text, span.start, span.end)
         return text
 
 
@@ -304,8 +305,8 @@ class CodedAnswer:
             return None
         if self.resolution is not None and self.resolution.codes is not None:
             return code in self.resolution.codes
-        said = {code in coding.codes for coding in self.codings}
-        return said.pop() if len(said) == 1 else None
+        verdicts = {code in coding.codes for coding in self.codings}
+        return verdicts.pop() if len(verdicts) == 1 else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -349,8 +350,8 @@ class CodingWork:
 
     def vacant(self, answer: OpenAnswer) -> str:
         """Return the coder whose place at an answer is free, as they have left and would code it again; or nothing."""
-        mine = (one for one in self.codings if one.answer == answer and one.coder in self.away)
-        return next((one.coder for one in mine if self.is_due(one)), "")
+        mine = (coding for coding in self.codings if coding.answer == answer and coding.coder in self.away)
+        return next((coding.coder for coding in mine if self.is_due(coding)), "")
 
     def coded(self, answers: Iterable[OpenAnswer]) -> Iterator[CodedAnswer]:
         """Yield where each of some answers stands, in their order."""
@@ -359,7 +360,9 @@ class CodingWork:
             if not self.is_due(coding):
                 by_answer.setdefault(coding.answer, []).append(coding)
         settled = {
-            one.answer: one for one in self.resolutions if self._holds(one.answer, one.codebook, one.codes or ())
+            resolution.answer: resolution
+            for resolution in self.resolutions
+            if self._holds(resolution.answer, resolution.codebook, resolution.codes or ())
         }
         for answer in answers:
             codings = tuple(by_answer.get(answer, ()))
@@ -390,23 +393,22 @@ TRIED: Final = Questionnaire(
         ),
     ),
 )
-
 """The question that every red teamer answers on the page of the dialogue. No name of a study's own has spaces."""
 
 
-def tried_in(held: Iterable[LiveDialogueSummary]) -> Iterator[QuestionnaireResponse]:
+def tried_in(summaries: Iterable[LiveDialogueSummary]) -> Iterator[QuestionnaireResponse]:
     """Yield what was written down in each session that is over, as one answer; nothing for sessions without a note.
 
     Args:
-        held: Dialogues of people, in order.
+        summaries: Dialogues of people, in order.
     """
     by_session: dict[str, list[LiveDialogueSummary]] = defaultdict(list)
-    for one in held:
-        by_session[one.session.key].append(one)
+    for dialogue in summaries:
+        by_session[dialogue.session.key].append(dialogue)
     question, version = TRIED.instrument.questions[0].name, version_of(TRIED)
     for dialogues in by_session.values():
         session = dialogues[0].session
-        lines = [_told(strategy) for one in dialogues for strategy in one.strategies]
+        lines = [_strategy_text(strategy) for dialogue in dialogues for strategy in dialogue.strategies]
         if not lines or not session.is_over or session.state is SessionState.WITHDRAWN:
             continue
         yield QuestionnaireResponse(
@@ -419,18 +421,18 @@ def tried_in(held: Iterable[LiveDialogueSummary]) -> Iterator[QuestionnaireRespo
             application=session.application,
             scenario=session.scenario,
             level=session.level,
-            dialogues=tuple(one.unit for one in dialogues if one.unit),
+            dialogues=tuple(dialogue.unit for dialogue in dialogues if dialogue.unit),
             groups=dialogues[0].groups,
         )
 
 
-def _told(strategy: Strategy) -> str:
+def _strategy_text(strategy: Strategy) -> str:
     """Return a strategy in one line: its name, then what was tried and what it brought, in order."""
-    tries = "; ".join(_tried(attempt) for attempt in strategy.attempts)
+    tries = "; ".join(_attempt_text(attempt) for attempt in strategy.attempts)
     name = strategy.name.replace("_", " ")
     return f"{name}: {tries}" if tries else name
 
 
-def _tried(attempt: Attempt) -> str:
+def _attempt_text(attempt: Attempt) -> str:
     refined = f", refining try {attempt.refines}" if attempt.refines else ""
     return f"{attempt.description} ({attempt.outcome.value}{refined})"

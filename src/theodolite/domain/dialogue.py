@@ -25,7 +25,6 @@ class Passage:
 
 
 Search: TypeAlias = Callable[[str], tuple[Passage, ...]]
-
 """From a query to the passages that fit it best, best first; the same query finds the same."""
 
 
@@ -62,7 +61,6 @@ class FoundPassages:
 
 
 FOUND = 'Passages found for "{query}": {n}'
-
 """What begins the record of a search."""
 
 
@@ -72,9 +70,9 @@ def found_text(query: str, passages: Sequence[Passage]) -> str:
     return "\n\n".join([FOUND.format(query=query, n=len(passages)), *parts])
 
 
-def in_turn(number: int, found: str) -> str:
+def in_turn(number: int, text: str) -> str:
     """Return the same as judges and readers of the whole dialogue read it."""
-    return f"Turn {number}. {found}"
+    return f"Turn {number}. {text}"
 
 
 def material_with(*texts: str) -> str:
@@ -99,12 +97,12 @@ def found_in(material: str, prompts: Sequence[str]) -> tuple[str, tuple[FoundPas
     first = f"\n\n{material}".find(f"\n\n{heads[0]}") if heads else -1
     if first < 0:
         return material, ()
-    rest, found = material[first:], []
+    rest, found_passages = material[first:], []
     for number, head in enumerate(heads, start=1):
         following = rest.find(f"\n\n{heads[number]}") if number < len(heads) else -1
         own, rest = (rest[:following], rest[following + 2 :]) if following >= 0 else (rest, "")
-        found.append(FoundPassages(turn=number, passages=_passages(own.removeprefix(head))))
-    return material[: max(0, first - 2)], tuple(found)
+        found_passages.append(FoundPassages(turn=number, passages=_passages(own.removeprefix(head))))
+    return material[: max(0, first - 2)], tuple(found_passages)
 
 
 def _passages(record: str) -> tuple[Passage, ...]:

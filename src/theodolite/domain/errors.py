@@ -217,9 +217,9 @@ def require_positive(record: str, /, **amounts: float | None) -> None:
     _refuse(record, "above 0", below)
 
 
-def _refuse(record: str, wanted: str, values: dict[str, int] | dict[str, float]) -> None:
+def _refuse(record: str, bound: str, values: dict[str, int] | dict[str, float]) -> None:
     if values:
         names = " and ".join(f"`{name}`" for name in values)
         came = ", ".join(f"{name}={value!r}" for name, value in values.items())
-        message = f"{record} needs {names} {wanted}; {came}"
+        message = f"{record} needs {names} {bound}; {came}"
         raise InputError(message)

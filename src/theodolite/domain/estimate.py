@@ -299,9 +299,9 @@ class ValidationReport:
     def in_present_shape(text: str) -> str:
         """Return the JSON of a validation report with typed subjects, whichever program wrote it (ADR-0061)."""
         validation_report = json.loads(text)
-        if all("subject" in one for one in validation_report["measurements"]):
+        if all("subject" in entry for entry in validation_report["measurements"]):
             return text
-        typed = [_with_typed_subject(one) for one in validation_report["measurements"]]
+        typed = [_with_typed_subject(entry) for entry in validation_report["measurements"]]
         return canonical_json(validation_report | {"measurements": typed})
 
     def figure(self, measure: Measure, *, authority: str = "", rule: str = "") -> Measurement | None:
@@ -314,19 +314,19 @@ class ValidationReport:
         """
         return next(
             (
-                one
-                for one in self.measurements
-                if one.measure is measure
-                and one.application == ALL_APPLICATIONS
-                and not one.subject.is_part
-                and authority in {"", one.subject.authority}
-                and rule in {"", one.subject.rule}
+                measurement
+                for measurement in self.measurements
+                if measurement.measure is measure
+                and measurement.application == ALL_APPLICATIONS
+                and not measurement.subject.is_part
+                and authority in {"", measurement.subject.authority}
+                and rule in {"", measurement.subject.rule}
             ),
             None,
         )
 
 
 def _with_typed_subject(members: Mapping[str, Any]) -> dict[str, Any]:
-    found = former_subject(Measure(members["measure"]), members["application"], members["about"])
-    kept = {name: part for name, part in members.items() if name not in {"application", "about"}}
-    return {**kept, "subject": found.subject, "weighting": found.weighting, "statistic": found.statistic}
+    former = former_subject(Measure(members["measure"]), members["application"], members["about"])
+    others = {name: part for name, part in members.items() if name not in {"application", "about"}}
+    return {**others, "subject": former.subject, "weighting": former.weighting, "statistic": former.statistic}

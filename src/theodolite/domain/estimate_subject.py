@@ -11,7 +11,6 @@ from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.guideline import Violation
 
 ALL_APPLICATIONS = "all applications"
-
 """Application of an estimate over all applications of a run together."""
 
 

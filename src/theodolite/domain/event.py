@@ -27,11 +27,10 @@ class Role(StrEnum):
 
 
 KNOWING = frozenset({Role.ORGANISER, Role.SENIOR, Role.ANALYST, Role.TEAM})
-
 """Roles that learn what annotators must not know: levels, applications, or what others have answered."""
 
 
-def why_not_both(wanted: Role, has: Collection[Role], had: Collection[Role]) -> str:
+def why_not_both(role: Role, has: Collection[Role], had: Collection[Role]) -> str:
     """Return why somebody cannot take on a role beside their others; empty where nothing speaks against it.
 
     Blindness holds both ways: who has ever known does not annotate, and who
@@ -39,7 +38,7 @@ def why_not_both(wanted: Role, has: Collection[Role], had: Collection[Role]) -> 
     a role that was given up still counts.
 
     Args:
-        wanted: The role.
+        role: The role that they ask for.
         has: Roles that they hold in the same study.
         had: Roles that they hold there or ever held.
 
@@ -48,14 +47,14 @@ def why_not_both(wanted: Role, has: Collection[Role], had: Collection[Role]) -> 
         'a current or former analyst'
     """
     known = sorted(KNOWING.intersection(had), key=list(Role).index)
-    if wanted is Role.ANNOTATOR and known:
+    if role is Role.ANNOTATOR and known:
         return (
             f"a current or former {known[0].value} cannot annotate the study: annotators must not know applications, "
             "levels or the answers of others. Invite another person"
         )
-    if wanted in KNOWING and Role.ANNOTATOR in has:
+    if role in KNOWING and Role.ANNOTATOR in has:
         return (
-            f"an annotator of the study cannot be its {wanted.value}: annotators must not know applications, "
+            f"an annotator of the study cannot be its {role.value}: annotators must not know applications, "
             "levels or the answers of others. Remove the person as annotator first; they cannot become one again"
         )
     return ""
@@ -101,17 +100,14 @@ class Acknowledgement:
 
 
 LATELY_H = 24
-
 """How far back one looks for heavy work; hours."""
 
 
 MUCH_MIN = 60
-
 """Time in sessions on one heavy topic, lately, from which on other work is suggested; minutes."""
 
 
 MUCH_DIALOGUES = 20
-
 """Dialogues on one heavy topic, annotated lately by one person, from which on other work is suggested; count."""
 
 
@@ -385,15 +381,15 @@ class Series:
             user_types: Types of users that it calls for.
         """
         entered = {name for team in self.teams for name in team.applications}
-        found = [
+        deviations = [
             *_beyond("application", applications, entered, "belongs to none of its teams"),
             *_beyond("scenario", scenarios, self.plan.scenarios, "is not in its plan"),
             *_beyond("user type", user_types, [kind.value for kind in self.user_types]),
         ]
         if self.risks:
             unknown = [next(iter(names)) for names in risks if not set(names) & set(self.risks)]
-            found += [f"risk `{name}` is none of those that it announced" for name in unknown]
-        return tuple(found)
+            deviations += [f"risk `{name}` is none of those that it announced" for name in unknown]
+        return tuple(deviations)
 
     def untested(
         self, *, pairs: Collection[tuple[str, str]], risks: Collection[str], user_types: Collection[str]
@@ -426,7 +422,7 @@ def _untested_pairs(series: Series, pairs: Collection[tuple[str, str]]) -> Itera
 
 
 def _beyond(
-    noun: str, held: Collection[str], preregistered: Collection[str], words: str = "is none of those that it announced"
+    noun: str, names: Collection[str], preregistered: Collection[str], text: str = "is none of those that it announced"
 ) -> Iterator[str]:
     if preregistered:
-        yield from (f"{noun} `{name}` {words}" for name in held if name not in preregistered)
+        yield from (f"{noun} `{name}` {text}" for name in names if name not in preregistered)

@@ -86,7 +86,6 @@ class IdentifyingKind(StrEnum):
 
 
 MASK = "\N{BULLET}"
-
 """What stands for each letter that is not shown."""
 
 
@@ -116,18 +115,18 @@ def masked(text: str, identifying_spans: Iterable[IdentifyingSpan]) -> str:
         'Call \N{BULLET}\N{BULLET}\N{BULLET}\N{BULLET} now'
     """
     letters = list(text)
-    for one in identifying_spans:
-        letters[one.start : one.end] = MASK * (one.end - one.start)
+    for span in identifying_spans:
+        letters[span.start : span.end] = MASK * (span.end - span.start)
     return "".join(letters)
 
 
 def apart(identifying_spans: Iterable[IdentifyingSpan]) -> tuple[IdentifyingSpan, ...]:
     """Return giveaways in order of their place; of two that overlap the one that was found first stays."""
-    kept: list[IdentifyingSpan] = []
-    for one in identifying_spans:
-        if all(one.end <= known.start or known.end <= one.start for known in kept):
-            kept.append(one)
-    return tuple(sorted(kept, key=lambda one: one.start))
+    spans: list[IdentifyingSpan] = []
+    for span in identifying_spans:
+        if all(span.end <= known.start or known.end <= span.start for known in spans):
+            spans.append(span)
+    return tuple(sorted(spans, key=lambda span: span.start))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

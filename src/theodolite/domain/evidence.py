@@ -417,28 +417,28 @@ class ListedArchive:
 
     def dialogues(self, at: Collection[int] | None = None) -> Iterator[Dialogue]:
         """Yield what was said."""
-        return (one for one in self.dialogue_list if at is None or self.sessions.find(one.label) in at)
+        return (dialogue for dialogue in self.dialogue_list if at is None or self.sessions.find(dialogue.label) in at)
 
     def annotations(self, at: Collection[int] | None = None) -> Iterator[Annotation]:
         """Yield what annotators answered."""
-        wanted = self._keys(at)
-        return (one for one in self.annotation_list if wanted is None or one.dialogue in wanted)
+        keys = self._keys(at)
+        return (annotation for annotation in self.annotation_list if keys is None or annotation.dialogue in keys)
 
     def adjudications(self, at: Collection[int] | None = None) -> Iterator[Adjudication]:
         """Yield the final labels."""
-        wanted = self._keys(at)
-        return (one for one in self.final_list if wanted is None or one.dialogue in wanted)
+        keys = self._keys(at)
+        return (final for final in self.final_list if keys is None or final.dialogue in keys)
 
     def failures(self, at: Collection[int] | None = None) -> Iterator[Failure]:
         """Yield the units that brought nothing."""
-        return (one for one in self.failure_list if at is None or self.sessions.find(one.label) in at)
+        return (failure for failure in self.failure_list if at is None or self.sessions.find(failure.label) in at)
 
     def calls(
         self, dialogues: Collection[Dialogue], annotations: Collection[Annotation], failures: Collection[Failure] = ()
     ) -> Mapping[str, tuple[Call, ...]]:
         """Return the calls that led to some records."""
-        wanted = {d.key for d in dialogues} | {a.unit for a in annotations} | {f.unit for f in failures}
-        return {unit: calls for unit, calls in self.call_lists.items() if unit in wanted}
+        keys = {d.key for d in dialogues} | {a.unit for a in annotations} | {f.unit for f in failures}
+        return {unit: calls for unit, calls in self.call_lists.items() if unit in keys}
 
     def _keys(self, at: Collection[int] | None) -> set[str] | None:
         return None if at is None else {dialogue.key for dialogue in self.dialogues(at)}
@@ -488,9 +488,9 @@ def listed_evidence(
         pools=pools_of(study),
         assignments=assignments,
     )
-    heard = tuple(responses)
-    about = {key for response in heard for key in response.dialogues}
-    places = {one.key: listed.find(one.label) for one in archive.dialogues() if one.key in about}
+    all_responses = tuple(responses)
+    keys = {key for response in all_responses for key in response.dialogues}
+    positions = {dialogue.key: listed.find(dialogue.label) for dialogue in archive.dialogues() if dialogue.key in keys}
     return Evidence(
         study=study,
         run=run,
@@ -498,6 +498,6 @@ def listed_evidence(
         archive=archive,
         answers=answers,
         spending=spending or Spending(),
-        responses=heard,
-        answered={key: place for key, place in places.items() if place is not None},
+        responses=all_responses,
+        answered={key: position for key, position in positions.items() if position is not None},
     )

@@ -21,12 +21,10 @@ class Speaker(StrEnum):
 
 
 CONTENT_FILTER = "content_filter"
-
 """Why a model stopped when its endpoint's own filter withheld the reply."""
 
 
 FILTERED_TEXT = "(The application's own filter withheld this reply.)"
-
 """What stands in a dialogue in place of a reply that a filter withheld: a refusal, not a failure."""
 
 
@@ -123,9 +121,11 @@ class SayToApplication:
 
     def before(self) -> Iterator[SayToApplication]:
         """Yield what was said in earlier turns, as somebody must hear it who has forgotten."""
-        for place, one in enumerate(self.history):
-            context = self.context if one.context is None else one.context
-            yield replace(self, prompt=one.prompt, turn=place + 1, history=self.history[:place], context=context)
+        for position, exchange in enumerate(self.history):
+            context = self.context if exchange.context is None else exchange.context
+            yield replace(
+                self, prompt=exchange.prompt, turn=position + 1, history=self.history[:position], context=context
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,7 +198,6 @@ Result = TypeVar("Result")
 
 
 Flow: TypeAlias = Generator[Request, Reply, Result]
-
 """Yields requests, is sent replies, returns a record."""
 
 

@@ -149,10 +149,10 @@ def gate_result(gate: Gate, subject: EstimateSubject, result: Estimate | Undefin
 
 def _judged(gate: Gate, result: Estimate | Undefined, outcomes: Outcomes) -> tuple[GateState, str, int | None]:
     if gate.form is GateForm.COMPLETENESS:
-        wanted = outcomes.planned - outcomes.not_applicable
-        share = outcomes.used / wanted if wanted else 0.0
-        is_met = bool(wanted) and share >= gate.limit
-        reason = "" if is_met else f"{outcomes.unmeasured:,} of {wanted:,} planned have no label"
+        n_applicable = outcomes.planned - outcomes.not_applicable
+        share = outcomes.used / n_applicable if n_applicable else 0.0
+        is_met = bool(n_applicable) and share >= gate.limit
+        reason = "" if is_met else f"{outcomes.unmeasured:,} of {n_applicable:,} planned have no label"
         return (GateState.MET if is_met else GateState.NOT_MET), reason, None
     if isinstance(result, Undefined):
         return GateState.INCONCLUSIVE, f"no rate can be computed: {result.reason}", None
@@ -209,5 +209,5 @@ def needed(value: float, limit: float, confidence: float) -> int | None:
 
 def worst_of(results: Sequence[GateResult]) -> GateState:
     """Return the state of all gates together: not met if any is, else inconclusive if any is, else met."""
-    states = {one.state for one in results}
+    states = {result.state for result in results}
     return next((state for state in (GateState.NOT_MET, GateState.INCONCLUSIVE) if state in states), GateState.MET)

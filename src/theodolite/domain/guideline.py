@@ -53,8 +53,8 @@ class DefectRule:
 
     def __post_init__(self) -> None:
         """Refuse a rule without a value, or several values where one is compared."""
-        wanted = len(self.values) if self.operator is Operator.ONE_OF else 1
-        if not self.values or len(self.values) != wanted:
+        n_needed = len(self.values) if self.operator is Operator.ONE_OF else 1
+        if not self.values or len(self.values) != n_needed:
             message = f"defect rule `{self.name}`: `{self.operator.value}` needs one value; got {list(self.values)}"
             raise InputError(message)
 

@@ -119,13 +119,13 @@ def _shape_of(kind: type) -> _Shape | None:
     """Return how the records of a type are written; None for what is no record."""
     if not dataclasses.is_dataclass(kind):
         return None
-    found = sorted((field for field in dataclasses.fields(kind) if field.compare), key=stored_name)
-    members = tuple((f'"{stored_name(field)}":', _default(field)) for field in found)
+    compared = sorted((field for field in dataclasses.fields(kind) if field.compare), key=stored_name)
+    members = tuple((f'"{stored_name(field)}":', _default(field)) for field in compared)
     tag = f'"{TYPE_TAG}":"{type_name(kind)}"'
-    has_all = found and all(default is dataclasses.MISSING for _, default in members)
+    has_all = compared and all(default is dataclasses.MISSING for _, default in members)
     return _Shape(
         members=members,
-        values=_taking([field.name for field in found]),
+        values=_taking([field.name for field in compared]),
         tag=tag,
         whole=f"{{{','.join(sorted([tag, *(f'{key}%s' for key, _ in members)]))}}}" if has_all else "",
     )
@@ -142,25 +142,25 @@ def _default(field: dataclasses.Field[object]) -> object:
 
 
 def _record(record: object, shape: _Shape, *, is_tagged: bool = True) -> str:
-    kept: list[str] = []
+    entries: list[str] = []
     for (key, default), value in zip(shape.members, shape.values(record)):  # noqa: B905  # made for each other
         if value is default:
             continue
         if type(value) is str:  # most fields are texts
             if value != default:
-                kept.append(key + _string(value))
+                entries.append(key + _string(value))
         elif default is dataclasses.MISSING or value != default or isinstance(value, bool) != isinstance(default, bool):
             # `1 == True` in Python but not in JSON; `60 == 60.0` in both.
-            kept.append(key + _writer(type(value))(value))  # type: ignore[arg-type]  # as above
+            entries.append(key + _writer(type(value))(value))  # type: ignore[arg-type]  # as above
     if is_tagged:
-        kept.append(shape.tag)
-        kept.sort()  # a quotation mark comes before every letter of a name, so that this is the order of names
-    return "{" + ",".join(kept) + "}"
+        entries.append(shape.tag)
+        entries.sort()  # a quotation mark comes before every letter of a name, so that this is the order of names
+    return "{" + ",".join(entries) + "}"
 
 
-def _whole(words: str, values: Callable[[object], tuple[object, ...]], record: object) -> str:
+def _whole(template: str, values: Callable[[object], tuple[object, ...]], record: object) -> str:
     """Return a record inside another one whose fields are all written, as those of messages are."""
-    return words % tuple(map(_part, values(record)))
+    return template % tuple(map(_part, values(record)))
 
 
 def _part(value: object) -> str:

@@ -332,11 +332,11 @@ class Instrument:
         if len(set(names)) != len(names):
             message = f"instrument `{self.name}` asks two questions of one name: {names}"
             raise InputError(message)
-        for place, question in enumerate(self.questions):
-            if question.when is not None and question.when.question not in names[:place]:
+        for index, question in enumerate(self.questions):
+            if question.when is not None and question.when.question not in names[:index]:
                 message = (
                     f"instrument `{self.name}` asks `{question.name}` when `{question.when.text}`, "
-                    f"which no earlier question answers: {names[:place]}"
+                    f"which no earlier question answers: {names[:index]}"
                 )
                 raise InputError(message)
 

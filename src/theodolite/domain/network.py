@@ -68,12 +68,10 @@ WORDS = (
     "an address may hold no user and no password;"
     " keep the key in an environment variable and give `key:` the variable's name"
 )
-
 """What people are told about an address that holds a user or a password; never the address itself."""
 
 
 HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-
 """Names of HTTP headers (RFC 9110, section 5.6.2): servers and proxies may read any other name differently."""
 
 
@@ -93,8 +91,8 @@ def userinfo_of(address: str) -> str:
     """
     if _PLAIN.match(address):
         return ""
-    found = _BEFORE_AT.match(address)
-    return found["who"] if found else ""
+    userinfo = _BEFORE_AT.match(address)
+    return userinfo["who"] if userinfo else ""
 
 
 def without_userinfo(address: str) -> str:
@@ -197,7 +195,6 @@ def is_variable_name(text: str) -> bool:
 
 
 NO_PROXY = "none"
-
 """Value of `proxy` for a direct connection, whatever the environment says."""
 
 

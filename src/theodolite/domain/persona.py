@@ -127,7 +127,6 @@ class Script:
 
 
 OWN_WAY: Final = "own_way"
-
 """Name of the strategy of people's attempts that fit none of the catalogue."""
 
 
@@ -146,7 +145,6 @@ TITLES: Final[Mapping[str, str]] = MappingProxyType(
         OWN_WAY: "a way of the tester's own",
     }
 )
-
 """What the shipped strategies do, in a line, by the names that study files use."""
 
 

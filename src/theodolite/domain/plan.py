@@ -51,8 +51,6 @@ class Slot:
 
 
 Tester: TypeAlias = Persona | Script | Attack | Slot
-
-
 """Who speaks to an application in a planned session."""
 
 
@@ -71,8 +69,6 @@ KINDS: Mapping[type, TesterKind] = {
     Attack: TesterKind.ATTACK,
     Slot: TesterKind.SLOT,
 }
-
-
 """Type of a tester to its kind."""
 
 
@@ -270,31 +266,31 @@ class JoinedSessions:
         Raises:
             IndexError: If there is no such position.
         """
-        part, place = self._part(position if position >= 0 else position + len(self))
-        return part[place]
+        part, index = self._part(position if position >= 0 else position + len(self))
+        return part[index]
 
     def label(self, position: int) -> str:
         """Return what people call the dialogue at a position."""
-        part, place = self._part(position)
-        return part.label(place)
+        part, index = self._part(position)
+        return part.label(index)
 
     def pair_key(self, position: int) -> str:
         """Return the pair key of the session at a position."""
-        part, place = self._part(position)
-        return part.pair_key(place)
+        part, index = self._part(position)
+        return part.pair_key(index)
 
     def setting(self, position: int) -> Setting:
         """Return what the session at a position shares with its repeats."""
-        part, place = self._part(position)
-        return part.setting(place)
+        part, index = self._part(position)
+        return part.setting(index)
 
     def find(self, label: str) -> int | None:
         """Return the position of a label; None where no session has it."""
-        found = self._first.find(label)
-        if found is not None:
-            return found
-        place = self._second.find(label)
-        return None if place is None else len(self._first) + place
+        position = self._first.find(label)
+        if position is not None:
+            return position
+        position = self._second.find(label)
+        return None if position is None else len(self._first) + position
 
     def _part(self, position: int) -> tuple[Sessions, int]:
         n_first = len(self._first)
@@ -330,7 +326,7 @@ class EventSessions(JoinedSessions):
         """
         super().__init__(planned, ListedSessions(people))
         self.planned = planned
-        self.units: Mapping[str, int] = {unit: len(planned) + place for unit, place in units.items()}
+        self.units: Mapping[str, int] = {unit: len(planned) + index for unit, index in units.items()}
         self.left_out = frozenset(left_out)
 
 

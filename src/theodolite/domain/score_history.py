@@ -56,17 +56,14 @@ class Score:
 
 
 NO_TIME: Final = -(2**63)
-
 """Stands for the moment of a score without one."""
 
 
 NOT_A_DEFECT, IS_DEFECT, DEFECT_UNKNOWN = 0, 1, 2
-
 """Codes of the column `defect`."""
 
 
 MOST_REASONS: Final = 5_000
-
 """Reasons that are stored; count."""
 
 
@@ -218,8 +215,8 @@ class ScoreColumns(Sequence[Score]):
         if moment == NO_TIME:
             return None
         zone = self.zone[row]
-        found = _EPOCH + moment * _MICROSECOND
-        return found.astimezone(zone) if zone is not None else found.replace(tzinfo=None)
+        local_time = _EPOCH + moment * _MICROSECOND
+        return local_time.astimezone(zone) if zone is not None else local_time.replace(tzinfo=None)
 
     def is_anchor(self, row: int) -> bool:
         """Tell whether a score is about an anchor."""

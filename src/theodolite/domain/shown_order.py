@@ -39,7 +39,6 @@ T = TypeVar("T")
 
 
 WRITTEN, REVERSED = "as written", "reversed"
-
 """What is said of an order of two."""
 
 
@@ -116,7 +115,6 @@ class ShownOrder:
 
 
 NOT_VARIED = ShownOrder()
-
 """The order of a sitting of which nothing is varied: everything as written."""
 
 
@@ -168,15 +166,15 @@ class QuestionGroup:
 
 def question_groups(instrument: Instrument) -> tuple[QuestionGroup, ...]:
     """Return the questions of an instrument as written, each follow-up with what opens it."""
-    cards: dict[str, list[Question]] = {}
+    groups: dict[str, list[Question]] = {}
     in_group: dict[str, str] = {}
     for question in instrument.questions:
         opener = in_group.get(question.when.question) if question.when else None
-        if opener is None or cards[opener][0].level is not question.level:
+        if opener is None or groups[opener][0].level is not question.level:
             opener = question.name
-        cards.setdefault(opener, []).append(question)
+        groups.setdefault(opener, []).append(question)
         in_group[question.name] = opener
-    return tuple(QuestionGroup(question=asked[0], follow_ups=tuple(asked[1:])) for asked in cards.values())
+    return tuple(QuestionGroup(question=questions[0], follow_ups=tuple(questions[1:])) for questions in groups.values())
 
 
 def groups_in_order(instrument: Instrument, order: ShownOrder) -> tuple[QuestionGroup, ...]:
@@ -187,21 +185,21 @@ def groups_in_order(instrument: Instrument, order: ShownOrder) -> tuple[Question
     """
     shown: list[QuestionGroup] = []
     for block in _blocks(question_groups(instrument)):
-        moved = iter(_row([card for card in block if not card.question.stays], order))
-        shown += [card if card.question.stays else next(moved) for card in block]
+        moved = iter(_row([group for group in block if not group.question.stays], order))
+        shown += [group if group.question.stays else next(moved) for group in block]
     return tuple(shown)
 
 
 def n_orders(instrument: Instrument, plan: QuestionOrder) -> int:
     """Return how many orders of its questions a plan shows; count, 0 where there is one alone."""
-    most = max(sum(not card.question.stays for card in block) for block in _blocks(question_groups(instrument)))
+    most = max(sum(not group.question.stays for group in block) for block in _blocks(question_groups(instrument)))
     if plan is QuestionOrder.WRITTEN or most < 2:
         return 0
     return 2 if plan is QuestionOrder.REVERSED else len(williams_rows(most))
 
 
-def _blocks(cards: Sequence[QuestionGroup]) -> list[list[QuestionGroup]]:
-    return [list(block) for _, block in groupby(cards, key=lambda card: card.question.level)]
+def _blocks(groups: Sequence[QuestionGroup]) -> list[list[QuestionGroup]]:
+    return [list(block) for _, block in groupby(groups, key=lambda group: group.question.level)]
 
 
 def _row(items: Sequence[T], order: ShownOrder) -> Sequence[T]:
@@ -211,7 +209,7 @@ def _row(items: Sequence[T], order: ShownOrder) -> Sequence[T]:
     if order.rows == 2:
         return items[::-1] if order.row == 2 else items
     rows = williams_rows(len(items))
-    written = {number: place for place, number in enumerate(rows[0])}
+    written = {number: index for index, number in enumerate(rows[0])}
     return [items[written[number]] for number in rows[(order.row - 1) % len(rows)]]
 
 

@@ -9,7 +9,6 @@ from theodolite.domain.flow import Message, Reply
 from theodolite.domain.run import FailureSource, Run, Spending, UnitKind, UnitState
 
 PACE_S = 60.0
-
 """Length of the stretch that a pace is taken from; seconds."""
 
 

@@ -158,7 +158,9 @@ class Study:
         Words, claims, budget, keys, prices, limits, trees and corrections are not in it, nor people who label by hand,
         what annotators are like, what only people are asked, in which languages, topics, and what a series published.
         """
-        applications = tuple(replace(one.deciding_part, scenarios=one.scenarios) for one in self.applications)
+        applications = tuple(
+            replace(application.deciding_part, scenarios=application.scenarios) for application in self.applications
+        )
         endpoints = tuple(model.deciding_part for model in self.models)
         asked = replace(self, models=endpoints, applications=applications, annotators=self.asked)
         asked = replace(asked, guidelines=self._asked_guidelines(), schemas=(), questionnaires=(), annotation=None)
@@ -191,9 +193,9 @@ class Study:
 
     def schema(self, name: str = "") -> AnnotationSchema | None:
         """Return the schema of that name; without one, the schema that people annotate by. None where there is none."""
-        wanted = name or (self.annotation.schema if self.annotation else "")
-        found = (schema for schema in self.schemas if schema.name == wanted or not wanted)
-        return next(found, None)
+        schema_name = name or (self.annotation.schema if self.annotation else "")
+        matches = (schema for schema in self.schemas if schema.name == schema_name or not schema_name)
+        return next(matches, None)
 
     def questionnaire(self, name: str) -> Questionnaire:
         """Return the questionnaire of that name."""
@@ -218,8 +220,8 @@ class Study:
 
     def scenario(self, name: str) -> Scenario:
         """Return the scenario of that name; recorded dialogues may name one that is not written down."""
-        found = next((scenario for scenario in self.scenarios if scenario.name == name), None)
-        return Scenario(name=name) if found is None else found
+        match = next((scenario for scenario in self.scenarios if scenario.name == name), None)
+        return Scenario(name=name) if match is None else match
 
     def asks(self, guideline: str, scenario: str) -> bool:
         """Tell whether a scenario's dialogues are labelled by a guideline; recorded ones of no scenario are by all.

@@ -80,12 +80,12 @@ class CorrectionChoice:
 
     def calibration(self, rule: str) -> Calibration | None:
         """Return what is known of the judge by one defect rule from elsewhere."""
-        return next((one for one in self.calibrations if one.rule == rule), None)
+        return next((calibration for calibration in self.calibrations if calibration.rule == rule), None)
 
 
 def choice_for(judge: str, choices: Iterable[CorrectionChoice]) -> CorrectionChoice:
     """Return how a judge's numbers are corrected; as usual where nothing is said of it."""
-    return next((one for one in choices if one.judge == judge), CorrectionChoice(judge=judge))
+    return next((choice for choice in choices if choice.judge == judge), CorrectionChoice(judge=judge))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

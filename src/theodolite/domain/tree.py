@@ -14,7 +14,6 @@ from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import Orientation
 
 TESTER = "tester"
-
 """Who answers a questionnaire, beside the kinds of annotators."""
 
 
@@ -234,7 +233,6 @@ class SummaryNode:
 
 
 TreeNode: TypeAlias = AnswersNode | TransformNode | CollapseNode | SummaryNode
-
 """Any node of a design."""
 
 
@@ -312,12 +310,12 @@ class TreeDesign:
     @property
     def parents(self) -> Mapping[str, tuple[str, ...]]:
         """Name of each node to the nodes that it lies below; empty for roots."""
-        found: dict[str, list[str]] = {node.name: [] for node in self.nodes}
+        above_by_node: dict[str, list[str]] = {node.name: [] for node in self.nodes}
         for node in self.nodes:
             for child in node.children:
-                if child in found:
-                    found[child].append(node.name)
-        return {name: tuple(dict.fromkeys(above)) for name, above in found.items()}
+                if child in above_by_node:
+                    above_by_node[child].append(node.name)
+        return {name: tuple(dict.fromkeys(above)) for name, above in above_by_node.items()}
 
     @property
     def roots(self) -> tuple[str, ...]:
@@ -377,7 +375,7 @@ class TreeDesign:
     def leaves_below(self, name: str) -> tuple[str, ...]:
         """Return the names of the answers nodes that a node rests on, each once."""
         seen: dict[str, None] = {}
-        found: dict[str, None] = {}
+        below: dict[str, None] = {}
         waiting = [name]
         while waiting:
             node = self.by_name[waiting.pop()]
@@ -385,9 +383,9 @@ class TreeDesign:
                 continue
             seen[node.name] = None
             if isinstance(node, AnswersNode):
-                found[node.name] = None
+                below[node.name] = None
             waiting += reversed(node.children)
-        return tuple(found)
+        return tuple(below)
 
 
 MOST_NODES = 5_000

@@ -36,7 +36,6 @@ T = TypeVar("T")
 
 
 FREE_TEXT = "text"
-
 """What stands in place of a scale where a question is answered in free text."""
 
 
@@ -51,7 +50,6 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "per": ("per", "of", "summary", "title"),
     "summary": ("summary", "of", "weigh", "side", "beside", "title", "about"),
 }
-
 """Key that tells what kind of node it is, to the keys that such a node may have."""
 
 
@@ -108,7 +106,7 @@ def outline_of(plain: Mapping[str, Any]) -> TreeOutline:
 
 def _all_words(faults: Sequence[Diagnostic]) -> str:
     return "; ".join(
-        f"{'.'.join(map(str, each.path))}: {each.message}" if each.path else each.message for each in faults
+        f"{'.'.join(map(str, fault.path))}: {fault.message}" if fault.path else fault.message for fault in faults
     )
 
 
@@ -119,7 +117,7 @@ def design_document(design: TreeDesign) -> dict[str, Json]:
         edition=design.edition,
         about=design.about,
         nodes={node.name: _node_form(node) for node in design.nodes},
-        dimensions={each.node: _dimension_form(each) for each in design.dimensions},
+        dimensions={dimension.node: _dimension_form(dimension) for dimension in design.dimensions},
     )
 
 
@@ -145,7 +143,7 @@ class _FormReader:
         made = (
             self.guarded(partial(make, self, str(name), form), (section, str(name))) for name, form in entries.items()
         )
-        return tuple(one for one in made if one is not None)
+        return tuple(node for node in made if node is not None)
 
     def guarded(self, make: Callable[[], T], path: tuple[str | int, ...]) -> T | None:
         """Return what is made; None and a fault where it refuses."""
@@ -181,12 +179,12 @@ class _FormReader:
         if value is None:
             return ()
         values = value if isinstance(value, list | tuple) else [value]
-        return tuple(self.text(each, what) for each in values)
+        return tuple(self.text(entry, what) for entry in values)
 
     def choices(self, value: Any, kind: type[StrEnum], what: str) -> tuple[str, ...]:
         """Return words of a choice; `red_teaming` is `red teaming`, as in study files."""
-        words = (word.replace("_", " ") for word in self.texts(value, what))
-        return tuple(str(self.choice(word, kind, None, what)) for word in words)
+        values = (word.replace("_", " ") for word in self.texts(value, what))
+        return tuple(str(self.choice(word, kind, None, what)) for word in values)
 
     def number(self, value: Any, what: str) -> float:
         if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
@@ -195,12 +193,12 @@ class _FormReader:
         raise InputError(message)
 
     def choice(self, value: Any, kind: type[E], default: E | None, what: str) -> Any:
-        words = [member.value for member in kind]
+        values = [member.value for member in kind]
         if value is None or value == "":
             return default
-        if value in words:
+        if value in values:
             return kind(value)
-        tail = did_you_mean(str(value), words) or f"; expected one of {', '.join(words)}"
+        tail = did_you_mean(str(value), values) or f"; expected one of {', '.join(values)}"
         message = f"`{what}` is `{value}`{tail}"
         raise InputError(message)
 
@@ -220,8 +218,8 @@ def _answers(reader: _FormReader, name: str, plain: Mapping[str, Any]) -> TreeNo
     scale = plain.get("scale")
     labels = reader.texts(scale, "scale") if isinstance(scale, list | tuple) else ()
     text = "" if labels else reader.text(scale, "scale")
-    found = range_of(text)
-    if text not in ("", FREE_TEXT) and found is None:
+    value_range = range_of(text)
+    if text not in ("", FREE_TEXT) and value_range is None:
         message = f"node `{name}`: scale `{text}` is not understood; write `1-5`, a list of labels, or `{FREE_TEXT}`"
         raise InputError(message)
     return AnswersNode(
@@ -234,7 +232,7 @@ def _answers(reader: _FormReader, name: str, plain: Mapping[str, Any]) -> TreeNo
             str(group): reader.text(part, f"among {group}")
             for group, part in reader.mapping(plain.get("among"), "among").items()
         },
-        range=found,
+        range=value_range,
         labels=labels,
         free_text=text == FREE_TEXT,
         orientation=reader.choice(plain.get("orientation"), Orientation, Orientation.UNSTATED, "orientation"),
@@ -244,8 +242,8 @@ def _answers(reader: _FormReader, name: str, plain: Mapping[str, Any]) -> TreeNo
 
 def _transform(reader: _FormReader, name: str, plain: Mapping[str, Any]) -> TreeNode:
     scale = reader.text(plain.get("scale"), "scale")
-    found = range_of(scale)
-    if scale and found is None:
+    value_range = range_of(scale)
+    if scale and value_range is None:
         message = f"node `{name}`: scale `{scale}` is no range; write it like `0-1`"
         raise InputError(message)
     values = reader.mapping(plain.get("values"), "values")
@@ -253,7 +251,7 @@ def _transform(reader: _FormReader, name: str, plain: Mapping[str, Any]) -> Tree
         name=name,
         of=reader.text(plain.get("of"), "of"),
         form=reader.choice(plain["transform"], TransformForm, None, "transform"),
-        range=found,
+        range=value_range,
         recoded={
             _key(label): None if number is None else reader.number(number, f"values of {label}")
             for label, number in values.items()
@@ -381,8 +379,8 @@ def _dimension_form(dimension: Dimension) -> dict[str, Json]:
     )
 
 
-def _range_form(each: ValueRange) -> str:
-    return f"{each.lowest:.15g}..{each.highest:.15g}"
+def _range_form(value_range: ValueRange) -> str:
+    return f"{value_range.lowest:.15g}..{value_range.highest:.15g}"
 
 
 def _stated(orientation: Orientation) -> str:
@@ -390,7 +388,6 @@ def _stated(orientation: Orientation) -> str:
 
 
 FORMAT: Final = "theodolite-tree/1"
-
 """Name and number of the file's form; the number rises when readers break."""
 
 
@@ -408,7 +405,6 @@ LEAF_KEYS = (
     "held_by",
     "groups",
 )
-
 """What a leaf may say, in the order of the file."""
 
 
@@ -450,7 +446,7 @@ class TreeFile:
         Raises:
             InputError: If the file has no such application, or several and none is named.
         """
-        names = [each.application for each in self.sets]
+        names = [leaf_set.application for leaf_set in self.sets]
         if not application and len(self.sets) == 1:
             return self.sets[0]
         if application in names:
@@ -491,12 +487,12 @@ def tree_file_document(file: TreeFile, nodes: Mapping[str, Sequence[Json]] | Non
         nodes: Application to what its nodes came to, to stand beside the leaves; readers compute it anew.
     """
     sets: list[Json] = []
-    for each in file.sets:
-        entry: dict[str, Json] = {"application": each.application, "scenarios": list(each.scenarios)}
-        entry["versions"] = dict(each.versions)
-        if nodes and each.application in nodes:
-            entry["nodes"] = list(nodes[each.application])
-        entry["leaves"] = [leaf_document(leaf) for leaf in each.leaves]
+    for leaf_set in file.sets:
+        entry: dict[str, Json] = {"application": leaf_set.application, "scenarios": list(leaf_set.scenarios)}
+        entry["versions"] = dict(leaf_set.versions)
+        if nodes and leaf_set.application in nodes:
+            entry["nodes"] = list(nodes[leaf_set.application])
+        entry["leaves"] = [leaf_document(leaf) for leaf in leaf_set.leaves]
         sets.append(entry)
     tree = design_document(file.design)
     return {"format": FORMAT, "tree": {key: tree[key] for key in DESIGN_KEYS if key in tree}, "applications": sets}
@@ -562,7 +558,7 @@ def _leaf(row: Any) -> Leaf:
         message = f"unknown key `{unknown[0]}`{did_you_mean(str(unknown[0]), LEAF_KEYS)}"
         raise InputError(message)
     outcome = row.get("outcome", Outcome.ANSWERED.value if row.get("value") is not None else Outcome.MISSING.value)
-    outcomes = [each.value for each in Outcome]
+    outcomes = [outcome.value for outcome in Outcome]
     if outcome not in outcomes:
         message = f"`outcome` is `{outcome}`{did_you_mean(str(outcome), outcomes) or '; one of ' + ', '.join(outcomes)}"
         raise InputError(message)

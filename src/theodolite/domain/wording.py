@@ -51,7 +51,9 @@ def texts_of(study: Study) -> dict[Key, dict[Key, str]]:
     left out.
     """
     event = study.event or Event()
-    screening: dict[Key, str] = {(*SCREENING, str(at)): one.text for at, one in enumerate(event.screening, start=1)}
+    screening: dict[Key, str] = {
+        (*SCREENING, str(at)): question.text for at, question in enumerate(event.screening, start=1)
+    }
     parts: dict[Key, dict[Key, str]] = {
         TITLE: {TITLE: study.title},
         CONSENT: {CONSENT: event.consent},
@@ -66,14 +68,14 @@ def texts_of(study: Study) -> dict[Key, dict[Key, str]]:
         parts[part] = {part: _read_goal(study, scenario)}
     for questionnaire in study.questionnaires:
         part = ("questionnaires", questionnaire.name)
-        words = {(*part, "title"): questionnaire.title, (*part, "about"): questionnaire.about}
-        parts[part] = words | _asked(part, questionnaire.instrument)
+        titles = {(*part, "title"): questionnaire.title, (*part, "about"): questionnaire.about}
+        parts[part] = titles | _asked(part, questionnaire.instrument)
     for category in (category for schema in study.schemas for category in schema.categories):
         part = ("categories", category.name)
-        words = {(*part, "title"): category.title, (*part, "definition"): category.guideline.definition}
-        parts[part] = words | _asked(part, category.guideline.instrument)
-    kept = {part: {key: text for key, text in texts.items() if text} for part, texts in parts.items()}
-    return {part: texts for part, texts in kept.items() if texts}
+        titles = {(*part, "title"): category.title, (*part, "definition"): category.guideline.definition}
+        parts[part] = titles | _asked(part, category.guideline.instrument)
+    filled = {part: {key: text for key, text in texts.items() if text} for part, texts in parts.items()}
+    return {part: texts for part, texts in filled.items() if texts}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,12 +108,12 @@ def languages_of(study: Study) -> tuple[str, ...]:
 
 def localised(study: Study, language: str) -> LocalisedStudy:
     """Return a study as it reads in a language; in its own where there is no translation."""
-    translation = next((one for one in study.translations if one.language == language), None)
+    translation = next((candidate for candidate in study.translations if candidate.language == language), None)
     if translation is None:
         return LocalisedStudy(study=study, language=study.language, own=study.language, parts=frozenset())
     whole = {part: texts for part, texts in texts_of(study).items() if not missing(texts, translation)}
-    words = {written(key): translation.words[written(key)] for texts in whole.values() for key in texts}
-    return LocalisedStudy(study=_put(study, words), language=language, own=study.language, parts=frozenset(whole))
+    known = {written(key): translation.words[written(key)] for texts in whole.values() for key in texts}
+    return LocalisedStudy(study=_put(study, known), language=language, own=study.language, parts=frozenset(whole))
 
 
 def missing(texts: Mapping[Key, str], translation: Translation) -> list[Key]:
@@ -135,102 +137,106 @@ def _topics(study: Study) -> dict[Key, str]:
 def _asked(part: Key, instrument: Instrument) -> dict[Key, str]:
     texts: dict[Key, str] = {}
     for question in instrument.questions:
-        place = (*part, "questions", question.name)
-        texts[*place, "ask"] = question.text
+        base = (*part, "questions", question.name)
+        texts[*base, "ask"] = question.text
         for label in question.scale.labels:
             named = question.scale.kind is ScaleKind.CATEGORIES
-            texts |= {(*place, "labels", label.value): label.value} if named else {}
-            texts[*place, "meanings", label.value] = label.meaning
+            texts |= {(*base, "labels", label.value): label.value} if named else {}
+            texts[*base, "meanings", label.value] = label.meaning
         for at, exemplar in enumerate(question.exemplars, start=1):
-            texts[*place, "exemplars", str(at), "text"] = exemplar.text
-            texts[*place, "exemplars", str(at), "reason"] = exemplar.reason
+            texts[*base, "exemplars", str(at), "text"] = exemplar.text
+            texts[*base, "exemplars", str(at), "reason"] = exemplar.reason
     return texts
 
 
-def _put(study: Study, words: Mapping[str, str]) -> Study:
-    guidelines = {guideline.name: _put_guideline(guideline, words) for guideline in study.guidelines}
+def _put(study: Study, texts: Mapping[str, str]) -> Study:
+    guidelines = {guideline.name: _put_guideline(guideline, texts) for guideline in study.guidelines}
     return replace(
         study,
-        title=words.get(written(TITLE), study.title),
-        event=_put_event(study.event, words) if study.event else None,
-        topics=tuple(_put_topic(topic, words) for topic in study.topics),
-        scenarios=tuple(_put_scenario(scenario, words) for scenario in study.scenarios),
-        questionnaires=tuple(_put_questionnaire(one, words) for one in study.questionnaires),
+        title=texts.get(written(TITLE), study.title),
+        event=_put_event(study.event, texts) if study.event else None,
+        topics=tuple(_put_topic(topic, texts) for topic in study.topics),
+        scenarios=tuple(_put_scenario(scenario, texts) for scenario in study.scenarios),
+        questionnaires=tuple(_put_questionnaire(questionnaire, texts) for questionnaire in study.questionnaires),
         guidelines=tuple(guidelines.values()),
-        schemas=tuple(_put_schema(schema, words) for schema in study.schemas),
+        schemas=tuple(_put_schema(schema, texts) for schema in study.schemas),
     )
 
 
-def _put_event(event: Event, words: Mapping[str, str]) -> Event:
-    asked = enumerate(event.screening, start=1)
+def _put_event(event: Event, texts: Mapping[str, str]) -> Event:
+    questions = enumerate(event.screening, start=1)
     return replace(
         event,
-        consent=words.get(written(CONSENT), event.consent),
-        warning=words.get(written(WARNING), event.warning),
-        screening=tuple(replace(one, text=words.get(f"screening/{at}", one.text)) for at, one in asked),
+        consent=texts.get(written(CONSENT), event.consent),
+        warning=texts.get(written(WARNING), event.warning),
+        screening=tuple(
+            replace(question, text=texts.get(f"screening/{at}", question.text)) for at, question in questions
+        ),
     )
 
 
-def _put_topic(topic: SensitiveTopic, words: Mapping[str, str]) -> SensitiveTopic:
+def _put_topic(topic: SensitiveTopic, texts: Mapping[str, str]) -> SensitiveTopic:
     part = f"topics/{topic.name}"
-    about = words.get(f"{part}/about", topic.about)
-    return replace(topic, words=words.get(f"{part}/title", topic.words), about=about)
+    about = texts.get(f"{part}/about", topic.about)
+    return replace(topic, words=texts.get(f"{part}/title", topic.words), about=about)
 
 
-def _put_scenario(scenario: Scenario, words: Mapping[str, str]) -> Scenario:
-    read = {level.value: words[key] for level in _LEVELS if (key := written(task_part(scenario.name, level))) in words}
-    goal = words.get(written(goal_part(scenario.name)), scenario.goal)
+def _put_scenario(scenario: Scenario, texts: Mapping[str, str]) -> Scenario:
+    read = {level.value: texts[key] for level in _LEVELS if (key := written(task_part(scenario.name, level))) in texts}
+    goal = texts.get(written(goal_part(scenario.name)), scenario.goal)
     return replace(scenario, goal=goal, instructions={**scenario.instructions, **read})
 
 
-def _put_questionnaire(questionnaire: Questionnaire, words: Mapping[str, str]) -> Questionnaire:
+def _put_questionnaire(questionnaire: Questionnaire, texts: Mapping[str, str]) -> Questionnaire:
     part = f"questionnaires/{questionnaire.name}"
     return replace(
         questionnaire,
-        title=words.get(f"{part}/title", questionnaire.title),
-        about=words.get(f"{part}/about", questionnaire.about),
-        instrument=_put_instrument(questionnaire.instrument, part, words),
+        title=texts.get(f"{part}/title", questionnaire.title),
+        about=texts.get(f"{part}/about", questionnaire.about),
+        instrument=_put_instrument(questionnaire.instrument, part, texts),
     )
 
 
-def _put_schema(schema: AnnotationSchema, words: Mapping[str, str]) -> AnnotationSchema:
-    return replace(schema, categories=tuple(_put_category(category, words) for category in schema.categories))
+def _put_schema(schema: AnnotationSchema, texts: Mapping[str, str]) -> AnnotationSchema:
+    return replace(schema, categories=tuple(_put_category(category, texts) for category in schema.categories))
 
 
-def _put_category(category: Category, words: Mapping[str, str]) -> Category:
-    title = words.get(f"categories/{category.name}/title", category.title)
-    return replace(category, title=title, guideline=_put_guideline(category.guideline, words))
+def _put_category(category: Category, texts: Mapping[str, str]) -> Category:
+    title = texts.get(f"categories/{category.name}/title", category.title)
+    return replace(category, title=title, guideline=_put_guideline(category.guideline, texts))
 
 
-def _put_guideline(guideline: Guideline, words: Mapping[str, str]) -> Guideline:
+def _put_guideline(guideline: Guideline, texts: Mapping[str, str]) -> Guideline:
     part = f"categories/{guideline.name}"
-    definition = words.get(f"{part}/definition", guideline.definition)
-    return replace(guideline, definition=definition, instrument=_put_instrument(guideline.instrument, part, words))
+    definition = texts.get(f"{part}/definition", guideline.definition)
+    return replace(guideline, definition=definition, instrument=_put_instrument(guideline.instrument, part, texts))
 
 
-def _put_instrument(instrument: Instrument, part: str, words: Mapping[str, str]) -> Instrument:
-    asked = (_put_question(question, f"{part}/questions/{question.name}", words) for question in instrument.questions)
-    return replace(instrument, questions=tuple(asked))
+def _put_instrument(instrument: Instrument, part: str, texts: Mapping[str, str]) -> Instrument:
+    questions = (
+        _put_question(question, f"{part}/questions/{question.name}", texts) for question in instrument.questions
+    )
+    return replace(instrument, questions=tuple(questions))
 
 
-def _put_question(question: Question, place: str, words: Mapping[str, str]) -> Question:
-    labels = tuple(_put_label(label, place, words) for label in question.scale.labels)
+def _put_question(question: Question, base: str, texts: Mapping[str, str]) -> Question:
+    labels = tuple(_put_label(label, base, texts) for label in question.scale.labels)
     exemplars = (
         replace(
             exemplar,
-            text=words.get(f"{place}/exemplars/{at}/text", exemplar.text),
-            reason=words.get(f"{place}/exemplars/{at}/reason", exemplar.reason),
+            text=texts.get(f"{base}/exemplars/{at}/text", exemplar.text),
+            reason=texts.get(f"{base}/exemplars/{at}/reason", exemplar.reason),
         )
         for at, exemplar in enumerate(question.exemplars, start=1)
     )
     return replace(
         question,
-        text=words.get(f"{place}/ask", question.text),
+        text=texts.get(f"{base}/ask", question.text),
         scale=replace(question.scale, labels=labels),
         exemplars=tuple(exemplars),
     )
 
 
-def _put_label(label: Label, place: str, words: Mapping[str, str]) -> Label:
-    meaning = words.get(f"{place}/meanings/{label.value}", label.meaning)
-    return replace(label, words=words.get(f"{place}/labels/{label.value}", ""), meaning=meaning)
+def _put_label(label: Label, base: str, texts: Mapping[str, str]) -> Label:
+    meaning = texts.get(f"{base}/meanings/{label.value}", label.meaning)
+    return replace(label, words=texts.get(f"{base}/labels/{label.value}", ""), meaning=meaning)

@@ -228,7 +228,7 @@ class Onboarding:
         """Names of the categories in which they may work: none before the texts were read."""
         if not (self.background_read and self.rules_read):
             return frozenset()
-        return frozenset(one.category for one in self.categories if one.is_ready)
+        return frozenset(standing.category for standing in self.categories if standing.is_ready)
 
     @property
     def is_cleared(self) -> bool:

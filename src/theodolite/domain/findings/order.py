@@ -11,7 +11,6 @@ from typing import Final
 from theodolite.domain.findings.number import Estimate, Outcomes, Undefined
 
 FEWEST_SCORES: Final = 8
-
 """Scores from which order metrics are told; count. The published table is for eight, and fewer show chance alone."""
 
 

@@ -147,7 +147,6 @@ class Realism:
 _NAME = re.compile(r"[^\W\d_]+")
 
 _CODE = 3
-
 """Letters of a language's code at most; count."""
 
 
@@ -202,8 +201,8 @@ class RoleBreakRules:
         """Tell whether the words are of a language, as a study names it, e.g. `British English`; also where none is."""
         names = _NAME.findall(language.casefold())
         # A short code counts where it comes first: `de` is German in `de-AT`, and "of" in `Português de Portugal`.
-        told = (name for place, name in enumerate(names) if not place or len(name) > _CODE)
-        return not names or any(name in self.languages for name in told)
+        long_names = (name for index, name in enumerate(names) if not index or len(name) > _CODE)
+        return not names or any(name in self.languages for name in long_names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
