@@ -206,7 +206,7 @@ def a_person_session(run: Run, **changes: object) -> Session:
     known: dict[str, object] = {
         "key": digest("session", "p1"),
         "study": "support",
-        "edition": run.study_version,
+        "study_version": run.study_version,
         "run": run.key,
         "participant": "p1",
         "level": Level.RED_TEAMING,

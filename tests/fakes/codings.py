@@ -85,7 +85,7 @@ def noted(study, person="p", state=SessionState.COMPLETE, application=0, strateg
     session = Session(
         key=digest(person, app.name),
         study=study.name,
-        edition=version_of(study),
+        study_version=version_of(study),
         run="r",
         participant=person,
         level=Level.RED_TEAMING,

@@ -110,15 +110,15 @@ def open_event(
 
 
 def event_results(
-    folder: str, workspace: Path, out: Path, edition: str, database_url: str | None = None
+    folder: str, workspace: Path, out: Path, study_version: str, database_url: str | None = None
 ) -> WrittenFiles:
-    """Measure what one edition of a study holds by now, and write report.html and results.json.
+    """Measure the dialogues and labels of one release of a study, and write report.html and results.json.
 
     Args:
         folder: Where the study's files are.
         workspace: The server's, which need not lie beside the study.
         out: Folder of the files; made where it is missing.
-        edition: Content hash of the study as it was published.
+        study_version: Content hash of the study as it was published.
         database_url: PostgreSQL database; None for the workspace's own file.
 
     Raises:
@@ -126,7 +126,7 @@ def event_results(
     """
     store = open_store(workspace, database_url)
     try:
-        study = store.study(edition)
+        study = store.study(study_version)
         context = event_study_context(folder, workspace, store, study)
         evidence = context.evidence()
         if not evidence.answers.n_completed:
@@ -158,9 +158,9 @@ def event_study_context(folder: str, workspace: Path, store: DjangoStore, study:
 
 def main() -> int:
     """Do so for the words of the command line; what went wrong is the last line on the error stream."""
-    folder, workspace, out, edition = sys.argv[1:]
+    folder, workspace, out, study_version = sys.argv[1:]
     try:
-        event_results(folder, Path(workspace), Path(out), edition, os.environ.get(DATABASE_VARIABLE))
+        event_results(folder, Path(workspace), Path(out), study_version, os.environ.get(DATABASE_VARIABLE))
     except (TheodoliteError, OSError) as error:
         sys.stderr.write(f"{error}\n")
         return 1

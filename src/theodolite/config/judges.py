@@ -273,7 +273,7 @@ def _labelling(entry: Entry[JudgeSpec], guideline: Guideline, context: LoadConte
         sha256 = code_hash(entry, "python", spec.python, "function", context)
         timeout = spec.timeout or DEFAULT_TIMEOUT_S
         env = tuple(spec.env)
-        return PythonLabeller(target=spec.python, edition=spec.version, sha256=sha256, timeout_s=timeout, env=env)
+        return PythonLabeller(target=spec.python, version=spec.version, sha256=sha256, timeout_s=timeout, env=env)
     voting = _voting(entry, context)
     if voting.most > 1 and any(
         question.scale.kind is ScaleKind.DECIMALS for question in guideline.instrument.questions
@@ -381,7 +381,7 @@ def _labelling_from_domain(labelling: Labelling) -> dict[str, Any]:
             return {"rule": "packet"}
         case PythonLabeller():
             env = {"env": list(labelling.env)} if labelling.env else {}
-            return {"python": labelling.target, "version": labelling.edition, "timeout": labelling.timeout_s, **env}
+            return {"python": labelling.target, "version": labelling.version, "timeout": labelling.timeout_s, **env}
         case RecordedLabels() | HandLabels():
             return {}
 

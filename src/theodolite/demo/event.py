@@ -296,7 +296,7 @@ def _session(event: EventContext, level: Level, number: int, application: str) -
     return Session(
         key=_key(number, application),
         study=study.name,
-        edition=version_of(study),
+        study_version=version_of(study),
         run=event.run.key,
         participant=digest("demo tester", str(number))[:24],
         level=level,

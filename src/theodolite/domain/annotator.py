@@ -134,7 +134,7 @@ class PythonLabeller:
 
     Attributes:
         target: `module:function` or `file.py:function`.
-        edition: Version that its author declares; a changed function is another
+        version: Version that its author declares; a changed function is another
             instrument, and nobody but its author can say so.
         sha256: Hash of the file, where the target names one in the study's folder.
         timeout_s: Patience for one dialogue; seconds.
@@ -142,7 +142,7 @@ class PythonLabeller:
     """
 
     target: str
-    edition: str
+    version: str = field(metadata={"stored_as": "edition"})
     sha256: str = ""
     timeout_s: float = 60.0
     env: tuple[str, ...] = field(default=(), compare=False)

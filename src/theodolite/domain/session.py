@@ -80,7 +80,7 @@ class Session:
     Attributes:
         key: Opaque key; 64 hexadecimal digits.
         study: Name of the study.
-        edition: Content hash of the study as it was when the session was made.
+        study_version: Content hash of the study as it was when the session was made.
         run: Key of the run that its dialogues belong to.
         participant: Opaque key of the person.
         level: Level of testing.
@@ -101,7 +101,7 @@ class Session:
 
     key: str
     study: str
-    edition: str
+    study_version: str = field(metadata={"stored_as": "edition"})
     run: str
     participant: str
     level: Level

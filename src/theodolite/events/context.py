@@ -212,7 +212,7 @@ class _Entry:
         return Session(
             key=digest("brought session", key),
             study=study.name,
-            edition=version_of(study),
+            study_version=version_of(study),
             run=self.event.run.key,
             participant=who,
             level=one.level,

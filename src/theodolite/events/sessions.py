@@ -341,7 +341,7 @@ def _session(event: EventContext, slot: Slot, index: int, cell: Cell) -> Session
     return Session(
         key=secrets.token_hex(32),
         study=study.name,
-        edition=version_of(study),
+        study_version=version_of(study),
         run=event.run.key,
         participant=slot.participant,
         level=slot.level,

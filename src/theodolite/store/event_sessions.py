@@ -158,7 +158,7 @@ def session_row(session: Session, run: int, person: int) -> SessionRow:
     return SessionRow(
         key=session.key,
         study=session.study,
-        edition=session.edition,
+        edition=session.study_version,
         run_id=run,
         participant_id=person,
         level=session.level.value,
@@ -180,7 +180,7 @@ def session_from(row: SessionRow) -> Session:
     return Session(
         key=row.key,
         study=row.study,
-        edition=row.edition,
+        study_version=row.edition,
         run=row.run.key,
         participant=row.participant.key,
         level=Level(row.level),

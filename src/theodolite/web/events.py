@@ -53,21 +53,21 @@ _newest: dict[tuple[Path, str], str] = {}
 _lock = RLock()
 
 
-def event_of(hosted: HostedStudy, edition: str = "") -> EventContext:
+def event_of(hosted: HostedStudy, study_version: str = "") -> EventContext:
     """Return the event of a hosted study.
 
     Args:
         hosted: The study.
-        edition: Content hash of the release for which a session was created; empty for the
+        study_version: Content hash of the release for which a session was created; empty for the
             latest release, or for the files of a study that was never published.
 
     Raises:
         Http404: If the study has no files.
     """
-    return open_event_of(hosted, edition).event
+    return open_event_of(hosted, study_version).event
 
 
-def open_event_of(hosted: HostedStudy, edition: str = "") -> OpenEvent:
+def open_event_of(hosted: HostedStudy, study_version: str = "") -> OpenEvent:
     """Return the same with the way to its applications.
 
     The latest release replaces one that is not stored any more.
@@ -81,7 +81,7 @@ def open_event_of(hosted: HostedStudy, edition: str = "") -> OpenEvent:
     server_store()
     with _lock:
         newest = _newest.get((_workspace(), hosted.token)) or _open_newest(hosted)
-        version = edition or newest
+        version = study_version or newest
         if (_workspace(), hosted.token, version) not in _opened:
             version = _open_earlier(hosted, version) or newest
         return _opened[_workspace(), hosted.token, version]

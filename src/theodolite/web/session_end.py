@@ -41,7 +41,7 @@ def close_session(hosted: HostedStudy, session: Session) -> None:
     """Stop the reply in progress of a session and tell its application, before the session changes."""
     for dialogue in server_store().events.dialogues.of_session(session.key):
         if dialogue.is_open:
-            opened = open_event_of(hosted, session.edition)
+            opened = open_event_of(hosted, session.study_version)
             async_to_sync(reply_manager().close_dialogue)(opened, session, dialogue)
 
 
@@ -51,7 +51,7 @@ def end_participation(membership: Membership) -> None:
     for session in server_store().events.sessions.of_participant(membership.participant):
         if not session.is_over:
             close_session(hosted, session)
-    leave(event_of(hosted), membership.participant, context_of=lambda session: event_of(hosted, session.edition))
+    leave(event_of(hosted), membership.participant, context_of=lambda session: event_of(hosted, session.study_version))
     membership.unsent_texts.all().delete()
     membership.left_at = membership.left_at or timezone.now()
     membership.save(update_fields=["left_at"])
@@ -91,7 +91,7 @@ def end_sessions(hosted: HostedStudy, *, only_abandoned: bool) -> int:
     ended = 0
     for session in server_store().events.sessions.in_study(hosted.name):
         if session.state is SessionState.ACTIVE:
-            event = event_of(hosted, session.edition)
+            event = event_of(hosted, session.study_version)
             if not only_abandoned or is_session_abandoned(event, session):
                 close_session(hosted, session)
                 end_abandoned_session(event, session)

@@ -17,7 +17,7 @@ ASK = AskFunction(annotator="j", turns=(Exchange(prompt="a", response="b"),), gu
 
 
 def opened(folder: Path, target: str, *, env: tuple[str, ...] = (), **environ: str) -> CallableLabeller:
-    labelling = PythonLabeller(target=target, edition="1", env=env)
+    labelling = PythonLabeller(target=target, version="1", env=env)
     judge = Annotator(name="j", kind=AnnotatorKind.MODEL, guideline="g", labelling=labelling)
     line = open_labeller(judge, folder=folder, environ=environ, clock=SystemClock())
     assert line is not None

@@ -47,10 +47,10 @@ def test_a_session_stays_with_its_edition_and_the_next_person_meets_the_new_one(
     published(own)
     later = begun(own, Role.FIELD_TESTER, Level.FIELD_TESTING)
 
-    assert session.edition != later.edition
-    assert [level.minutes for level in event_of(own, session.edition).study.levels] == [30, 20]
+    assert session.study_version != later.study_version
+    assert [level.minutes for level in event_of(own, session.study_version).study.levels] == [30, 20]
     assert [level.minutes for level in event_of(own).study.levels] == [45, 20]
-    assert event_of(own, session.edition).run.key == session.run
+    assert event_of(own, session.study_version).run.key == session.run
     assert event_of(own, "0" * 64) is event_of(own)
 
 
@@ -78,9 +78,9 @@ def test_applications_of_each_edition_are_asked_on_lines_of_their_own(own, clien
     second = begun(own, Role.FIELD_TESTER, Level.FIELD_TESTING)
 
     async def asked(session) -> str:
-        context = await sync_to_async(event_of)(own, session.edition)
+        context = await sync_to_async(event_of)(own, session.study_version)
         turn, request = await sync_to_async(send_prompt)(context, session.key, "Who is in it?")
-        opened = await sync_to_async(open_event_of)(own, session.edition)
+        opened = await sync_to_async(open_event_of)(own, session.study_version)
         (dialogue,) = await sync_to_async(context.dialogues.of_session)(session.key)
         await fresh_manager.ask(opened, context, session, dialogue, turn, request)
         live = fresh_manager.find(turn.key)

@@ -85,9 +85,9 @@ class RedTeamer:
 
     async def say(self, prompt: str) -> LiveTurn:
         """Return the turn with the reply."""
-        context = await sync_to_async(event_of)(self._hosted, self.session.edition)
+        context = await sync_to_async(event_of)(self._hosted, self.session.study_version)
         turn, request = await sync_to_async(send_prompt)(context, self.session.key, prompt)
-        opened = await sync_to_async(open_event_of)(self._hosted, self.session.edition)
+        opened = await sync_to_async(open_event_of)(self._hosted, self.session.study_version)
         (dialogue,) = await sync_to_async(context.dialogues.of_session)(self.session.key)
         await self._manager.ask(opened, context, self.session, dialogue, turn, request)
         await self._manager.over(turn.key)

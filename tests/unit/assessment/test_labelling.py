@@ -13,7 +13,7 @@ from theodolite.domain.flow import AskFunction
 from theodolite.domain.instrument import QuestionLevel
 
 CLASSIFIER = Annotator(
-    name="clf", kind=AnnotatorKind.MODEL, guideline="polite", labelling=PythonLabeller(target="m:f", edition="1")
+    name="clf", kind=AnnotatorKind.MODEL, guideline="polite", labelling=PythonLabeller(target="m:f", version="1")
 )
 SAID = dialogue(turn(1, "a", "b"), turn(2, "c", "d"), context="facts")
 TWO = guideline(question("label"), question("score", NUMBERS))

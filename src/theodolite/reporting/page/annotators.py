@@ -148,8 +148,8 @@ def _labelling_text(annotator: Annotator) -> str:
             return _rule_text(rule)
         case PacketRule():
             return "Looks for the signs that each scenario's test packet names: what tells a release, what a refusal."
-        case PythonLabeller(target=target, edition=edition):
-            return f"The Python function `{target}`, version {edition} as its author declares."
+        case PythonLabeller(target=target, version=version):
+            return f"The Python function `{target}`, version {version} as its author declares."
         case RecordedLabels(column=column, spelling=spelling):
             return _column_text(column, spelling)
         case HandLabels():

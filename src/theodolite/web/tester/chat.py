@@ -260,7 +260,7 @@ def _store_retry(tester: TesterContext, session_no: int, dialogue: int, turn: in
 def _ask(request: HttpRequest, tester: TesterContext, stored: _StoredPrompt) -> HttpResponseBase:
     """Call the application; a script gets the turn at once, a plain form the page after the reply."""
     page, turn = stored.page, stored.turn
-    opened = open_event_of(tester.access.hosted, page.session.edition)
+    opened = open_event_of(tester.access.hosted, page.session.study_version)
     is_script = PART in request.headers
 
     async def ask() -> None:

@@ -133,7 +133,7 @@ class TesterContext:
 
     def in_release(self, session: Session) -> TesterContext:
         """Return the context in the release for which a session was created."""
-        return replace(self, event=_event(self.access.hosted, session.edition))
+        return replace(self, event=_event(self.access.hosted, session.study_version))
 
     def at(self, session_no: int) -> TesterContext:
         """Return the context in the release of a session by its number, from 1; unchanged if it does not exist."""
@@ -256,8 +256,8 @@ def tester_context(request: HttpRequest, access: AccessContext) -> TesterContext
     )
 
 
-def _event(hosted: HostedStudy, edition: str = "") -> EventContext:
-    return replace(event_of(hosted, edition), keeps_hours=hosted.keeps_hours)
+def _event(hosted: HostedStudy, study_version: str = "") -> EventContext:
+    return replace(event_of(hosted, study_version), keeps_hours=hosted.keeps_hours)
 
 
 def has_chosen_topics(tester: TesterContext) -> bool:

@@ -207,7 +207,7 @@ def spared(request: HttpRequest, tester: TesterContext) -> HttpResponse:
 def _closing(tester: TesterContext) -> Callable[[Session], EventContext]:
     def let_go(session: Session) -> EventContext:
         close_session(tester.access.hosted, session)
-        return event_of(tester.access.hosted, session.edition)
+        return event_of(tester.access.hosted, session.study_version)
 
     return let_go
 
@@ -454,7 +454,7 @@ def personal_data(membership: Membership) -> dict[str, Any]:
     """
     hosted = membership.hosted
     stored = stored_data(
-        event_of(hosted), membership.participant, context_of=lambda session: event_of(hosted, session.edition)
+        event_of(hosted), membership.participant, context_of=lambda session: event_of(hosted, session.study_version)
     )
     return {"event": str(hosted), "as": membership.role, "since": time_text(membership.joined_at), **stored}
 

@@ -77,7 +77,7 @@ def test_a_function_is_a_judge(judged):
     (judge,) = judged('{guideline: g, python: "bot.py:reply", version: 1.10}')
 
     assert isinstance(judge.labelling, PythonLabeller)
-    assert (judge.kind, judge.labelling.edition, len(judge.labelling.sha256)) == (AnnotatorKind.MODEL, "1.10", 64)
+    assert (judge.kind, judge.labelling.version, len(judge.labelling.sha256)) == (AnnotatorKind.MODEL, "1.10", 64)
 
 
 def test_a_rule_says_where_it_looks_and_what_it_answers(judged):

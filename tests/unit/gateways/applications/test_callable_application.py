@@ -212,7 +212,7 @@ ASK = AskFunction(
 
 
 def labeller(function: Any, *, timeout_s: float = 5.0) -> CallableLabeller:
-    labelling = PythonLabeller(target="m:f", edition="1", timeout_s=timeout_s)
+    labelling = PythonLabeller(target="m:f", version="1", timeout_s=timeout_s)
     workers = local_workers(function, is_class=False, owner="clf", offered=OFFERED)
     return CallableLabeller("clf", labelling, workers, clock=HastyClock())
 
