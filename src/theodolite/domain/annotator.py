@@ -39,9 +39,8 @@ class Voting:
     """How often a judge reads the same dialogue before the majority of its readings counts.
 
     Attributes:
-        rule: All readings (`FIXED`); until no further one can change the majority
-            (`CURTAILED`); until one answer is ahead of all others by `lead`
-            (`LEAD`); until a further one is not worth its price (`BAYES`).
+        rule: All readings (`FIXED`); until no further one can change the majority (`CURTAILED`); until one answer is
+            ahead of all others by `lead` (`LEAD`); until a further one is not worth its price (`BAYES`).
         most: Readings at most; count.
         lead: Votes by which an answer must be ahead, for `LEAD`; count.
         price: What one call costs, where a wrong label costs 1, for `BAYES`.
@@ -118,8 +117,7 @@ class WordRule:
 class PacketRule:
     """A rule on the signs of the scenario's test packet: what was released, what was declined.
 
-    It answers the questions `released` and `withheld` with yes or no, and a main
-    question that a defect rule decides.
+    It answers the questions `released` and `withheld` with yes or no, and a main question that a defect rule decides.
 
     Attributes:
         questions: Names of the questions that signs answer; empty for all of the guideline's.

@@ -1,9 +1,8 @@
 """The answers of a run in columns, with the outcome of every planned session: the source of every number.
 
-Answers are partitioned by annotator, guideline and question. A partition is sparse
-and sorted by position, so its size is that of the answers, and its columns are
-buffers that array libraries read without a copy. No text of a dialogue is kept.
-How answers are read is stated in `theodolite.domain.answer_rules`.
+Answers are partitioned by annotator, guideline and question. A partition is sparse and sorted by position, so its size
+is that of the answers, and its columns are buffers that array libraries read without a copy. No text of a dialogue is
+kept. How answers are read is stated in `theodolite.domain.answer_rules`.
 """
 
 from __future__ import annotations

@@ -51,8 +51,7 @@ class Measurement:
         result: The number, or why there is none.
         outcomes: Account of all units that were planned for it.
         versions: Content hashes of the instruments by name.
-        bounds: For rates with unlabelled units: the rate if none of them were a
-            defect, and if all were; fractions.
+        bounds: For rates with unlabelled units: the rate if none of them were a defect, and if all were; fractions.
         dialogues: Labels of the dialogues that count as the numerator, e.g. `d001`.
         non_defects: Labels of the other dialogues of the denominator, for whole rates.
         unlabelled: Labels of planned dialogues without a label, for whole rates.

@@ -33,9 +33,8 @@ KNOWING = frozenset({Role.ORGANISER, Role.SENIOR, Role.ANALYST, Role.TEAM})
 def why_not_both(role: Role, has: Collection[Role], had: Collection[Role]) -> str:
     """Return why somebody cannot take on a role beside their others; empty where nothing speaks against it.
 
-    Blindness holds both ways: who has ever known does not annotate, and who
-    annotates now does not come to know. What was read cannot be unread, so that
-    a role that was given up still counts.
+    Blindness holds both ways: who has ever known does not annotate, and who annotates now does not come to know. What
+    was read cannot be unread, so that a role that was given up still counts.
 
     Args:
         role: The role that they ask for.

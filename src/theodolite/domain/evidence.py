@@ -354,8 +354,7 @@ class Evidence:
         drawn: Key of each drawn dialogue of this run to its position in the plan.
         validation_reports: Latest validation report of each annotator, as it is now, that has one.
         spending: What it cost.
-        role_breaks: What the checks of simulated users found while the records were read;
-            None where nobody looked.
+        role_breaks: What the checks of simulated users found while the records were read; None where nobody looked.
         spoken: What people and simulated users said where both met the same scenario, as
             numbers gathered while the records were read; None where nobody looked.
         schemas: How answers were asked for, of annotators whose requests had a schema.

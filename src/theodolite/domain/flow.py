@@ -49,9 +49,8 @@ class AskModel:
             Makers accept different parts of the language. What all of them take are
             closed objects with every property required, `enum`, arrays and plain types.
             The messages must ask for the same in words, since not every endpoint takes a schema.
-        may_be_cached: Whether the response cache may keep the reply. Not where a person's words are sent:
-            the person may take them back, and a cache is looked after by nobody. Plays no part in
-            whether two requests are equal.
+        may_be_cached: Whether the response cache may keep the reply. Not where a person's words are sent: the person
+            may take them back, and a cache is looked after by nobody. Plays no part in whether two requests are equal.
     """
 
     model: str

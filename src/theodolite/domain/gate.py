@@ -1,8 +1,7 @@
 """Gates: limits that a study sets to its own results, and whether a run keeps them.
 
-A gate is met, not met or inconclusive. It is inconclusive where the interval of
-the rate crosses the limit, or where dialogues without a label could break it:
-such a run neither shows that the limit is kept nor that it is broken.
+A gate is met, not met or inconclusive. It is inconclusive where the interval of the rate crosses the limit, or where
+dialogues without a label could break it: such a run neither shows that the limit is kept nor that it is broken.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Identity: what makes two records the same, and chance that can be drawn again.
 
-A version is the SHA-256 of a record's content, so that equal content has equal
-identity wherever it was written. Fields at their defaults are left out: a field
-added later with a default leaves all earlier versions as they were. Fields that
-do not count when two records are compared do not count here either.
+A version is the SHA-256 of a record's content, so that equal content has equal identity wherever it was written.
+Fields at their defaults are left out: a field added later with a default leaves all earlier versions as they were.
+Fields that do not count when two records are compared do not count here either.
 """
 
 from __future__ import annotations
@@ -79,9 +78,8 @@ def stored_name(field: dataclasses.Field[Any]) -> str:
 def canonical_json(value: object) -> str:
     """Return the one JSON text of a value: sorted keys, no spaces, no NaN.
 
-    Records inside a record carry their type's name: without it two members of a union
-    with equal fields (a Python callable and an ARIA class of one name) would be
-    equal texts, hence equal versions, and could not be read back.
+    Records inside a record carry their type's name: without it two members of a union with equal fields (a Python
+    callable and an ARIA class of one name) would be equal texts, hence equal versions, and could not be read back.
 
     The text is written at once, without a tree of dictionaries in between: every
     request of every dialogue is hashed by it.
@@ -251,7 +249,6 @@ def _apart(*parts: str) -> bytes:
 def keyed_draw(seed: int, purpose: str, key: str) -> float:
     """Return a number in [0, 1) that depends on nothing but its arguments.
 
-    Drawing by key and not from a stream keeps draws apart: adding a persona
-    changes no other persona's draws.
+    Drawing by key and not from a stream keeps draws apart: adding a persona changes no other persona's draws.
     """
     return int(digest(str(seed), purpose, key)[:13], 16) / float(1 << 52)

@@ -150,8 +150,7 @@ class PlannedSession:
 class Sessions(Protocol):
     """The sessions of a plan, each worked out when it is asked for: a plan may hold more than memory does.
 
-    Positions run from 0. Labels, pair keys and settings are told without
-    completing the tester, which is what costs.
+    Positions run from 0. Labels, pair keys and settings are told without completing the tester, which is what costs.
     """
 
     def __len__(self) -> int:

@@ -125,8 +125,7 @@ class Questionnaire:
 class QuestionnaireResponse:
     """One tester's answers to one questionnaire after one session.
 
-    The session tells what the response is about; a store fills that in when it
-    reads one.
+    The session tells what the response is about; a store fills that in when it reads one.
 
     Attributes:
         session: Key of the session.

@@ -24,9 +24,8 @@ def williams_rows(n: int) -> tuple[tuple[int, ...], ...]:
         (6, (0, 2, 1), (1, 2, 0))
 
     Source:
-        Williams, E. J. (1949), Experimental designs balanced for the estimation
-        of residual effects of treatments, Australian Journal of Scientific
-        Research A 2:149-168.
+        Williams, E. J. (1949), Experimental designs balanced for the estimation of residual effects of treatments,
+        Australian Journal of Scientific Research A 2:149-168.
     """
     first = [step // 2 if step % 2 == 0 else n - (step + 1) // 2 for step in range(n)]
     rows = [tuple((start + shift) % n for start in first) for shift in range(n)]

@@ -30,8 +30,7 @@ class Sampling:
 
     Attributes:
         seed: Every draw hangs on it.
-        dialogues: Dialogues with each application; None means one for each
-            persona or script in each scenario.
+        dialogues: Dialogues with each application; None means one for each persona or script in each scenario.
         repeats: Repetitions of each persona or script where `dialogues` is None; count.
     """
 

@@ -115,9 +115,8 @@ class AnswersNode:
         question: The question, as `instrument.question`.
         levels: Only dialogues of these levels of testing; all where empty.
         held_by: Only dialogues held by these; all where empty.
-        by: Only answers of these: names of annotators, or `person`, `model`,
-            `rule`, `reference`, `tester`; all where empty. Where it is empty or
-            names `person`, a final label replaces the other labels of its dialogue.
+        by: Only answers of these: names of annotators, or `person`, `model`, `rule`, `reference`, `tester`; all where
+            empty. Where it is empty or names `person`, a final label replaces the other labels of its dialogue.
         among: Only dialogues of these groups; group name to value.
         range: Range of the scale, for numbers; None where the study's instrument tells it.
         labels: Labels of the scale, for categories; likewise.

@@ -28,8 +28,7 @@ class NodeFinding:
         worst_odds: For `max`: child to the share of replicates in which it is the highest.
         labels: For sets: label to the number of answers that give it.
         texts: For free text: the answers, each once.
-        spread: Standard deviation of several annotators' answers on one dialogue;
-            None where nobody met twice.
+        spread: Standard deviation of several annotators' answers on one dialogue; None where nobody met twice.
     """
 
     node: str

@@ -1,8 +1,7 @@
 """Wording: the texts that people read of a study, each with a key, and the study as it reads in another language.
 
-Answers name questions and labels, never words: whoever answers in another language
-gives the same answer. Names stay as they are, so that a study in another language
-is read by people and stored by nobody.
+Answers name questions and labels, never words: whoever answers in another language gives the same answer. Names stay
+as they are, so that a study in another language is read by people and stored by nobody.
 """
 
 from __future__ import annotations

@@ -76,9 +76,8 @@ class LedgerStore(Protocol):
     ) -> list[Unit]:
         """Lease waiting units in order of position, and those of others whose lease ran out.
 
-        With `before`, only units whose position is below it are leased.
-        No unit is ever leased to two owners at one time. Annotations are leased
-        only once the session that they are about is done.
+        With `before`, only units whose position is below it are leased. No unit is ever leased to two owners at one
+        time. Annotations are leased only once the session that they are about is done.
         """
         ...
 
@@ -205,8 +204,7 @@ class ReadingStore(Protocol):
     def labels(self, run: Run, at: Collection[int] | None = None) -> Iterator[Annotation]:
         """Yield what people labelled by hand of a run's dialogues, in order of the plan.
 
-        There is one annotation for each dialogue, annotator and version of the
-        instrument: the latest revision.
+        There is one annotation for each dialogue, annotator and version of the instrument: the latest revision.
         """
         ...
 

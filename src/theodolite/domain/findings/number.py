@@ -52,8 +52,7 @@ class Estimate:
         n: Units that the value rests on; count.
         unit: What the value is a number of, e.g. "fraction of dialogues".
         method: Name of the method that gave the interval.
-        n_clusters: Groups of units that resemble each other; None where units
-            were taken as independent.
+        n_clusters: Groups of units that resemble each other; None where units were taken as independent.
         design_effect: Variance relative to independent units; None likewise.
         chance: What unrelated annotators would reach, for agreement.
         count: Units with the property, where the value is a share of units.

@@ -60,8 +60,7 @@ class OrderValue:
     Attributes:
         value: The metric, in its own unit.
         band: Where it stands in the rule of thumb; None where that says nothing.
-        in_gap: Whether it lies where the published table has a hole, so that
-            the band rests on our closing it.
+        in_gap: Whether it lies where the published table has a hole, so that the band rests on our closing it.
         chance: What random order would bring, or why that cannot be told.
     """
 

@@ -213,10 +213,9 @@ class LevelOrder:
 class ProxyCheck:
     """What one annotator's labels by one rule show of one scenario as a proxy.
 
-    Efficacy: whether the scenario brings out what it was made for, and tells applications
-    apart that the same testers met. Validity, as far as a run can carry it: whether levels
-    of testing agree on which application is worse. Whether the proxy stands for its use
-    case in the world is for people to judge who know that use.
+    Efficacy: whether the scenario brings out what it was made for, and tells applications apart that the same testers
+    met. Validity, as far as a run can carry it: whether levels of testing agree on which application is worse. Whether
+    the proxy stands for its use case in the world is for people to judge who know that use.
 
     Attributes:
         scenario: Name of the scenario.
