@@ -74,7 +74,7 @@ async def measure(hosted: HostedStudy, by: Account) -> bool:
 def _begin(hosted: HostedStudy, by: Account) -> Measurement | None:
     if hosted.measurements.filter(done_at=None).exists():
         return None
-    return Measurement.objects.create(hosted=hosted, asked_by=by, study_version=version_of(event_of(hosted).study))
+    return Measurement.objects.create(hosted=hosted, asked_by=by, edition=version_of(event_of(hosted).study))
 
 
 async def _measured(measurement: Measurement) -> None:
