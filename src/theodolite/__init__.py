@@ -1,29 +1,38 @@
 """Theodolite: measures the risks of GenAI applications.
 
-From Python: `theodolite.load_study(path)` reads a study or says everything that
-is wrong with it; `theodolite.run(path)` does what the command of that name does;
-`theodolite.measurement` holds the pure functions behind every number.
+`theodolite.run(study)` does what the command of that name does, for a path or for a study of dicts, functions
+and rows; `theodolite.measurement` contains the pure functions behind every number.
 """
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from theodolite.bootstrap.api import StudyRun, run
+    from theodolite.bootstrap.api import run, run_async
+    from theodolite.bootstrap.python_study import judge, model, rule
+    from theodolite.bootstrap.study_run import StudyRun
     from theodolite.config.loading import LoadedStudy, load_study
+    from theodolite.domain.errors import StudyError
 else:
+    _HOMES = {
+        "bootstrap.api": ("run", "run_async"),
+        "bootstrap.python_study": ("judge", "model", "rule"),
+        "bootstrap.study_run": ("StudyRun",),
+        "config.loading": ("LoadedStudy", "load_study"),
+        "domain.errors": ("StudyError",),
+    }
 
     def __getattr__(name: str) -> object:
-        """Return an exported name, loading what is behind it now."""
-        if name in {"run", "StudyRun"}:
-            from theodolite.bootstrap import api
+        """Return an exported name, loading its module now."""
+        from importlib import import_module
 
-            return getattr(api, name)
-        if name in {"load_study", "LoadedStudy"}:
-            from theodolite.config import loading
-
-            return getattr(loading, name)
+        for home, names in _HOMES.items():
+            if name in names:
+                return getattr(import_module(f"theodolite.{home}"), name)
         message = f"module `theodolite` has no attribute `{name}`"
         raise AttributeError(message)
 
+    def __dir__() -> list[str]:
+        return [*globals(), *__all__]
 
-__all__ = ["LoadedStudy", "StudyRun", "load_study", "run"]
+
+__all__ = ["LoadedStudy", "StudyError", "StudyRun", "judge", "load_study", "model", "rule", "run", "run_async"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from theodolite.assessment.judge.judging import Judgement, judgement
@@ -46,6 +46,7 @@ class AnnotationTask:
         dialogue: What it is asked about.
         rows: The recorded rows of the dialogue, by turn; empty for live ones.
         packet: The test packet of the dialogue's scenario.
+        expected: Expected answer of the test case; empty for none.
         below_half: Probability that a Beta variable lies below one half, for votes that stop by their price.
     """
 
@@ -58,6 +59,15 @@ class AnnotationTask:
     rows: Sequence[Mapping[str, str]]
     below_half: BelowHalf
     packet: TestPacket = field(default_factory=TestPacket)
+    expected: str = ""
+
+    @property
+    def material(self) -> Dialogue:
+        """The dialogue with the expected answer among its source material, for judges and functions."""
+        if not self.expected:
+            return self.dialogue
+        context = "\n\n".join(filter(None, (self.dialogue.context, f"Expected answer:\n{self.expected}")))
+        return replace(self.dialogue, context=context)
 
 
 def task_version(annotator: Annotator | None = None) -> str:
@@ -77,7 +87,7 @@ def annotate(task: AnnotationTask) -> Flow[Annotation]:
         case PythonLabeller():
             return (yield from _by_function(task))
         case WordRule():
-            return _annotation(task, by_words(labelling, task.guideline, task.dialogue))
+            return _annotation(task, by_words(labelling, task.guideline, task.dialogue, task.expected))
         case PacketRule():
             return _annotation(task, by_packet(task.packet, task.guideline, task.dialogue))
         case RecordedLabels():
@@ -113,14 +123,14 @@ def adjudication(
 def _judge(task: AnnotationTask, judge: ModelJudge) -> Flow[Annotation]:
     if task.dialogue.withheld:
         return _annotation(task, unread(task.guideline, Outcome.MISSING, reasoning=NOT_SHOWN))
-    found = yield from judgement(judge, task.guideline, task.dialogue, below_half=task.below_half)
+    found = yield from judgement(judge, task.guideline, task.material, below_half=task.below_half)
     return _annotation_of(task, found)
 
 
 def _by_function(task: AnnotationTask) -> Flow[Annotation]:
     if task.dialogue.withheld:
         return _annotation(task, unread(task.guideline, Outcome.MISSING, reasoning=NOT_SHOWN))
-    return _annotation(task, (yield from by_function(task.annotator.name, task.guideline, task.dialogue)))
+    return _annotation(task, (yield from by_function(task.annotator.name, task.guideline, task.material)))
 
 
 def _recorded(question: Question, labels: RecordedLabels, rows: Sequence[Mapping[str, str]]) -> tuple[Answer, ...]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from theodolite.bootstrap.clock import SystemClock
 from theodolite.bootstrap.permission import require_code_permission, require_key_permission
 from theodolite.config.loading import LoadedStudy
-from theodolite.domain.application import Application
+from theodolite.domain.annotator import Annotator, PythonLabeller
+from theodolite.domain.application import Application, PythonCallable
 from theodolite.domain.model import ModelEndpoint
 from theodolite.execution.clients import Clients
 from theodolite.execution.stop_conditions import CostEstimator, StopConditions
@@ -27,8 +30,49 @@ LIMITS_NAME = "limits"
 """Folder within a workspace that remembers how many calls in flight each account bore."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passed:
+    """Functions that the caller of `theodolite.run` passed; they run in the caller's process.
+
+    Attributes:
+        applications: Applications by name.
+        judges: Labelling functions by name of their annotator.
+    """
+
+    applications: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    judges: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+
+    def application(self, application: Application, clock: Clock) -> ApplicationClient | None:
+        """Return the client of a passed application; None for others."""
+        function, connection = self.applications.get(application.name), application.connection
+        if function is None or not isinstance(connection, PythonCallable):
+            return None
+        from theodolite.gateways.applications.callable_application import PassedFunction
+
+        return PassedFunction(application.name, function, connection, clock=clock)
+
+    def labeller(self, annotator: Annotator, clock: Clock) -> Labeller | None:
+        """Return the client of a passed labelling function; None for others."""
+        function, labelling = self.judges.get(annotator.name), annotator.labelling
+        if function is None or not isinstance(labelling, PythonLabeller):
+            return None
+        from theodolite.gateways.applications.callable_application import PassedLabeller
+
+        return PassedLabeller(annotator.name, function, labelling, clock=clock)
+
+
+NOTHING_PASSED = Passed()
+"""All applications and judges are those that the study's files name."""
+
+
 def open_clients(
-    loaded: LoadedStudy, *, workspace: Path, environ: Mapping[str, str], clock: Clock, caching: Caching | None = None
+    loaded: LoadedStudy,
+    *,
+    workspace: Path,
+    environ: Mapping[str, str],
+    clock: Clock,
+    caching: Caching | None = None,
+    passed: Passed = NOTHING_PASSED,
 ) -> Clients:
     """Return connections to all models and applications of a study.
 
@@ -38,6 +82,7 @@ def open_clients(
         environ: Environment variables; keys are taken from it and from nowhere else.
         clock: Tells the time.
         caching: How replies are kept; None for not at all.
+        passed: Functions that run in this process in place of files of the study.
 
     Raises:
         InputError: If the study runs code, or sends keys, that the operator has not allowed.
@@ -58,13 +103,15 @@ def open_clients(
         for endpoint in study.models
     }
     applications: dict[str, ApplicationClient] = {
-        application.name: open_one(
+        application.name: passed.application(application, clock)
+        or open_one(
             loaded, application, models=models, workspace=workspace, environ=environ, clock=clock, accounts=accounts
         )
         for application in study.applications
     }
     opened = {
-        a.name: open_labeller(a, folder=loaded.folder, environ=environ, clock=clock, workspace=workspace)
+        a.name: passed.labeller(a, clock)
+        or open_labeller(a, folder=loaded.folder, environ=environ, clock=clock, workspace=workspace)
         for a in study.annotators
     }
     labellers: dict[str, Labeller] = {name: line for name, line in opened.items() if line is not None}

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from theodolite.bootstrap.clock import SystemClock
-from theodolite.bootstrap.connections import open_clients
+from theodolite.bootstrap.connections import NOTHING_PASSED, Passed, open_clients
 from theodolite.bootstrap.credentials import with_team_keys
 from theodolite.bootstrap.database import DATABASE_VARIABLE, open_store, open_store_to_read
 from theodolite.bootstrap.plugins import resource_resolver, strategy_catalogue, tree_methods
@@ -57,6 +57,7 @@ class StudyContext:
         environ: Environment variables; the only source of API keys.
         owner: Name of this process in the ledger.
         chosen: The selected run; None for the latest run of the plan.
+        passed: Functions that run in this process in place of files of the study.
     """
 
     loaded: LoadedStudy
@@ -68,6 +69,7 @@ class StudyContext:
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
     owner: str = field(default_factory=lambda: secrets.token_hex(8))
     chosen: Run | None = None
+    passed: Passed = NOTHING_PASSED
 
     def connect(self, caching: Caching | None = None) -> Clients:
         """Return connections to all models and applications of the study.
@@ -81,6 +83,7 @@ class StudyContext:
             environ=self.environ,
             clock=self.clock,
             caching=caching,
+            passed=self.passed,
         )
 
     def wants_cache(self) -> bool:

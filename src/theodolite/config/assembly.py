@@ -363,13 +363,18 @@ def in_languages(study: Study, entry: Entry[StudySpec], context: LoadContext) ->
 
 def expanded(study: Study) -> str:
     """Return the study as a study file that leaves nothing to a default or to another file's name."""
+    return study_text(without_empty(**study_from_domain(study)))
+
+
+def study_text(content: Mapping[str, Any]) -> str:
+    """Return the content of a study file as YAML."""
     writer = YAML(typ="rt", pure=True)
     writer.default_flow_style = False
     writer.allow_unicode = True
     writer.width = 110
     writer.indent(mapping=2, sequence=4, offset=2)
     out = io.StringIO()
-    writer.dump(_blocks(without_empty(**study_from_domain(study))), out)
+    writer.dump(_blocks(dict(content)), out)
     return out.getvalue()
 
 

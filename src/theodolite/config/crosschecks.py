@@ -310,6 +310,10 @@ def _check_groups(parts: StudyParts, registry: GuidelineRegistry, context: LoadC
     unread = any(recorded.table is None for _, recorded in parts.recorded)
     columns = list(dict.fromkeys(column for table in tables if table.rows for column in table.columns))
     columns += [column for column in dict.fromkeys(name for row in played for name in row) if column not in columns]
+    cases = [script.values for scenario, _ in parts.scenarios for script in scenario.scripts]
+    columns += [
+        column for column in dict.fromkeys(name for values in cases for name in values) if column not in columns
+    ]
     columns += _told_by_plans(parts) if parts.live else []
     if unread or len(section(parts.entry, "personas")) > len(parts.groups):
         return

@@ -29,6 +29,7 @@ from theodolite.domain.annotator import (
     RecordedLabels,
     Side,
     StopRule,
+    TextCheck,
     Voting,
     WordRule,
 )
@@ -42,6 +43,14 @@ if TYPE_CHECKING:
     from theodolite.domain.study_parts import Calibration, CorrectionChoice
 
 
+_COMPARISONS = frozenset(TextCheck)
+"""Keys of a rule that compares the response with a text."""
+
+
+def _compares(rule: Any) -> bool:
+    return isinstance(rule, Mapping) and not _COMPARISONS.isdisjoint(rule)
+
+
 class WordRuleSpec(Spec):
     """A rule on the words of a dialogue."""
 
@@ -53,10 +62,40 @@ class WordRuleSpec(Spec):
     """Side of a turn to search: `prompt`, `response` or `both`."""
     question: str = ""
     """Question that the rule answers, for a guideline with several."""
-    then: Word
-    """Label if the rule matches."""
-    otherwise: Word = Field(alias="else")
-    """Label otherwise."""
+    equals: Word = ""
+    """In place of expressions: the text that the last response must equal, e.g. `{{ expected }}`."""
+    contains: Word = ""
+    """In place of expressions: the text that the last response must contain; case is ignored."""
+    number: Word = ""
+    """In place of expressions: the number that the last response must contain."""
+    then: Word = ""
+    """Label if the rule matches; with `equals`, `contains` and `number`: `yes`."""
+    otherwise: Word = Field(default="", alias="else")
+    """Label otherwise; with `equals`, `contains` and `number`: `no`."""
+
+    @property
+    def check(self) -> tuple[TextCheck, str] | None:
+        """How the last response is compared, and with which text; None for expressions."""
+        texts = ((TextCheck.EQUALS, self.equals), (TextCheck.CONTAINS, self.contains), (TextCheck.NUMBER, self.number))
+        return next(((check, text) for check, text in texts if text), None)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _usual_labels(cls, value: Any) -> Any:
+        return {"then": "yes", "else": "no", **value} if _compares(value) else value
+
+    @model_validator(mode="after")
+    def _one_form(self) -> WordRuleSpec:
+        if sum(map(bool, (self.equals, self.contains, self.number))) > 1:
+            message = "has several of `equals`, `contains` and `number`; use a judge for each"
+            raise ValueError(message)
+        if self.check and (self.any or self.unwanted):
+            message = "has expressions beside `equals`, `contains` or `number`; use a judge for each"
+            raise ValueError(message)
+        if not (self.then and self.otherwise):
+            message = "needs `then` and `else`, the labels if the rule matches and otherwise"
+            raise ValueError(message)
+        return self
 
 
 RuleForm: TypeAlias = Annotated[
@@ -65,6 +104,10 @@ RuleForm: TypeAlias = Annotated[
 ]
 
 """`packet` for the signs of the scenario's test packet, or words of its own."""
+
+
+_AGREES = "Does the response agree with the expected text?"
+"""Question of a rule that compares the response and names no guideline."""
 
 
 class VotesSpec(Spec):
@@ -126,6 +169,14 @@ class JudgeSpec(Spec):
     """Name of its panel of judges: shown side by side, never merged."""
     title: str = ""
     """Name in reports."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _usual_question(cls, value: Any) -> Any:
+        if not (isinstance(value, Mapping) and _compares(value.get("rule"))):
+            return value
+        is_named = not {"guideline", "guidelines", "ask"}.isdisjoint(value)
+        return value if is_named else {"ask": _AGREES, "defect": "== no", **value}
 
     @model_validator(mode="after")
     def _one_form(self) -> JudgeSpec:
@@ -333,7 +384,7 @@ def _packet_rule(entry: Entry[JudgeSpec], guideline: Guideline, context: LoadCon
 
 
 def _word_rule(entry: Entry[JudgeSpec], spec: WordRuleSpec, guideline: Guideline, context: LoadContext) -> WordRule:
-    if not (spec.any or spec.unwanted):
+    if not (spec.any or spec.unwanted or spec.check):
         message = f"the rule of judge `{entry.name}` has no words to look for; it needs `any`, `not` or both"
         context.diagnostics.add(entry.fault("rule", message=message, at_key=True))
     for key, patterns in (("any", spec.any), ("not", spec.unwanted)):
@@ -356,6 +407,8 @@ def _word_rule(entry: Entry[JudgeSpec], spec: WordRuleSpec, guideline: Guideline
         none_of=tuple(spec.unwanted),
         where=spec.where,
         question=spec.question,
+        check=spec.check[0] if spec.check else None,
+        text=spec.check[1] if spec.check else "",
     )
 
 
@@ -396,6 +449,8 @@ def _votes_from_domain(voting: Voting) -> dict[str, Any]:
 def _word_rule_from_domain(rule: WordRule) -> dict[str, Any]:
     long: dict[str, Any] = {"any": list(rule.any_of), "not": list(rule.none_of), "question": rule.question}
     long = {key: value for key, value in long.items() if value}
+    if rule.check is not None:
+        long[rule.check.value] = rule.text
     if rule.where is not Side.RESPONSE:
         long["where"] = rule.where.value
     return long | {"then": rule.then, "else": rule.otherwise}

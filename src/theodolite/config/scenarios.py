@@ -14,6 +14,7 @@ from theodolite.config.validation import (
     Filled,
     OneOrMore,
     Spec,
+    Word,
     as_list,
     expression_problem,
     first_slot,
@@ -40,6 +41,10 @@ class ScriptSpec(Spec):
     """Prompts, in order."""
     purpose: Literal["", "useful", "guardrail"] = ""
     """`useful` tests what is permitted, `guardrail` what is prohibited."""
+    expected: Word = ""
+    """Expected answer, for judges, functions and rules such as `equals: "{{ expected }}"`."""
+    values: dict[str, Word] = Field(default_factory=dict)
+    """Further values of the case by name, for `groups`."""
 
 
 ScriptForm: TypeAlias = Annotated[
@@ -316,7 +321,13 @@ def _scripts(entry: Entry[ScenarioSpec], context: LoadContext) -> tuple[Script, 
     scripts = []
     for key, form in entry.spec.scripts.items():
         if isinstance(form, ScriptSpec):
-            script = Script(key=key, prompts=tuple(form.prompts), purpose=form.purpose)
+            script = Script(
+                key=key,
+                prompts=tuple(form.prompts),
+                purpose=form.purpose,
+                expected=form.expected,
+                values=form.values,
+            )
         else:
             script = Script(key=key, prompts=tuple(as_list(form)))
         if not script.prompts:
@@ -374,7 +385,10 @@ def scenario_from_domain(study: Study, scenario: Scenario) -> dict[str, Any]:
         topics=[topic.name for topic in study.topics if scenario.name in topic.scenarios],
         personas=list(scenario.personas),
         scripts={
-            item.key: without_empty(prompts=list(item.prompts), purpose=item.purpose) for item in scenario.scripts
+            item.key: without_empty(
+                prompts=list(item.prompts), purpose=item.purpose, expected=item.expected, values=dict(item.values)
+            )
+            for item in scenario.scripts
         },
         attacks=list(scenario.attacks),
         aims={aim.key: aim.ask for aim in scenario.aims},

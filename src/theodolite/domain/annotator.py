@@ -92,6 +92,14 @@ class Side(StrEnum):
     BOTH = "both"
 
 
+class TextCheck(StrEnum):
+    """How a rule compares the last response with a text."""
+
+    EQUALS = "equals"
+    CONTAINS = "contains"
+    NUMBER = "number"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordRule:
     """A rule on the words of a dialogue.
@@ -103,6 +111,8 @@ class WordRule:
         none_of: Regular expressions of which none may be found in the same text.
         where: Which side of a turn is looked at.
         question: Name of the question that it answers; empty for the guideline's first.
+        check: How the last response is compared with `text`, in place of expressions; None for expressions.
+        text: The text; `{{ expected }}` stands for the expected answer of the case.
     """
 
     any_of: tuple[str, ...]
@@ -111,6 +121,8 @@ class WordRule:
     none_of: tuple[str, ...] = ()
     where: Side = Side.RESPONSE
     question: str = ""
+    check: TextCheck | None = None
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

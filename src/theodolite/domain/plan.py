@@ -54,6 +54,11 @@ Tester: TypeAlias = Persona | Script | Attack | Slot
 """Who speaks to an application in a planned session."""
 
 
+def expected_of(tester: Tester) -> str:
+    """Return the expected answer of a test case; empty for other testers."""
+    return tester.expected if isinstance(tester, Script) else ""
+
+
 class TesterKind(StrEnum):
     """What kind of tester a planned session has."""
 

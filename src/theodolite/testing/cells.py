@@ -76,8 +76,8 @@ class TesterBlock:
         if isinstance(self.testers, PersonaSequence):
             return {**named, **self.testers.values(place)}
         match self.testers[place]:
-            case Script(purpose=purpose):
-                return {**named, **({"purpose": purpose} if purpose else {})}
+            case Script(purpose=purpose, values=values):
+                return {**values, **named, **({"purpose": purpose} if purpose else {})}
             case Attack(strategy=strategy, aim=aim):
                 return {**named, "strategy": strategy, "aim": aim.key}
 

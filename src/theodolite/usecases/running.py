@@ -17,7 +17,7 @@ from theodolite.domain.dialogue import Dialogue, Search, TesterType
 from theodolite.domain.errors import StoreError
 from theodolite.domain.flow import Flow
 from theodolite.domain.identity import digest, version_of
-from theodolite.domain.plan import EventSessions, Plan, Sessions, held_by_runs
+from theodolite.domain.plan import EventSessions, Plan, Sessions, expected_of, held_by_runs
 from theodolite.domain.run import Run, RunState, Unit, UnitKind, UnitState
 from theodolite.domain.study import Study
 from theodolite.execution.clients import BlockingExecutor, Clients
@@ -177,6 +177,7 @@ class StudyFlows:
             rows=self._rows_of(unit.position),
             below_half=below_half,
             packet=self._study.scenario(dialogue.scenario).packet,
+            expected=expected_of(self._sessions[unit.position].tester),
         )
         return annotate(task)
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import json
-from collections.abc import Mapping
+import traceback
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from theodolite.domain.annotator import PythonLabeller
 from theodolite.domain.application import Isolation, Markup, PythonCallable
-from theodolite.domain.errors import MalformedReply, ServerFault
+from theodolite.domain.errors import MalformedReply, ServerFault, TimedOut
 from theodolite.domain.flow import AskFunction, Reply, SayToApplication
 from theodolite.domain.network import NetworkUse
 from theodolite.gateways.applications.connections import Connections
 from theodolite.gateways.applications.open_sessions import OpenSessions
+from theodolite.gateways.applications.worker import keywords_of
 from theodolite.gateways.applications.worker_process import decode, type_of
 from theodolite.gateways.applications.workers import Slots, Workers
 from theodolite.gateways.errors import AttemptError, empty, malformed
@@ -140,17 +144,111 @@ def _text(answer: Mapping[str, Any]) -> str | AttemptError:
     """Return the reply that a function returned, or what is wrong with it."""
     if "odd_piece" in answer:
         return malformed(f"the function yielded a {answer['odd_piece']}; expected text")
-    returned = decode(answer["returned"])
+    return _text_of(decode(answer["returned"]))
+
+
+def _text_of(returned: Any) -> str | AttemptError:
+    """Return the reply that a function returned, or what is wrong with it."""
     if isinstance(returned, Mapping):
         if returned.get("success", True) is False:
             words = Secret().scrub(str(returned.get("response") or ""))
             return AttemptError(kind=ServerFault, words=f"it says that it failed: {words}".removesuffix(": "))
-        returned = returned.get("response")
+        if "response" not in returned:
+            keys = ", ".join(f"`{key}`" for key in list(returned)[:4])
+            form = f"with {keys}" if keys else "without keys"
+            return malformed(f"the function returned a dict {form}; accepted: text, or a dict with `response`")
+        returned = returned["response"]
     if returned is None or (isinstance(returned, str) and not returned.strip()):
         return empty("the function returned no text")
     if not isinstance(returned, str):
         return malformed(f"the function returned a {type_of(returned)}; expected text")
     return returned
+
+
+class PassedFunction:
+    """A function, sync or async, that the caller of `theodolite.run` passed; it runs in the caller's process."""
+
+    def __init__(self, name: str, function: Callable[..., Any], connection: PythonCallable, *, clock: Clock) -> None:
+        """Look at what the function takes; it is not called yet.
+
+        Args:
+            name: Name of the application in the study.
+            function: The function; its first argument is the prompt.
+            connection: Its limits.
+            clock: Tells the time.
+        """
+        self._name = name
+        self._function = function
+        self._connection = connection
+        self._keywords = keywords_of(function)
+        self._clock = clock
+        self._slots = Slots(connection.parallel)
+
+    async def reply(self, request: SayToApplication, *, session: str, on_chunk: OnChunk | None = None) -> Reply:  # noqa: ARG002  # the port's form
+        """Return what the function returns.
+
+        Raises:
+            GatewayError: If it raised, returned no text or took too long.
+        """
+        offered = {
+            "history": request.history,
+            "session": session,
+            "context": request.context,
+            "turn": request.known_turn,
+        }
+        keywords = {name: offered[name] for name in self._keywords}
+        async with self._slots.take():
+            begun = self._clock.monotonic_s()
+            returned = await _called(
+                self._function, request.prompt, keywords, limit_s=self._connection.timeout_s, endpoint=self._name
+            )
+            took_s = self._clock.monotonic_s() - begun
+        text = _text_of(returned)
+        if isinstance(text, AttemptError):
+            raise text.error(endpoint=self._name)
+        stored, n_repaired = repaired(text)
+        return Reply(text=stored, latency_s=took_s, repaired=n_repaired)
+
+    async def check_endpoint(self) -> EndpointCheck:
+        """Say that the function is there; it is not called, since that could cost something."""
+        return EndpointCheck(name=self._name, host="", alive=True, answer="ok, passed from Python")
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+async def _called(
+    function: Callable[..., Any], first: object, keywords: Mapping[str, Any], *, limit_s: float, endpoint: str
+) -> Any:
+    """Return what a passed function returns; one that is not async runs on a thread.
+
+    Raises:
+        GatewayError: If it raised or took too long.
+    """
+    try:
+        async with asyncio.timeout(limit_s):
+            returned = (
+                function(first, **keywords)
+                if inspect.iscoroutinefunction(function)
+                else await asyncio.to_thread(function, first, **keywords)
+            )
+            return await returned if inspect.isawaitable(returned) else returned
+    except TimeoutError as error:
+        message = f"the function took longer than {limit_s:g} s"
+        raise TimedOut(message, endpoint=endpoint) from error
+    except Exception as error:
+        message = f"{type(error).__name__}: {Secret().scrub(str(error))}{_last_frame(error)}"
+        raise ServerFault(message, endpoint=endpoint) from error
+
+
+def _last_frame(error: BaseException) -> str:
+    """Return where the caller's own code raised, e.g. ` (bot.py:14 in answer)`."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__]
+    own = [frame for frame in frames if not frame.filename.endswith(("/concurrent/futures/thread.py", "/threads.py"))]
+    if not own:
+        return ""
+    last = own[-1]
+    return f" ({last.filename.rpartition('/')[2]}:{last.lineno} in {last.name})"
 
 
 PARALLEL = 8
@@ -232,3 +330,50 @@ class CallableLabeller:
         except (TypeError, ValueError, RecursionError) as error:
             message = f"the function returned a {type_of(returned)}; expected a label or a mapping of labels ({error})"
             raise MalformedReply(message, endpoint=self._name) from error
+
+
+class PassedLabeller:
+    """A labelling function that the caller of `theodolite.run` passed; it runs in the caller's process."""
+
+    def __init__(self, name: str, function: Callable[..., Any], labelling: PythonLabeller, *, clock: Clock) -> None:
+        """Look at what the function takes; it is not called yet.
+
+        Args:
+            name: Name of the annotator in the study.
+            function: The function; its first argument is the list of turns.
+            labelling: Its limits.
+            clock: Tells the time.
+        """
+        self._name = name
+        self._function = function
+        self._limit_s = labelling.timeout_s
+        self._keywords = keywords_of(function, OFFERED)
+        self._clock = clock
+        self._slots = Slots(PARALLEL)
+
+    async def reply(self, request: AskFunction) -> Reply:
+        """Return what the function returns, as JSON.
+
+        Raises:
+            GatewayError: If it raised, took too long or returned what JSON cannot hold.
+        """
+        offered = {"context": request.context, "guideline": request.guideline, "questions": list(request.questions)}
+        keywords = {name: offered[name] for name in self._keywords}
+        turns = [
+            {"turn": number, "prompt": turn.prompt, "response": turn.response}
+            for number, turn in enumerate(request.turns, start=1)
+        ]
+        async with self._slots.take():
+            begun = self._clock.monotonic_s()
+            returned = await _called(self._function, turns, keywords, limit_s=self._limit_s, endpoint=self._name)
+            took_s = self._clock.monotonic_s() - begun
+        try:
+            text = json.dumps(returned, ensure_ascii=False, allow_nan=False)
+        except (TypeError, ValueError, RecursionError) as error:
+            message = f"the function returned a {type(returned).__name__}; expected a label or a mapping of labels"
+            raise MalformedReply(message, endpoint=self._name) from error
+        stored, n_repaired = repaired(text)
+        return Reply(text=stored, latency_s=took_s, repaired=n_repaired)
+
+    async def close(self) -> None:
+        """Nothing is held."""

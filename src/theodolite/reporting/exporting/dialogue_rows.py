@@ -12,8 +12,7 @@ from theodolite.domain.dialogue import Dialogue, TesterType, Turn
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import ScaleKind
-from theodolite.domain.persona import Script
-from theodolite.domain.plan import TesterKind
+from theodolite.domain.plan import TesterKind, expected_of
 from theodolite.domain.run import Failure
 from theodolite.domain.status import Call, spent_on
 from theodolite.reporting.queries.cases import pseudonyms
@@ -177,7 +176,7 @@ def _session_rows(
         "persona": setting.tester if setting.kind is TesterKind.PERSONA and not by_person else None,
         "case": setting.tester if setting.kind in _CASES else None,
         "repeat": session.repeat,
-        "expected": (session.tester.expected if isinstance(session.tester, Script) else "") or None,
+        "expected": expected_of(session.tester) or None,
     }
     base |= {f"group_{name}": setting.groups.get(name) for name in groups}
     if dialogue is None:

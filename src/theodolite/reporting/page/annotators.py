@@ -16,6 +16,7 @@ from theodolite.domain.annotator import (
     RecordedLabels,
     Side,
     StopRule,
+    TextCheck,
     Voting,
     WordRule,
 )
@@ -170,6 +171,11 @@ def _voting_text(voting: Voting) -> str:
 
 
 def _rule_text(rule: WordRule) -> str:
+    if rule.check is not None:
+        words = {TextCheck.EQUALS: "equals", TextCheck.CONTAINS: "contains", TextCheck.NUMBER: "has the number"}
+        return (
+            f"Label `{rule.then}` where the last response {words[rule.check]}\n  {rule.text}\nelse `{rule.otherwise}`."
+        )
     side = {Side.PROMPT: "prompt", Side.RESPONSE: "response", Side.BOTH: "prompt or response"}[rule.where]
     wanted = [f"Label `{rule.then}` where a {side} holds one of", *(f"  {pattern}" for pattern in rule.any_of)]
     unwanted = ["and none of" if rule.any_of else f"Label `{rule.then}` where no {side} holds one of"]
