@@ -13,7 +13,17 @@ from scipy.special import ndtr
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.findings.order import FEWEST_SCORES, Band, Chance, OrderProfile, OrderValue
+from theodolite.domain.findings.order import (
+    ENTROPY_CUTS,
+    FEWEST_SCORES,
+    INVERSION_CUTS,
+    PUBLISHED_LENGTH,
+    SUBSEQUENCE_CUTS,
+    Band,
+    Chance,
+    OrderProfile,
+    OrderValue,
+)
 from theodolite.measurement.proportion import DIALOGUES, defect_rate
 from theodolite.measurement.sequences import (
     FEW_VALUES,
@@ -195,16 +205,7 @@ def _notes(present: Floats, n_missing: int, order: int, delay: int) -> tuple[str
 PRESET: Final = "relevance-2024"
 """Name of the published table for eight scores, as we read it."""
 
-PUBLISHED_LENGTH: Final = 8
-"""Scores that the published table is for; count."""
-
-_ENTROPY_CUTS = (0.35, 0.65)
-
 _ENTROPY_GAPS = ((0.3, 0.4), (0.6, 0.7))
-
-_INVERSION_CUTS = (4.5, 9.5)
-
-_SUBSEQUENCE_CUTS = (3.5, 5.5)
 
 _MOST_INVERSIONS = 28
 
@@ -261,10 +262,10 @@ def published_bands(pen_normalized: float, cin: int, lis: int, n: int) -> Bands:
     scaled_lis = lis * PUBLISHED_LENGTH / n
     return Bands(
         name=PRESET if n == PUBLISHED_LENGTH else f"{PRESET}, rescaled from 8 to {n} scores",
-        pen=_band(pen_normalized, _ENTROPY_CUTS),
+        pen=_band(pen_normalized, ENTROPY_CUTS),
         pen_in_gap=any(low < pen_normalized < high for low, high in _ENTROPY_GAPS),
-        cin=_band(scaled_cin, _INVERSION_CUTS),
-        lis=_band(scaled_lis, _SUBSEQUENCE_CUTS),
+        cin=_band(scaled_cin, INVERSION_CUTS),
+        lis=_band(scaled_lis, SUBSEQUENCE_CUTS),
     )
 
 

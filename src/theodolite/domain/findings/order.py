@@ -22,6 +22,31 @@ class Band(StrEnum):
     HIGH = "high"
 
 
+PUBLISHED_LENGTH: Final = 8
+"""Scores of the sequences that RELEVANCE's table is for; count."""
+
+ENTROPY_CUTS, INVERSION_CUTS, SUBSEQUENCE_CUTS = (0.35, 0.65), (4.5, 9.5), (3.5, 5.5)
+"""Lower ends of medium and high in RELEVANCE's table for eight scores; PEN as a fraction of its largest value."""
+
+
+def band_cuts(n: int) -> dict[str, tuple[float, float]]:
+    """Return the lower ends of medium and high for sequences of a length, by metric; PEN normalised.
+
+    Cuts of CIN and LIS are rescaled as fractions of the largest value, as in the bands of a profile.
+
+    Example:
+        >>> band_cuts(8)["cin"], band_cuts(16)["lis"]
+        ((4.5, 9.5), (7.0, 11.0))
+    """
+    inversions = (n * (n - 1)) / (PUBLISHED_LENGTH * (PUBLISHED_LENGTH - 1))
+    lengths = n / PUBLISHED_LENGTH
+    return {
+        "pen": ENTROPY_CUTS,
+        "cin": (INVERSION_CUTS[0] * inversions, INVERSION_CUTS[1] * inversions),
+        "lis": (SUBSEQUENCE_CUTS[0] * lengths, SUBSEQUENCE_CUTS[1] * lengths),
+    }
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chance:
     """What a metric would be if the same scores came in random order.

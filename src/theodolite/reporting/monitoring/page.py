@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from html import escape
 
 from theodolite.domain.estimate import Estimate
+from theodolite.domain.findings.order import band_cuts
 from theodolite.domain.monitoring import Alert, AlertKind, AnchorCheck, Stretch, Watch
 from theodolite.domain.score_history import InstrumentChange
 from theodolite.reporting.monitoring.document import thinned
@@ -23,27 +24,38 @@ CHARTS = 24
 
 
 STYLE = """
-:root { --ink: #1b2330; --soft: #4d5868; --line: #cfd6df; --wash: #f4f6f9; --paper: #fff; --note: #fdf6e3;
-  --note-line: #8a6a12; --row: #24478f; }
+:root { color-scheme: light dark; --ink: light-dark(#12161d, #e9edf3); --soft: light-dark(#5f6978, #8f9aaa);
+  --line: light-dark(#e4e7ec, #272e39); --line-2: light-dark(#cbd1da, #3d4654); --bg: light-dark(#f5f6f8, #0e1116);
+  --paper: light-dark(#fff, #161a21); --note: light-dark(#fff5e3, #2a2112); --note-line: light-dark(#9a5b00, #f0b860);
+  --row: light-dark(#0f78b4, #5db8ee); --s1: light-dark(#f3f6fa, #1d2430); --s2: light-dark(#e2e9f3, #233041);
+  --s3: light-dark(#cbd8e9, #2b3c51); }
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 1000px; padding: 20px 24px 60px; color: var(--ink); background: var(--paper);
-  font: 15px/1.45 system-ui, "Segoe UI", Roboto, "Liberation Sans", sans-serif; }
-h1 { font-size: 27px; margin: 0 0 6px; }
-h2 { font-size: 20px; margin: 36px 0 8px; padding-top: 12px; border-top: 1px solid var(--line); }
+body { margin: 0 auto; max-width: 1120px; padding: 24px 24px 60px; color: var(--ink); background: var(--bg);
+  font: 15px/1.5 "Inter", system-ui, "Segoe UI", Roboto, "Liberation Sans", sans-serif;
+  font-variant-numeric: tabular-nums; }
+h1 { font-size: 22px; letter-spacing: -.02em; margin: 0 0 6px; }
+h2 { font-size: 18px; margin: 32px 0 8px; }
 h3 { font-size: 16px; margin: 22px 0 6px; overflow-wrap: anywhere; } p { margin: 0 0 8px; max-width: 90ch; }
-.alert { border-left: 4px solid var(--note-line); background: var(--note); padding: 8px 12px; margin: 0 0 10px; }
+.alert { border: 1px solid var(--note-line); border-radius: 10px; background: var(--note); padding: 10px 14px;
+  margin: 0 0 10px; }
 .alert b { display: block; } .alert summary { cursor: pointer; min-height: 24px; } .alert dl { margin: 4px 0; }
 .alert dt { font-weight: 600; } .alert dd { margin: 0 0 6px; } .soft { color: var(--soft); }
-.scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: 14px; }
+.scroll { overflow-x: auto; background: var(--paper); border: 1px solid var(--line); border-radius: 10px;
+  padding: 12px 16px; margin: 0 0 12px; }
+table { border-collapse: collapse; font-size: 14px; }
 th, td { text-align: left; padding: 4px 12px 4px 0; border-bottom: 1px solid var(--line); vertical-align: top; }
-.chart { width: 100%; min-width: 620px; height: auto; font: 12px system-ui, "Liberation Sans", sans-serif; }
+th { color: var(--soft); font-weight: 500; }
+.chart { display: block; width: 100%; min-width: 620px; height: auto;
+  font: 12px "Inter", system-ui, "Liberation Sans", sans-serif; }
 .chart text { fill: var(--soft); } .chart .name { fill: var(--ink); font-weight: 600; }
-.chart .axis { stroke: var(--line); } .chart .row { fill: none; stroke: var(--row); stroke-width: 1.6; }
+.chart .axis { stroke: var(--line-2); } .chart .row { fill: none; stroke: var(--row); stroke-width: 2; }
 .chart .dot { fill: var(--row); } .chart .change { stroke: var(--ink); stroke-dasharray: 5 4; }
 .chart .change-name { fill: var(--ink); } .chart .since { fill: var(--note-line); opacity: .22; }
-.chart .alarm { fill: var(--note-line); }
-:focus-visible { outline: 3px solid var(--row); outline-offset: 2px; }
-@media print { .chart { break-inside: avoid; } }
+.chart .alarm { fill: var(--note-line); } .chart .alert-rule { stroke: var(--note-line); stroke-width: 1.5; }
+.chart .band0 { fill: var(--s1); } .chart .band1 { fill: var(--s2); } .chart .band2 { fill: var(--s3); }
+.chart .reference { stroke: var(--ink); stroke-width: 1; } .chart .reference-name { fill: var(--ink); }
+:focus-visible { outline: 2px solid var(--row); outline-offset: 2px; }
+@media print { :root { color-scheme: light; } .chart { break-inside: avoid; } }
 """.strip()
 
 
@@ -239,6 +251,8 @@ class Panel:
         low: Lower end of its axis.
         high: Upper end of its axis.
         row_of: From a stretch to the row; as long as the stretch's windows, or empty.
+        cuts: Lower ends of medium and high; None for a metric without bands.
+        reference_of: From a stretch to a value that it is held against; None for none.
     """
 
     key: str
@@ -246,6 +260,8 @@ class Panel:
     low: float
     high: float
     row_of: Callable[[Stretch], Sequence[float]]
+    cuts: tuple[float, float] | None = None
+    reference_of: Callable[[Stretch], float | None] | None = None
 
 
 def application_chart(watch: Watch, application: str) -> str:
@@ -257,10 +273,9 @@ def application_chart(watch: Watch, application: str) -> str:
     """
     stretches = [one for one in watch.stretches if one.application == application and one.windows.positions]
     panels = list(_panels(watch, stretches))
-    height = lanes.chart_height(len(panels))
     axis = lanes.Axis(_last(watch))
     drawn = [
-        *_changes(watch.changes, axis, height),
+        *_changes(watch.changes, axis, len(panels)),
         *(part for index, panel in enumerate(panels) for part in _panel(panel, index, stretches, axis)),
         *_marks([alert for alert in watch.alerts if alert.application == application], panels, axis),
         *_days(watch, axis, len(panels)),
@@ -275,12 +290,24 @@ def _last(watch: Watch) -> int:
 
 def _panels(watch: Watch, stretches: Sequence[Stretch]) -> Iterator[Panel]:
     history, window = watch.history, watch.rules.window
-    yield Panel("level", f"mean of {window}", history.lowest, history.highest, lambda one: one.windows.level)
+    cuts, most = band_cuts(window), window * (window - 1) / 2.0
+    title = f"mean of {window}, {history.lowest:g} to {history.highest:g}"
+    yield Panel(
+        "level",
+        title,
+        history.lowest,
+        history.highest,
+        lambda one: one.windows.level,
+        reference_of=lambda one: one.level,
+    )
     if any(one.windows.defect_share for one in stretches):
-        yield Panel("share", "defect share", 0.0, 1.0, lambda one: one.windows.defect_share)
-    yield Panel("pen", "PEN, normalised", 0.0, 1.0, lambda one: one.windows.pen)
-    yield Panel("cin", "CIN", 0.0, window * (window - 1) / 2.0, lambda one: one.windows.cin)
-    yield Panel("lis", "LIS", 0.0, float(window), lambda one: one.windows.lis)
+        title = f"defects, share of {window}"
+        yield Panel(
+            "share", title, 0.0, 1.0, lambda one: one.windows.defect_share, reference_of=lambda one: one.baseline
+        )
+    yield Panel("pen", "PEN, normalised", 0.0, 1.0, lambda one: one.windows.pen, cuts["pen"])
+    yield Panel("cin", "CIN, inversions", 0.0, most, lambda one: one.windows.cin, cuts["cin"])
+    yield Panel("lis", "LIS, scores", 0.0, float(window), lambda one: one.windows.lis, cuts["lis"])
 
 
 def _spoken(watch: Watch, application: str) -> str:
@@ -293,20 +320,34 @@ def _panel(panel: Panel, index: int, stretches: Sequence[Stretch], axis: lanes.A
     rows = [(one.windows.positions, panel.row_of(one)) for one in stretches]
     # Each row is thinned by itself: a list of a million pairs would take a hundred times the room.
     lines = [list(zip(thinned(positions if row else ()), thinned(row), strict=True)) for positions, row in rows]
-    lane = lanes.Lane(title=panel.title, low=panel.low, high=panel.high, lines=lines)
+    lane = lanes.Lane(
+        title=panel.title,
+        low=panel.low,
+        high=panel.high,
+        lines=lines,
+        bands=lanes.bands(panel.cuts, panel.low, panel.high) if panel.cuts else (),
+        references=tuple(_references(panel, stretches)),
+        ticks=() if panel.cuts else ((panel.low + panel.high) / 2,),
+    )
     yield from lanes.lane_parts(lane, index, axis)
 
 
-def _changes(changes: Sequence[InstrumentChange], axis: lanes.Axis, height: float) -> Iterator[str]:
+def _references(panel: Panel, stretches: Sequence[Stretch]) -> Iterator[tuple[float, str, int, int]]:
+    """Yield the value that each stretch is held against; the last one has a label."""
+    if panel.reference_of is None:
+        return
+    name = {"level": "level", "share": "baseline"}[panel.key]
+    for stretch in stretches:
+        value = panel.reference_of(stretch)
+        if value is not None and panel.low <= value <= panel.high:
+            label = f"{name} {value:.2f}" if stretch is stretches[-1] else ""
+            yield value, label, stretch.windows.positions[0], stretch.windows.positions[-1]
+
+
+def _changes(changes: Sequence[InstrumentChange], axis: lanes.Axis, n_panels: int) -> Iterator[str]:
     for change in changes:
-        x = axis.x(change.position)
         label = "instrument?" if change.is_suspected else f"{change.part} {change.after}"
-        yield f'<line class="change" x1="{x:.1f}" x2="{x:.1f}" y1="{lanes.TOP - 8}" y2="{height - lanes.BOTTOM}"/>'
-        side = "end" if x > lanes.WIDTH / 2 else "start"
-        yield (
-            f'<text class="change-name" x="{x + (-4 if side == "end" else 4):.1f}" y="{lanes.TOP - 10}"'
-            f' text-anchor="{side}">{escape(label[:40])}</text>'
-        )
+        yield lanes.rule(axis, change.position, label[:40], n_panels, kind="change")
 
 
 def _marks(alerts: Sequence[Alert], panels: Sequence[Panel], axis: lanes.Axis) -> Iterator[str]:
@@ -321,6 +362,8 @@ def _marks(alerts: Sequence[Alert], panels: Sequence[Panel], axis: lanes.Axis) -
             begin = axis.x(alert.since)
             width = max(2.0, x - begin)
             yield f'<rect class="since" x="{begin:.1f}" y="{y:.1f}" width="{width:.1f}" height="{lanes.LANE}"/>'
+        foot = lanes.chart_height(len(panels)) - lanes.BOTTOM
+        yield f'<line class="alert-rule" x1="{x:.1f}" x2="{x:.1f}" y1="{lanes.TOP}" y2="{foot:g}"/>'
         yield f'<path class="alarm" d="M{x:.1f} {y:.1f}l-6 -10h12z"><title>{escape(alert.kind.value)}</title></path>'
 
 

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from theodolite.domain.estimate import Undefined
-from theodolite.domain.findings.order import OrderFinding, OrderProfile, RankingFinding, RunOrder, ScoreSubject
+from theodolite.domain.findings.order import (
+    OrderFinding,
+    OrderProfile,
+    RankingFinding,
+    RunOrder,
+    ScoreSubject,
+    band_cuts,
+)
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.tables import Table, TableCell, columns
@@ -222,11 +229,12 @@ def sequence_chart(finding: OrderFinding) -> str:
     def line(values: Sequence[float]) -> list[list[tuple[int, float]]]:
         return [list(zip(windows.positions, values, strict=True))]
 
+    cuts, most = band_cuts(size), size * (size - 1) / 2.0
     charts = (
         lanes.Lane(f"mean of {size}", finding.lowest, finding.highest, line(windows.level)),
-        lanes.Lane("PEN, normalised", 0.0, 1.0, line(windows.pen)),
-        lanes.Lane("CIN", 0.0, size * (size - 1) / 2.0, line(windows.cin)),
-        lanes.Lane("LIS", 0.0, float(size), line(windows.lis)),
+        lanes.Lane("PEN, normalised", 0.0, 1.0, line(windows.pen), bands=lanes.bands(cuts["pen"], 0.0, 1.0)),
+        lanes.Lane("CIN, count", 0.0, most, line(windows.cin), bands=lanes.bands(cuts["cin"], 0.0, most)),
+        lanes.Lane("LIS, count", 0.0, float(size), line(windows.lis), bands=lanes.bands(cuts["lis"], 0.0, float(size))),
     )
     parts = [part for index, lane in enumerate(charts) for part in lanes.lane_parts(lane, index, axis)]
     ends = sorted({windows.positions[0], windows.positions[-1]})

@@ -152,8 +152,12 @@ def test_names_from_files_are_escaped():
 def test_the_chart_shows_alarms_changes_and_every_metric():
     slip, judge = application_chart(seen("slip"), ""), application_chart(changed(2), "<b>0</b>")
 
-    assert all(name in slip for name in ("mean of 8", "defect share", "PEN", "CIN", "LIS"))
+    assert all(name in slip for name in ("mean of 8", "defects, share of 8", "PEN", "CIN", "LIS"))
     assert 'class="alarm"' in slip
+    assert 'class="alert-rule"' in slip
+    assert slip.count('class="band2"') == 3
+    assert re.search(r'class="reference-name"[^>]*>level \d', slip)
+    assert re.search(r'class="reference-name"[^>]*>baseline \d', slip)
     assert 'class="since"' in slip
     assert "judge 2" in judge
 
