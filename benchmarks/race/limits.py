@@ -19,7 +19,9 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from tests.fakes.loopback import LoopbackProcess  # noqa: E402
-from theodolite.bootstrap.clock import SystemClock  # noqa: E402
+from theodolite.bootstrap.connections import SystemClock  # noqa: E402
+from theodolite.domain.run import FailureSource  # noqa: E402
+from theodolite.bootstrap.connections import SystemClock  # noqa: E402
 from theodolite.domain.run import FailureSource  # noqa: E402
 from theodolite.domain.flow import AskModel, Message, Speaker  # noqa: E402
 from theodolite.domain.model import ModelEndpoint  # noqa: E402

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from theodolite.bootstrap.clock import SystemClock
+from theodolite.bootstrap.connections import SystemClock
 from theodolite.domain.annotation import Control, Outcome
 from theodolite.domain.dialogue import Turn
 from theodolite.domain.errors import Conflict, NotFound, StoreError

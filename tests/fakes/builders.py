@@ -27,7 +27,7 @@ from theodolite.ports.store import Store
 from theodolite.testing.planning import draw_plan
 from theodolite.testing.sessions import SessionTask
 from theodolite.usecases.measuring import evidence_of
-from theodolite.usecases.plan_alignment import latest_run
+from theodolite.usecases.running import latest_run
 
 NUMBERS = Scale(kind=ScaleKind.NUMBERS, lowest=1, highest=5)
 

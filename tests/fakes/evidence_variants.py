@@ -18,7 +18,7 @@ from theodolite.domain.findings.agreement import JudgeDiagnostics, VoteAdvice, V
 from theodolite.domain.tree import Dimension, TreeOutline
 from theodolite.measurement.trees.construction import TreeSources, build_design
 from theodolite.usecases.judge_validation import validation_report_of
-from theodolite.usecases.label_planning import LabelRequest, draw_labels
+from theodolite.usecases.labels import LabelRequest, draw_labels
 
 
 def judged(evidence: Evidence) -> dict[str, str | None]:

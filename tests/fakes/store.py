@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from theodolite.bootstrap.clock import SystemClock
+from theodolite.bootstrap.connections import SystemClock
 from theodolite.domain.annotation import Adjudication, Annotation
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import Conflict, NotFound, StoreError

@@ -18,7 +18,6 @@ EXCEPTIONS = {
     "measurement/study/test_pools.py",
     "measurement/test_door.py",
     "measurement/trees/test_values.py",
-    "plugins/test_strategies.py",
     "reporting/test_claims.py",
     "reporting/test_codings.py",
     "reporting/test_trees.py",

@@ -38,7 +38,9 @@ def test_nothing_heavy_is_loaded_before_it_is_needed(statement):
 
 @pytest.mark.parametrize("command", ["run", "status"])
 def test_whoever_does_not_measure_does_not_wait_for_arrays(command):
-    assert sorted(modules_after(f"import theodolite.cli.{command}") & {*ARRAYS, "rich"}) == []
+    statement = f"from theodolite.cli.main import cli\ncli.get_command(None, {command!r})"
+
+    assert sorted(modules_after(statement) & {*ARRAYS, "rich"}) == []
 
 
 def test_who_only_asks_loads_no_findings():

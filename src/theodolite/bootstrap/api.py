@@ -21,8 +21,7 @@ from theodolite.domain.errors import InputError, RunStopped
 from theodolite.domain.run import Failure, Spending
 from theodolite.execution.clients import Clients
 from theodolite.ports.progress import Progress
-from theodolite.usecases.endpoint_check import check_endpoints
-from theodolite.usecases.running import RunOptions
+from theodolite.usecases.running import RunOptions, check_endpoints
 
 
 class Silent:

@@ -1,4 +1,4 @@
-"""Comparison of applications and runs."""
+"""Pages over several runs or studies: comparisons, monitoring and series."""
 
 from __future__ import annotations
 
@@ -7,26 +7,45 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from theodolite.bootstrap.connections import SystemClock
 from theodolite.bootstrap.files import write_whole
-from theodolite.bootstrap.reports import facts_of
+from theodolite.bootstrap.permission import require_output_inside
+from theodolite.bootstrap.reports import facts_of, write_reports
 from theodolite.bootstrap.study_context import StudyContext, dialogue_summaries, open_study
+from theodolite.config.histories import HistoryForm, ScoreTable, read_history
+from theodolite.config.load_context import report_assets, report_words
 from theodolite.config.permissions import study_file
+from theodolite.config.series import SeriesStudies, series_studies
+from theodolite.config.tables import OnRows, read_table
 from theodolite.config.yaml_source import LocatedDiagnostic
 from theodolite.domain.comparison import ComparedSide, Comparison
 from theodolite.domain.dialogue import Dialogue, TesterType
-from theodolite.domain.errors import InputError, did_you_mean
+from theodolite.domain.errors import InputError, NotFound, RunStopped, did_you_mean
 from theodolite.domain.identity import version_of
 from theodolite.domain.live import LiveDialogueSummary
+from theodolite.domain.monitoring import Alert, Watch, WatchRules
 from theodolite.domain.run import Run
+from theodolite.domain.score_history import History
+from theodolite.domain.study import Study
+from theodolite.gateways.tables import is_database, query_rows
 from theodolite.reporting.comparing.document import comparison_document, sides_of
 from theodolite.reporting.comparing.text import comparison_html
+from theodolite.reporting.monitoring.document import watch_document
+from theodolite.reporting.monitoring.page import watch_html
+from theodolite.reporting.monitoring.text import watch_text
 from theodolite.reporting.results.document import results_document
+from theodolite.reporting.series.document import series_document
+from theodolite.reporting.series.page import series_html
+from theodolite.reporting.series.sides import SeriesResults, SeriesStudy
+from theodolite.reporting.words.reading_aids import read_words
 from theodolite.testing.people import event_sessions
 from theodolite.testing.planning import draw_plan
+from theodolite.usecases.monitoring import Watched, history_of_runs
 
 if TYPE_CHECKING:
     from theodolite.store.django_store import DjangoStore
@@ -73,9 +92,9 @@ def _held_by_then(store: DjangoStore, run: Run) -> list[LiveDialogueSummary]:
     return [one for one in held if one.ordinal <= last]
 
 
-PAGE = "compare.html"
+COMPARISON_PAGE = "compare.html"
 
-DATA = "compare.json"
+COMPARISON_DATA = "compare.json"
 
 _MARK = "#"
 
@@ -165,7 +184,7 @@ def compare(
         comparisons = tuple(one for _, one in chosen)
         words = dict(entry for places, one in chosen for entry in _words(desk, places, one))
         folder = Path(out) if out else Path()
-        page, data = folder / PAGE, folder / DATA
+        page, data = folder / COMPARISON_PAGE, folder / COMPARISON_DATA
         write_whole(page, comparison_html(comparisons, words))
         document = comparison_document(comparisons) | {"package": version("theodolite")}
         write_whole(data, json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
@@ -263,3 +282,230 @@ def _words(desk: _Desk, places: tuple[str, str], one: Comparison) -> Iterator[tu
     flips = [flip for rate in one.rates for flip in rate.flips]
     yield from desk.words_of(places[0], one.first, {flip.first for flip in flips})
     yield from desk.words_of(places[1], one.second, {flip.second for flip in flips})
+
+
+MONITOR_PAGE = "monitor.html"
+
+MONITOR_DATA = "monitor.json"
+
+_STUDIES = (".yaml", ".yml")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What is to be watched, and how.
+
+    Attributes:
+        place: A study, a table of scores, or a database.
+        query: What to ask a database; empty for everything else.
+        form: How the rows of a table are read.
+        watched: Which scores of a study.
+        rules: What is watched for.
+        since: Alerts that ended before it are told and no longer count; None for all count.
+        out: Folder for page and data; where the history is if None.
+    """
+
+    place: str
+    query: str = ""
+    form: HistoryForm = field(default_factory=HistoryForm)
+    watched: Watched = field(default_factory=Watched)
+    rules: WatchRules = field(default_factory=WatchRules)
+    since: datetime | None = None
+    out: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What a watch brought, and where it was written."""
+
+    watch: Watch
+    exit_code: int
+    page: str
+    data: str
+
+    def screen(self, *, width: int, unicode: bool) -> str:
+        """Return it as a terminal shows it."""
+        words = read_words(report_words())
+        return watch_text(self.watch, words, width=width, unicode=unicode, chart=self.page, data=self.data)
+
+
+def keep_watch(request: Request, *, environ: Mapping[str, str] | None = None, on_rows: OnRows | None = None) -> Seen:
+    """Read a history, watch it, and write page and data.
+
+    Args:
+        request: What is to be watched.
+        environ: Environment variables; those of the process where left out.
+        on_rows: Called now and then with the step and its rows.
+
+    Raises:
+        InputError: If the history cannot be used.
+        StorageUnavailable: If it cannot be reached, or a file cannot be written.
+    """
+    from theodolite.measurement.monitoring import watch_history  # numpy and scipy: slow to import
+
+    history, folder = _history(request, environ, on_rows)
+    watch = watch_history(history, request.rules, now=SystemClock().now(), on_rows=on_rows)
+    code = 1 if any(counts(alert, request.since) for alert in watch.alerts) else 0
+    place = Path(request.out) if request.out else folder
+    page, data = place / MONITOR_PAGE, place / MONITOR_DATA
+    write_whole(page, watch_html(watch, read_words(report_words())))
+    write_whole(data, json.dumps(watch_document(watch, exit_code=code), indent=1, allow_nan=False) + "\n")
+    return Seen(watch=watch, exit_code=code, page=str(page), data=str(data))
+
+
+def counts(alert: Alert, since: datetime | None) -> bool:
+    """Tell whether an alert counts for the exit code: it went on at or after `since`, or nobody knows when it was."""
+    return since is None or alert.last_at is None or alert.last_at >= since
+
+
+def _history(request: Request, environ: Mapping[str, str] | None, on_rows: OnRows | None) -> tuple[History, Path]:
+    """Return the history, and the folder beside which it is kept."""
+    place = request.place
+    if is_database(place):
+        if not request.query:
+            message = "a database needs a question; add  --query 'SELECT score, at FROM ...'"
+            raise InputError(message)
+        columns, rows = query_rows(place, request.query)
+        cells = ((number, [row[name] for name in columns]) for number, row in enumerate(rows, start=1))
+        table = ScoreTable(name="query", columns=columns, rows=cells)
+        return read_history(table, request.form, on_rows=on_rows), Path()
+    path = Path(place)
+    if path.is_dir() or path.suffix in _STUDIES:
+        context = open_study(place, environ=environ)
+        try:
+            return history_of_runs(context.store, context.loaded.study, request.watched), context.loaded.folder
+        finally:
+            context.close()
+    read = read_table(path, path.name, on_rows=on_rows)
+    cells = ((line, [row[name] for name in read.columns]) for line, row in zip(read.lines, read.rows, strict=True))
+    form = f"{read.encoding}, {read.delimiter}"
+    table = ScoreTable(name=path.name, columns=read.columns, rows=cells, form=form, faults=read.faults)
+    return read_history(table, request.form, on_rows=on_rows), path.parent
+
+
+PAGE = "series.html"
+
+DATA = "series.json"
+
+_NO_FILE_NAME = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenSeries:
+    """A series' report.
+
+    Attributes:
+        results: What it shows.
+        page: Path of the page.
+        data: Path of the JSON document.
+        absent: Files of studies that have not been run.
+    """
+
+    results: SeriesResults
+    page: str
+    data: str
+    absent: tuple[str, ...] = ()
+
+
+def write_series_report(path: str, *, out: str | None = None, partial: bool = False) -> WrittenSeries:
+    """Write the report of each study of a series, and one over all of them.
+
+    Args:
+        path: File of the series.
+        out: Folder for all files; `series-report-NAME` beside the studies where None.
+        partial: Whether studies that are not finished are reported, and those that were never run left out.
+
+    Raises:
+        InputError: If a study belongs to another series, or two have one name.
+        NotFound: If a study has not been run.
+        RunStopped: If a study is not finished.
+    """
+    series = series_studies(Path(path))
+    folder = Path(out) if out else series.folder / f"series-report-{series.name}"
+    studies: list[SeriesStudy] = []
+    absent: list[str] = []
+    for file in series.files:
+        try:
+            studies.append(_study(series, file, folder, studies, partial=partial))
+        except NotFound:
+            if not partial:
+                raise
+            absent.append(str(file))
+    if not studies:
+        message = f"no study of series `{series.name}` has been run here: {', '.join(absent)}"
+        raise NotFound(message)
+    results = SeriesResults(
+        name=series.name,
+        preregistered=series.preregistered,
+        studies=tuple(studies),
+        generated=SystemClock().now(),
+        package_version=version("theodolite"),
+    )
+    _require_inside(series, folder, PAGE, DATA)
+    document = series_document(results) | {"not_run": absent}
+    write_whole(folder / PAGE, series_html(results, report_assets(), absent=absent))
+    write_whole(folder / DATA, json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    return WrittenSeries(results=results, page=str(folder / PAGE), data=str(folder / DATA), absent=tuple(absent))
+
+
+def _require_inside(series: SeriesStudies, folder: Path, *files: str) -> None:
+    """Refuse links within the series' folder that lead out of it; another folder is the operator's choice."""
+    require_output_inside(folder, *(folder / file for file in files))
+    home = series.folder.resolve()
+    if folder.absolute().is_relative_to(series.folder) and not folder.resolve().is_relative_to(home):
+        message = f"`{folder}` leads out of the series' folder, to `{folder.resolve()}`. Name another place with --out"
+        raise InputError(message)
+
+
+def _study(
+    series: SeriesStudies, file: Path, folder: Path, before: Sequence[SeriesStudy], *, partial: bool
+) -> SeriesStudy:
+    """Return one study with its results, after its own report has been written."""
+    context = open_study(str(series.folder / file))
+    try:
+        study = context.loaded.study
+        _check(series, file, study, before)
+        evidence = context.evidence()
+        is_finished = context.is_finished()
+        if not is_finished and not partial:
+            message = (
+                f"study `{study.name}` is not finished, and half a run must not look whole."
+                f" Resume  theodolite run {context.path}  or add  --partial"
+            )
+            raise RunStopped(message)
+        name = _folder_name(study.name)
+        _require_inside(series, folder / name)
+        findings = context.findings(evidence)
+        written = write_reports(context, evidence, findings, out=str(folder / name))
+        return SeriesStudy(
+            path=file.as_posix(),
+            study=study,
+            findings=findings,
+            results=json.loads(Path(written.results).read_text(encoding="utf-8")),
+            is_finished=is_finished,
+            report=f"{name}/{Path(written.report).name}",
+        )
+    finally:
+        context.close()
+
+
+def _folder_name(study: str) -> str:
+    return _NO_FILE_NAME.sub("-", study)
+
+
+def _check(series: SeriesStudies, file: Path, study: Study, before: Sequence[SeriesStudy]) -> None:
+    """Refuse a study of another series, and a second one of the same name.
+
+    Raises:
+        InputError: For either.
+    """
+    if study.series != series.name:
+        message = f"`{file}` belongs to series `{study.series or 'none'}`; expected `series: {series.name}` in it"
+        raise InputError(message)
+    for one in before:
+        if _folder_name(one.study.name) == _folder_name(study.name):
+            message = (
+                f"two studies of series `{series.name}` are called `{study.name}`: {one.path} and {file};"
+                " give each its own name under `study`"
+            )
+            raise InputError(message)

@@ -37,8 +37,11 @@ from theodolite.reporting.exporting.tables import (
     export_texts,
 )
 from theodolite.reporting.exporting.text_tables import latex_lines, markdown_lines, paper_tables
-from theodolite.usecases.label_exchange import (
+from theodolite.usecases.labels import (
+    DrawnLabels,
+    LabelRequest,
     datasets_of,
+    draw_labels,
     keep_descriptions,
     label_config,
     label_key,
@@ -46,7 +49,6 @@ from theodolite.usecases.label_exchange import (
     tasks_of,
     users_table,
 )
-from theodolite.usecases.label_planning import DrawnLabels, LabelRequest, draw_labels
 
 
 def write_label_sample(context: StudyContext, request: LabelRequest, path: Path, *, by: str = "") -> DrawnLabels:

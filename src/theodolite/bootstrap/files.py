@@ -1,17 +1,31 @@
-"""Files that people are given: whole, or not there."""
+"""Files of the workspace: written whole, locked, cached findings and tree files."""
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
+import json
 import os
 import re
 import socket
-from collections.abc import Iterable, Iterator
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from importlib.metadata import version
 from pathlib import Path
 from threading import get_ident
+from typing import TypeAlias
 
-from theodolite.domain.errors import StorageUnavailable
-from theodolite.domain.identity import digest
+import theodolite
+from theodolite.bootstrap.plugins import has_foreign_summaries
+from theodolite.domain.errors import InputError, StorageUnavailable
+from theodolite.domain.estimate import Findings
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.identity import canonical_json, digest, version_of
+from theodolite.domain.tree import TreeDesign
+from theodolite.domain.tree_finding import TreeFinding
+from theodolite.domain.tree_form import FORMAT, TreeFile, design_document, leaf_document, tree_file_of
+from theodolite.reporting.results.trees import node_entry
 
 try:
     import fcntl
@@ -123,3 +137,185 @@ def _remove_if_dead(left: Path) -> None:
         left.unlink()
     finally:
         os.close(number)
+
+
+_UNUSED = frozenset({"archive", "sessions", "spending", "run", "study"})
+"""Fields of the evidence that are covered by a version, or that no number rests on."""
+
+_DERIVED = frozenset({"sessions", "label_cache"})
+"""Fields of the answer table that follow from the others."""
+
+Digests: TypeAlias = dict[int, tuple[object, bytes]]
+"""Digests of records by identity, each with its record, so that no other one takes its place in memory."""
+
+
+def measured(evidence: Evidence, folder: Path, measure: Callable[[Evidence], Findings]) -> Findings:
+    """Return the findings of some evidence: those of the last measurement if nothing has changed since.
+
+    The file in the workspace only saves time. One that is missing, damaged, of other
+    records or of another version of the program is made anew.
+
+    Args:
+        evidence: All records of one run.
+        folder: The workspace; where it cannot be written to, nothing is stored.
+        measure: Measures the evidence.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    if _is_about_people(evidence) or has_foreign_summaries():
+        return measure(evidence)
+    fingerprint = fingerprint_of(evidence)
+    path = folder / f"findings-{digest('findings', evidence.study.name)[:16]}.json"
+    adapter = TypeAdapter(Findings)
+    try:
+        head, _, body = path.read_bytes().partition(b"\n")
+        if head.decode() == fingerprint:
+            return adapter.validate_json(body)
+    except (OSError, ValueError, ValidationError):
+        pass  # the findings are measured below, whatever was wrong with the file
+    findings = measure(evidence)
+    try:
+        text = adapter.dump_json(findings)
+        is_exact = adapter.dump_json(adapter.validate_json(text)) == text
+    except ValueError:  # both of pydantic's errors are ones
+        is_exact = False
+    if is_exact:  # else a value has no exact form in JSON
+        _store(path, fingerprint.encode() + b"\n" + text)
+    return findings
+
+
+def _is_about_people(evidence: Evidence) -> bool:
+    """Tell whether people took part: what they withdraw must not stay in a file, so nothing of theirs is stored."""
+    people = (
+        evidence.sittings,
+        evidence.responses,
+        evidence.notes,
+        evidence.event.sessions,
+        evidence.annotator_attributes,
+    )
+    return any(people) or any(annotator.by_hand for annotator in evidence.study.annotators)
+
+
+def _store(path: Path, content: bytes) -> None:
+    from theodolite.domain.errors import StorageUnavailable
+
+    try:
+        write_whole(path, content)
+    except StorageUnavailable:
+        return  # a full disk or a read-only workspace costs the time of a measurement, and no result
+
+
+def fingerprint_of(evidence: Evidence) -> str:
+    """Return a hash of everything that the findings of some evidence rest on; 64 hexadecimal digits."""
+    state = hashlib.sha256()
+    for part in (_code(), evidence.run.key, evidence.run.plan_version, version_of(evidence.study)):
+        state.update(part.encode() + b"\0")
+    known: Digests = {}
+    for field in dataclasses.fields(evidence):
+        if field.name not in _UNUSED:
+            _add(state.update, getattr(evidence, field.name), known)
+    return state.hexdigest()
+
+
+def _code() -> str:
+    """Return the version of the program, of the files that measure and of the libraries that they use."""
+    root = Path(theodolite.__file__).parent
+    files = sorted([*root.glob("domain/**/*.py"), *root.glob("measurement/**/*.py")])
+    stamps = [f"{file.relative_to(root)} {file.stat().st_size} {file.stat().st_mtime_ns}" for file in files]
+    return digest(*(version(name) for name in ("theodolite", "numpy", "scipy")), *stamps)
+
+
+def _add(update: Callable[[bytes], object], value: object, known: Digests) -> None:
+    """Add a value to a hash: columns by their bytes, records by their canonical JSON, which is made once an object."""
+    if isinstance(value, array | bytes | bytearray):
+        content = bytes(value)
+        update(b"%d:%b" % (len(content), content))
+    elif isinstance(value, str | int | float | bool | None):
+        update(json.dumps(value).encode() + b"\0")
+    elif isinstance(value, Mapping):
+        _add_all(update, value.items(), known)
+    elif dataclasses.is_dataclass(value):
+        _add_record(update, value, known)
+    elif isinstance(value, Iterable):
+        _add_all(update, sorted(value) if isinstance(value, set | frozenset) else value, known)
+    else:
+        update(canonical_json(value).encode() + b"\0")
+
+
+def _add_record(update: Callable[[bytes], object], value: object, known: Digests) -> None:
+    if id(value) not in known:
+        content = hashlib.sha256()
+        try:
+            content.update(canonical_json(value).encode())
+        except TypeError:  # it holds columns, or a sequence that makes its entries when asked
+            names = (field.name for field in dataclasses.fields(value) if field.name not in _DERIVED)  # type: ignore[arg-type]  # a record
+            _add_all(content.update, (getattr(value, name) for name in names), known)
+        known[id(value)] = value, content.digest()
+    update(known[id(value)][1])
+
+
+def _add_all(update: Callable[[bytes], object], values: Iterable[object], known: Digests) -> None:
+    update(b"[")
+    for value in values:
+        _add(update, value, known)
+    update(b"]")
+
+
+def tree_file_name(design: TreeDesign) -> str:
+    """Return the name of the file that a tree of a run is written to."""
+    return f"tree-{re.sub('[^A-Za-z0-9._-]+', '-', design.name)}.json"
+
+
+def tree_file_pieces(evidence: Evidence, findings: Findings, design: TreeDesign) -> Iterator[str]:
+    """Yield the text of a tree file: nodes and leaves one a line, so that two files can be told apart by lines."""
+    tree = json.dumps(design_document(design), indent=1, ensure_ascii=False)
+    yield f'{{\n"format": {json.dumps(FORMAT)},\n"tree": {tree},\n"applications": ['
+    found = [finding for finding in findings.trees if finding.design.name == design.name]
+    for number, finding in enumerate(found):
+        yield "," * bool(number) + "\n"
+        yield from _application(evidence, finding)
+    yield "\n]\n}\n"
+
+
+def _application(evidence: Evidence, finding: TreeFinding) -> Iterator[str]:
+    from theodolite.measurement.study.trees import tree_leaves  # arrays: only who has measured comes here
+
+    head = {
+        "application": finding.application,
+        "application_version": evidence.study.application_version(finding.application),
+        "scenarios": list(finding.scenarios),
+        "versions": dict(finding.versions),
+    }
+    yield json.dumps(head, ensure_ascii=False).removesuffix("}")
+    yield ',\n"nodes": ['
+    yield from _lines(node_entry(each) for each in finding.nodes)
+    yield '],\n"leaves": ['
+    application = evidence.study.application(finding.application)
+    yield from _lines(leaf_document(leaf) for leaf in tree_leaves(evidence, finding.design, application))
+    yield "]}"
+
+
+def _lines(entries: Iterable[object]) -> Iterator[str]:
+    for number, entry in enumerate(entries):
+        yield f"{',' * bool(number)}\n{json.dumps(entry, ensure_ascii=False, allow_nan=False)}"
+
+
+def read_tree_file(path: str) -> TreeFile:
+    """Return what a tree file holds: a design in YAML or JSON, or one with leaves.
+
+    Raises:
+        InputError: If it cannot be read, or is no tree.
+    """
+    from theodolite.measurement.trees.tree import plain_of
+
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        message = f"the tree `{path}` cannot be read: {reason}"
+        raise InputError(message) from error
+    try:
+        return tree_file_of(plain_of(text))
+    except InputError as error:
+        message = f"{path}: {error}"
+        raise InputError(message, faults=error.faults) from error

@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from theodolite.assessment.redacting import redacted
-from theodolite.bootstrap.files import write_whole
+from theodolite.bootstrap.files import tree_file_name, tree_file_pieces, write_whole
 from theodolite.bootstrap.plugins import tree_methods
 from theodolite.bootstrap.study_context import StudyContext, dialogue_summaries
-from theodolite.bootstrap.trees import tree_file_name, tree_file_pieces
 from theodolite.domain.annotating.label_sample import LabelSample
 from theodolite.domain.annotation import Adjudication, Annotation
 from theodolite.domain.dialogue import Dialogue

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from theodolite.bootstrap.code_changes import code_changes
-from theodolite.bootstrap.files import write_whole
+from theodolite.bootstrap.files import tree_file_name, tree_file_pieces, write_whole
 from theodolite.bootstrap.permission import require_output_inside
+from theodolite.bootstrap.running import code_changes
 from theodolite.bootstrap.study_context import StudyContext
-from theodolite.bootstrap.trees import tree_file_name, tree_file_pieces
 from theodolite.config.load_context import report_assets, report_words
 from theodolite.config.permissions import workspace_for
 from theodolite.config.required_access import hosts_of, judge_code

@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from theodolite.bootstrap.clock import SystemClock
-from theodolite.bootstrap.connections import NOTHING_PASSED, Passed, open_clients
-from theodolite.bootstrap.credentials import with_team_keys
+from theodolite.bootstrap.connections import NOTHING_PASSED, Passed, SystemClock, open_clients
 from theodolite.bootstrap.database import DATABASE_VARIABLE, open_store, open_store_to_read
+from theodolite.bootstrap.permission import with_team_keys
 from theodolite.bootstrap.plugins import resource_resolver, strategy_catalogue, tree_methods
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.config.permissions import workspace_for
@@ -31,8 +30,7 @@ from theodolite.ports.application import Endpoint
 from theodolite.ports.progress import Clock, Progress
 from theodolite.testing.people import event_sessions
 from theodolite.testing.planning import draw_plan
-from theodolite.usecases.plan_alignment import latest_run
-from theodolite.usecases.running import Runner, status_of
+from theodolite.usecases.running import Runner, latest_run, status_of
 
 if TYPE_CHECKING:
     from theodolite.domain.estimate import Findings
@@ -192,7 +190,7 @@ class StudyContext:
 
     def findings(self, evidence: Evidence) -> Findings:
         """Return the measurements of the evidence; cached for unchanged evidence."""
-        from theodolite.bootstrap.findings_cache import measured
+        from theodolite.bootstrap.files import measured
         from theodolite.config.load_context import role_break_rules
 
         def measure(of: Evidence) -> Findings:

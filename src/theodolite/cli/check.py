@@ -1,22 +1,41 @@
-"""`theodolite check`: everything that is wrong with a study, before anything is sent."""
+"""`theodolite check`, `probe` and `schemas`: studies and applications before a run."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shlex
+import sys
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
 
 import click
 
+from theodolite.bootstrap.connections import chosen_applications, examine_application
 from theodolite.bootstrap.plugins import resource_resolver
-from theodolite.cli.arguments import json_option, study_argument
-from theodolite.cli.json_output import estimate_entry, faults_json
-from theodolite.cli.permission import path_option, permit_paths
-from theodolite.cli.terminal import RowProgress, wants_colour
+from theodolite.cli.terminal import (
+    RowProgress,
+    faults_json,
+    json_option,
+    path_option,
+    permission_options,
+    permit_paths,
+    permit_run,
+    study_argument,
+    wants_colour,
+)
 from theodolite.config.assembly import expanded
-from theodolite.config.calls import check_lines, closing_line, estimate_calls
+from theodolite.config.calls import CallEstimate, EndpointCalls, Range, check_lines, closing_line, estimate_calls
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.config.required_access import named_code, named_keys
-from theodolite.config.yaml_source import InvalidStudyError, render_diagnostics
+from theodolite.config.schemas import write_schemas
+from theodolite.config.yaml_source import Diagnostics, InvalidStudyError, LocatedDiagnostic, render_diagnostics
+from theodolite.domain.application import Application
+from theodolite.domain.errors import Severity
+from theodolite.reporting.results.document import network_entry
+from theodolite.usecases.conformance import Examination, exit_code_of
 
 
 @click.command()
@@ -81,3 +100,149 @@ def _fine(path: str, loaded: LoadedStudy, *, limit: int | None) -> str:
     notes = [render_diagnostics(loaded.notes, limit=limit, color=wants_colour())] if loaded.notes else []
     closing = closing_line(loaded.notes, shlex.quote(path), calls=estimate.calls)
     return "\n".join([*notes, *check_lines(loaded, estimate), closing])
+
+
+def estimate_entry(estimate: CallEstimate) -> dict[str, Any]:
+    """Return what a run will take; tokens are counts, costs US dollars, null where no price is known."""
+    return {
+        "dialogues": estimate.dialogues,
+        "recorded": estimate.recorded,
+        "calls": estimate.calls,
+        "tokens_in": _tokens(estimate.tokens_in),
+        "tokens_out": _tokens(estimate.tokens_out),
+        "cost_usd": _cost(estimate.cost_usd),
+        "unpriced": list(estimate.unpriced),
+        "endpoints": [_endpoint(endpoint) for endpoint in estimate.endpoints],
+        "assumption": estimate.assumption,
+    }
+
+
+def _endpoint(endpoint: EndpointCalls) -> dict[str, Any]:
+    return {
+        "name": endpoint.name,
+        "kind": "model" if endpoint.is_model else "application",
+        "calls": endpoint.calls,
+        "tokens_in": _tokens(endpoint.tokens_in),
+        "tokens_out": _tokens(endpoint.tokens_out),
+        "cost_usd": _cost(endpoint.cost_usd) if endpoint.cost_usd is not None else None,
+    }
+
+
+def _tokens(guess: Range) -> dict[str, int]:
+    return {"low": round(guess.low), "high": round(guess.high)}
+
+
+def _cost(guess: Range) -> dict[str, float]:
+    return {"low": round(guess.low, 6), "high": round(guess.high, 6)}
+
+
+@click.command()
+@study_argument
+@click.argument("name", default="")
+@permission_options
+@json_option
+def probe(study: str, name: str, *, as_json: bool) -> int:
+    """Call an application a few times and report faults of its behaviour.
+
+    About nine calls per application: a greeting, a word to remember, two
+    concurrent sessions, unusual and long prompts. It detects replies that are not
+    text or HTML, errors, timeouts, text of one session in another, and violations
+    of ARIA's dialogue interface. Without NAME it calls all live applications.
+    Exit code 2 means faults, 3 an application that cannot be reached.
+
+    \b
+    Examples
+      theodolite probe support
+      theodolite probe event blue --json
+    """  # noqa: D301 - click's mark for "keep these lines"
+    permit_paths(study)
+    loaded = load_study(study, environ=os.environ)
+    chosen = chosen_applications(loaded, name)
+    permit_run(loaded)
+    with redirect_stdout(sys.stderr):  # output of application code must not mix with the result
+        found = asyncio.run(_examined(loaded, chosen))
+    code = exit_code_of(found)
+    placed = _placed(loaded, found)
+    if as_json:
+        click.echo(faults_json(placed, exit_code=code, applications=[*map(_entry, found)]))
+    else:
+        click.echo(_screen(study, found, placed, code))
+    return code
+
+
+async def _examined(loaded: LoadedStudy, applications: Sequence[Application]) -> list[Examination]:
+    return [await examine_application(loaded, application, environ=os.environ) for application in applications]
+
+
+def _placed(loaded: LoadedStudy, found: Sequence[Examination]) -> tuple[LocatedDiagnostic, ...]:
+    file = Path(loaded.file).name
+    diagnostics = Diagnostics(first=file)
+    for examination in found:
+        line = loaded.line_of("applications", examination.name) or 0
+        for remark in examination.remarks:
+            message = f"`{examination.name}`: {remark.message.removeprefix(f'application `{examination.name}`: ')}"
+            diagnostics.add(LocatedDiagnostic(file=file, line=line, message=message, severity=remark.severity))
+    return diagnostics.in_order()
+
+
+def _screen(study: str, found: Sequence[Examination], placed: Sequence[LocatedDiagnostic], code: int) -> str:
+    width = max(len(examination.name) for examination in found) + 3
+    lines = []
+    for examination in found:
+        lines.append(f"{examination.name:<{width}}{_summary(examination)}")
+        if examination.network is not None:
+            lines.append(f"{'':<{width}}Network  {examination.network.text}")
+    calls = sum(examination.calls for examination in found)
+    if placed:
+        lines.append(render_diagnostics(placed, limit=None, color=wants_colour(), ending=f"{calls} calls were made."))
+    hints = dict.fromkeys(examination.hint for examination in found if examination.hint)
+    lines += [f"Try  {hint}" for hint in hints]
+    if not code:
+        lines.append(f"0 errors.   Next: theodolite run {study} --limit 3")
+    return "\n".join(lines)
+
+
+def _summary(examination: Examination) -> str:
+    if examination.unexamined:
+        return f"not examined: {examination.unexamined}"
+    n = sum(remark.severity is Severity.FAULT for remark in examination.remarks)
+    version = f", version {examination.version}" if examination.version else ""
+    outcome = f"{n} fault{'' if n == 1 else 's'}" if n else "fine"
+    calls = f"{examination.calls} call{'' if examination.calls == 1 else 's'}"
+    slowest = f", slowest {examination.slowest_s:.1f} s" if examination.slowest_s else ""
+    return f"{calls}{slowest}{version}: {outcome}"
+
+
+def _entry(examination: Examination) -> dict[str, object]:
+    return {
+        "name": examination.name,
+        "examined": not examination.unexamined,
+        "unexamined": examination.unexamined or None,
+        "calls": examination.calls,
+        "slowest_s": round(examination.slowest_s, 3),
+        "version": examination.version or None,
+        "network": None if examination.network is None else network_entry(examination.network),
+        "remarks": [{"severity": r.severity.value, "message": r.message} for r in examination.remarks],
+    }
+
+
+@click.command()
+@click.argument("folder", type=click.Path(file_okay=False))
+def schemas(folder: str) -> int:
+    """Write the JSON Schemas of study files and of written files to a folder.
+
+    An editor with a YAML language server completes and checks a study that
+    begins with a line like
+
+    \b
+      # yaml-language-server: $schema=schemas/study.schema.json
+
+    Those of results.json, compare.json, monitor.json and series.json tell programs what to expect.
+
+    \b
+    Example
+      theodolite schemas schemas
+    """  # noqa: D301 - click's mark for "keep these lines"
+    for path in write_schemas(Path(folder)):
+        click.echo(str(path))
+    return 0

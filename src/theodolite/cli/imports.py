@@ -1,4 +1,4 @@
-"""`theodolite import`: dialogues and labels from other tools join a study."""
+"""`theodolite import` and `theodolite export`: dialogues and labels from and for other tools."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ from pathlib import Path
 
 import click
 
-from theodolite.bootstrap.events import open_event
-from theodolite.bootstrap.exchange import import_labels, read_labels
-from theodolite.bootstrap.imported_dialogues import bring_looked, columns_for, look_into, stored_of
+from theodolite.bootstrap.events import bring_looked, columns_for, look_into, open_event, stored_of
+from theodolite.bootstrap.exchange import ExportForm, import_labels, read_labels, write_export
 from theodolite.bootstrap.study_context import StudyContext, open_study
-from theodolite.cli.arguments import json_option, study_argument
-from theodolite.cli.json_output import as_line
-from theodolite.cli.renamed import Group
-from theodolite.cli.terminal import width
+from theodolite.cli.main import Group
+from theodolite.cli.terminal import as_line, json_option, study_argument, width
 from theodolite.config.dialogue_imports import HOLDERS, BringColumns
 from theodolite.config.label_imports import ImportColumns, is_label_file, spelling_of
 from theodolite.config.threads import Voices, Ways
@@ -219,3 +216,78 @@ def _pairs(written: object) -> dict[str, str]:
         message = f"expected NAME=VALUE, got `{strange[0]}`"
         raise click.UsageError(message)
     return spelling_of(pairs)
+
+
+@click.command("export")
+@study_argument
+@click.option("--out", default="", metavar="FILE", help="Output file or folder; next to the study if left out.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice([one.value for one in ExportForm]),
+    default=ExportForm.CSV.value,
+    show_default=True,
+    metavar="FORMAT",
+    help="Format: csv, jsonl, parquet, chat, hugging-face, inspect, answers, answers-parquet, argilla, label-studio, "
+    "figures, figures-png, markdown or latex.",
+)
+@click.option("--guideline", default="", metavar="NAME", help="Export only this guideline and its dialogues.")
+@click.option(
+    "--include-text", is_flag=True, help="Include texts of sessions with people; needs a finished privacy review."
+)
+@json_option
+def export(study: str, *, out: str, form: str, guideline: str, include_text: bool, as_json: bool) -> int:
+    """Export the latest run: one row per dialogue, turn and label, with texts.
+
+    `csv`, `jsonl` and `parquet` write this table; its ids are those of report
+    and screens. `hugging-face` writes it with a card as a data set. `chat`
+    writes one dialogue a line as chat messages, and `inspect` one log for each
+    application, for Inspect View. `answers` and `answers-parquet` write
+    answers, codebook and schema without texts. `argilla` adds datasets for
+    `Dataset.from_disk`, and `label-studio` writes tasks and their
+    configuration; both contain blinded dialogues. `figures` draws the results
+    as SVG, `markdown` and `latex` write them as tables. People who label appear
+    as numbers. Parquet needs  pip install 'theodolite[parquet]', and PNG
+    pip install 'theodolite[png]'.
+
+    \b
+    Examples
+      theodolite export support
+      theodolite export support --format parquet --out labels.parquet
+      theodolite export support --format inspect --out logs
+      theodolite export support --format label-studio --out tasks.json
+      theodolite export support --format figures --out figures
+    """  # noqa: D301 - click's mark for "keep these lines"
+    context = open_study(study)
+    try:
+        chosen = ExportForm(form)
+        file, noun = _FILES[chosen]
+        path = Path(out) if out else context.loaded.folder / file
+        n = write_export(context, path, chosen, guideline=guideline, include_text=include_text)
+        if as_json:
+            click.echo(as_line({"exit_code": 0, "file": str(path), noun: n}))
+        else:
+            configuration = f" and {path.with_suffix('.xml')}" if chosen is ExportForm.LABEL_STUDIO else ""
+            click.echo(f"{n:,} {noun} in {path}{configuration}")
+        return 0
+    finally:
+        context.close()
+
+
+_FILES = {
+    ExportForm.CSV: ("export.csv", "rows"),
+    ExportForm.JSONL: ("export.jsonl", "rows"),
+    ExportForm.PARQUET: ("export.parquet", "rows"),
+    ExportForm.CHAT: ("export-chat.jsonl", "dialogues"),
+    ExportForm.HUGGING_FACE: ("export-hugging-face", "rows"),
+    ExportForm.INSPECT: ("export-inspect", "samples"),
+    ExportForm.ANSWERS: ("answers.zip", "answers"),
+    ExportForm.ANSWERS_PARQUET: ("answers-parquet.zip", "answers"),
+    ExportForm.ARGILLA: ("answers-argilla.zip", "answers"),
+    ExportForm.LABEL_STUDIO: ("tasks.json", "tasks"),
+    ExportForm.FIGURES: ("figures", "figures"),
+    ExportForm.FIGURES_PNG: ("figures", "figures"),
+    ExportForm.MARKDOWN: ("tables.md", "tables"),
+    ExportForm.LATEX: ("tables.tex", "tables"),
+}
+"""Name of the file and of what it counts, by format."""

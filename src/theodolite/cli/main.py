@@ -1,4 +1,4 @@
-"""The command line: one group that imports a command when it is called."""
+"""The command line: one group that imports a command when it is called, and former names."""
 
 from __future__ import annotations
 
@@ -12,44 +12,101 @@ from typing import Any, NoReturn
 
 import click
 
-from theodolite.cli.renamed import Group, explain_option
-from theodolite.domain.errors import InputError, NotFound, TheodoliteError
+from theodolite.domain.errors import InputError, NotFound, TheodoliteError, did_you_mean
 from theodolite.domain.text import printable
 from theodolite.execution.gc_tuning import WHILE_LOADING, reduced_gc
 
+RENAMED_COMMANDS = {
+    "assess": "`run --stage score`, `label --file`, `import labels` or `judge plan`",
+    "bring": "`import dialogues`",
+    "certify": "`judge validate`",
+    "check-application": "`probe`",
+    "measure": "`run --stage measure`",
+    "rehearse": "`dry-run`",
+    "test": "`run --stage test`",
+}
+"""Former name of a command to its present one."""
+
+RENAMED_OPTIONS = {
+    "--anew": "--new-run",
+    "--by": "--annotator",
+    "--first": "--limit",
+    "--held-by": "--tester-type",
+    "--left-out": "--ignore",
+    "--open": "--browser",
+    "--parallel": "--concurrency",
+    "--unfinished": "--partial",
+    "--ways": "--branches",
+}
+"""Former name of an option to its present one."""
+
+
+class Group(click.Group):
+    """A group that names the closest command, or the new name of a renamed one."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command of the arguments.
+
+        Raises:
+            click.UsageError: If there is no such command; names the closest one.
+        """
+        known = self.list_commands(ctx)
+        if args and args[0] not in known:
+            ctx.fail(f"there is no command `{args[0]}`{_command_advice(ctx, args[0], known)}")
+        return super().resolve_command(ctx, args)
+
+
+def explain_option(error: click.NoSuchOption) -> click.UsageError:
+    """Return an error with the new name of a renamed option, or the error itself."""
+    new = RENAMED_OPTIONS.get(error.option_name)
+    if new and error.ctx and any(new in parameter.opts for parameter in error.ctx.command.params):
+        return click.UsageError(f"option `{error.option_name}` is now `{new}`.", error.ctx)
+    return error
+
+
+def _command_advice(ctx: click.Context, name: str, known: list[str]) -> str:
+    if name in RENAMED_COMMANDS and name not in known:
+        return f"; use {RENAMED_COMMANDS[name]}"
+    if ctx.info_name == "import":
+        return f". To import labels, write  theodolite import labels {name} FILE"
+    return did_you_mean(name, known)
+
+
 COMMANDS = {
     "Start": {
-        "demo": ("run two example studies: no API key, no network", "theodolite.cli.demo"),
+        "demo": ("run two example studies: no API key, no network", "theodolite.cli.init"),
         "init": ("create a study from a template or from a data file", "theodolite.cli.init"),
         "check": ("validate a study; estimate calls, cost and hosts", "theodolite.cli.check"),
         "run": ("test, score, measure and report; resumes a stopped run", "theodolite.cli.run"),
     },
     "Results": {
         "report": ("write report.html and results.json of the latest run", "theodolite.cli.report"),
-        "show": ("print one dialogue with its annotations", "theodolite.cli.show"),
+        "show": ("print one dialogue with its annotations", "theodolite.cli.report"),
         "compare": ("compare two applications or runs: fixed, regressed", "theodolite.cli.compare"),
-        "monitor": ("monitor scores over time; exit code 1 on an alert", "theodolite.cli.monitor"),
-        "gate": ("check the gates of a study; exit code 1 if not met", "theodolite.cli.gate"),
-        "export": ("export dialogues and labels as a table, or for other tools", "theodolite.cli.export"),
+        "monitor": ("monitor scores over time; exit code 1 on an alert", "theodolite.cli.compare"),
+        "gate": ("check the gates of a study; exit code 1 if not met", "theodolite.cli.compare"),
+        "export": ("export dialogues and labels as a table, or for other tools", "theodolite.cli.imports"),
         "release": ("write an anonymised, signed bundle for the public", "theodolite.cli.release"),
         "verify": ("check a release bundle and score it again", "theodolite.cli.verify"),
     },
     "People": {
-        "label": ("label dialogues on a local page", "theodolite.cli.label"),
+        "label": ("label dialogues on a local page", "theodolite.cli.serve"),
         "serve": ("serve the web app to testers, annotators and organisers", "theodolite.cli.serve"),
-        "dry-run": ("let bots complete an event before people do", "theodolite.cli.dry_run"),
+        "dry-run": ("let bots complete an event before people do", "theodolite.cli.serve"),
     },
     "Data": {
         "import": ("import dialogues or labels from other tools", "theodolite.cli.imports"),
     },
     "Judges and trees": {
         "judge": ("validate a judge against human labels", "theodolite.cli.judge"),
-        "tree": ("show, recompute and compare measurement trees", "theodolite.cli.tree"),
+        "tree": ("show, recompute and compare measurement trees", "theodolite.cli.judge"),
     },
     "More": {
-        "status": ("print the status of a run", "theodolite.cli.status"),
-        "probe": ("test the conformance of an application", "theodolite.cli.probe"),
-        "schemas": ("write the JSON Schemas of study files for editors", "theodolite.cli.schemas"),
+        "status": ("print the status of a run", "theodolite.cli.run"),
+        "probe": ("test the conformance of an application", "theodolite.cli.check"),
+        "schemas": ("write the JSON Schemas of study files for editors", "theodolite.cli.check"),
     },
 }
 """Commands by group, each with its summary and its module."""
@@ -173,7 +230,7 @@ def _print_json_error(words: Sequence[str], error: BaseException, code: int) -> 
     """Print the error object of `--json` and return the exit code."""
     options = words[: words.index("--")] if "--" in words else words
     if "--json" in options:
-        from theodolite.cli.json_output import error_json
+        from theodolite.cli.terminal import error_json
 
         click.echo(error_json(error, exit_code=code))
     return code

@@ -17,8 +17,7 @@ from theodolite.bootstrap.releases import (
     write_release,
 )
 from theodolite.bootstrap.study_context import open_study
-from theodolite.cli.arguments import json_option, study_argument
-from theodolite.cli.json_output import as_line
+from theodolite.cli.terminal import as_line, json_option, study_argument
 from theodolite.config.permissions import workspace_for
 from theodolite.domain.errors import RunStopped
 from theodolite.domain.run import RunState

@@ -1,4 +1,4 @@
-"""`theodolite report`: the report of the latest run of a study."""
+"""`theodolite report` and `theodolite show`: the results of the latest run, and one dialogue."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from theodolite.bootstrap.study_context import open_study
-from theodolite.cli.arguments import json_option, out_option, study_argument
-from theodolite.cli.json_output import as_line
-from theodolite.cli.outcome import exit_code_for, present_results
+from theodolite.bootstrap.reports import WrittenFiles, dialogue_screen, summary_of, write_reports
+from theodolite.bootstrap.study_context import StudyContext, open_study
+from theodolite.cli.terminal import as_line, counts_of, json_option, out_option, speaks_unicode, study_argument, width
 from theodolite.config.series import is_series_file
 from theodolite.domain.errors import RunStopped
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.text import printable
 from theodolite.reporting.series.sides import deviations
+from theodolite.usecases.running import RunStatus
 
 if TYPE_CHECKING:
-    from theodolite.bootstrap.series_report import WrittenSeries
+    from theodolite.bootstrap.comparing import WrittenSeries
 
 
 @click.command()
@@ -60,7 +62,7 @@ def report(study: str, *, partial: bool, browser: bool, out: str | None, as_json
 
 
 def _report_series(path: str, *, partial: bool, browser: bool, out: str | None, as_json: bool) -> int:
-    from theodolite.bootstrap.series_report import write_series_report
+    from theodolite.bootstrap.comparing import write_series_report
 
     written = write_series_report(path, out=out, partial=partial)
     studies = written.results.studies
@@ -92,3 +94,78 @@ def _series_lines(written: WrittenSeries) -> Iterator[str]:
     for words in results.untested():
         yield f"Not tested     {words}"
     yield f"Open           {written.page}      Data  {written.data}"
+
+
+def present_results(
+    context: StudyContext,
+    *,
+    out: str | None,
+    as_json: bool,
+    exit_code: int,
+    status: RunStatus | None = None,
+    with_report: bool = True,
+    evidence: Evidence | None = None,
+    took_s: float | None = None,
+) -> WrittenFiles:
+    """Write results (and the report), show the summary or one JSON object, and return where the files are."""
+    evidence = context.evidence() if evidence is None else evidence
+    findings = context.findings(evidence)
+    written = write_reports(context, evidence, findings, out=out, with_report=with_report, took_s=took_s)
+    if written.replaced:
+        click.echo(
+            f"{written.results} held the results of study `{written.replaced}`, which are replaced;"
+            " `--out FOLDER` keeps the results of several studies apart",
+            err=True,
+        )
+    if as_json:
+        counts = counts_of(status) if status else {}
+        click.echo(as_line({"report": written.report, "results": written.results, "exit_code": exit_code, **counts}))
+    else:
+        text = summary_of(context, evidence, findings, written, width=width(), unicode=speaks_unicode(), took_s=took_s)
+        click.echo(printable(text))
+    return written
+
+
+def measure(context: StudyContext, *, out: str | None, as_json: bool) -> int:
+    """Measure the stored annotations of the latest run, write results.json and return the exit code."""
+    evidence = context.evidence()
+    code = exit_code_for(evidence)
+    present_results(context, out=out, as_json=as_json, exit_code=code, with_report=False, evidence=evidence)
+    return code
+
+
+def gates_code(context: StudyContext, evidence: Evidence) -> int:
+    """Return 1 if a gate of the study is not met or inconclusive, else 0."""
+    if not evidence.study.gates:
+        return 0
+    from theodolite.domain.gate import GateState, worst_of
+    from theodolite.reporting.queries.gates import gate_results
+
+    results = gate_results(evidence.study, context.findings(evidence))
+    return 0 if worst_of(results) is GateState.MET else 1
+
+
+def exit_code_for(evidence: Evidence) -> int:
+    """Return 3 if no dialogue has a label, so that a script does not take this for a rate of 0; else 0."""
+    return 0 if evidence.answers.is_labelled else 3
+
+
+@click.command()
+@study_argument
+@click.argument("dialogue")
+@click.option("--raw", is_flag=True, help="Also print prompts and raw replies of judges, and the cost of all calls.")
+def show(study: str, dialogue: str, *, raw: bool) -> int:
+    """Print one dialogue of the latest run, with its annotations.
+
+    DIALOGUE is what the screens call it, e.g. d001 or gpt4/v2-31.
+
+    \b
+    Example
+      theodolite show support d001
+    """  # noqa: D301 - click's mark for "keep these lines"
+    context = open_study(study)
+    try:
+        click.echo(dialogue_screen(context, dialogue, width=width(), raw=raw))
+        return 0
+    finally:
+        context.close()

@@ -1,22 +1,35 @@
-"""`theodolite run`: test, score, measure and report a study, or one stage of it."""
+"""`theodolite run` runs a study or one stage of it; `theodolite status` prints the status of a run."""
 
 from __future__ import annotations
 
 import click
 
 from theodolite.bootstrap.running import RunResult, slots_for
-from theodolite.bootstrap.study_context import StudyContext, open_study
-from theodolite.cli.arguments import cache_option, json_option, out_option, study_argument
-from theodolite.cli.endings import failures_text, nothing_text, stopped_text, waiting_text
-from theodolite.cli.json_output import as_line, counts_of
-from theodolite.cli.permission import permission_options, permit_paths, permit_run
-from theodolite.cli.running import progress_for, run_interactively
-from theodolite.cli.terminal import width
+from theodolite.bootstrap.study_context import StudyContext, look_at, open_study
+from theodolite.cli.running import (
+    failures_text,
+    nothing_text,
+    progress_for,
+    run_interactively,
+    stopped_text,
+    waiting_text,
+)
+from theodolite.cli.terminal import (
+    as_line,
+    cache_option,
+    counts_of,
+    json_option,
+    out_option,
+    permission_options,
+    permit_paths,
+    permit_run,
+    study_argument,
+    width,
+)
 from theodolite.domain.run import UnitKind, UnitState
 from theodolite.usecases.running import RunOptions, RunStatus
 
 NOT_FINISHED = 3
-
 
 STAGES = {
     "test": frozenset({UnitKind.SESSION}),
@@ -71,7 +84,7 @@ def run(
     context = open_study(study)
     try:
         if stage == "measure":
-            from theodolite.cli.outcome import measure
+            from theodolite.cli.report import measure
 
             return measure(context, out=out, as_json=as_json)
         permit_run(context.loaded)
@@ -119,7 +132,7 @@ def _kept(status: RunStatus) -> str:
 def _present(context: StudyContext, result: RunResult, *, out: str | None, as_json: bool, limit: int | None) -> int:
     """Print the results so far and return the exit code."""
     from theodolite.bootstrap.reports import first_screen
-    from theodolite.cli.outcome import gates_code, present_results
+    from theodolite.cli.report import gates_code, present_results
 
     status, evidence = result.status, context.evidence()
     succeeded = status.dialogues > 0 and (evidence.answers.is_labelled or not status.due)
@@ -167,3 +180,23 @@ def _print_stop(context: StudyContext, result: RunResult) -> None:
         path=context.path,
     )
     click.echo(text, err=True)
+
+
+@click.command()
+@study_argument
+@json_option
+def status(study: str, *, as_json: bool) -> int:
+    """Say where the latest run stands, while it goes on or after.
+
+    It only reads: the run is not disturbed, and nothing is brought up to date.
+
+    \b
+    Examples
+      theodolite status support
+      theodolite status support --json
+    """  # noqa: D301 - click's mark for "keep these lines"
+    from theodolite.reporting.terminal.status import status_document, status_text  # a run does not need them
+
+    seen = look_at(study)
+    click.echo(as_line({"exit_code": 0, **status_document(seen)}) if as_json else status_text(seen))
+    return 0

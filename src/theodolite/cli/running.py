@@ -1,23 +1,38 @@
-"""Runs a study at the terminal: endpoint checks, progress and Ctrl-C."""
+"""Runs a study at the terminal: endpoint checks, progress, Ctrl-C, and the text at the end."""
 
 from __future__ import annotations
 
 import asyncio
 import signal
 import sys
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext, redirect_stdout
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING
 
 import click
 
 from theodolite.bootstrap.running import RunResult, run_study
 from theodolite.bootstrap.study_context import StudyContext
-from theodolite.cli.endings import BY_USER
-from theodolite.cli.endpoint_check import check_endpoints_first
-from theodolite.cli.progress import PlainProgress
-from theodolite.cli.terminal import is_terminal
+from theodolite.cli.terminal import is_terminal, wants_colour, width
+from theodolite.domain.annotation import Annotation, Outcome
+from theodolite.domain.annotator import HandLabels, RecordedLabels
+from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.errors import RunStopped
+from theodolite.domain.run import Failure, Spending, UnitKind, UnitState
+from theodolite.domain.study import Budget
+from theodolite.domain.text import cost_text, dollars
 from theodolite.execution.clients import Clients
-from theodolite.ports.progress import Progress
-from theodolite.usecases.running import RunOptions
+from theodolite.ports.application import EndpointCheck
+from theodolite.ports.progress import Clock, Progress
+from theodolite.usecases.running import RunOptions, RunStatus, check_endpoints
+
+if TYPE_CHECKING:
+    from theodolite.domain.evidence import Evidence
+
 
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 """Signals that stop a run: Ctrl-C, and `kill` from a shell, a container or a scheduler."""
@@ -51,8 +66,6 @@ def progress_for(context: StudyContext, *, quiet: bool) -> Progress:
     """Return progress bars on a terminal, else plain log lines."""
     if quiet or not is_terminal():
         return PlainProgress(context.clock, quiet=quiet)
-    from theodolite.cli.bars import BarProgress  # rich is slow to import
-
     return BarProgress(context.clock)
 
 
@@ -68,3 +81,444 @@ def _stop_on_signals(clients: Clients) -> None:
 
     for signal_number in _STOP_SIGNALS:
         loop.add_signal_handler(signal_number, stop)
+
+
+_FEWEST, _ENOUGH, _REACH = 3, 100, 10
+"""Units by which the time left is told at least, and in any case (counts); units to which one may stand.
+
+Those that end first say little of many that were begun together and end soon after them.
+"""
+
+_EVERY_S = 10.0
+
+_UNITS = ((1_000_000, "M"), (1_000, "k"))
+
+
+@dataclass(slots=True)
+class _ProgressTally:
+    """Counts of one kind of unit."""
+
+    total: int = 0
+    done: int = 0
+    failed: int = 0
+    unparseable: int = 0
+
+
+@dataclass(slots=True)
+class Counts:
+    """What a run has done so far, and how fast."""
+
+    clock: Clock
+    sessions: _ProgressTally = field(default_factory=_ProgressTally)
+    annotations: _ProgressTally = field(default_factory=_ProgressTally)
+    total: Spending = field(default_factory=Spending)
+    before: Spending | None = None
+    started_s: float = 0.0
+    done_before: int = 0
+
+    def begin(self, *, sessions: int, annotations: int, done: int, annotated: int) -> None:
+        """Learn how much there is to do; counts."""
+        self.sessions = _ProgressTally(total=sessions, done=done)
+        self.annotations = _ProgressTally(total=annotations, done=annotated)
+        self.done_before = done + annotated
+        self.started_s = self.clock.monotonic_s()
+
+    def session(self, result: Dialogue | Failure) -> None:
+        """Count a session."""
+        self.sessions.done += 1
+        self.sessions.failed += isinstance(result, Failure)
+
+    def annotation(self, result: Annotation | Failure) -> None:
+        """Count an annotation."""
+        self.annotations.done += 1
+        if isinstance(result, Failure):
+            self.annotations.failed += 1
+        elif any(answer.outcome is Outcome.UNPARSEABLE for answer in result.answers):
+            self.annotations.unparseable += 1
+
+    def over(self, *, sessions: int, annotations: int) -> None:
+        """Learn how many units are over, whichever process did them; counts."""
+        # What is stored may be a moment behind what was told.
+        self.sessions.done = max(self.sessions.done, sessions)
+        self.annotations.done = max(self.annotations.done, annotations)
+
+    def spent(self, total: Spending) -> None:
+        """Learn what has been spent."""
+        if self.before is None:
+            self.before = total
+        self.total = total
+
+    @property
+    def done_earlier(self) -> str:
+        """What earlier sittings or runs brought, in a sentence; empty where nothing did. Asked at the beginning."""
+        if not self.done_before:
+            return ""
+        parts = [f"{self.sessions.done:,} of {self.sessions.total:,} dialogues"]
+        if self.annotations.total:
+            parts.append(f"{self.annotations.done:,} of {self.annotations.total:,} annotations")
+        rest = self.sessions.total + self.annotations.total - self.done_before
+        return f"Already complete: {', '.join(parts)}; {'running the rest' if rest else 'nothing to run'}."
+
+    @property
+    def calls_per_s(self) -> float:
+        """Calls of this sitting a second."""
+        elapsed = self.clock.monotonic_s() - self.started_s
+        calls = self.total.calls - (self.before.calls if self.before else 0)
+        return calls / elapsed if elapsed > 0 else 0.0
+
+    @property
+    def left(self) -> str:
+        """Time left, e.g. `0:14 left`; empty while nobody can tell."""
+        over = self.sessions.done + self.annotations.done
+        fresh = over - self.done_before
+        to_do = self.sessions.total + self.annotations.total - over
+        if to_do <= 0 or fresh < max(_FEWEST, min(to_do / _REACH, _ENOUGH)):
+            return ""
+        seconds = int((self.clock.monotonic_s() - self.started_s) / fresh * to_do)
+        return f"{seconds // 60}:{seconds % 60:02d} left"
+
+    @property
+    def money(self) -> str:
+        """What the run has cost, e.g. `$0.61`; empty where no price is known."""
+        if self.total.unpriced_calls and not self.total.cost_microusd:
+            return ""
+        return cost_text(self.total.cost_microusd)
+
+    @property
+    def tokens(self) -> str:
+        """What was read and written, e.g. `12.3k tokens`; empty where nobody counts them."""
+        n = self.total.tokens
+        if not n:
+            return ""
+        few = next((f"{n / unit:.1f}{sign}" for unit, sign in _UNITS if n >= unit), f"{n}")
+        return f"{few} tokens"
+
+    def words(self, tally: _ProgressTally, *, of_sessions: bool) -> str:
+        """Return what stands behind a bar."""
+        parts = [f"{tally.done:,}/{tally.total:,}"]
+        if not of_sessions:
+            parts.append(f"{tally.unparseable:,} unparseable")
+        if tally.failed or of_sessions:
+            parts.append(f"{tally.failed:,} failed")
+        if of_sessions:
+            parts += [f"{self.calls_per_s:.1f} calls/s", self.money, self.left]
+        # Where room is: behind the bar of assessment, or of the only one there is.
+        if not of_sessions or not self.annotations.total:
+            parts.append(self.tokens)
+        return "  ".join(part for part in parts if part)
+
+
+class PlainProgress:
+    """Writes one line every ten seconds, for logs; `quiet` keeps standard output free for JSON."""
+
+    def __init__(self, clock: Clock, *, quiet: bool = False) -> None:
+        self._quiet = quiet
+        self._clock = clock
+        self._counts = Counts(clock)
+        self._last_s = 0.0
+
+    def begin(self, *, sessions: int, annotations: int, done: int, annotated: int) -> None:
+        """Learn how much there is to do; counts."""
+        self._counts.begin(sessions=sessions, annotations=annotations, done=done, annotated=annotated)
+        self._last_s = self._clock.monotonic_s()
+        if self._counts.done_earlier:
+            click.echo(self._counts.done_earlier, err=self._quiet)
+
+    def session(self, result: Dialogue | Failure) -> None:
+        """Count a session."""
+        self._counts.session(result)
+        self._maybe_write()
+
+    def annotation(self, result: Annotation | Failure) -> None:
+        """Count an annotation."""
+        self._counts.annotation(result)
+        self._maybe_write()
+
+    def over(self, *, sessions: int, annotations: int) -> None:
+        """Learn how many units are over, whichever process did them; counts."""
+        self._counts.over(sessions=sessions, annotations=annotations)
+
+    def spent(self, total: Spending) -> None:
+        """Learn what has been spent."""
+        self._counts.spent(total)
+        self._maybe_write()
+
+    def end(self) -> None:
+        """Write nothing more: the summary follows."""
+
+    def _maybe_write(self) -> None:
+        if self._clock.monotonic_s() - self._last_s >= _EVERY_S:
+            self._last_s = self._clock.monotonic_s()
+            counts = self._counts
+            test = counts.words(counts.sessions, of_sessions=True)
+            assess = counts.words(counts.annotations, of_sessions=False)
+            click.echo(f"test {test}; assess {assess}", err=self._quiet)
+
+
+_DRAWN_EVERY_S = 0.125
+
+_WIDEST, _NARROWEST = 20, 1
+
+_NAME = 9
+
+
+class BarProgress:
+    """Draws one bar for testing and one for assessment."""
+
+    def __init__(self, clock: Clock) -> None:
+        from rich.console import Console  # slow to import, and of no use without a terminal
+        from rich.progress import BarColumn, TaskID, TextColumn
+        from rich.progress import Progress as Bars
+        from rich.table import Column
+
+        self._clock = clock
+        self._counts = Counts(clock)
+        self._drawn_s = 0.0
+        console = Console(no_color=not wants_colour(), highlight=False)
+        # Plain letters' own colour: red and green would look like verdicts.
+        self._bar = BarColumn(bar_width=_WIDEST, style="dim", complete_style="bold", finished_style="bold")
+        name = TextColumn("  {task.description:<7}", table_column=Column(no_wrap=True, min_width=_NAME))
+        columns = (name, self._bar, TextColumn("{task.fields[words]}"))
+        self._bars = Bars(*columns, console=console, refresh_per_second=8)
+        self._test = TaskID(0)
+        self._assess = TaskID(0)
+
+    def begin(self, *, sessions: int, annotations: int, done: int, annotated: int) -> None:
+        """Draw the bars as they stand; counts."""
+        self._counts.begin(sessions=sessions, annotations=annotations, done=done, annotated=annotated)
+        if self._counts.done_earlier:
+            self._bars.console.print(self._counts.done_earlier)
+        self._test = self._bars.add_task("test", total=sessions, completed=done, words="")
+        self._assess = self._bars.add_task("assess", total=annotations, completed=annotated, words="")
+        self._draw()
+        self._bars.start()
+
+    def session(self, result: Dialogue | Failure) -> None:
+        """Count a session."""
+        self._counts.session(result)
+        self._maybe_draw()
+
+    def annotation(self, result: Annotation | Failure) -> None:
+        """Count an annotation."""
+        self._counts.annotation(result)
+        self._maybe_draw()
+
+    def over(self, *, sessions: int, annotations: int) -> None:
+        """Learn how many units are over, whichever process did them; counts."""
+        self._counts.over(sessions=sessions, annotations=annotations)
+
+    def spent(self, total: Spending) -> None:
+        """Learn what has been spent."""
+        self._counts.spent(total)
+        self._maybe_draw()
+
+    def end(self) -> None:
+        """Leave the bars as they stand."""
+        self._draw()
+        self._bars.stop()
+
+    def _maybe_draw(self) -> None:
+        """Draw at most eight times a second: nobody reads faster, and a run may end a thousand units in one."""
+        if self._clock.monotonic_s() - self._drawn_s >= _DRAWN_EVERY_S:
+            self._draw()
+
+    def _draw(self) -> None:
+        self._drawn_s = self._clock.monotonic_s()
+        counts = self._counts
+        test, assess = counts.sessions, counts.annotations
+        tested, assessed = counts.words(test, of_sessions=True), counts.words(assess, of_sessions=False)
+        # The words go first: a narrow terminal has a shorter bar.
+        room = self._bars.console.width - _NAME - max(len(tested), len(assessed)) - 2
+        self._bar.bar_width = max(_NARROWEST, min(_WIDEST, room))
+        self._bars.update(self._test, completed=test.done, words=tested)
+        self._bars.update(self._assess, completed=assess.done, words=assessed)
+
+
+BY_USER = "stopped by you"
+"""Reason of a stop that the user asked for."""
+
+_WIDTH = 80
+
+
+def stopped_text(status: RunStatus, *, spent: Spending, budget: Budget, at: datetime, command: str, path: str) -> str:
+    """Return what to say when a run stopped before its plan was done."""
+    if status.stopped == BY_USER:
+        kept = f"{_n(status.dialogues, 'dialogue')} and {_n(status.annotated, 'annotation')} are saved"
+        begun = "".join(f"\n{line}" for line in _paragraph(_begun(status, spent)))
+        return f"Stopped. {kept}. Run the same command to resume.{begun}"
+    kept = f"{status.dialogues:,} of {status.planned:,} dialogues, {status.annotated:,} of {status.due:,} annotations"
+    remedy = f"{status.remedy}, then  " if status.remedy else ""
+    lines = [
+        *_paragraph(f"Stopped at {at.astimezone():%H:%M:%S}: {status.stopped}."),
+        f"  Saved   {kept}; no call is repeated",
+        *(f"          {line}" for line in _paragraph(_begun(status, spent))),
+        f"  Cost    {spent_text(spent, budget)}",
+        f"  Resume  {remedy}{command}",
+        f"  Report  theodolite report {path} --partial",
+    ]
+    return "\n".join(lines)
+
+
+def _begun(status: RunStatus, spent: Spending) -> str:
+    """Return a note that partial dialogues are saved; empty once a dialogue is complete."""
+    is_in_mid_dialogue = spent.calls and not status.dialogues
+    return "Every turn of the unfinished dialogues is saved, too." if is_in_mid_dialogue else ""
+
+
+def spent_text(spent: Spending, budget: Budget) -> str:
+    """Return cost and number of calls, with the budget."""
+    limit = f" of {dollars(budget.usd)}" if budget.usd is not None else ""
+    unpriced = f", {spent.unpriced_calls:,} with unknown price" if spent.unpriced_calls else ""
+    return f"{cost_text(spent.cost_microusd)}{limit}, {_n(spent.calls, 'call')}{unpriced}"
+
+
+def waiting_text(status: RunStatus, command: str) -> str:
+    """Return the message for a run that another process continues, or whose units wait for a retry."""
+    kept = f"{status.dialogues:,} of {status.planned:,} dialogues are complete"
+    return f"Not finished: {kept}; another process works on the rest.\nResume  {command}"
+
+
+def failures_text(status: RunStatus, path: str) -> str:
+    """Return the last line of a run with failed units; empty if none failed."""
+    counts = ((status.sessions, "dialogue"), (status.annotations, "annotation"))
+    failed = [_n(states[UnitState.FAILED], noun) for states, noun in counts if states.get(UnitState.FAILED)]
+    if not failed:
+        return ""
+    return f"Failed: {' and '.join(failed)}. Retry:  theodolite run {path} --retry-failed"
+
+
+def nothing_text(status: RunStatus, evidence: Evidence, path: str) -> str:
+    """Return the message for a run without any dialogue or annotation, with the next step for the study at `path`."""
+    if not status.planned:
+        words = (
+            "All sessions of this study need human testers, and none has taken place yet: there is nothing to measure."
+        )
+        return "\n".join([*_paragraph(words), f"  Testers join through  theodolite serve {path}"])
+    what = "annotation" if status.dialogues else "dialogue"
+    lines = _paragraph(f"No {what} succeeded, so there is nothing to measure: the rate is undefined, not 0.")
+    causes, unreadable = tuple(_causes(evidence.archive.failures())), tuple(_unreadable(evidence.archive.annotations()))
+    lines += [line for cause in (*causes, *unreadable) for line in _paragraph(cause)]
+    if causes:
+        lines.append("  Fix the cause, then run again with  --retry-failed")
+    elif unreadable:
+        lines += [line for advice in _advice(evidence) for line in _paragraph(advice)]
+    else:
+        lines.append("  Run the same command to resume.")
+    return "\n".join(lines)
+
+
+def _advice(evidence: Evidence) -> Iterator[str]:
+    """Yield what to do about unreadable labels, once per source of labels."""
+    known = {annotator.name: annotator.labelling for annotator in evidence.study.annotators}
+    came = [known.get(name) for name in dict.fromkeys(one.annotator for one in evidence.archive.annotations())]
+    recorded = [labelling for labelling in came if isinstance(labelling, RecordedLabels)]
+    if recorded:
+        columns = ", ".join(f"`{labelling.column}`" for labelling in recorded)
+        yield f"  Map the values of {columns} to labels with `spelling`, then run again."
+    if any(isinstance(labelling, HandLabels) for labelling in came):
+        yield "  Export the answers, replace values outside the scale and import the file again."
+    if len(recorded) < len(came) and not all(isinstance(one, RecordedLabels | HandLabels) for one in came):
+        yield "  Change the model or the prompt of the judge, then run again: the dialogues are saved."
+
+
+def _causes(failures: Iterable[Failure]) -> Iterator[str]:
+    """Yield one line per source, endpoint and kind of failure, most frequent first."""
+    examples: dict[tuple[str, str, str], Failure] = {}
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for failure in failures:
+        cause = (failure.party.value, failure.endpoint, failure.kind.value)
+        examples.setdefault(cause, failure)
+        counts[cause] += 1
+    for cause, n in counts.most_common():
+        party, endpoint, kind = cause
+        example = examples[cause]
+        yield f"  {n:,} x {party} `{endpoint}` {kind}, e.g. {example.label}: {example.message}"
+
+
+def _unreadable(annotations: Iterable[Annotation]) -> Iterator[str]:
+    """Yield one line per annotator and outcome without label, with an example reply."""
+    raws: dict[tuple[str, Outcome], str] = {}
+    counts: Counter[tuple[str, Outcome]] = Counter()
+    for annotation in annotations:
+        for answer in annotation.answers:
+            counts[annotation.annotator, answer.outcome] += 1
+            raws.setdefault((annotation.annotator, answer.outcome), answer.raw)
+    for (annotator, outcome), n in counts.most_common():
+        raw = raws[annotator, outcome]
+        said = f'. Reply: "{textwrap.shorten(raw, 200, placeholder=" ...")}"' if raw else ""
+        yield f"  {n:,} x `{annotator}` {outcome.value}{said}"
+
+
+def _paragraph(text: str) -> list[str]:
+    """Wrap text for a terminal; continuation lines keep the indentation."""
+    indent = "    " if text.startswith(" ") else ""
+    return textwrap.wrap(text, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+def _n(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+_PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
+
+
+async def check_endpoints_first(
+    context: StudyContext, clients: Clients, kinds: frozenset[UnitKind], *, quiet: bool
+) -> None:
+    """Ask each endpoint that these kinds of work need once.
+
+    Raises:
+        RunStopped: If one of them cannot be used; the text says which and what to try.
+    """
+    checks = [
+        check for check in await check_endpoints(context.endpoints(clients, kinds)) if check.host or not check.alive
+    ]
+    dead = [check for check in checks if not check.alive]
+    if dead:
+        raise RunStopped(_not_started(context, checks, dead))
+    if checks and not quiet:
+        said = ", ".join(f"{check.name} {_short(check)}" for check in checks)
+        click.echo(textwrap.fill(f"Checking endpoints: {said}", width(), subsequent_indent="  "))
+
+
+def _short(check: EndpointCheck) -> str:
+    return check.answer.split(", answers as")[0].replace(", ", " ")
+
+
+def _not_started(context: StudyContext, checks: list[EndpointCheck], dead: list[EndpointCheck]) -> str:
+    name_width = max(len(check.name) for check in checks) + 3
+    host_width = max(len(check.host) for check in checks) + 3
+    lines = ["Checking endpoints ..."]
+    for check in checks:
+        place = context.place_of(check.name)
+        where = f", {place}" if place and not check.alive else ""
+        lines += _row(f"  {check.name:<{name_width}}{check.host:<{host_width}}", check.answer + where)
+    for check in dead:
+        lines += _endpoint_advice(context.users_of(check.name), check)
+    if any(not check.reached for check in dead):
+        lines += _on_proxies(context.environ)
+    spent = sum((check.spent for check in checks if check.reached), start=Spending())
+    calls = f"{spent.calls} call{'' if spent.calls == 1 else 's'}"
+    lines.append(f"Nothing recorded; {calls} made ({cost_text(spent.cost_microusd)}).")
+    return "\n".join(lines)
+
+
+def _row(start: str, words: str) -> list[str]:
+    wrapped = textwrap.wrap(words, max(20, _WIDTH - len(start)), break_long_words=False, break_on_hyphens=False)
+    rest = (" " * len(start) + line for line in wrapped[1:])
+    return [start + (wrapped[0] if wrapped else ""), *rest]
+
+
+def _on_proxies(environ: Mapping[str, str]) -> list[str]:
+    """Name the proxy variable that is set: it may be the reason why nobody was reached."""
+    for name in _PROXIES:
+        if environ.get(name) or environ.get(name.lower()):
+            return [f"  `{name}` is set: calls go through that proxy, except to hosts in `NO_PROXY` and this machine."]
+    return []
+
+
+def _endpoint_advice(users: str, check: EndpointCheck) -> list[str]:
+    if not check.hint:
+        return [f"Not started: {users} cannot be used."]
+    words = "cannot be used. Try" if check.reached else "cannot be reached. Start it, or try"
+    return [f"Not started: {users} {words}", f"  {check.hint}"]

@@ -7,8 +7,7 @@ from pathlib import Path
 import click
 
 from theodolite.bootstrap.releases import verify_release
-from theodolite.cli.arguments import json_option
-from theodolite.cli.json_output import as_line
+from theodolite.cli.terminal import as_line, json_option
 
 
 @click.command()

@@ -123,7 +123,7 @@ class OneLabel:
         subject: What gives one label, for messages.
     """
 
-    entry: Entry[Any]
+    entry: Entry[Spec]
     keys: tuple[str, ...]
     question: str
     subject: str
@@ -148,7 +148,7 @@ def answered_question(label: OneLabel, guideline: Guideline, context: LoadContex
     return None if name else guideline.question
 
 
-def _check_one_question(entry: Entry[Any], subject: str, guideline: Guideline, context: LoadContext) -> None:
+def _check_one_question(entry: Entry[Spec], subject: str, guideline: Guideline, context: LoadContext) -> None:
     """Add a fault where one label would have to answer several questions: all but one would stay without an answer."""
     names = [question.name for question in guideline.instrument.questions]
     if len(names) > 1:
@@ -183,7 +183,7 @@ def _own_spelling(
 
 
 def check_spelling(
-    entry: Entry[Any], spelling: Mapping[str, str], guidelines: Sequence[Guideline], context: LoadContext
+    entry: Entry[Spec], spelling: Mapping[str, str], guidelines: Sequence[Guideline], context: LoadContext
 ) -> None:
     """Add a fault for every spelling that stands for no label of any guideline."""
     labels = tuple(
@@ -230,7 +230,7 @@ class LabelColumn:
         at_turns: Whether it holds a label of each turn, and not one of the dialogue.
     """
 
-    entry: Entry[Any]
+    entry: Entry[Spec]
     column: str
     spelling: Mapping[str, str]
     scale: Scale | None = None

@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias, TypeGuard
 
 from pydantic import Discriminator, Field, Tag
 
@@ -29,7 +29,7 @@ from theodolite.config.connections import (
 from theodolite.config.load_context import Entry, LoadContext
 from theodolite.config.recordings import RecordedSpec
 from theodolite.config.required_access import foreign_module
-from theodolite.config.validation import KIND, Filled, form_of, variables, without_empty
+from theodolite.config.validation import KIND, Filled, Spec, form_of, variables, without_empty
 from theodolite.domain.application import (
     ARIA_SLOTS,
     Application,
@@ -106,11 +106,10 @@ class AriaSpec(CodeSpec):
 
 _TARGET = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
-
 _FILE_TARGET = re.compile(r"[^:]+\.py:[A-Za-z_]\w*")
 
 
-def python_to_domain(entry: Entry[Any], spec: PythonSpec, context: LoadContext) -> PythonCallable:
+def python_to_domain(entry: Entry[Spec], spec: PythonSpec, context: LoadContext) -> PythonCallable:
     """Return the function of an application of kind `python`."""
     check_target(entry, "call", spec.call, "function", context)
     return PythonCallable(
@@ -123,7 +122,7 @@ def python_to_domain(entry: Entry[Any], spec: PythonSpec, context: LoadContext) 
 
 
 def aria_to_domain(
-    entry: Entry[Any], spec: AriaSpec, context: LoadContext, environ: Mapping[str, str] | None
+    entry: Entry[Spec], spec: AriaSpec, context: LoadContext, environ: Mapping[str, str] | None
 ) -> AriaClass:
     """Return the class of an application of kind `aria`."""
     check_target(entry, "class", spec.target, "Class", context)
@@ -147,11 +146,10 @@ def aria_to_domain(
 
 
 INIT_SLOTS = ("auth",)
-
 """What the templates of a constructor's arguments may name."""
 
 
-def runtime_of(entry: Entry[Any], spec: CodeSpec, context: LoadContext) -> Runtime:
+def runtime_of(entry: Entry[Spec], spec: CodeSpec, context: LoadContext) -> Runtime:
     """Return how an application's processes are set up; adds faults where that cannot be."""
     path = context.find(spec.requirements) if spec.requirements else context.folder
     if not isinstance(path, Path):
@@ -181,7 +179,7 @@ def runtime_with(spec: CodeSpec, *, python: str, requirements: str = "") -> Runt
     )
 
 
-def _interpreter(entry: Entry[Any], python: str, context: LoadContext) -> str:
+def _interpreter(entry: Entry[Spec], python: str, context: LoadContext) -> str:
     """Return the path of the interpreter that a study names, a program or a virtual environment's folder."""
     if not python:
         return ""
@@ -222,7 +220,7 @@ def _is_script(program: Path) -> bool:
         return file.read(2) == b"#!"
 
 
-def check_target(entry: Entry[Any], key: str, target: str, form: str, context: LoadContext) -> None:
+def check_target(entry: Entry[Spec], key: str, target: str, form: str, context: LoadContext) -> None:
     """Add what is wrong with the name of a function or class."""
     if _FILE_TARGET.fullmatch(target):
         name = target.rpartition(":")[0]
@@ -243,14 +241,14 @@ def check_target(entry: Entry[Any], key: str, target: str, form: str, context: L
         context.diagnostics.add(entry.fault(key, message=message))
 
 
-def code_hash(entry: Entry[Any], key: str, target: str, form: str, context: LoadContext) -> str:
+def code_hash(entry: Entry[Spec], key: str, target: str, form: str, context: LoadContext) -> str:
     """Return the hash of the file that a target names; empty where it names a module."""
     check_target(entry, key, target, form, context)
     path = context.find(target.rpartition(":")[0]) if _FILE_TARGET.fullmatch(target) else None
     return hashlib.sha256(context.bytes_of(path)).hexdigest() if isinstance(path, Path) else ""
 
 
-def _check_code(entry: Entry[Any], key: str, target: str, form: str, context: LoadContext) -> None:
+def _check_code(entry: Entry[Spec], key: str, target: str, form: str, context: LoadContext) -> None:
     """Add what is wrong with a function or class that cannot be had, if anybody asks for that."""
     if not context.looks_at_code:
         return
@@ -327,12 +325,11 @@ AnyApplication: TypeAlias = Annotated[
     | Annotated[AriaSpec, Tag(KIND + "aria")],
     Discriminator(_kind_of),
 ]
-
 """One application of any kind."""
 
 
 def application_to_domain(
-    entry: Entry[Any],
+    entry: Entry[ApplicationSpec],
     context: LoadContext,
     *,
     models: tuple[str, ...],
@@ -353,7 +350,7 @@ def application_to_domain(
     if isinstance(spec, PromptedModelSpec):
         connection = _prompted(entry, spec, context, models)
     elif isinstance(spec, HttpSpec):
-        settings = network_settings(entry, context, environ, network)
+        settings = network_settings(entry, spec.connection, context, environ, network)
         connection = replace(http_to_domain(entry, spec, context, environ), network=settings)
     elif isinstance(spec, PythonSpec):
         connection = python_to_domain(entry, spec, context)
@@ -362,13 +359,13 @@ def application_to_domain(
     return None if connection is None else named(entry, entry.name, connection)
 
 
-def is_recorded(entry: Entry[Any]) -> bool:
+def is_recorded(entry: Entry[Spec]) -> TypeGuard[Entry[RecordedSpec]]:
     """Tell whether an application's replies come from a file."""
     return isinstance(entry.spec, RecordedSpec)
 
 
 def _prompted(
-    entry: Entry[Any], spec: PromptedModelSpec, context: LoadContext, models: tuple[str, ...]
+    entry: Entry[Spec], spec: PromptedModelSpec, context: LoadContext, models: tuple[str, ...]
 ) -> PromptedModel:
     if spec.model not in models:
         words = f"application `{entry.name}` names a model `{spec.model}` that the study does not have"
@@ -419,5 +416,4 @@ Network: TypeAlias = Annotated[
     Annotated[Literal["none"], Tag(KIND + "text")] | Annotated[list[Filled], Tag(KIND + "list")],
     Discriminator(form_of),
 ]
-
 """No host, or a list of hosts."""

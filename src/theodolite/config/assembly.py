@@ -28,11 +28,13 @@ from theodolite.config.events import annotation_to_domain, event_to_domain, leve
 from theodolite.config.guidelines import GuidelineRegistry, guidelines_from_domain
 from theodolite.config.instruments import (
     Instruments,
+    QuestionnaireSpec,
     SchemaSet,
     instruments_to_domain,
     questionnaires_from_domain,
     read_schemas,
     schemas_from_domain,
+    written_questionnaires,
 )
 from theodolite.config.judges import (
     corrections_from_domain,
@@ -40,13 +42,14 @@ from theodolite.config.judges import (
     judges_from_domain,
     judges_to_domain,
 )
-from theodolite.config.load_context import TRANSLATIONS, Entry, LoadContext, Pack, dropped, is_broken, section
+from theodolite.config.load_context import TRANSLATIONS, Entry, LoadContext, dropped, is_broken, section
 from theodolite.config.models import model_from_domain, model_to_domain, price_book
 from theodolite.config.permissions import RefusedPath
 from theodolite.config.personas import check_meetings, persona_group_from_domain, persona_group_to_domain
 from theodolite.config.recordings import joined, recorded_to_domain
 from theodolite.config.scenarios import ScenarioSpec, red_teaming_of, scenario_from_domain, scenario_to_domain
 from theodolite.config.series import (
+    RiskSpec,
     SeriesSpec,
     check_taxonomies,
     note_deviations,
@@ -56,7 +59,7 @@ from theodolite.config.series import (
     series_to_domain,
     topics_to_domain,
 )
-from theodolite.config.study import StudySpec, gates_to_domain, read_packs
+from theodolite.config.study import Pack, StudySpec, gates_to_domain, read_packs
 from theodolite.config.validation import Spec, as_list, validated, without_empty
 from theodolite.config.yaml_source import LocatedDiagnostic, read_yaml
 from theodolite.domain.annotation import AnnotatorKind
@@ -71,7 +74,7 @@ from theodolite.domain.text import is_tag
 if TYPE_CHECKING:
     from theodolite.domain.event import AnnotationProcess, Event, LevelPlan
     from theodolite.domain.live import RecordedDialogue
-    from theodolite.domain.study_parts import CorrectionChoice, Risk
+    from theodolite.domain.study_parts import CorrectionChoice, Risk, SensitiveTopic
     from theodolite.domain.tree import TreeDesign
 
 S = TypeVar("S", bound=Spec)
@@ -91,13 +94,13 @@ def study_to_domain(
         environ: The environment, to see which keys are there.
     """
     pack = read_packs(entry, context)
-    series, series_entry = series_to_domain(entry, context)
-    models, names = _models(entry, context, environ, network := network_settings(entry, context, environ))
+    series, series_entry = series_to_domain(entry, entry.spec.series, context)
+    models, names, network = _models(entry, context, environ)
     risks = _risks(entry, pack, context)
     parts = _tested(entry, pack, context, names, risks=risks, environ=environ, network=network)
-    schema_set = read_schemas(entry, pack, context)
+    schema_set = read_schemas(entry, entry.spec, pack.schemas, context, default=pack.schema)
     registry = _read_labels(parts, pack, schema_set, context, names)
-    instruments = instruments_to_domain(parts, pack, schema_set, registry, context)
+    instruments = instruments_to_domain(_questionnaires(parts, pack, context), schema_set, registry, context)
     crosschecks.check_everything(parts, registry, context, models)
     spec, guidelines = entry.spec, _guidelines(parts, pack, registry)
     levels, annotation, event = _people(entry, pack, context)
@@ -114,7 +117,7 @@ def study_to_domain(
         annotators=tuple(parts.annotators),
         reference=parts.reference,
         groups=tuple(spec.groups),
-        risks=risks_to_domain(risks, parts, pack, guidelines, instruments.questionnaires, context),
+        risks=risks_to_domain(risks, _risk_entries(entry, pack), guidelines, instruments.questionnaires, context),
         sampling=Sampling(seed=spec.sampling.seed, dialogues=spec.sampling.dialogues, repeats=spec.sampling.repeats),
         budget=Budget(usd=spec.budget.usd, tokens=spec.budget.tokens, calls=spec.budget.calls),
         pack=", ".join(as_list(spec.pack)),
@@ -128,7 +131,7 @@ def study_to_domain(
         annotator_attributes=annotator_attributes_of(entry.spec.annotators),
         preregistered=preregistered(series_entry, series, context),
     )
-    whole = replace(study, topics=topics_to_domain(parts, pack, context), gates=gates_to_domain(entry, study, context))
+    whole = replace(study, topics=_topics(parts, pack, context), gates=gates_to_domain(entry, study, context))
     return in_languages(_noted(whole, entry, series_entry, context), entry, context), _dialogues(parts)
 
 
@@ -146,19 +149,26 @@ def _label_columns(parts: StudyParts) -> tuple[str, ...]:
 
 
 def _models(
-    entry: Entry[StudySpec], context: LoadContext, environ: Mapping[str, str] | None, network: NetworkSettings
-) -> tuple[tuple[ModelEndpoint, ...], tuple[str, ...]]:
-    """Return the models, and the names of all that the study has, those that could not be read included."""
+    entry: Entry[StudySpec], context: LoadContext, environ: Mapping[str, str] | None
+) -> tuple[tuple[ModelEndpoint, ...], tuple[str, ...], NetworkSettings]:
+    """Return the models, the names of all including unreadable ones, and the network settings of the study."""
+    network = network_settings(entry, entry.spec.connection, context, environ)
     prices = price_book(context)
     models = tuple(
-        model_to_domain(model, context, environ, prices, network=network_settings(model, context, environ, network))
-        for model in section(entry, "models")
+        model_to_domain(
+            model,
+            context,
+            environ,
+            prices,
+            network=network_settings(model, model.spec.connection, context, environ, network),
+        )
+        for model in section(entry, "models", entry.spec.models)
     )
-    return models, tuple(model.name for model in models) + dropped(entry, "models")
+    return models, tuple(model.name for model in models) + dropped(entry, "models"), network
 
 
 def _registry(entry: Entry[StudySpec], pack: Pack, schema_set: SchemaSet, context: LoadContext) -> GuidelineRegistry:
-    own = {item.name: item for item in [*pack.guidelines, *section(entry, "guidelines")]}
+    own = {item.name: item for item in [*pack.guidelines, *section(entry, "guidelines", entry.spec.guidelines)]}
     return GuidelineRegistry({**own, **schema_set.categories}, context, shipped=schema_set.shipped)
 
 
@@ -194,7 +204,25 @@ def _corrections(
 ) -> tuple[CorrectionChoice, ...]:
     if not parts.entry.spec.corrections:
         return ()
-    return corrections_to_domain(parts, guidelines, context)
+    lost = {*dropped(parts.entry, "judges"), *dropped(parts.entry, "annotators")}
+    entries = section(parts.entry, "corrections", parts.entry.spec.corrections)
+    return corrections_to_domain(entries, parts.annotators, guidelines, lost, context)
+
+
+def _questionnaires(parts: StudyParts, pack: Pack, context: LoadContext) -> Sequence[Entry[QuestionnaireSpec]]:
+    own = section(parts.entry, "questionnaires", parts.entry.spec.questionnaires)
+    by_name = {item.name: item for item in [*pack.questionnaires, *own]}
+    return written_questionnaires(parts.entry, by_name, parts.scenarios, context)
+
+
+def _topics(parts: StudyParts, pack: Pack, context: LoadContext) -> tuple[SensitiveTopic, ...]:
+    own = section(parts.entry, "topics", parts.entry.spec.topics)
+    by_name = {item.name: item for item in [*pack.topics, *own]}
+    return topics_to_domain(by_name, parts.scenarios, dropped(parts.entry, "topics"), context)
+
+
+def _risk_entries(entry: Entry[StudySpec], pack: Pack) -> dict[str, Entry[RiskSpec]]:
+    return {item.name: item for item in [*pack.risks, *section(entry, "risks", entry.spec.risks)]}
 
 
 def _people(
@@ -204,11 +232,15 @@ def _people(
     spec = entry.spec
     if not (spec.levels or spec.annotation or spec.event or spec.consent):
         return (), None, None
-    return levels_to_domain(spec), annotation_to_domain(spec), event_to_domain(entry, context, pack.warning)
+    return (
+        levels_to_domain(spec),
+        annotation_to_domain(spec, spec.sampling.seed),
+        event_to_domain(entry, spec, context, pack.warning),
+    )
 
 
 def _risks(entry: Entry[StudySpec], pack: Pack, context: LoadContext) -> tuple[Risk, ...]:
-    check_taxonomies([*pack.risks, *section(entry, "risks")], context)
+    check_taxonomies([*pack.risks, *section(entry, "risks", entry.spec.risks)], context)
     specs = {item.name: item.spec for item in pack.risks} | dict(entry.spec.risks)
     if not specs:
         return ()
@@ -237,15 +269,15 @@ def _tested(
 ) -> StudyParts:
     """Return what has been read of the study once testers and applications have: scenarios, scripts, personas."""
     parts = StudyParts(entry=entry, network=network)
-    own = [*_scenario_files(context), *section(parts.entry, "scenarios")]
+    own = [*_scenario_files(context), *section(parts.entry, "scenarios", parts.entry.spec.scenarios)]
     entries = _latest([*pack.scenarios, *own])
     risk_names = (*(risk.name for risk in risks), *dropped(parts.entry, "risks"))
-    red_teaming = red_teaming_of(parts.entry, context, models)
+    red_teaming = red_teaming_of(parts.entry, parts.entry.spec.levels, context, models)
     parts.scenarios = [
         (scenario_to_domain(item, context, risks=risk_names, red_teaming=red_teaming), item) for item in entries
     ]
     playable = [item for item in pack.personas if item.spec.model in models]
-    groups = _latest([*playable, *section(parts.entry, "personas")])
+    groups = _latest([*playable, *section(parts.entry, "personas", parts.entry.spec.personas)])
     readings = [persona_group_to_domain(item, context, models=models) for item in groups]
     parts.groups = [reading for reading in readings if reading is not None]
     known = (*(item.name for item in groups), *dropped(parts.entry, "personas"))
@@ -282,7 +314,7 @@ def _latest(entries: Iterable[Entry[S]]) -> list[Entry[S]]:
 def _read_applications(
     parts: StudyParts, context: LoadContext, models: tuple[str, ...], environ: Mapping[str, str] | None
 ) -> None:
-    for entry in section(parts.entry, "applications"):
+    for entry in section(parts.entry, "applications", parts.entry.spec.applications):
         if is_recorded(entry):
             recorded = recorded_to_domain(entry, context)
             parts.recorded.append((entry, recorded))
@@ -302,11 +334,14 @@ def _read_labels(
     registry = _registry(entry, pack, schema_set, context)
     registry.broken |= set(dropped(entry, "guidelines"))
     registry.read_own()
-    people = [annotator_to_domain(item, registry, context, spelling) for item in section(entry, "annotators")]
+    people = [
+        annotator_to_domain(item, registry, context, spelling)
+        for item in section(entry, "annotators", entry.spec.annotators)
+    ]
     requested = _requested_guidelines(parts, pack)
     judges = [
         judge
-        for item in section(entry, "judges")
+        for item in section(entry, "judges", entry.spec.judges)
         for judge in judges_to_domain(item, registry, context, models, requested)
     ]
     parts.annotators = [*(annotator for annotator in people if annotator is not None), *judges]
@@ -321,7 +356,7 @@ def _read_labels(
 def _requested_guidelines(parts: StudyParts, pack: Pack) -> tuple[str, ...]:
     """Return the names of all guidelines that scenarios ask for, those of the packs and the study's own."""
     by_scenarios = [name for scenario, _ in parts.scenarios for name in scenario.guidelines]
-    own = [item.name for item in [*pack.guidelines, *section(parts.entry, "guidelines")]]
+    own = [item.name for item in [*pack.guidelines, *section(parts.entry, "guidelines", parts.entry.spec.guidelines)]]
     return tuple(dict.fromkeys([*by_scenarios, *own]))
 
 

@@ -32,21 +32,16 @@ from theodolite.testing.strategies.catalogue import strategy_info
 
 __all__ = ["CallEstimate", "EndpointCalls", "estimate_calls", "hosts_of"]
 
-
 _PROMPT, _RESPONSE, _VERDICT = (15, 60), (40, 250), (60, 200)
-
 
 ASSUMPTION = (
     f"a token is four characters; a prompt has {_PROMPT[0]} to {_PROMPT[1]} tokens, a response {_RESPONSE[0]} to"
     f" {_RESPONSE[1]}, a verdict {_VERDICT[0]} to {_VERDICT[1]}; thoughts before them are not foreseen;"
     " every dialogue runs its full length; no call is tried twice"
 )
-
 """What the guess of tokens rests on, as `check --json` tells it."""
 
-
 _OVERHEAD = 350
-
 """Tokens of a request around the guideline: role, form of the answer; count."""
 
 

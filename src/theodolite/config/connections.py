@@ -97,7 +97,7 @@ def header_problem(name: str, said: str = "`key_header` is") -> str:
 
 
 def check_key(
-    entry: Entry[Any],
+    entry: Entry[Spec],
     *,
     key: str,
     context: LoadContext,
@@ -120,25 +120,27 @@ def check_key(
 
 
 KEY = "connection"
-
 """Key of a study, a model or an HTTP application that holds the settings."""
-
 
 _FILES = ("ca", "client_cert", "client_key")
 
 
 def network_settings(
-    entry: Entry[Any], context: LoadContext, environ: Mapping[str, str] | None, shared: NetworkSettings | None = None
+    entry: Entry[Spec],
+    spec: ConnectionSpec | None,
+    context: LoadContext,
+    environ: Mapping[str, str] | None,
+    shared: NetworkSettings | None = None,
 ) -> NetworkSettings:
     """Return the settings of an entry; wrong ones become faults.
 
     Args:
         entry: The study, or an entry of its models or applications.
+        spec: Its settings; None where it has none.
         context: Takes the faults, and finds the files.
         environ: The environment, to see which variables are there; None where nobody asks.
         shared: The settings of the study, which hold for entries without any of their own.
     """
-    spec = entry.spec.connection
     if spec is None:
         return shared or NetworkSettings()
     problem = _proxy_problem(spec.proxy)
@@ -165,11 +167,11 @@ def network_settings(
     )
 
 
-def _check_password(entry: Entry[Any], variable: str, context: LoadContext, environ: Mapping[str, str] | None) -> None:
+def _check_password(entry: Entry[Spec], variable: str, context: LoadContext, environ: Mapping[str, str] | None) -> None:
     check_key(entry, key=variable, context=context, environ=environ, at=(KEY, "client_key_password"))
 
 
-def _check_file(entry: Entry[Any], key: str, name: str, context: LoadContext) -> None:
+def _check_file(entry: Entry[Spec], key: str, name: str, context: LoadContext) -> None:
     """Add a fault where a file is not there, or must not be read."""
     if not name:
         return
@@ -283,7 +285,7 @@ def named(entry: Entry[A], name: str, connection: Connection) -> Application:
 
 
 def check_template(
-    entry: Entry[Any], keys: tuple[str | int, ...], text: str, known: tuple[str, ...], context: LoadContext
+    entry: Entry[Spec], keys: tuple[str | int, ...], text: str, known: tuple[str, ...], context: LoadContext
 ) -> None:
     """Report a template that has wrong syntax or a variable without a value."""
     problem = syntax_problem(text)
@@ -296,7 +298,6 @@ def check_template(
 
 
 Keys = tuple[str | int, ...]
-
 """Where a value stands, below its entry."""
 
 
@@ -383,7 +384,7 @@ _REPLY = re.compile(r"\$(?:\.[A-Za-z_][\w-]*|\[\d+\]|\['[^']+'\]|\[\"[^\"]+\"\])
 
 
 def http_to_domain(
-    entry: Entry[Any], spec: HttpSpec, context: LoadContext, environ: Mapping[str, str] | None
+    entry: Entry[Spec], spec: HttpSpec, context: LoadContext, environ: Mapping[str, str] | None
 ) -> HttpEndpoint:
     """Return the endpoint of an application of kind `http`."""
     problem = url_problem(spec.url)
@@ -423,7 +424,7 @@ def http_to_domain(
     )
 
 
-def _check_key_header(entry: Entry[Any], spec: HttpSpec, context: LoadContext) -> None:
+def _check_key_header(entry: Entry[Spec], spec: HttpSpec, context: LoadContext) -> None:
     """Add a fault where no header can be called so, where it would carry nothing, or something else as well."""
     name = spec.key_header
     if not name:
@@ -439,7 +440,7 @@ def _check_key_header(entry: Entry[Any], spec: HttpSpec, context: LoadContext) -
     context.diagnostics.add(entry.fault("key_header", message=message))
 
 
-def _check_hearing(entry: Entry[Any], spec: HttpSpec, texts: list[str], context: LoadContext) -> None:
+def _check_hearing(entry: Entry[Spec], spec: HttpSpec, texts: list[str], context: LoadContext) -> None:
     """Add a fault where no request carries what is said."""
     if spec.method == "GET" and spec.body not in (None, ""):
         return  # a fault of its own
@@ -452,7 +453,7 @@ def _check_hearing(entry: Entry[Any], spec: HttpSpec, texts: list[str], context:
         context.diagnostics.add(entry.fault("url", message=message))
 
 
-def _check_places(entry: Entry[Any], spec: HttpSpec, context: LoadContext) -> None:
+def _check_places(entry: Entry[Spec], spec: HttpSpec, context: LoadContext) -> None:
     """Add faults where the reply or the session id cannot be found in the way that is written."""
     if isinstance(spec.reply, PatternSpec):
         try:
@@ -473,9 +474,7 @@ def _check_places(entry: Entry[Any], spec: HttpSpec, context: LoadContext) -> No
 
 _NAMES = {dict: "a mapping", list: "a list", str: "a text", bool: "true or false", type(None): "empty"}
 
-
 _FORM = "application/x-www-form-urlencoded"
-
 
 _VALUES = "a text, a number, true or false, or a list of such"
 
@@ -485,7 +484,7 @@ def said_body(spec: HttpSpec) -> Any:
     return {} if _is_without(spec) else typed(spec.body)
 
 
-def check_body(entry: Entry[Any], spec: HttpSpec, context: LoadContext) -> None:
+def check_body(entry: Entry[Spec], spec: HttpSpec, context: LoadContext) -> None:
     """Add faults of a body that cannot be sent as it is to be written, or that a header calls something else."""
     if spec.method == "GET" and not _is_without(spec):
         message = "`method: GET` sends no body; put {{ prompt }} into `url`, or choose POST"
@@ -529,7 +528,7 @@ def _faults_of_field(field: str, value: Any, keys: Keys) -> Iterator[tuple[Keys,
                 yield (*keys, place), message
 
 
-def _check_header(entry: Entry[Any], spec: HttpSpec, context: LoadContext, header: str) -> None:
+def _check_header(entry: Entry[Spec], spec: HttpSpec, context: LoadContext, header: str) -> None:
     """Add a fault where a header says a form is sent and none is, or the other way round."""
     says_form = spec.headers[header].strip().lower().startswith(_FORM)
     if spec.body_as is BodyFormat.FORM and not says_form:

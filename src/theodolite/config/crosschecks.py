@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import assert_never
 
-from theodolite.config.annotators import LabelColumn, unfit_labels
-from theodolite.config.connections import HttpSpec
-from theodolite.config.guidelines import GuidelineRegistry
+from theodolite.config.annotators import AnnotatorSpec, LabelColumn, ReferenceSpec, unfit_labels
+from theodolite.config.connections import ApplicationSpec, HttpSpec
+from theodolite.config.guidelines import GuidelineRegistry, GuidelineSpec
+from theodolite.config.judges import JudgeSpec
 from theodolite.config.load_context import Entry, LoadContext, dropped, is_broken, section
 from theodolite.config.personas import GroupReading, unused_columns
+from theodolite.config.recordings import Recorded, RecordedSpec, by_application
 from theodolite.config.scenarios import ScenarioSpec
+from theodolite.config.study import StudySpec
 from theodolite.config.tables import context_column
-from theodolite.config.validation import variables
+from theodolite.config.validation import Spec, variables
 from theodolite.config.yaml_source import LocatedDiagnostic, few_of
 from theodolite.domain.annotator import Annotator, ModelJudge, PythonLabeller, RecordedLabels
 from theodolite.domain.application import (
@@ -37,19 +40,16 @@ from theodolite.domain.study import Reference
 from theodolite.testing.personas import TASKS
 from theodolite.testing.strategies.catalogue import catalogue_with
 
-if TYPE_CHECKING:
-    from theodolite.config.recordings import Recorded
-
 
 @dataclass(slots=True, kw_only=True)
 class StudyParts:
     """What has been read of a study so far, for the checks that look across sections."""
 
-    entry: Entry[Any]
+    entry: Entry[StudySpec]
     network: NetworkSettings = field(default_factory=NetworkSettings)
     applications: list[Application] = field(default_factory=list)
     live: list[str] = field(default_factory=list)
-    recorded: list[tuple[Entry[Any], Recorded]] = field(default_factory=list)
+    recorded: list[tuple[Entry[RecordedSpec], Recorded]] = field(default_factory=list)
     scenarios: list[tuple[Scenario, Entry[ScenarioSpec]]] = field(default_factory=list)
     groups: list[GroupReading] = field(default_factory=list)
     annotators: list[Annotator] = field(default_factory=list)
@@ -109,16 +109,16 @@ def _check_applications(parts: StudyParts, context: LoadContext) -> None:
 def _check_bound_scenarios(parts: StudyParts, context: LoadContext) -> None:
     """Refuse scenarios of applications that are not there, and note scenarios that no application is tested in."""
     known = [scenario.name for scenario, _ in parts.scenarios]
-    for entry in section(parts.entry, "applications"):
+    for entry in section(parts.entry, "applications", parts.entry.spec.applications):
         for place, name in enumerate(entry.spec.scenarios):
             if name not in {*known, *dropped(parts.entry, "scenarios")}:
                 message = f"application `{entry.name}` names a scenario `{name}` that the study does not have"
                 message += did_you_mean(name, known)
                 context.diagnostics.add(entry.fault("scenarios", place, message=message))
-    for scenario, entry in parts.scenarios:
+    for scenario, scenario_entry in parts.scenarios:
         if parts.applications and not any(one.is_tested_in(scenario.name) for one in parts.applications):
             message = f"no application is tested in scenario `{scenario.name}`: `scenarios` of each names others"
-            context.diagnostics.add(entry.fault(message=message, at_key=True, severity=Severity.NOTE))
+            context.diagnostics.add(scenario_entry.fault(message=message, at_key=True, severity=Severity.NOTE))
 
 
 def _check_variants(parts: StudyParts, context: LoadContext) -> None:
@@ -150,8 +150,8 @@ def _check_recorded_scenario(parts: StudyParts, context: LoadContext) -> None:
         context.diagnostics.add(entry.fault(message=message, at_key=True))
 
 
-def _application_entry(parts: StudyParts, name: str) -> Entry[Any]:
-    entries = section(parts.entry, "applications")
+def _application_entry(parts: StudyParts, name: str) -> Entry[ApplicationSpec]:
+    entries = section(parts.entry, "applications", parts.entry.spec.applications)
     return next((entry for entry in entries if entry.name == name), entries[-1])
 
 
@@ -164,23 +164,25 @@ def _check_testers(parts: StudyParts, context: LoadContext) -> None:
             message = f"nobody speaks to application `{name}`: the study has no scenario"
             context.diagnostics.add(entry.fault(message=message, at_key=True))
     groups = [reading.group.name for reading in parts.groups]
-    unclear = is_broken(parts.entry, "personas") or len(section(parts.entry, "personas")) > len(parts.groups)
-    for scenario, entry in parts.scenarios:
+    unclear = is_broken(parts.entry, "personas") or len(parts.entry.spec.personas) > len(parts.groups)
+    for scenario, scenario_entry in parts.scenarios:
         met = [name for name in groups if not scenario.personas or name in scenario.personas]
-        testers = scenario.scripts or scenario.attacks or entry.spec.attacks or met or people or scenario.personas
+        testers = (
+            scenario.scripts or scenario.attacks or scenario_entry.spec.attacks or met or people or scenario.personas
+        )
         if parts.live and not (testers or unclear):
             message = (
                 f"nobody tests scenario `{scenario.name}`: it has no `scripts` or `attacks`, and no personas meet it"
             )
-            context.diagnostics.add(entry.fault(message=message, at_key=True))
+            context.diagnostics.add(scenario_entry.fault(message=message, at_key=True))
         if met and not scenario.goal and not scenario.starter:
             message = f"scenario `{scenario.name}` needs `goal`: personas meet it and must know what to reach"
-            context.diagnostics.add(entry.fault(message=message, at_key=True))
+            context.diagnostics.add(scenario_entry.fault(message=message, at_key=True))
 
 
 def _check_claims(parts: StudyParts, context: LoadContext) -> None:
     known = [script.key for scenario, _ in parts.scenarios for script in scenario.scripts]
-    for entry in section(parts.entry, "applications"):
+    for entry in section(parts.entry, "applications", parts.entry.spec.applications):
         for place, claim in enumerate(entry.spec.claims):
             begin = f"a claim of application `{entry.name}`"
             if claim.scripts and claim.untestable:
@@ -198,7 +200,7 @@ def _check_claims(parts: StudyParts, context: LoadContext) -> None:
 
 def _check_claimed_rules(parts: StudyParts, registry: GuidelineRegistry, context: LoadContext) -> None:
     """Refuse rules that nothing has, and note where several could be meant."""
-    if not any(entry.spec.claims for entry in section(parts.entry, "applications")):
+    if not any(entry.spec.claims for entry in section(parts.entry, "applications", parts.entry.spec.applications)):
         return
     from theodolite.domain.estimate import rules_meant
 
@@ -207,7 +209,7 @@ def _check_claimed_rules(parts: StudyParts, registry: GuidelineRegistry, context
     known += [guideline.name for guideline in guidelines]
     labelled = {annotator.guideline for annotator in parts.annotators}
     answered = [guideline for guideline in guidelines if guideline.name in labelled]
-    for entry in section(parts.entry, "applications"):
+    for entry in section(parts.entry, "applications", parts.entry.spec.applications):
         for place, spec in enumerate(entry.spec.claims):
             claim = Claim(text=spec.text, kind=spec.kind, rule=spec.rule)
             meant = rules_meant(claim, guidelines)
@@ -222,7 +224,7 @@ def _check_claimed_rules(parts: StudyParts, registry: GuidelineRegistry, context
 
 def _check_annotator_names(parts: StudyParts, context: LoadContext) -> None:
     recorded = parts.entry.spec.annotators
-    for entry in section(parts.entry, "judges"):
+    for entry in section(parts.entry, "judges", parts.entry.spec.judges):
         if entry.name in recorded:
             message = f"`{entry.name}` is a judge and an annotator; each needs its own name"
             context.diagnostics.add(entry.fault(message=message, at_key=True))
@@ -247,7 +249,8 @@ def _check_label_columns(parts: StudyParts, registry: GuidelineRegistry, context
     tables = [recorded.table for _, recorded in parts.recorded if recorded.table is not None]
     unread = len(tables) < len(parts.recorded)
     columns = list(dict.fromkeys(column for table in tables for column in table.columns))
-    named = [entry for entry in section(parts.entry, "annotators") if entry.spec.column]
+    named: list[Entry[AnnotatorSpec | ReferenceSpec]]
+    named = [entry for entry in section(parts.entry, "annotators", parts.entry.spec.annotators) if entry.spec.column]
     if parts.entry.spec.reference is not None:
         spec = parts.entry.spec.reference
         named.append(Entry(name="reference", spec=spec, source=parts.entry.source, path=("reference",)))
@@ -271,8 +274,6 @@ def _contradictions(parts: StudyParts, columns: Sequence[LabelColumn]) -> Iterat
     """Yield faults of rows that give one dialogue several labels for a question about all of it."""
     if not parts.recorded:
         return
-    from theodolite.config.recordings import by_application
-
     for _, recorded in parts.recorded:
         faults: list[LocatedDiagnostic] = []
         for dialogues in by_application(recorded.dialogues):
@@ -282,7 +283,9 @@ def _contradictions(parts: StudyParts, columns: Sequence[LabelColumn]) -> Iterat
         yield from few_of(faults, recorded.table.file) if recorded.table else ()
 
 
-def _label_column(parts: StudyParts, entry: Entry[Any], guidelines: Sequence[Guideline]) -> LabelColumn:
+def _label_column(
+    parts: StudyParts, entry: Entry[AnnotatorSpec | ReferenceSpec], guidelines: Sequence[Guideline]
+) -> LabelColumn:
     """Return a column of labels with what it may hold, as far as that is known."""
     annotator = next((item for item in parts.annotators if item.name == entry.name), None)
     labelling = annotator.labelling if annotator else None
@@ -315,7 +318,7 @@ def _check_groups(parts: StudyParts, registry: GuidelineRegistry, context: LoadC
         column for column in dict.fromkeys(name for values in cases for name in values) if column not in columns
     ]
     columns += _told_by_plans(parts) if parts.live else []
-    if unread or len(section(parts.entry, "personas")) > len(parts.groups):
+    if unread or len(parts.entry.spec.personas) > len(parts.groups):
         return
     for place, name in enumerate(parts.entry.spec.groups):
         if name not in columns:
@@ -335,7 +338,9 @@ def _told_by_plans(parts: StudyParts) -> list[str]:
     return ["scenario", *(["purpose"] if has_purposes else []), *(["strategy", "aim"] if is_attacked else [])]
 
 
-def _check_among(entry: Entry[Any], rows: Sequence[Rows], columns: Sequence[str], context: LoadContext) -> None:
+def _check_among(
+    entry: Entry[GuidelineSpec], rows: Sequence[Rows], columns: Sequence[str], context: LoadContext
+) -> None:
     for name, rule in entry.spec.defects.items():
         for column, value in rule.among.items():
             values = {row.get(column, "") for part in rows for row in part}
@@ -355,7 +360,9 @@ def _note_unused(
 ) -> None:
     spec = parts.entry.spec
     used = {judge.model for judge in spec.judges.values()}
-    used |= {getattr(item.spec, "model", "") for item in section(parts.entry, "applications")}
+    used |= {
+        getattr(item.spec, "model", "") for item in section(parts.entry, "applications", parts.entry.spec.applications)
+    }
     used |= {reading.group.model for reading in parts.groups} | {item.model for item in spec.personas.values()}
     for model in models:
         if model.name not in used:
@@ -384,7 +391,7 @@ def _note_unused_columns(
     unused_columns(reading, used, context)
 
 
-def _note(entry: Entry[Any], keys: tuple[str, ...], message: str, context: LoadContext) -> None:
+def _note(entry: Entry[Spec], keys: tuple[str, ...], message: str, context: LoadContext) -> None:
     context.diagnostics.add(entry.fault(*keys, message=message, severity=Severity.NOTE, at_key=True))
 
 
@@ -402,7 +409,7 @@ def _list_open_items(parts: StudyParts, context: LoadContext) -> None:
     """List what is still to be done before people take part."""
     if not any(level.people for level in parts.entry.spec.levels.values()):
         return
-    for entry in section(parts.entry, "applications"):
+    for entry in section(parts.entry, "applications", parts.entry.spec.applications):
         if isinstance(entry.spec, HttpSpec):
             message = f"`{entry.name}` was never called; try theodolite probe"
             context.diagnostics.add(entry.fault(message=message, severity=Severity.OPEN, at_key=True))
@@ -424,7 +431,7 @@ def note_source_material(parts: StudyParts, guidelines: Sequence[Guideline], con
 
 def _note_unused_context(parts: StudyParts, context: LoadContext) -> None:
     spec = parts.entry.spec
-    read = {entry.spec.column for entry in section(parts.entry, "annotators")}
+    read = {entry.spec.column for entry in section(parts.entry, "annotators", parts.entry.spec.annotators)}
     read |= {spec.reference.column} if spec.reference is not None else set()
     for entry, recorded in parts.recorded:
         if recorded.table is None or entry.spec.context:
@@ -440,13 +447,13 @@ def _note_unused_context(parts: StudyParts, context: LoadContext) -> None:
             context.diagnostics.add(entry.fault(message=message, severity=Severity.NOTE, at_key=True))
 
 
-def _judge_of(parts: StudyParts, guideline: Guideline) -> Entry[Any] | None:
+def _judge_of(parts: StudyParts, guideline: Guideline) -> Entry[JudgeSpec] | None:
     """Return the entry of the first model or function that labels by a guideline; None for none."""
     kinds = (ModelJudge, PythonLabeller)
     names = [
         item.name for item in parts.annotators if item.guideline == guideline.name and isinstance(item.labelling, kinds)
     ]
-    entries = section(parts.entry, "judges")
+    entries = section(parts.entry, "judges", parts.entry.spec.judges)
     return next((one for one in entries for name in names if f"{name}-".startswith(f"{one.name}-")), None)
 
 
@@ -485,17 +492,14 @@ def _listed(names: Iterable[str]) -> str:
 
 SLOT = "context"
 
-
 _ABOUT_A_TEXT = frozenset({Task.SUMMARISATION, Task.REWRITING})
-
-
 """Tasks whose text simulated users do not copy out, since the application has it already."""
 
 
 def note_lost_material(parts: StudyParts, context: LoadContext) -> None:
     """Note every live application that what some dialogues are about will never reach."""
     planting = {name for name, one in catalogue_with(context.resolver.strategies).items() if one.plants}
-    entries = {entry.name: entry for entry in section(parts.entry, "applications")}
+    entries = {entry.name: entry for entry in section(parts.entry, "applications", parts.entry.spec.applications)}
     for application in parts.applications:
         key = _lacking_slot(application.connection)
         what, scenario = next(_lost(parts, planting), ("", "")) if key else ("", "")

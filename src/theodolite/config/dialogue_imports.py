@@ -25,14 +25,10 @@ from theodolite.domain.study import Study
 
 W = TypeVar("W", bound=StrEnum)
 
-
 HOLDERS = (TesterType.PERSON, TesterType.RECORDED)
-
 """Who may have held the tester's side of a dialogue that is brought."""
 
-
 _SPOKEN = ("id", "turn", "prompt", "response", "context", "withheld")
-
 
 _PLACED = ("application", "scenario", "level", "tester")
 
@@ -215,30 +211,20 @@ class _DialogueReader:
 
 
 NAMES = tuple(each.name for each in fields(BringColumns))
-
 """Names of everything that may be said of a table."""
 
-
 UTTERANCES = "utterances.jsonl"
-
 """The file that makes an archive a corpus."""
 
-
 PARTS = (UTTERANCES, "speakers.json", "users.json", "conversations.json", "corpus.json")
-
 """Files that are read; `users.json` is what older corpora call the speakers."""
 
-
 MOST_UNPACKED = 400_000_000
-
 """What the files of an archive may hold unpacked; bytes."""
-
 
 _ZIP = b"PK\x03\x04"
 
-
 _OLDER = {"user": "speaker", "root": "conversation_id", "reply-to": "reply_to"}
-
 
 _OWN = ("id", "speaker", "conversation_id", "reply_to", "timestamp", "text", "meta", "vectors")
 
@@ -384,15 +370,11 @@ def _seconds(timestamp: object) -> float:
 
 _SPEAKERS = ("role", "author", "speaker", "name", "from")
 
-
 _WORDS = ("content", "text", "message", "value")
-
 
 _NAMES = ("item", "dialogue_id", "conversation_id", "id")
 
-
 _OURS = re.compile(r"^(User|Reply) \d+$")
-
 """How our own export names the sides of a turn."""
 
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 from zoneinfo import available_timezones
 
 from pydantic import Field, model_validator
 
 from theodolite.config.load_context import Entry, LoadContext, shipped_bytes
-from theodolite.config.scenarios import LEVELS
+from theodolite.config.scenarios import LEVELS, LevelName
 from theodolite.config.validation import Filled, Spec, YesNo, without_empty
 from theodolite.config.yaml_source import LocatedDiagnostic
+from theodolite.domain.choices import Assignment
 from theodolite.domain.errors import Severity, did_you_mean
 from theodolite.domain.shown_order import OrderPlan, QuestionOrder
 from theodolite.domain.study import Study
@@ -189,7 +191,51 @@ def missing_texts(study: Study) -> tuple[MissingText, ...]:
     return tuple(missing)
 
 
-def levels_to_domain(spec: Any) -> tuple[LevelPlan, ...]:
+class PeopleKeys(Protocol):
+    """The keys of a study file on people who test and annotate."""
+
+    @property
+    def levels(self) -> Mapping[LevelName, LevelSpec]:
+        """Levels of testing."""
+
+    @property
+    def assign(self) -> Assignment:
+        """Applications for each tester."""
+
+    @property
+    def annotation(self) -> AnnotationSpec | None:
+        """Organisation of human annotation."""
+
+    @property
+    def event(self) -> EventSpec | None:
+        """Times of the event."""
+
+    @property
+    def breaks(self) -> BreaksSpec | None:
+        """Reminders and limits for testers."""
+
+    @property
+    def screening(self) -> Sequence[ScreeningSpec]:
+        """Screening questions."""
+
+    @property
+    def consent(self) -> str:
+        """File with the consent text."""
+
+    @property
+    def warning(self) -> str:
+        """File with the content warning."""
+
+    @property
+    def contact(self) -> str:
+        """Contact for participants."""
+
+    @property
+    def risks(self) -> Sized:
+        """Risks that the study looks for."""
+
+
+def levels_to_domain(spec: PeopleKeys) -> tuple[LevelPlan, ...]:
     """Return what each level of testing is to hold, in the order of the file."""
     from theodolite.domain.event import LevelPlan
 
@@ -208,7 +254,7 @@ def levels_to_domain(spec: Any) -> tuple[LevelPlan, ...]:
     )
 
 
-def annotation_to_domain(spec: Any) -> AnnotationProcess | None:
+def annotation_to_domain(spec: PeopleKeys, seed: int) -> AnnotationProcess | None:
     """Return how people's annotation is organised, where the study says it."""
     from theodolite.domain.event import AnnotationProcess, Route
 
@@ -227,7 +273,7 @@ def annotation_to_domain(spec: Any) -> AnnotationProcess | None:
         pass_mark=plan.pass_mark,
         attempts=plan.attempts,
         judge_passes=plan.judges_per_item,
-        seed=spec.sampling.seed,
+        seed=seed,
         order=OrderPlan(
             questions=QuestionOrder(plan.order.questions),
             options=plan.order.options,
@@ -237,17 +283,17 @@ def annotation_to_domain(spec: Any) -> AnnotationProcess | None:
     )
 
 
-def event_to_domain(entry: Entry[Any], context: LoadContext, warning: str = "") -> Event | None:
+def event_to_domain(entry: Entry[Spec], spec: PeopleKeys, context: LoadContext, warning: str = "") -> Event | None:
     """Return when and how people take part; None where none do.
 
     Args:
         entry: The study file.
+        spec: Its keys.
         context: Where it lies.
         warning: What its packs tell people that they may meet; the study's own text takes its place.
     """
     from theodolite.domain.event import Event, ScreeningQuestion
 
-    spec = entry.spec
     n_people = sum(level.people for level in spec.levels.values())
     if spec.event is None and not n_people and not spec.consent:
         return None
@@ -260,14 +306,14 @@ def event_to_domain(entry: Entry[Any], context: LoadContext, warning: str = "") 
             spec.event.zone,
         )
     )
-    _check_times(entry, context, opens, closes, zone)
+    _check_times(entry, spec.levels, context, (opens, closes, zone))
     consent = context.text(entry, "consent", name=spec.consent) if spec.consent else None
     if spec.warning:
         warning = context.text(entry, "warning", name=spec.warning) or ""
     if n_people:
-        _check_consent(entry, context, consent)
-        _check_warning(entry, context, warning)
-    _check_quotas(entry, context)
+        _check_consent(entry, spec.consent, context, consent)
+        _check_warning(entry, spec.risks, context, warning)
+    _check_quotas(entry, spec.levels, context)
     return Event(
         opens=opens,
         closes=closes,
@@ -289,17 +335,20 @@ def _breaks(spec: BreaksSpec | None) -> BreakRule:
     return BreakRule(every_min=spec.every, most_min=spec.most, most_severe=spec.most_severe)
 
 
-def _check_quotas(entry: Entry[Any], context: LoadContext) -> None:
-    for name, level in entry.spec.levels.items():
+def _check_quotas(entry: Entry[Spec], levels: Mapping[LevelName, LevelSpec], context: LoadContext) -> None:
+    for name, level in levels.items():
         wanted = sum(level.quotas.values())
         if wanted > level.people:
             message = f"`quotas` of `{name}` call for {wanted} people and the level has {level.people}"
             context.diagnostics.add(entry.fault("levels", name, "quotas", message=message))
 
 
-def _check_times(entry: Entry[Any], context: LoadContext, opens: str, closes: str, zone: str) -> None:
+def _check_times(
+    entry: Entry[Spec], levels: Mapping[LevelName, LevelSpec], context: LoadContext, hours: tuple[str, str, str]
+) -> None:
+    opens, closes, zone = hours
     _check_hours(entry, context, ("event",), opens, closes)
-    for name, level in entry.spec.levels.items():
+    for name, level in levels.items():
         _check_hours(entry, context, ("levels", name), level.opens, level.closes)
     zones = available_timezones()
     if zones and zone not in zones:
@@ -308,7 +357,7 @@ def _check_times(entry: Entry[Any], context: LoadContext, opens: str, closes: st
         context.diagnostics.add(entry.fault("event", "zone", message=message))
 
 
-def _check_hours(entry: Entry[Any], context: LoadContext, path: tuple[str, ...], opens: str, closes: str) -> None:
+def _check_hours(entry: Entry[Spec], context: LoadContext, path: tuple[str, ...], opens: str, closes: str) -> None:
     whose = "the event" if path == ("event",) else f"`{path[-1]}`"
     moments = {}
     for key, text in (("opens", opens), ("closes", closes)):
@@ -323,17 +372,17 @@ def _check_hours(entry: Entry[Any], context: LoadContext, path: tuple[str, ...],
         context.diagnostics.add(entry.fault(*path, "closes", message=message))
 
 
-def _check_consent(entry: Entry[Any], context: LoadContext, consent: str | None) -> None:
-    if not entry.spec.consent:
+def _check_consent(entry: Entry[Spec], file: str, context: LoadContext, consent: str | None) -> None:
+    if not file:
         message = f"no consent text is named (`consent: consent.md`); {NEEDED}"
         context.diagnostics.add(entry.fault("levels", message=message, severity=Severity.OPEN, at_key=True))
     elif consent is not None and (problem := unfinished(consent)):
         message = f"{problem}; {NEEDED}"
-        context.diagnostics.add(LocatedDiagnostic(file=entry.spec.consent, message=message, severity=Severity.OPEN))
+        context.diagnostics.add(LocatedDiagnostic(file=file, message=message, severity=Severity.OPEN))
 
 
-def _check_warning(entry: Entry[Any], context: LoadContext, warning: str) -> None:
-    if entry.spec.risks and not warning.strip():
+def _check_warning(entry: Entry[Spec], risks: Sized, context: LoadContext, warning: str) -> None:
+    if risks and not warning.strip():
         message = f"the study looks for risks and tells people nothing of them (`warning: warning.md`); {NEEDED}"
         context.diagnostics.add(entry.fault("risks", message=message, severity=Severity.OPEN, at_key=True))
 

@@ -290,12 +290,12 @@ class GuidelineRegistry:
         self._used: dict[str, None] = {}
         self.broken: set[str] = set()
 
-    def named(self, name: str, entry: Entry[Any], key: str) -> Guideline | None:
+    def named(self, name: str, entry: Entry[Spec], key: str) -> Guideline | None:
         """Return the guideline of a name; None and a fault at `key` where there is none."""
         self._used[name] = None
         return self._look_up(name, entry, key)
 
-    def _look_up(self, name: str, entry: Entry[Any], key: str) -> Guideline | None:
+    def _look_up(self, name: str, entry: Entry[Spec], key: str) -> Guideline | None:
         if name in self._read:
             return self._read[name]
         if name in self.broken:
@@ -345,7 +345,7 @@ class GuidelineRegistry:
         names = {*self._entries, *self._read} or set(self._desk.own_names_in("guidelines", ".yaml"))
         return next(iter(names)) if len(names) == 1 else ""
 
-    def _complain_unknown(self, name: str, entry: Entry[Any], key: str) -> None:
+    def _complain_unknown(self, name: str, entry: Entry[Spec], key: str) -> None:
         known = dict.fromkeys([*self._entries, *self._desk.names_in("guidelines", ".yaml")])
         tail = did_you_mean(name, known) or f"; known here: {', '.join(known)}"
         message = f"there is no guideline `{name}`, neither in the study nor in `guidelines/` nor shipped{tail}"

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import Field, model_validator
 
 from theodolite.assessment.outcome_set import IMPACTS, NEITHER
-from theodolite.config.crosschecks import StudyParts
+from theodolite.config.events import AnnotationSpec
 from theodolite.config.guidelines import GuidelineRegistry, GuidelineSpec, guideline_from_domain
-from theodolite.config.load_context import SHIPPED, Entry, LoadContext, Pack, dropped, is_broken, section
+from theodolite.config.load_context import SHIPPED, Entry, LoadContext, dropped, is_broken, section
 from theodolite.config.questions import ExemplarSpec, ScaleForm, question_from_domain, questions_to_domain
 from theodolite.config.scenarios import LevelName, ScenarioSpec
 from theodolite.config.validation import Filled, OneOrMore, Spec, Word, YesNo, as_list, without_empty
@@ -39,7 +39,7 @@ class Instruments:
 
     schemas: tuple[AnnotationSchema, ...]
     questionnaires: tuple[Questionnaire, ...]
-    entries: tuple[Entry[Any], ...]
+    entries: tuple[Entry[CategorySpec | QuestionnaireSpec], ...]
 
     def note_unoriented(self, trees: Iterable[TreeDesign], context: LoadContext) -> None:
         """Add a note for every question that a tree sums up and whose bad end nothing states."""
@@ -47,18 +47,19 @@ class Instruments:
 
 
 def instruments_to_domain(
-    parts: StudyParts, pack: Pack, schema_set: SchemaSet, registry: GuidelineRegistry, context: LoadContext
+    entries: Sequence[Entry[QuestionnaireSpec]],
+    schema_set: SchemaSet,
+    registry: GuidelineRegistry,
+    context: LoadContext,
 ) -> Instruments:
     """Return what people are asked, with notes on how it is asked; faults are added to the diagnostics.
 
     Args:
-        parts: What has been read of the study: its scenarios name the questionnaires.
-        pack: What its packs bring.
+        entries: The questionnaires of the study.
         schema_set: Its schemas as they are written.
         registry: Its guidelines; it reads those of the schemas' categories.
         context: Context of the load; collects the diagnostics.
     """
-    entries = written_questionnaires(parts.entry, pack, parts.scenarios, context)
     read = {entry.name: (entry, questionnaire_to_domain(entry, context)) for entry in entries}
     instruments = Instruments(
         schemas=schemas_to_domain(schema_set, registry, context),
@@ -83,16 +84,15 @@ _LEADING = (
     ),
     (r"\bhow much (better|worse)\b", "names one end"),
 )
-
 """Wordings that push an answer one way, and in which way."""
 
-
 _BOTH_NAMED = re.compile(r"\b(or|at all|if at all|whether)\b", re.IGNORECASE)
-
 """Words that give the other answer a place in the question."""
 
 
-def note_questions(entry: Entry[Any], questions: Iterable[Question], context: LoadContext) -> None:
+def note_questions(
+    entry: Entry[GuidelineSpec | QuestionnaireSpec], questions: Iterable[Question], context: LoadContext
+) -> None:
     """Add notes on the questions of one instrument.
 
     Args:
@@ -110,7 +110,9 @@ def note_questions(entry: Entry[Any], questions: Iterable[Question], context: Lo
                 )
 
 
-def note_orientations(entries: Iterable[Entry[Any]], trees: Iterable[TreeDesign], context: LoadContext) -> None:
+def note_orientations(
+    entries: Iterable[Entry[CategorySpec | QuestionnaireSpec]], trees: Iterable[TreeDesign], context: LoadContext
+) -> None:
     """Add a note for every scale that a tree sums up and whose bad end nothing states.
 
     Args:
@@ -188,12 +190,9 @@ class AnnotationSchemaSpec(Spec):
 
 
 SCHEMA_FOLDER = "schemas"
-
 """Folder of a study, and of resources, with annotation schemas."""
 
-
 ALL = "all"
-
 """What stands in a route for all categories but the first."""
 
 
@@ -208,20 +207,45 @@ class SchemaSet:
     """
 
     entries: tuple[Entry[AnnotationSchemaSpec], ...]
-    categories: dict[str, Entry[Any]]
+    categories: dict[str, Entry[CategorySpec]]
     shipped: frozenset[str]
 
 
-def read_schemas(entry: Entry[Any], pack: Pack, context: LoadContext) -> SchemaSet:
+class SchemaKeys(Protocol):
+    """The keys of a study file that name its schemas."""
+
+    @property
+    def schemas(self) -> Mapping[str, AnnotationSchemaSpec]:
+        """The schemas of the study."""
+
+    @property
+    def annotation(self) -> AnnotationSpec | None:
+        """The organisation of human annotation."""
+
+    @property
+    def guidelines(self) -> Mapping[str, GuidelineSpec]:
+        """The guidelines of the study."""
+
+
+def read_schemas(
+    entry: Entry[Spec],
+    keys: SchemaKeys,
+    packed: Iterable[Entry[AnnotationSchemaSpec]],
+    context: LoadContext,
+    *,
+    default: str = "",
+) -> SchemaSet:
     """Return the schemas that a study has or names; faults are added to the diagnostics.
 
     Args:
         entry: The study file.
-        pack: What its packs bring.
+        keys: Its keys.
+        packed: The schemas of its packs.
         context: Context of the load; collects the diagnostics.
+        default: The schema that its packs name.
     """
-    own: dict[str, Entry[Any]] = {item.name: item for item in [*pack.schemas, *section(entry, "schemas")]}
-    named = (entry.spec.annotation.schema_ or pack.schema) if entry.spec.annotation else ""
+    own = {item.name: item for item in [*packed, *section(entry, "schemas", keys.schemas)]}
+    named = (keys.annotation.schema_ or default) if keys.annotation else ""
     if named and named not in own and not is_broken(entry, "schemas"):
         found = _find_schema(entry, named, own, context)
         own |= {named: found} if found else {}
@@ -230,10 +254,10 @@ def read_schemas(entry: Entry[Any], pack: Pack, context: LoadContext) -> SchemaS
         message = f"the study has several schemas ({names}); say with `annotation.schema` by which people annotate"
         context.diagnostics.add(entry.fault("schemas", message=message, at_key=True))
     shipped = {item.name for item in context.found if item.noun == "schema" and item.where == SHIPPED}
-    categories: dict[str, Entry[Any]] = {}
+    categories: dict[str, Entry[CategorySpec]] = {}
     for schema in own.values():
         for category in category_entries(schema):
-            _refuse_twin(category, categories, entry, context)
+            _refuse_twin(category, categories, entry, keys, context)
             categories[category.name] = category
     of_shipped = (category.name for name in shipped for category in category_entries(own[name]))
     return SchemaSet(entries=tuple(own.values()), categories=categories, shipped=frozenset(of_shipped))
@@ -254,7 +278,7 @@ def schemas_to_domain(
 
 
 def _find_schema(
-    entry: Entry[Any], name: str, own: dict[str, Entry[Any]], context: LoadContext
+    entry: Entry[Spec], name: str, own: Iterable[str], context: LoadContext
 ) -> Entry[AnnotationSchemaSpec] | None:
     before = len(context.diagnostics.placed)
     found = context.read_spec(SCHEMA_FOLDER, name, AnnotationSchemaSpec, "schema")
@@ -277,12 +301,16 @@ def category_entries(schema: Entry[AnnotationSchemaSpec]) -> list[Entry[Category
 
 
 def _refuse_twin(
-    category: Entry[CategorySpec], others: dict[str, Entry[Any]], entry: Entry[Any], context: LoadContext
+    category: Entry[CategorySpec],
+    others: Container[str],
+    entry: Entry[Spec],
+    keys: SchemaKeys,
+    context: LoadContext,
 ) -> None:
     if category.name in others:
         message = f"two schemas of the study have a category `{category.name}`; its answers could not be told apart"
         context.diagnostics.add(category.fault(message=message, at_key=True))
-    if category.name in entry.spec.guidelines:
+    if category.name in keys.guidelines:
         message = f"`{category.name}` is a category of a schema; call this guideline otherwise"
         context.diagnostics.add(entry.fault("guidelines", category.name, message=message, at_key=True))
 
@@ -411,29 +439,26 @@ class QuestionnaireSpec(Spec):
 
 
 QUESTIONNAIRE_FOLDER = "questionnaires"
-
 """Folder of a study, and of resources, with questionnaires."""
 
-
 Asking = Iterable[tuple[Scenario, Entry[ScenarioSpec]]]
-
 """Scenarios with the entries that they were read from."""
 
 
 def written_questionnaires(
-    entry: Entry[Any], pack: Pack, asking: Asking, context: LoadContext
+    entry: Entry[Spec],
+    own: dict[str, Entry[QuestionnaireSpec]],
+    asking: Asking,
+    context: LoadContext,
 ) -> tuple[Entry[QuestionnaireSpec], ...]:
     """Return the questionnaires that a study defines or its scenarios name; faults are added to the diagnostics.
 
     Args:
         entry: The study file.
-        pack: What its packs bring.
+        own: The questionnaires of its packs and its own.
         asking: The scenarios.
         context: Context of the load; collects the diagnostics.
     """
-    own: dict[str, Entry[Any]] = {
-        item.name: item for item in [*pack.questionnaires, *section(entry, QUESTIONNAIRE_FOLDER)]
-    }
     lost = set(dropped(entry, QUESTIONNAIRE_FOLDER))
     for scenario, level, name in _named(asking, context):
         if name not in own and name not in lost:
@@ -474,7 +499,7 @@ def _named(asking: Asking, context: LoadContext) -> Iterator[tuple[Entry[Scenari
 
 
 def _find_questionnaire(
-    entry: Entry[ScenarioSpec], level: str, name: str, own: Mapping[str, Entry[Any]], context: LoadContext
+    entry: Entry[ScenarioSpec], level: str, name: str, own: Iterable[str], context: LoadContext
 ) -> Entry[QuestionnaireSpec] | None:
     before = len(context.diagnostics.placed)
     found = context.read_spec(QUESTIONNAIRE_FOLDER, name, QuestionnaireSpec, "questionnaire")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
@@ -11,9 +11,8 @@ from pydantic import Discriminator, Field, PositiveFloat, Tag, model_validator
 from theodolite.assessment.signs import answered_by_signs
 from theodolite.config.annotators import OneLabel, answered_question
 from theodolite.config.applications import code_hash
-from theodolite.config.crosschecks import StudyParts
 from theodolite.config.guidelines import GuidelineRegistry, GuidelineSpec, guideline_to_domain
-from theodolite.config.load_context import Entry, LoadContext, dropped, section
+from theodolite.config.load_context import Entry, LoadContext
 from theodolite.config.questions import ScaleForm
 from theodolite.config.validation import KIND, Filled, OneOrMore, Spec, Word, as_list, expression_problem, form_of
 from theodolite.domain.annotation import AnnotatorKind
@@ -102,7 +101,6 @@ RuleForm: TypeAlias = Annotated[
     Annotated[Literal["packet"], Tag(KIND + "text")] | Annotated[WordRuleSpec, Tag(KIND + "mapping")],
     Discriminator(form_of),
 ]
-
 """`packet` for the signs of the scenario's test packet, or words of its own."""
 
 
@@ -130,7 +128,6 @@ VotesForm: TypeAlias = Annotated[
     | Annotated[VotesSpec, Tag(KIND + "mapping")],
     Discriminator(form_of),
 ]
-
 """A number of readings at most, or a rule."""
 
 
@@ -205,18 +202,13 @@ class JudgeSpec(Spec):
 
 
 DEFAULT_TIMEOUT_S = 60.0
-
 """Patience for a labelling function that says nothing else; seconds."""
-
 
 _USUAL_MOST = {StopRule.FIXED: 5, StopRule.CURTAILED: 5, StopRule.LEAD: 5, StopRule.BAYES: 15}
 
-
 _LEAD = 2
 
-
 ALL = "all"
-
 """What a judge writes under `guidelines` to label by all that the study's scenarios ask for."""
 
 
@@ -457,7 +449,6 @@ def _word_rule_from_domain(rule: WordRule) -> dict[str, Any]:
 
 
 Share = tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=1)]]
-
 """Two counts: a part and its whole."""
 
 
@@ -492,20 +483,25 @@ class CorrectionSpec(Spec):
 
 
 def corrections_to_domain(
-    parts: StudyParts, guidelines: Sequence[Guideline], context: LoadContext
+    entries: Iterable[Entry[CorrectionSpec]],
+    annotators: Sequence[Annotator],
+    guidelines: Sequence[Guideline],
+    lost: set[str],
+    context: LoadContext,
 ) -> tuple[CorrectionChoice, ...]:
     """Return how the judges' numbers are to be corrected; faults where a judge or a rule is not there.
 
     Args:
-        parts: What has been read of the study; its annotators are.
+        entries: The `corrections` section.
+        annotators: All annotators of the study.
         guidelines: All guidelines of the study.
+        lost: Names of judges and annotators that could not be read.
         context: Takes the faults.
     """
-    known = {annotator.name: annotator for annotator in parts.annotators}
+    known = {annotator.name: annotator for annotator in annotators}
     by_name = {guideline.name: guideline for guideline in guidelines}
-    lost = {*dropped(parts.entry, "judges"), *dropped(parts.entry, "annotators")}
     found = []
-    for entry in section(parts.entry, "corrections"):
+    for entry in entries:
         judge = known.get(entry.name)
         guideline = by_name.get(judge.guideline) if judge else None
         if judge is None or guideline is None:

@@ -20,9 +20,7 @@ from theodolite.domain.errors import did_you_mean
 from theodolite.domain.instrument import Question, ScaleKind
 
 JSON_LINES = (".jsonl", ".ndjson")
-
 """Endings of the names of files with one JSON object a line; all others are tables."""
-
 
 COLUMNS = (
     "item",
@@ -38,17 +36,12 @@ COLUMNS = (
     "material",
     "dialogue",
 )
-
 """Columns in the file's order."""
 
-
 NEEDED = ("item", "question", "answer")
-
 """Columns without which nothing can be read back."""
 
-
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-
 """Beginnings that spreadsheets take for a formula."""
 
 
@@ -357,12 +350,9 @@ def _short(text: str) -> str:
 
 
 ANNOTATOR = "annotator"
-
 """Column that names who answered."""
 
-
 ABOUT = f"{ANNOTATOR}."
-
 """Beginning of the names of columns that say something of the annotator."""
 
 
@@ -410,9 +400,7 @@ def annotator_attributes_of(table: InputTable) -> AnnotatorAttributes:
 
 ITEM, TURN, GUIDELINE, QUESTION, ANSWER, REASON = "item", "turn", "guideline", "question", "answer", "reason"
 
-
 _AT_TURN = "@"
-
 """Stands between question and turn in the names of Label Studio's controls."""
 
 

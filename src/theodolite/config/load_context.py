@@ -11,7 +11,7 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from ruamel.yaml import YAML
 
@@ -30,12 +30,9 @@ if TYPE_CHECKING:
 
 
 SHIPPED = "shipped"
-
 """Origin of the resources of the package itself."""
 
-
 TRANSLATIONS = "translations"
-
 """Folder of a study, and of a pack, that holds translations."""
 
 
@@ -125,9 +122,7 @@ def shipped_files(path: str) -> list[tuple[str, str]]:
 
 _BOT = "guarded-bot"
 
-
 _PACKS = ("aria/tv-spoilers", "aria/meal-planner", "aria/pathfinder")
-
 
 EXAMPLES: Mapping[str, str] = MappingProxyType(
     {
@@ -137,12 +132,9 @@ EXAMPLES: Mapping[str, str] = MappingProxyType(
         "real-bots": "NLTK's ELIZA and a Haystack search over installed documents; needs two packages",
     }
 )
-
 """Name to what it is, in one line."""
 
-
 REQUIREMENTS = "requirements.txt"
-
 """File of an example that names the packages that it needs."""
 
 
@@ -174,7 +166,6 @@ def _with_one_pack(files: dict[str, str], pack: str) -> dict[str, str]:
 
 
 _FOLDER = "report"
-
 
 _ENDINGS = (".html", ".css", ".js", ".yaml", ".json")
 
@@ -241,6 +232,7 @@ def role_break_rules() -> RoleBreakRules:
 
 
 S = TypeVar("S", bound=Spec)
+S_co = TypeVar("S_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -261,7 +253,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry(Generic[S]):
+class Entry(Generic[S_co]):
     """One entry of a file with the place that it comes from.
 
     Attributes:
@@ -273,7 +265,7 @@ class Entry(Generic[S]):
     """
 
     name: str
-    spec: S
+    spec: S_co
     source: YamlSource
     path: yaml_source.Path
     pack: str = ""
@@ -334,7 +326,7 @@ class LoadContext:
         """Return the first of some files that is there, or why the study may not read it."""
         return self.paths.find(*names)
 
-    def text(self, entry: Entry[S], *keys: str | int, name: str) -> str | None:
+    def text(self, entry: Entry[Spec], *keys: str | int, name: str) -> str | None:
         """Return a file's text; None and a fault where it cannot be read."""
         path = self.find(name)
         if isinstance(path, RefusedPath):
@@ -353,7 +345,7 @@ class LoadContext:
         self.diagnostics.add(entry.fault(*keys, message=self.no_such_file(name)))
         return None
 
-    def table(self, entry: Entry[S], *keys: str | int, name: str) -> InputTable | None:
+    def table(self, entry: Entry[Spec], *keys: str | int, name: str) -> InputTable | None:
         """Return a file's rows, read once; None and faults where there are none."""
         if name not in self.tables:
             table = self._read_table(entry, name)
@@ -366,7 +358,7 @@ class LoadContext:
         table = self.tables[name]
         return table if table.columns else None
 
-    def _read_table(self, entry: Entry[S], name: str) -> InputTable | RefusedPath | None:
+    def _read_table(self, entry: Entry[Spec], name: str) -> InputTable | RefusedPath | None:
         path = self.find(name, Path("parameters") / name)
         if isinstance(path, RefusedPath):
             return path
@@ -442,36 +434,16 @@ def _files(folder: Path) -> Iterator[Path]:
         yield from (path for path in folder.iterdir() if path.is_file())
 
 
-def section(entry: Entry[Any], name: str) -> list[Entry[Any]]:
-    """Return the entries of one section of the study file."""
-    entries: Mapping[str, Any] = getattr(entry.spec, name)
-    return [Entry(name=key, spec=spec, source=entry.source, path=(name, key)) for key, spec in entries.items()]
+def section(entry: Entry[Spec], name: str, specs: Mapping[str, S]) -> list[Entry[S]]:
+    """Return the entries of the section `name` of a study file, of which `specs` is the content."""
+    return [Entry(name=key, spec=spec, source=entry.source, path=(name, key)) for key, spec in specs.items()]
 
 
-def is_broken(entry: Entry[Any], name: str) -> bool:
+def is_broken(entry: Entry[Spec], name: str) -> bool:
     """Tell whether a whole section, or an entry of it, could not be read."""
     return any(path[0] == name and len(path) <= 2 for path in entry.source.dropped)
 
 
-def dropped(entry: Entry[Any], name: str) -> tuple[str, ...]:
+def dropped(entry: Entry[Spec], name: str) -> tuple[str, ...]:
     """Return the names of a section's entries that could not be read; naming them is no further fault."""
     return tuple(str(path[1]) for path in entry.source.dropped if len(path) == 2 and path[0] == name)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pack:
-    """The entries of a pack, with the places that they come from.
-
-    `schema` names the annotation schema by which people annotate where the study names none;
-    `warning` tells people what they may meet.
-    """
-
-    scenarios: tuple[Entry[Any], ...] = ()
-    personas: tuple[Entry[Any], ...] = ()
-    guidelines: tuple[Entry[Any], ...] = ()
-    risks: tuple[Entry[Any], ...] = ()
-    topics: tuple[Entry[Any], ...] = ()
-    schemas: tuple[Entry[Any], ...] = ()
-    questionnaires: tuple[Entry[Any], ...] = ()
-    schema: str = ""
-    warning: str = ""

@@ -187,14 +187,10 @@ def _lines(source: YamlSource) -> dict[tuple[str, str], int]:
 
 
 IGNORED_FOLDERS = ("__pycache__", "node_modules", "venv", "*.egg-info")
-
 """Folders that belong to no version; hidden ones, virtual environments and folders of other studies do not either."""
 
-
 IGNORED_FILES = ("*.pyc", "*.pyo", "*.log", "*.tmp", "*.swp", "*~", "*.db-wal", "*.db-shm", "*-journal")
-
 """Files that belong to no version; hidden ones do not either."""
-
 
 STUDY_FOLDERS = frozenset(
     {
@@ -202,9 +198,7 @@ STUDY_FOLDERS = frozenset(
         *("series", "taxonomies"),
     }
 )
-
 """Folders of a study's own material: where an application lies beside its study, they are none of its code."""
-
 
 OUTPUTS = (
     *("report*.html", "results*.json", "compare*.html", "compare*.json", "monitor*.html", "monitor*.json"),
@@ -212,29 +206,19 @@ OUTPUTS = (
     *("argilla*.json", "argilla*.jsonl", "export.csv", "export.jsonl", "export.parquet", "export-chat.jsonl"),
     "release-review*.csv",
 )
-
 """Files that commands write beside a study."""
 
-
 OUTPUT_FOLDERS = ("series-report*", "export-inspect", "export-hugging-face", "release-bundle*", "documents*")
-
 """Folders that commands write beside a study."""
 
-
 MOST_FILES = 20_000
-
 """Files of one application's folder."""
 
-
 SLOW_S = 1.0
-
 """Time for hashing from which on hashes are remembered between commands; seconds."""
 
-
 SETTLED_NS = 2_000_000_000
-
 """Age from which on a file's size and time tell whether it changed; nanoseconds. Younger ones are read again."""
-
 
 _STUDY = re.compile(rb"^(?:study|pack)\s*:", re.MULTILINE)
 
@@ -283,7 +267,6 @@ class FileHashes:
 _HASHES = FileHashes()
 
 HASHES_FILE = Path(".theodolite") / "code-hashes.json"
-
 """Where slow hashes are remembered, in the study's folder, once that has a workspace."""
 
 

@@ -18,24 +18,16 @@ from theodolite.config.yaml_source import LocatedDiagnostic
 from theodolite.domain.errors import StorageUnavailable
 
 FILE = "permissions.json"
-
 """File of a workspace that holds the permissions."""
 
-
 ALLOW_PATHS = "THEODOLITE_ALLOW_PATHS"
-
 """Environment variable with paths that every study may read, separated as in `PATH`."""
 
-
 ALLOW_CODE = "THEODOLITE_ALLOW_CODE"
-
 """Environment variable that allows the code of every study where it is `1`."""
 
-
 ALLOW_KEYS = "THEODOLITE_ALLOW_KEYS"
-
 """Environment variable that lets every study send the keys that it names where it is `1`."""
-
 
 _KEY_FILE = "permissions.key"
 
@@ -242,12 +234,9 @@ def _partial(file: Path, text: str) -> Path:
 
 
 SYSTEM_FOLDERS = tuple(map(Path, ("/proc", "/dev", "/sys")))
-
 """Folders whose files are no data: environments of processes, devices, settings of the kernel."""
 
-
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-
 """How files are opened: without waiting for the other end of a pipe, and as bytes where systems tell them apart."""
 
 
@@ -354,12 +343,9 @@ def _remedy(real: Path) -> str:
 
 
 USUAL = "study.yaml"
-
 """What a study's file is called where it is not said."""
 
-
 SERVING = "serve.yaml"
-
 """What the settings of the web side are called; they stand beside a study and are none."""
 
 
@@ -408,7 +394,6 @@ def read_file(path: Path) -> bytes | LocatedDiagnostic:
 
 
 WORKSPACE_NAME = ".theodolite"
-
 """Folder beside a study that holds everything the program remembers."""
 
 

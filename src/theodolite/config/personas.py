@@ -267,7 +267,7 @@ def _is_example(entry: Entry[PersonaGroupSpec], context: LoadContext) -> bool:
 
 
 def check_meetings(
-    readings: Sequence[GroupReading], scenarios: Sequence[tuple[Scenario, Entry[Any]]], context: LoadContext
+    readings: Sequence[GroupReading], scenarios: Sequence[tuple[Scenario, Entry[Spec]]], context: LoadContext
 ) -> None:
     """Check goals and first prompts against the rows of the personas that meet them."""
     known = {reading.group.name for reading in readings}
@@ -287,7 +287,7 @@ def check_meetings(
 
 
 def _check_slots(
-    scenario: Scenario, entry: Entry[Any], key: str, met: Sequence[GroupReading], context: LoadContext
+    scenario: Scenario, entry: Entry[Spec], key: str, met: Sequence[GroupReading], context: LoadContext
 ) -> None:
     text = getattr(scenario, key)
     for reading in met:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Protocol, TypeAlias, cast
 
 from pydantic import Discriminator, Field, Tag
 
@@ -288,9 +288,6 @@ def _categories(meanings: Mapping[str, str], orientation: Orientation) -> Scale:
     )
 
 
-QuestionSpecs = Mapping[str, QuestionSpec]
-"""Questions as a file writes them, by name."""
-
 ALWAYS = "always"
 """What stands in `outcome` where the outcome set opens with the question itself."""
 
@@ -303,8 +300,52 @@ OPENED_BY_NONE = "no answer could open it"
 """The same of a question that an answer is to open."""
 
 
+class AskedSpec(Protocol):
+    """One question as a file writes it, alone or among others."""
+
+    @property
+    def ask(self) -> str:
+        """Its text."""
+
+    @property
+    def scale(self) -> ScaleForm | None:
+        """Its possible values."""
+
+    @property
+    def orientation(self) -> Orientation:
+        """Which end is the bad one."""
+
+    @property
+    def may_be_unable(self) -> bool:
+        """Whether "unable to determine" is an allowed answer."""
+
+    @property
+    def may_not_apply(self) -> bool:
+        """Whether "does not apply" is an allowed answer."""
+
+
+class NamedQuestionSpec(AskedSpec, Protocol):
+    """One of several questions, each with a name."""
+
+    @property
+    def when(self) -> str:
+        """Answer to an earlier question that opens this one."""
+
+    @property
+    def exemplars(self) -> list[ExemplarSpec]:
+        """Examples of answers."""
+
+
+class AskingSpec(Protocol):
+    """A guideline, a category of a schema or a questionnaire."""
+
+    @property
+    def questions(self) -> Mapping[str, NamedQuestionSpec]:
+        """Its questions by name."""
+
+
 def questions_to_domain(
-    entry: Entry[Any], context: LoadContext, *, noun: str, reserved: Collection[str] = ()
+    entry: Entry[AskingSpec], context: LoadContext, *, noun: str, reserved: Collection[str] = ()
 ) -> dict[str, Question]:
     """Return the questions that an entry asks, by name and in order; faults are added to the diagnostics.
 
@@ -315,7 +356,8 @@ def questions_to_domain(
         reserved: Names that no question may have.
     """
     spec = entry.spec
-    question_specs = {"": spec} if getattr(spec, "ask", "") else spec.questions
+    has_one = bool(getattr(spec, "ask", ""))
+    question_specs: Mapping[str, AskedSpec] = {"": cast("AskedSpec", spec)} if has_one else spec.questions
     questions: dict[str, Question] = {}
     for key, question in question_specs.items():
         if key in reserved:
@@ -342,8 +384,8 @@ def questions_to_domain(
             guidance=tuple(getattr(question, "guidance", ())) if key else (),
             stays=bool(getattr(question, "stays", False)),
         )
-        if key and getattr(question, "outcome", ""):
-            _add_outcome(entry, questions[name], questions, context)
+        if key and (outcome := getattr(question, "outcome", "")):
+            _add_outcome(entry, questions[name], outcome, questions, context)
     return questions
 
 
@@ -352,9 +394,9 @@ def may_be(value: str, question: Question) -> bool:
     return (value == UNABLE and question.may_be_unable) or (value == NOT_APPLICABLE and question.may_not_apply)
 
 
-def _exemplars(entry: Entry[Any], key: str, scale: Scale, context: LoadContext) -> tuple[Exemplar, ...]:
+def _exemplars(entry: Entry[AskingSpec], key: str, scale: Scale, context: LoadContext) -> tuple[Exemplar, ...]:
     """Return the examples beside a question; an answer that leaves the scale is a fault."""
-    specs: list[ExemplarSpec] = entry.spec.questions[key].exemplars if key else []
+    specs = entry.spec.questions[key].exemplars if key else []
     kept = []
     for number, spec in enumerate(specs):
         if not scale.admits(spec.answer) and spec.answer not in {UNABLE, NOT_APPLICABLE}:
@@ -366,9 +408,10 @@ def _exemplars(entry: Entry[Any], key: str, scale: Scale, context: LoadContext) 
     return tuple(kept)
 
 
-def _add_outcome(entry: Entry[Any], question: Question, questions: dict[str, Question], context: LoadContext) -> None:
+def _add_outcome(
+    entry: Entry[AskingSpec], question: Question, text: str, questions: dict[str, Question], context: LoadContext
+) -> None:
     """Put the outcome set behind a question that opens it."""
-    text = entry.spec.questions[question.name].outcome
     condition = None if text == ALWAYS else parse_condition(text)
     if isinstance(condition, Condition):
         condition = replace(condition, question=question.name)
@@ -391,7 +434,9 @@ def _add_outcome(entry: Entry[Any], question: Question, questions: dict[str, Que
         questions[follow_up.name] = follow_up
 
 
-def _when(entry: Entry[Any], key: str, earlier: Mapping[str, Question], context: LoadContext) -> Condition | None:
+def _when(
+    entry: Entry[AskingSpec], key: str, earlier: Mapping[str, Question], context: LoadContext
+) -> Condition | None:
     """Return what an earlier answer must be for a question to be asked; None where it is always asked."""
     text = entry.spec.questions[key].when if key else ""
     if not text:
@@ -407,13 +452,17 @@ def _when(entry: Entry[Any], key: str, earlier: Mapping[str, Question], context:
     return condition
 
 
-def _is_broken_before(name: str, key: str, written: QuestionSpecs, earlier: Mapping[str, Question]) -> bool:
+def _is_broken_before(
+    name: str, key: str, written: Mapping[str, NamedQuestionSpec], earlier: Mapping[str, Question]
+) -> bool:
     """Tell whether a question stands before another one and has a fault of its own, so that it was not read."""
     order = list(written)
     return name in order[: order.index(key)] and name not in earlier
 
 
-def _no_follow_up(condition: Condition, key: str, written: QuestionSpecs, earlier: Mapping[str, Question]) -> str:
+def _no_follow_up(
+    condition: Condition, key: str, written: Mapping[str, NamedQuestionSpec], earlier: Mapping[str, Question]
+) -> str:
     """Return why a question cannot follow on what its condition says; empty where it can."""
     name = condition.question
     if not name:

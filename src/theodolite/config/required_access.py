@@ -42,21 +42,16 @@ OWN_HOSTS: dict[str, tuple[str, ...]] = {
     "TOGETHER_API_KEY": ("api.together.xyz", "api.together.ai"),
     "XAI_API_KEY": ("api.x.ai",),
 }
-
 """Documented variables of well-known providers, and the hosts at which those providers take their keys.
 
 Names and hosts are compared whole. Hosts that any customer of a provider can register, such as
 `RESOURCE.openai.azure.com`, are not listed: the author of a study may own one.
 """
 
-
 _HTTPS_PORTS = (None, 443)
 
-
 _OTHER_PROVIDERS = "openai-api"
-
 """Provider of Inspect's whose models are named with the service that takes them, e.g. `openai-api/groq/llama`."""
-
 
 _INSPECTS = "the key that Inspect finds for "
 
@@ -266,9 +261,7 @@ def _netloc(url: str) -> str:
 
 _OWN_PACKAGE = "theodolite"
 
-
 _IMPORTABLE = frozenset({".py", ".pyc", ".pyd", ".so", ".pth", ".zip", ".egg"})
-
 
 _PASSED_OVER = frozenset({"__pycache__", "node_modules"})
 
@@ -378,11 +371,8 @@ def foreign_module(target: str, paths: StudyPaths) -> str:
 
 _REMEDY = "install it where theodolite is installed, or put it beside the study"
 
-
 _CUNNING = frozenset({"__getattr__", "exec", "eval", "globals", "vars", "locals", "setattr", "__path__", "modules"})
-
 """Names with which a module may make up others, or find modules elsewhere: what it holds cannot be told."""
-
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, Protocol, TypeAlias
 
 from pydantic import Discriminator, Field, Tag
 
@@ -168,13 +168,27 @@ class Attacks:
     brought: tuple[StrategyInfo, ...] = ()
 
 
-def red_teaming_of(entry: Entry[Any], context: LoadContext, models: tuple[str, ...]) -> RedTeaming:
+class AttackKeys(Protocol):
+    """The keys of a level on simulated red teaming."""
+
+    @property
+    def attacks(self) -> list[str]:
+        """Strategies."""
+
+    @property
+    def attacker(self) -> str:
+        """Model of the red teamer."""
+
+
+def red_teaming_of(
+    entry: Entry[Spec], levels: Mapping[LevelName, AttackKeys], context: LoadContext, models: tuple[str, ...]
+) -> RedTeaming:
     """Return what a study says of simulated red teaming as a whole; faults are added to the diagnostics."""
-    for name, other in entry.spec.levels.items():
+    for name, other in levels.items():
         if name != "red_teaming" and (other.attacks or other.attacker):
             message = f"`attacks` and `attacker` belong to level `red_teaming`, not to `{name}`"
             context.diagnostics.add(entry.fault("levels", name, message=message))
-    level = entry.spec.levels.get("red_teaming")
+    level = levels.get("red_teaming")
     if level is None:
         return RedTeaming(models=models)
     names = _known(entry, context, level.attacks, ("levels", "red_teaming", "attacks"))
@@ -218,7 +232,7 @@ def _aims(spec: ScenarioSpec) -> Mapping[str, str]:
     return {key: form.prompts[0] for key, form in scripts.items() if form.purpose == "guardrail" and form.prompts}
 
 
-def _known(entry: Entry[Any], context: LoadContext, names: list[str], path: tuple[str, ...]) -> tuple[str, ...]:
+def _known(entry: Entry[Spec], context: LoadContext, names: list[str], path: tuple[str, ...]) -> tuple[str, ...]:
     offered = _offered(context)
     for place, name in enumerate(names):
         if name not in offered:
@@ -230,7 +244,7 @@ def _known(entry: Entry[Any], context: LoadContext, names: list[str], path: tupl
 
 
 def _check_model(
-    entry: Entry[Any],
+    entry: Entry[Spec],
     context: LoadContext,
     name: str,
     models: tuple[str, ...],

@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from pydantic import Discriminator, Field, Tag, field_validator
 
-from theodolite.config.crosschecks import StudyParts
-from theodolite.config.load_context import SHIPPED, Entry, LoadContext, Pack, dropped, section
+from theodolite.config.load_context import SHIPPED, Entry, LoadContext
 from theodolite.config.permissions import SERVING, USUAL, read_file
 from theodolite.config.questions import condition_problem, parse_condition
+from theodolite.config.scenarios import ScenarioSpec
 from theodolite.config.validation import KIND, Filled, Spec, form_of
 from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic, read_yaml
 from theodolite.domain.choices import AiType, Identification, TopicWeight, UserType
 from theodolite.domain.errors import InputError, Severity, did_you_mean
 from theodolite.domain.guideline import DefectRule, Guideline, Violation
 from theodolite.domain.instrument import Condition
+from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Study, deviations_of
 
 if TYPE_CHECKING:
@@ -64,7 +65,6 @@ SeriesForm: TypeAlias = Annotated[
     Annotated[Filled, Tag(KIND + "text")] | Annotated[SeriesSpec, Tag(KIND + "mapping")],
     Discriminator(form_of),
 ]
-
 """Name of a series (`series/<name>.yaml`), or the series itself."""
 
 
@@ -82,13 +82,14 @@ class TaxonomySpec(Spec):
 _FOLDER, _SHELF = "series", "taxonomies"
 
 
-def series_to_domain(entry: Entry[Any], context: LoadContext) -> tuple[str, Entry[SeriesSpec] | None]:
+def series_to_domain(
+    entry: Entry[Spec], form: SeriesSpec | str, context: LoadContext
+) -> tuple[str, Entry[SeriesSpec] | None]:
     """Return the name of the series that a study belongs to, and the series where it is written down.
 
     A name for which there is no file is a label and no more; where the folder
     `series/` holds others, it is a fault.
     """
-    form = entry.spec.series
     if isinstance(form, SeriesSpec):
         if not form.name:
             context.diagnostics.add(entry.fault("series", message="the series needs a `name`", at_key=True))
@@ -195,7 +196,6 @@ def series_from_domain(series: Series) -> dict[str, Any]:
 
 
 FOLDER = "series"
-
 """Folder beside the studies that holds the files of series."""
 
 
@@ -303,8 +303,7 @@ class TopicSpec(Spec):
 
 def risks_to_domain(
     risks: Iterable[Risk],
-    parts: StudyParts,
-    pack: Pack,
+    entries: Mapping[str, Entry[RiskSpec]],
     guidelines: Sequence[Guideline],
     questionnaires: Sequence[Questionnaire],
     context: LoadContext,
@@ -313,13 +312,11 @@ def risks_to_domain(
 
     Args:
         risks: As they are named.
-        parts: What has been read of the study.
-        pack: What its packs bring.
+        entries: The risks of its packs and its own, by name.
         guidelines: The study's guidelines.
         questionnaires: What its testers are asked.
         context: What takes the faults.
     """
-    entries: dict[str, Entry[RiskSpec]] = {item.name: item for item in [*pack.risks, *section(parts.entry, "risks")]}
     rules = {f"{guideline.name}.{rule.name}": rule for guideline in guidelines for rule in guideline.defect_rules}
     signs = _Signs(rules, questionnaires, context)
     return tuple(signs.given_to(risk, entries[risk.name]) if risk.name in entries else risk for risk in risks)
@@ -391,18 +388,23 @@ class _Signs:
             self._desk.diagnostics.add(entry.fault("shown_by", message=message))
 
 
-def topics_to_domain(parts: StudyParts, pack: Pack, context: LoadContext) -> tuple[SensitiveTopic, ...]:
+def topics_to_domain(
+    entries: Mapping[str, Entry[TopicSpec]],
+    scenarios: Iterable[tuple[Scenario, Entry[ScenarioSpec]]],
+    lost: Iterable[str],
+    context: LoadContext,
+) -> tuple[SensitiveTopic, ...]:
     """Return the topics that scenarios of a study touch, in the order in which they are written down.
 
     A pack's topics that no scenario of the study touches are left out.
 
     Args:
-        parts: What has been read of the study, scenarios included.
-        pack: What its packs bring.
+        entries: The topics of its packs and its own, by name.
+        scenarios: Its scenarios with their entries.
+        lost: Names of topics that could not be read.
         context: What takes the faults.
     """
-    entries: dict[str, Entry[TopicSpec]] = {item.name: item for item in [*pack.topics, *section(parts.entry, "topics")]}
-    touched = _touched(parts, entries, context)
+    touched = _touched(scenarios, (*entries, *lost), context)
     for name, entry in entries.items():
         if name not in touched and not entry.pack:
             message = f"no scenario touches the topic `{name}`; name it under `topics` of those that do"
@@ -418,10 +420,12 @@ def topics_to_domain(parts: StudyParts, pack: Pack, context: LoadContext) -> tup
     )
 
 
-def _touched(parts: StudyParts, entries: Mapping[str, Entry[TopicSpec]], context: LoadContext) -> dict[str, list[str]]:
+def _touched(
+    scenarios: Iterable[tuple[Scenario, Entry[ScenarioSpec]]], known: Sequence[str], context: LoadContext
+) -> dict[str, list[str]]:
     """Return the topics that scenarios name, with the names of these scenarios."""
-    known, touched = (*entries, *dropped(parts.entry, "topics")), defaultdict[str, list[str]](list)
-    for scenario, entry in parts.scenarios:
+    touched = defaultdict[str, list[str]](list)
+    for scenario, entry in scenarios:
         for place, name in enumerate(entry.spec.topics):
             if name not in known:
                 tail = did_you_mean(name, known) or "; say under `topics` what it is about"

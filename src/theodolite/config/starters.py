@@ -42,9 +42,7 @@ class StarterKind(StrEnum):
 
 _LARGE = "{url: https://api.openai.com/v1, name: gpt-5.2, key: OPENAI_API_KEY}"
 
-
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]*[A-Za-z0-9]|[A-Za-z0-9]")
-
 
 _WORDS = {"yes", "no", "true", "false", "null", "on", "off"}
 
@@ -221,7 +219,6 @@ def _scalar(text: str) -> str:
 
 _MARGIN = re.compile(r"\n[ \t]*")
 
-
 _COMMENT = re.compile(r"[ \t]*#")
 
 
@@ -361,7 +358,6 @@ def _dedented(body: str, n_columns: int) -> str:
 
 
 _NAME = re.compile(r"[A-Za-z0-9][\w-]*(?:[ .][\w-]+)*")
-
 """Names that are file names everywhere."""
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
 from pydantic import Discriminator, Field, Tag, field_validator
 
@@ -14,7 +15,7 @@ from theodolite.config.events import AnnotationSpec, BreaksSpec, EventSpec, Leve
 from theodolite.config.guidelines import GuidelineSpec
 from theodolite.config.instruments import AnnotationSchemaSpec, QuestionnaireSpec
 from theodolite.config.judges import CorrectionSpec, JudgeSpec
-from theodolite.config.load_context import Entry, Found, LoadContext, Pack, ResourceResolver
+from theodolite.config.load_context import Entry, Found, LoadContext, ResourceResolver
 from theodolite.config.models import ModelSpec
 from theodolite.config.personas import PersonaGroupSpec
 from theodolite.config.scenarios import LevelName, ScenarioSpec
@@ -28,6 +29,9 @@ from theodolite.domain.instrument import Orientation
 if TYPE_CHECKING:
     from theodolite.domain.gate import Gate
     from theodolite.domain.study import Study
+
+
+S = TypeVar("S", bound=Spec)
 
 
 class SamplingSpec(Spec):
@@ -156,6 +160,25 @@ class StudySpec(Spec):
     """Contact for participants."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pack:
+    """The entries of a pack, with the places that they come from.
+
+    `schema` names the annotation schema by which people annotate where the study names none;
+    `warning` tells people what they may meet.
+    """
+
+    scenarios: tuple[Entry[ScenarioSpec], ...] = ()
+    personas: tuple[Entry[PersonaGroupSpec], ...] = ()
+    guidelines: tuple[Entry[GuidelineSpec], ...] = ()
+    risks: tuple[Entry[RiskSpec], ...] = ()
+    topics: tuple[Entry[TopicSpec], ...] = ()
+    schemas: tuple[Entry[AnnotationSchemaSpec], ...] = ()
+    questionnaires: tuple[Entry[QuestionnaireSpec], ...] = ()
+    schema: str = ""
+    warning: str = ""
+
+
 def pack_names() -> tuple[str, ...]:
     """Return the names of all shipped packs, e.g. `aria/tv-spoilers`."""
     return ResourceResolver().packs()
@@ -215,7 +238,7 @@ def _read_pack(entry: Entry[StudySpec], context: LoadContext, name: str) -> Pack
     )
 
 
-def _entries(source: YamlSource, pack: str, section: str, specs: Mapping[str, Any]) -> list[Entry[Any]]:
+def _entries(source: YamlSource, pack: str, section: str, specs: Mapping[str, S]) -> list[Entry[S]]:
     return [
         Entry(name=name, spec=spec, source=source, path=(section, name), pack=f"packs/{pack}")
         for name, spec in specs.items()
@@ -254,14 +277,11 @@ Weighted: TypeAlias = Annotated[
     | Annotated[dict[str, Annotated[float, Field(ge=0)]], Tag(KIND + "mapping")],
     Discriminator(form_of),
 ]
-
 """One name, several, or names with weights."""
-
 
 TreeScale: TypeAlias = Annotated[
     Annotated[Word, Tag(KIND + "text")] | Annotated[list[Word], Tag(KIND + "list")], Discriminator(form_of)
 ]
-
 """`1-10`, a list of labels, or `text`."""
 
 
@@ -349,5 +369,4 @@ TreeForm: TypeAlias = Annotated[
     | Annotated[TreeSpec, Tag(KIND + "mapping")],
     Discriminator(form_of),
 ]
-
 """Name or names of trees, or a tree written out."""

@@ -21,30 +21,20 @@ from typing import Protocol, TypeAlias, TypeVar, overload
 from theodolite.config.yaml_source import LocatedDiagnostic
 
 LONGEST_FIELD = 64 * 1024 * 1024
-
 """Longest field that is read; characters. Python's own limit of 131,072 is less than one long document."""
 
-
 HELD_WHOLE = 4_000_000
-
 """Size up to which a file's rows are held as mappings; bytes. Those of larger files are read when asked for."""
 
-
 _PIECE = 1 << 20
-
 """Bytes that are looked at in one go; count."""
 
-
 _SAMPLE = 50
-
 """Rows by which the delimiter is told; count."""
-
 
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
 
-
 MOST_UNPACKED = 2_000_000_000
-
 """Bytes of a file with rows at most, once it is unpacked."""
 
 
@@ -320,14 +310,10 @@ def _read_json_lines(stored: bytes, file: str, encoding: str, on_rows: OnRows | 
 
 R = TypeVar("R")
 
-
 OnRows: TypeAlias = Callable[[str, int], None]
-
 """Called with a step in words, e.g. `Reading a.csv`, and the rows that it has gone through so far."""
 
-
 EVERY = 20_000
-
 """Rows between two calls; count."""
 
 
@@ -440,21 +426,15 @@ class CountedLines:
 
 _PROMPT = ("prompt", "question", "query", "input", "instruction", "user", "user_message")
 
-
 _RESPONSE = ("response", "completion", "answer", "output", "reply", "generation", "assistant")
-
 
 _ID = ("id", "item", "item_id", "example_id", "prompt_id", "key", "uid")
 
-
 _TURN = ("turn", "turn_number", "turn_id")
-
 
 _APPLICATION = ("application", "system", "model", "bot", "model_name", "system_name")
 
-
 _WITHHELD = ("withheld",)
-
 
 _CONTEXT = (
     "context",
@@ -479,24 +459,17 @@ _CONTEXT = (
     "knowledge",
 )
 
-
 _REFERENCE = re.compile(r"(?:^|_)(?:final|gold|consensus|adjudicated|majority|reference)(?:_|$)")
-
 
 _PERSON = re.compile(r"(?:^|_)(?:annotation|annotator|rater|human|label|labeler|coder|expert)(?:_|\d|$)")
 
-
 _MODEL = re.compile(r"gpt|llm|judge|claude|gemini|llama|mistral|(?:^|_)(?:auto|model)(?:_|$)")
-
 
 _RULE = re.compile(r"strmatch|keyword|regex|rule|string")
 
-
 _DEFECT = re.compile(r"refus|defect|bad|wrong|unsafe|toxic|fail|violat|abus|hate|harm|incorrect|^yes$|^1$")
 
-
 _MOST_LABELS = 12
-
 
 _MOST_GROUPS = 30
 

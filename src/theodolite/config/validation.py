@@ -19,7 +19,6 @@ from theodolite.domain.errors import Diagnostic, TemplateError, closest, did_you
 from theodolite.testing.templates import Refusal, refusal_of, variables_of
 
 KIND = "kind:"
-
 """Begins every tag that tells the forms of one value apart, so that error paths can be cleaned of them."""
 
 
@@ -42,25 +41,18 @@ def form_of(value: Any) -> str:
 
 
 Word: TypeAlias = Annotated[str, WithJsonSchema({"type": ["string", "number", "boolean"]})]
-
 """Text that YAML might take for a number or a truth value; it stays the text that was written."""
 
-
 YesNo: TypeAlias = Annotated[bool, WithJsonSchema({"enum": [True, False, "yes", "no"]})]
-
 """Yes or no; editors that read YAML 1.2 see `yes` as a word."""
 
-
 Filled: TypeAlias = Annotated[str, Field(min_length=1)]
-
 """Text that may not be empty."""
-
 
 OneOrMore: TypeAlias = Annotated[
     Annotated[Filled, Tag(KIND + "text")] | Annotated[list[Filled], Tag(KIND + "list")],
     Discriminator(form_of),
 ]
-
 """One text or a list of texts."""
 
 
@@ -72,7 +64,6 @@ def as_list(value: str | list[str] | None) -> list[str]:
 
 
 KINDS = ("recorded", "model", "http", "python", "aria")
-
 """Kinds of application, in the order in which messages name them."""
 
 
@@ -83,9 +74,7 @@ def without_empty(**values: Any) -> dict[str, Any]:
 
 _NOT_CLOSED = "is not closed well: each `{{` needs its `}}`, each `{%` its `%}` and its end"
 
-
 _SLOT = re.compile(r"\{\{\s*[A-Za-z_]\w*\s*\}\}")
-
 
 _UNKNOWN_TAG = re.compile(r"unknown tag '(?!end|el)(\w+)'")
 
@@ -155,7 +144,6 @@ def expression_problem(pattern: str) -> str:
 
 S = TypeVar("S", bound=Spec)
 
-
 NOUNS = {
     "models": "model",
     "applications": "application",
@@ -169,12 +157,9 @@ NOUNS = {
     "schemas": "schema",
     "questionnaires": "questionnaire",
 }
-
 """Section of a study to what one of its entries is called."""
 
-
 _FIELDS_OF_REQUESTS = "fields of a model's requests stand under its `params`"
-
 
 FOREIGN = {
     **dict.fromkeys(("temperature", "max_tokens", "max_completion_tokens", "top_p"), _FIELDS_OF_REQUESTS),
@@ -189,34 +174,24 @@ FOREIGN = {
     "scorer": "what labels dialogues stands under `judges`",
     "vars": "what fills templates are the `rows` of `personas`",
 }
-
 """Keys of other tools, and what takes their place."""
-
 
 RENAMED = {
     "passes": "per_item",
     "judge_passes": "judges_per_item",
     "callable": "python",
 }
-
 """Former names of keys, with their names today."""
 
-
 KEY = "[key]"
-
 """Stands in an error's location where the key is meant and not its value."""
-
 
 _ROUNDS = 25
 
-
 _ALIKE, _ALL_BUT_SAME = 0.6, 0.85
-
 """How like a key one of this place must be to be meant: any unknown key, and one that belongs to another place."""
 
-
 _UNKNOWN_KEY = "extra_forbidden"
-
 
 _EXPECTED: Mapping[str, str] = {
     "int_parsing": "a whole number",

@@ -40,18 +40,14 @@ Path: TypeAlias = tuple[str | int, ...]
 
 Content: TypeAlias = "Scalar | list[Content] | dict[str, Content]"
 
-
 _SHORTEST_KEY = 6
-
 """Characters from which on the value of a header is taken for a key; count."""
-
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 _MOST_NODES = 200_000
 
 _JOINERS = "\u200c\u200d"
-
 """Letters without a picture of their own that names in some scripts need."""
 
 
@@ -364,12 +360,9 @@ def _typed_scalar(scalar: Scalar) -> bool | int | float | str | None:
 
 _WIDTH = 78
 
-
 _WIDEST_PLACE = 40
 
-
 _FEW = 50
-
 
 _RANK = {Severity.FAULT: 0, Severity.NOTE: 1, Severity.OPEN: 2}
 

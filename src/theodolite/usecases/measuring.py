@@ -34,8 +34,7 @@ from theodolite.domain.study_parts import CriteriaSubject, StatedCriteria
 from theodolite.measurement.study.realism import RealismBook, RoleBreakBook
 from theodolite.ports.store import Store
 from theodolite.testing.people import failures_of
-from theodolite.usecases.plan_alignment import as_planned
-from theodolite.usecases.running import below_half
+from theodolite.usecases.running import as_planned, below_half
 
 
 def calls_of(

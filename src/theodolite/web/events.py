@@ -20,9 +20,9 @@ from django.db import transaction
 from django.http import Http404
 from django.utils import timezone
 
-from theodolite.bootstrap.credentials import SHORTEST, VARIABLE, sealed, unsealed
 from theodolite.bootstrap.database import bind_thread, database_settings, keep_record, store_on
 from theodolite.bootstrap.events import open_event
+from theodolite.bootstrap.permission import SHORTEST, VARIABLE, sealed, unsealed
 from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.config.events import MissingText, missing_texts
 from theodolite.config.loading import LoadedStudy, load_study

@@ -14,7 +14,7 @@ from django.db import close_old_connections
 from django.http import Http404
 from django.utils import timezone
 
-from theodolite.bootstrap.clock import SystemClock
+from theodolite.bootstrap.connections import SystemClock
 from theodolite.domain.errors import TheodoliteError
 from theodolite.domain.event_record import Tombstone, Withdrawal
 from theodolite.domain.session import Session, SessionState

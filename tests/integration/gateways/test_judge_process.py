@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from theodolite.bootstrap.clock import SystemClock
+from theodolite.bootstrap.connections import SystemClock
 from theodolite.domain.annotator import Annotator, AnnotatorKind, PythonLabeller
 from theodolite.domain.errors import InputError, ServerFault
 from theodolite.domain.flow import AskFunction, Exchange

@@ -10,7 +10,7 @@ import pytest
 import theodolite as package
 from tests.fakes.loopback import Loopback
 from tests.fakes.terminal import theodolite
-from theodolite.cli import permission
+from theodolite.cli import terminal
 from theodolite.config.permissions import ALLOW_KEYS
 from theodolite.domain.errors import InputError
 
@@ -40,7 +40,7 @@ def somebody_types(monkeypatch):
     """Return a function that plays a person at the terminal."""
 
     def play(answer):
-        monkeypatch.setattr(permission, "sits_at_terminal", lambda: True)
+        monkeypatch.setattr(terminal, "sits_at_terminal", lambda: True)
         monkeypatch.setattr(click, "prompt", lambda *_, **__: answer)
 
     return play

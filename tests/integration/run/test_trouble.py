@@ -9,7 +9,7 @@ import pytest
 
 from tests.fakes.terminal import in_a_fresh_process, started, theodolite
 from tests.integration.run.conftest import asked
-from theodolite.bootstrap.clock import SystemClock
+from theodolite.bootstrap.connections import SystemClock
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(120)]
 

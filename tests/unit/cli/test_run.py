@@ -1,6 +1,6 @@
 from types import SimpleNamespace
 
-from tests.unit.cli.test_endings import status
+from tests.unit.cli.running.test_endings import status
 from theodolite.cli.run import _present
 
 

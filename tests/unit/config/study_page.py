@@ -23,13 +23,13 @@ from theodolite.config.instruments import (
     QuestionnaireSpec,
     RouteSpec,
 )
-from theodolite.config.json_schemas import describe_specs
 from theodolite.config.judges import CalibrationSpec, CorrectionSpec, JudgeSpec, WordRuleSpec
 from theodolite.config.models import ListedPriceSpec, ModelSpec, PriceSpec
 from theodolite.config.personas import PersonaGroupSpec
 from theodolite.config.questions import ExemplarSpec, QuestionSpec
 from theodolite.config.recordings import RecordedSpec
 from theodolite.config.scenarios import ScenarioSpec, ScriptSpec
+from theodolite.config.schemas import describe_specs
 from theodolite.config.series import RiskSpec, SeriesSpec, TaxonomySpec
 from theodolite.config.study import BudgetSpec, SamplingSpec, StudySpec
 from theodolite.config.translations import (

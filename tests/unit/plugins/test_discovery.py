@@ -13,7 +13,7 @@ from theodolite.config.load_context import ResourceResolver
 from theodolite.config.loading import load_study
 from theodolite.domain.errors import InputError
 from theodolite.measurement.trees.methods import SummaryMethod
-from theodolite.plugins.discovery import GROUP, installed_plugins
+from theodolite.plugins import GROUP, installed_plugins
 
 STUDY = """\
 study: small

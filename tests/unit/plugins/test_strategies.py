@@ -18,7 +18,7 @@ from theodolite.domain.errors import InputError, Severity
 from theodolite.domain.flow import SayToApplication
 from theodolite.domain.persona import Attack, AttemptOutcome, StrategyInfo
 from theodolite.domain.run import Unit, UnitKind
-from theodolite.plugins.discovery import GROUP, installed_plugins
+from theodolite.plugins import GROUP, installed_plugins
 from theodolite.testing.planning import draw_plan
 from theodolite.testing.strategies.approach import Approach, AttackFlow, Try
 from theodolite.testing.strategies.catalogue import APPROACHES, catalogue_with

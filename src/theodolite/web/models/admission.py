@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from theodolite.bootstrap.credentials import key_variable
+from theodolite.bootstrap.permission import key_variable
 from theodolite.domain.application import GuardrailSite
 from theodolite.domain.errors import Conflict
 from theodolite.domain.event import Role

@@ -17,9 +17,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from theodolite.annotation.listing import has_queue
-from theodolite.bootstrap.events import event_study_context
+from theodolite.bootstrap.events import Looked, bring_looked, event_study_context, look_into
 from theodolite.bootstrap.exchange import ExportForm, can_write, export_archive, import_labels, label_studio_archive
-from theodolite.bootstrap.imported_dialogues import Looked, bring_looked, look_into
 from theodolite.bootstrap.study_context import StudyContext
 from theodolite.config.dialogue_imports import HOLDERS, NAMES, BringColumns, ReadBrought
 from theodolite.config.label_imports import ImportColumns, spelling_of

@@ -21,7 +21,7 @@ from theodolite.assessment.completeness import current
 from theodolite.assessment.schema_changes import CategoryChange, Fate, is_alike, schema_changes
 from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.config.loading import LoadedStudy, load_study
-from theodolite.config.schema_editing import (
+from theodolite.config.schemas import (
     LONGEST,
     QuestionLines,
     SchemaReading,

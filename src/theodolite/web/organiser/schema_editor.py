@@ -19,9 +19,9 @@ from theodolite.annotation.cases import settled_threads
 from theodolite.annotation.submission import annotate_again, asked_by, dialogue_answers, past_answers, routed_counts
 from theodolite.assessment.schema_impact import drawn_again, is_same, rule_of, strata_of, touched
 from theodolite.bootstrap.plugins import resource_resolver
-from theodolite.config import schema_editing
+from theodolite.config import schemas as schema_texts
 from theodolite.config.instruments import SCHEMA_FOLDER
-from theodolite.config.schema_editing import schema_path
+from theodolite.config.schemas import schema_path
 from theodolite.config.yaml_source import InvalidStudyError, read_yaml, render_diagnostics
 from theodolite.domain.annotating.discrepancy import FeedbackThread, ThreadEnd
 from theodolite.domain.annotating.rewording import (
@@ -300,8 +300,8 @@ def with_settled(access: AccessContext, draft: SchemaDraft, text: str, key: str)
         raise InputError(message)
     plain = tidied(text)
     source = read_yaml(plain.encode("utf-8"), schema_path(draft.name))
-    note = schema_editing.GuidelineNote(words=" ".join(thread.text.split()), thread=token)
-    done = schema_editing.advised(plain, source, thread.anchor.category, question, note)
+    note = schema_texts.GuidelineNote(words=" ".join(thread.text.split()), thread=token)
+    done = schema_texts.advised(plain, source, thread.anchor.category, question, note)
     access.audit("added guideline text to", f"schema {draft.name}", thread=token)
     return done
 
@@ -334,13 +334,13 @@ def rearranged(text: str, name: str, kind: str, key: str) -> str:
     category, _, question = key.partition(":")
     match kind:
         case "up" | "down":
-            return schema_editing.moved(plain, source, category, question, -1 if kind == "up" else 1)
+            return schema_texts.moved(plain, source, category, question, -1 if kind == "up" else 1)
         case "double":
-            return schema_editing.doubled(plain, source, category, question)
+            return schema_texts.doubled(plain, source, category, question)
         case "remove":
-            return schema_editing.without(plain, source, category, question)
+            return schema_texts.without(plain, source, category, question)
         case "add":
-            return schema_editing.added(plain, source, category)
+            return schema_texts.added(plain, source, category)
         case _:
             message = f"a text is moved, doubled, shortened or added to; got `{kind}`"
             raise InputError(message)

@@ -19,7 +19,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone, translation
 from django.utils.safestring import SafeString
 
-from theodolite.bootstrap.conformance import answer_alone
+from theodolite.bootstrap.connections import answer_alone
 from theodolite.domain.application import Claim
 from theodolite.domain.errors import ContentRefused, TheodoliteError
 from theodolite.domain.event import Role

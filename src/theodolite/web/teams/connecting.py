@@ -17,7 +17,7 @@ from django.conf import settings
 from django.utils import timezone
 from ruamel.yaml import YAML
 
-from theodolite.bootstrap.conformance import examine_alone
+from theodolite.bootstrap.connections import examine_alone
 from theodolite.config.applications import AriaSpec, interpreter_at, runtime_with
 from theodolite.config.connections import HttpSpec, texts_in
 from theodolite.config.validation import misfits

@@ -20,8 +20,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
-from theodolite.bootstrap.conformance import connection_fault
-from theodolite.bootstrap.credentials import key_variable
+from theodolite.bootstrap.connections import connection_fault
+from theodolite.bootstrap.permission import key_variable
 from theodolite.config.load_context import shipped_files
 from theodolite.domain.application import AriaClass, Connection, GuardrailSite, HttpEndpoint
 from theodolite.domain.errors import Conflict, InputError, TemplateError, TheodoliteError

@@ -13,7 +13,7 @@ from tests.fakes.annotated_event import answer_everything, queue_token
 from tests.integration.web.test_results import hold_dialogue
 from theodolite.annotation import assignment, submission
 from theodolite.bootstrap.events import event_study_context
-from theodolite.bootstrap.trees import tree_file_pieces
+from theodolite.bootstrap.files import tree_file_pieces
 from theodolite.demo.people import let_begin
 from theodolite.domain.findings.number import Estimate
 from theodolite.domain.identity import version_of

@@ -7,7 +7,7 @@ from tests.fakes.builders import study as live_study
 from tests.fakes.evidence import annotation_of, live_evidence
 from theodolite.domain.annotating.label_sample import KeptLabels
 from theodolite.reporting.terminal.labels import kept_text, labelled_text, plan_text, sample_text
-from theodolite.usecases.label_planning import LabelRequest, draw_labels
+from theodolite.usecases.labels import LabelRequest, draw_labels
 
 
 def test_a_sample_says_where_it_was_drawn_from_and_what_to_do_next():

@@ -14,7 +14,7 @@ from theodolite.domain.identity import version_of
 from theodolite.domain.study import Sampling
 from theodolite.testing.planning import draw_plan
 from theodolite.usecases.measuring import annotator_attributes_in, with_people
-from theodolite.usecases.plan_alignment import as_planned
+from theodolite.usecases.running import as_planned
 
 STUDY = study(groups=("name",))
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)

@@ -9,7 +9,7 @@ import pytest
 
 from theodolite.annotation.rules import examples_for, worked_examples
 from theodolite.config.load_context import shipped
-from theodolite.config.schema_editing import read_schema
+from theodolite.config.schemas import read_schema
 from theodolite.domain.annotating.work import BlindDialogue, BlindReference, BlindTurn
 from theodolite.domain.annotation import Answer, Outcome, Quote
 from theodolite.domain.guideline import DefectRule, Example, Guideline

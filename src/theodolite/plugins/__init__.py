@@ -1,1 +1,0 @@
-"""Plugins: hook specifications and their discovery."""

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from tests.fakes.evidence import changed, facts, live_evidence, xstest_evidence
+from tests.fakes.evidence_variants import grown_live
+from tests.fakes.pooled import pooled_evidence
+from tests.fakes.random_study import random_study
+from tests.fakes.report import assets, words
+from theodolite.bootstrap.files import fingerprint_of, measured
+from theodolite.measurement.study.findings import measure_study
+from theodolite.reporting.page.report import report_html
+from theodolite.reporting.results.document import results_document
+from theodolite.reporting.terminal.summary import summary_text
+
+
+def published(evidence, findings):
+    """Return everything that is made of findings: results, screen and page."""
+    screen = summary_text(evidence, findings, facts(), words())
+    return results_document(evidence, findings, facts()), screen, report_html(evidence, findings, facts(), assets())
+
+
+def never(evidence):
+    pytest.fail("it was measured again")
+
+
+class Counting:
+    """Measures and counts how often it was asked to."""
+
+    def __init__(self):
+        self.n = 0
+
+    def __call__(self, evidence):
+        self.n += 1
+        return measure_study(evidence)
+
+
+@pytest.mark.parametrize("evidence", [live_evidence, xstest_evidence, grown_live])
+def test_the_same_evidence_is_measured_once(tmp_path, evidence):
+    measure = Counting()
+
+    first, second = (measured(evidence(), tmp_path, measure) for _ in range(2))
+
+    assert published(evidence(), first) == published(evidence(), second)
+    assert measure.n == 1
+
+
+def test_stored_findings_equal_measured_ones_on_random_studies(tmp_path):
+    for seed in range(12):
+        evidence = random_study(Random(seed)).evidence  # noqa: S311  # studies to test with, no secrets
+        measured(evidence, tmp_path, measure_study)
+
+        again = measured(evidence, tmp_path, never)
+        assert published(evidence, again) == published(evidence, measure_study(evidence))
+
+
+def test_a_changed_record_is_measured_again(tmp_path):
+    measure, evidence = Counting(), live_evidence()
+    annotations = list(evidence.archive.annotations())
+    revised = [replace(annotations[0], revision=2), *annotations[1:]]
+
+    for one in (evidence, changed(evidence, annotations=annotations[1:]), changed(evidence, annotations=revised)):
+        measured(one, tmp_path, measure)
+
+    assert measure.n == 3
+
+
+@pytest.mark.parametrize("content", [b"", b"no findings", b"\xff\n{", b"{}\n{}"])
+def test_a_damaged_file_is_replaced(tmp_path, content):
+    measure, evidence = Counting(), live_evidence()
+    measured(evidence, tmp_path, measure)
+    (file,) = tmp_path.glob("findings-*")
+    file.write_bytes(content)
+
+    measured(evidence, tmp_path, measure)
+    assert measure.n == 2
+
+
+def test_findings_that_do_not_fit_their_head_are_measured_again(tmp_path):
+    measure, evidence = Counting(), live_evidence()
+    measured(evidence, tmp_path, measure)
+    (file,) = tmp_path.glob("findings-*")
+    file.write_bytes(fingerprint_of(evidence).encode() + b'\n{"measurements": 3}')
+
+    assert measured(evidence, tmp_path, measure) == measure_study(evidence)
+
+
+def test_nothing_is_stored_where_people_took_part(tmp_path):
+    measured(pooled_evidence(), tmp_path, measure_study)
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_workspace_that_cannot_be_written_costs_no_result(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("")
+
+    assert measured(live_evidence(), file / "workspace", measure_study) == measure_study(live_evidence())
