@@ -115,12 +115,12 @@ def _brought(point: EntryPoint, hook: str, kind: type[Brought]) -> tuple[Brought
     """Return what a plugin brings by one hook; nothing where it does not answer it."""
     try:
         plugin = point.load()
-        found = tuple(getattr(plugin, hook)()) if hasattr(plugin, hook) else ()
+        result = tuple(getattr(plugin, hook)()) if hasattr(plugin, hook) else ()
     except Exception as error:  # anything may happen in somebody else's code; this is the boundary
         message = f"plugin `{point.name}` ({point.value}) cannot be loaded: {type(error).__name__}: {error}"
         raise InputError(message) from error
-    strange = [one for one in found if not isinstance(one, kind)]
+    strange = [item for item in result if not isinstance(item, kind)]
     if strange:
         message = f"plugin `{point.name}`: `{hook}()` must return {_WORDS[hook]}, got {type(strange[0]).__name__}"
         raise InputError(message)
-    return found
+    return result

@@ -69,7 +69,7 @@ def context_of_run(context: StudyContext, number: int) -> StudyContext:
         raise InputError(message)
     study = context.store.study(run.study_version)
     known = {application.name for application in study.applications}
-    recordings = tuple(one for one in context.loaded.recordings if one.application in known)
+    recordings = tuple(recording for recording in context.loaded.recordings if recording.application in known)
     plan, sessions = draw_plan(study, recordings)
     if version_of(plan) != run.plan_version:
         message = (
@@ -88,8 +88,8 @@ def _held_by_then(store: DjangoStore, run: Run) -> list[LiveDialogueSummary]:
     if not held:
         return []
     theirs = {dialogue.key for dialogue in store.dialogues(run) if dialogue.held_by is TesterType.PERSON}
-    last = max((one.ordinal for one in held if one.unit in theirs), default=-1)
-    return [one for one in held if one.ordinal <= last]
+    last = max((item.ordinal for item in held if item.unit in theirs), default=-1)
+    return [item for item in held if item.ordinal <= last]
 
 
 COMPARISON_PAGE = "compare.html"
@@ -126,22 +126,22 @@ class _Desk:
             self.sides[place] = sides_of(self._results(place), place)
         return self.sides[place]
 
-    def _results(self, place: str) -> Mapping[str, object]:
-        if not place.endswith(".json"):
-            path, number = _study_and_run(place)
+    def _results(self, source: str) -> Mapping[str, object]:
+        if not source.endswith(".json"):
+            path, number = _study_and_run(source)
             context = open_study(path, environ=self.environ)
             self.stack.callback(context.close)
             context = context_of_run(context, number) if number else context
-            self.benches[place] = context
+            self.benches[source] = context
             evidence = context.evidence()
             return results_document(evidence, context.findings(evidence), facts_of(context))
         try:
-            read = json.loads(Path(place).read_text(encoding="utf-8"))
+            read = json.loads(Path(source).read_text(encoding="utf-8"))
         except OSError as error:
-            message = f"`{place}` cannot be read: {error.strerror}"
+            message = f"`{source}` cannot be read: {error.strerror}"
             raise InputError(message) from error
         except ValueError as error:
-            message = f"`{place}` is no JSON: {error}"
+            message = f"`{source}` is no JSON: {error}"
             raise InputError(message) from error
         return read if isinstance(read, dict) else {}
 
@@ -150,8 +150,8 @@ class _Desk:
         context = self.benches.get(place)
         if context is None:
             return
-        positions = [at for label in labels if (at := context.sessions.find(label)) is not None]
-        for dialogue in context.archive().dialogues(at=positions):
+        sources = [at for label in labels if (at := context.sessions.find(label)) is not None]
+        for dialogue in context.archive().dialogues(at=sources):
             yield (side.name, dialogue.label), dialogue
 
 
@@ -181,11 +181,11 @@ def compare(
     with ExitStack() as stack:
         desk = _Desk(stack, environ)
         chosen = _by_mitigation(desk, first or study) if by_mitigation else _pairs(desk, first, second, study)
-        comparisons = tuple(one for _, one in chosen)
-        words = dict(entry for places, one in chosen for entry in _words(desk, places, one))
+        comparisons = tuple(item for _, item in chosen)
+        text = dict(entry for sources, item in chosen for entry in _words(desk, sources, item))
         folder = Path(out) if out else Path()
         page, data = folder / COMPARISON_PAGE, folder / COMPARISON_DATA
-        write_whole(page, comparison_html(comparisons, words))
+        write_whole(page, comparison_html(comparisons, text))
         document = comparison_document(comparisons) | {"package": version("theodolite")}
         write_whole(data, json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
     return Compared(comparisons=comparisons, page=str(page), data=str(data))
@@ -194,27 +194,27 @@ def compare(
 _Chosen = tuple[tuple[str, str], Comparison]
 
 
-def _by_mitigation(desk: _Desk, place: str) -> list[_Chosen]:
+def _by_mitigation(desk: _Desk, source: str) -> list[_Chosen]:
     from theodolite.measurement.sample_size import compare_by_mitigation
 
-    sides = desk.sides_at(place)
-    found = compare_by_mitigation(sides)
-    if not found:
+    sides = desk.sides_at(source)
+    result = compare_by_mitigation(sides)
+    if not result:
         have = "; ".join(f"`{side.name}` has {', '.join(side.mitigations) or 'none'}" for side in sides)
         among = " and are variants of one" if any(side.family for side in sides) else ""
         message = (
-            f"no two applications of `{place}` differ by one mitigation{among}: {have}."
+            f"no two applications of `{source}` differ by one mitigation{among}: {have}."
             " Name them under `mitigations`, and whose variant an application is under `variant_of`"
         )
         raise InputError(message)
-    return [((place, place), one) for one in found]
+    return [((source, source), item) for item in result]
 
 
 def _pairs(desk: _Desk, first: str, second: str, study: str) -> list[_Chosen]:
     from theodolite.measurement.sample_size import compare_sides
 
-    here, there = _place(first, study), _place(second, study)
-    sides = _chosen(desk, *here), _chosen(desk, *there)
+    current, there = _place(first, study), _place(second, study)
+    sides = _chosen(desk, *current), _chosen(desk, *there)
     if len(sides[0]) == len(sides[1]) == 1:
         pairs = [(sides[0][0], sides[1][0])]
     else:
@@ -226,39 +226,39 @@ def _pairs(desk: _Desk, first: str, second: str, study: str) -> list[_Chosen]:
             f" Name one of each:  PLACE{_MARK}APPLICATION"
         )
         raise InputError(message)
-    named = [_apart(one, other, (here[0], there[0])) for one, other in pairs]
-    return [((here[0], there[0]), compare_sides(one, other)) for one, other in named]
+    named = [_apart(item, other, (current[0], there[0])) for item, other in pairs]
+    return [((current[0], there[0]), compare_sides(item, other)) for item, other in named]
 
 
 def _place(text: str, study: str) -> tuple[str, str]:
     """Return a place and an application in it; a word that is no place names an application of the study."""
-    place, _, application = text.partition(_MARK)
-    if (run := _RUN.fullmatch(place)) and not run["study"]:
-        return f"{study}{place}", application
-    is_place = place.endswith(".json") or _is_study(_study_and_run(place)[0])
-    return (place, application) if is_place else (study, text)
+    source, _, application = text.partition(_MARK)
+    if (run := _RUN.fullmatch(source)) and not run["study"]:
+        return f"{study}{source}", application
+    is_source = source.endswith(".json") or _is_study(_study_and_run(source)[0])
+    return (source, application) if is_source else (study, text)
 
 
-def _study_and_run(place: str) -> tuple[str, int]:
+def _study_and_run(source: str) -> tuple[str, int]:
     """Return a study's path and the number of its run; 0 for the latest. A folder may have such a name itself."""
-    found = _RUN.fullmatch(place)
-    if found is None or not found["study"] or _is_study(place):
-        return place, 0
-    return found["study"], int(found["number"])
+    result = _RUN.fullmatch(source)
+    if result is None or not result["study"] or _is_study(source):
+        return source, 0
+    return result["study"], int(result["number"])
 
 
-def _is_study(place: str) -> bool:
-    return not isinstance(study_file(Path(place)), LocatedDiagnostic)
+def _is_study(source: str) -> bool:
+    return not isinstance(study_file(Path(source)), LocatedDiagnostic)
 
 
-def _chosen(desk: _Desk, place: str, application: str) -> Sequence[ComparedSide]:
-    sides = desk.sides_at(place)
+def _chosen(desk: _Desk, source: str, application: str) -> Sequence[ComparedSide]:
+    sides = desk.sides_at(source)
     if not application:
         return sides
     known = {side.application: side for side in sides}
     if application not in known:
         near = did_you_mean(application, known)
-        message = f"`{application}` is neither a study, a results file, nor an application of `{place}`{near}"
+        message = f"`{application}` is neither a study, a results file, nor an application of `{source}`{near}"
         message += f"; it has {', '.join(known)}" if not near else ""
         raise InputError(message)
     return (known[application],)
@@ -268,20 +268,24 @@ def _names(sides: Sequence[ComparedSide]) -> str:
     return ", ".join(side.application for side in sides)
 
 
-def _apart(one: ComparedSide, other: ComparedSide, places: tuple[str, str]) -> tuple[ComparedSide, ComparedSide]:
+def _apart(
+    compared_side: ComparedSide, other: ComparedSide, sources: tuple[str, str]
+) -> tuple[ComparedSide, ComparedSide]:
     """Return two sides under names that tell them apart."""
-    if one.name != other.name:
-        return one, other
-    if places[0] == places[1]:
-        message = f"`{one.name}` of `{places[0]}` is the same on both sides"
+    if compared_side.name != other.name:
+        return compared_side, other
+    if sources[0] == sources[1]:
+        message = f"`{compared_side.name}` of `{sources[0]}` is the same on both sides"
         raise InputError(message)
-    return replace(one, name=f"{places[0]}{_MARK}{one.name}"), replace(other, name=f"{places[1]}{_MARK}{other.name}")
+    return replace(compared_side, name=f"{sources[0]}{_MARK}{compared_side.name}"), replace(
+        other, name=f"{sources[1]}{_MARK}{other.name}"
+    )
 
 
-def _words(desk: _Desk, places: tuple[str, str], one: Comparison) -> Iterator[tuple[tuple[str, str], Dialogue]]:
-    flips = [flip for rate in one.rates for flip in rate.flips]
-    yield from desk.words_of(places[0], one.first, {flip.first for flip in flips})
-    yield from desk.words_of(places[1], one.second, {flip.second for flip in flips})
+def _words(desk: _Desk, sources: tuple[str, str], comparison: Comparison) -> Iterator[tuple[tuple[str, str], Dialogue]]:
+    flips = [flip for rate in comparison.rates for flip in rate.flips]
+    yield from desk.words_of(sources[0], comparison.first, {flip.first for flip in flips})
+    yield from desk.words_of(sources[1], comparison.second, {flip.second for flip in flips})
 
 
 MONITOR_PAGE = "monitor.html"
@@ -325,8 +329,8 @@ class Seen:
 
     def screen(self, *, width: int, unicode: bool) -> str:
         """Return it as a terminal shows it."""
-        words = read_words(report_words())
-        return watch_text(self.watch, words, width=width, unicode=unicode, chart=self.page, data=self.data)
+        text = read_words(report_words())
+        return watch_text(self.watch, text, width=width, unicode=unicode, chart=self.page, data=self.data)
 
 
 def keep_watch(request: Request, *, environ: Mapping[str, str] | None = None, on_rows: OnRows | None = None) -> Seen:
@@ -346,8 +350,8 @@ def keep_watch(request: Request, *, environ: Mapping[str, str] | None = None, on
     history, folder = _history(request, environ, on_rows)
     watch = watch_history(history, request.rules, now=SystemClock().now(), on_rows=on_rows)
     code = 1 if any(counts(alert, request.since) for alert in watch.alerts) else 0
-    place = Path(request.out) if request.out else folder
-    page, data = place / MONITOR_PAGE, place / MONITOR_DATA
+    path = Path(request.out) if request.out else folder
+    page, data = path / MONITOR_PAGE, path / MONITOR_DATA
     write_whole(page, watch_html(watch, read_words(report_words())))
     write_whole(data, json.dumps(watch_document(watch, exit_code=code), indent=1, allow_nan=False) + "\n")
     return Seen(watch=watch, exit_code=code, page=str(page), data=str(data))
@@ -360,18 +364,18 @@ def counts(alert: Alert, since: datetime | None) -> bool:
 
 def _history(request: Request, environ: Mapping[str, str] | None, on_rows: OnRows | None) -> tuple[History, Path]:
     """Return the history, and the folder beside which it is kept."""
-    place = request.place
-    if is_database(place):
+    source = request.place
+    if is_database(source):
         if not request.query:
             message = "a database needs a question; add  --query 'SELECT score, at FROM ...'"
             raise InputError(message)
-        columns, rows = query_rows(place, request.query)
+        columns, rows = query_rows(source, request.query)
         cells = ((number, [row[name] for name in columns]) for number, row in enumerate(rows, start=1))
         table = ScoreTable(name="query", columns=columns, rows=cells)
         return read_history(table, request.form, on_rows=on_rows), Path()
-    path = Path(place)
+    path = Path(source)
     if path.is_dir() or path.suffix in _STUDIES:
-        context = open_study(place, environ=environ)
+        context = open_study(source, environ=environ)
         try:
             return history_of_runs(context.store, context.loaded.study, request.watched), context.loaded.folder
         finally:
@@ -502,10 +506,10 @@ def _check(series: SeriesStudies, file: Path, study: Study, before: Sequence[Ser
     if study.series != series.name:
         message = f"`{file}` belongs to series `{study.series or 'none'}`; expected `series: {series.name}` in it"
         raise InputError(message)
-    for one in before:
-        if _folder_name(one.study.name) == _folder_name(study.name):
+    for item in before:
+        if _folder_name(item.study.name) == _folder_name(study.name):
             message = (
-                f"two studies of series `{series.name}` are called `{study.name}`: {one.path} and {file};"
+                f"two studies of series `{series.name}` are called `{study.name}`: {item.path} and {file};"
                 " give each its own name under `study`"
             )
             raise InputError(message)

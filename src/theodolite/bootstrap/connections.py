@@ -306,6 +306,6 @@ async def _examined(name: str, open_it: Callable[[], ApplicationClient]) -> Exam
     try:
         return await examine(name, open_it())
     except InputError as error:
-        found = Examination(name=name)
-        found.note(str(error))
-        return found
+        result = Examination(name=name)
+        result.note(str(error))
+        return result

@@ -57,7 +57,7 @@ def with_settings(published: Study, written: Study) -> Study:
         written: The study as its files hold it now.
     """
     now = {application.name: application for application in written.applications}
-    applications = (_with_settings(one, now.get(one.name)) for one in published.applications)
+    applications = (_with_settings(item, now.get(item.name)) for item in published.applications)
     return replace(published, applications=tuple(applications))
 
 
@@ -164,9 +164,9 @@ def event_study_context(folder: str, workspace: Path, store: DjangoStore, study:
         study: The study as it was published; None for what the files say.
     """
     opened = open_event(folder, store, workspace=workspace, study=study)
-    told = opened.event.study
-    plan, planned = draw_plan(told, opened.loaded.recordings)
-    sessions = event_sessions(told, planned, store.events.dialogues.summaries(told.name))
+    details = opened.event.study
+    plan, planned = draw_plan(details, opened.loaded.recordings)
+    sessions = event_sessions(details, planned, store.events.dialogues.summaries(details.name))
     return StudyContext(
         loaded=opened.loaded, plan=plan, sessions=sessions, path=folder, store=store, chosen=opened.event.run
     )
@@ -227,10 +227,10 @@ def look_into(
         columns = means or guessed_columns(table, event.study)
         return Looked(read=read_brought(table, columns, event.study), means=columns)
     speaking = with_guess(voices or Voices(), remarks)
-    told = turns_of(remarks, speaking)
-    columns = means or guessed_columns(told.table, event.study)
-    read = read_brought(told.table, columns, event.study)
-    return Looked(read=read, means=columns, remarks=remarks, voices=speaking, notes=told.notes)
+    details = turns_of(remarks, speaking)
+    columns = means or guessed_columns(details.table, event.study)
+    read = read_brought(details.table, columns, event.study)
+    return Looked(read=read, means=columns, remarks=remarks, voices=speaking, notes=details.notes)
 
 
 def _remarks_in(stored: bytes, name: str) -> Remarks | None:
@@ -261,8 +261,8 @@ def stored_of(path: Path) -> bytes:
                 if (path / name).is_file():
                     files.writestr(name, (path / name).read_bytes())
     except OSError as error:
-        fault = LocatedDiagnostic(file=str(path), message=f"cannot be read: {unreadable(error)}")
-        raise InvalidStudyError((fault,), ending=_NOTHING_STORED) from error
+        diagnostic = LocatedDiagnostic(file=str(path), message=f"cannot be read: {unreadable(error)}")
+        raise InvalidStudyError((diagnostic,), ending=_NOTHING_STORED) from error
     return archive.getvalue()
 
 

@@ -62,10 +62,10 @@ def write_label_sample(context: StudyContext, request: LabelRequest, path: Path,
         message = f"`{path}` exists and may contain labels. Name another file"
         raise InputError(message)
     require_output_inside(context.loaded.folder, path)
-    drawn = draw_labels(context.evidence(), request)
-    write_whole(path, label_file_text(drawn.slips, name=path.name, by=by))
-    context.store.file(LabelSample.subject(context.loaded.study.name), drawn.sample)
-    return drawn
+    sampled = draw_labels(context.evidence(), request)
+    write_whole(path, label_file_text(sampled.slips, name=path.name, by=by))
+    context.store.file(LabelSample.subject(context.loaded.study.name), sampled.sample)
+    return sampled
 
 
 def read_labels(context: StudyContext, path: Path, *, by: str = "", store: bool = True) -> tuple[KeptLabels, int]:
@@ -81,17 +81,17 @@ def read_labels(context: StudyContext, path: Path, *, by: str = "", store: bool 
     read = read_label_file(path, label_key(evidence), by=by)
     if read.faults:
         raise InvalidStudyError(read.faults, ending="Nothing was stored.")
-    kept = keep_read(context, evidence, read, store=store)
-    return kept, read.n_open
+    stored = keep_read(context, evidence, read, store=store)
+    return stored, read.n_open
 
 
 def keep_read(context: StudyContext, evidence: Evidence, read: ReadLabels, *, store: bool) -> KeptLabels:
     """Return what a file without faults adds to what is known, and store it if that is wanted."""
-    kept = replace(labels_to_keep(evidence, read.labels), annotator_attributes=read.annotator_attributes)
+    stored = replace(labels_to_keep(evidence, read.labels), annotator_attributes=read.annotator_attributes)
     if store:
-        context.store.keep_labels(kept.to_store)
-        keep_descriptions(context.store, kept.annotator_attributes, now=context.clock.now())
-    return kept
+        context.store.keep_labels(stored.to_store)
+        keep_descriptions(context.store, stored.annotator_attributes, now=context.clock.now())
+    return stored
 
 
 _TRAIN = "data/train-00000-of-00001.parquet"
@@ -232,13 +232,13 @@ def _write_results(context: StudyContext, path: Path, form: ExportForm) -> int:
     evidence = context.evidence()
     findings = context.findings(evidence)
     if form in {ExportForm.FIGURES, ExportForm.FIGURES_PNG}:
-        drawn = figures_of(evidence, findings)
-        for figure in drawn:
+        sampled = figures_of(evidence, findings)
+        for figure in sampled:
             if form is ExportForm.FIGURES:
                 write_whole(path / f"{figure.name}.svg", figure.svg)
             else:
                 write_whole(path / f"{figure.name}.png", png_bytes(figure.svg))
-        return len(drawn)
+        return len(sampled)
     tables, write = paper_tables(evidence, findings), markdown_lines if form is ExportForm.MARKDOWN else latex_lines
     write_whole(path, write(tables, title=evidence.study.title or evidence.study.name))
     return len(tables)
@@ -341,7 +341,7 @@ def _argilla(evidence: Evidence, guideline: str) -> dict[str, str]:
     """Return the files of Argilla's datasets, and who stands behind their users."""
     named = [guideline_named(evidence, guideline)] if guideline else evidence.study.guidelines
     files = {"argilla/users.csv": csv_text(users_table(evidence))}
-    for dataset in (each for one in named for each in datasets_of(evidence, one)):
+    for dataset in (item for element in named for item in datasets_of(evidence, element)):
         folder = f"argilla/{dataset.name}"
         parts = {".argilla/settings": dataset.settings, ".argilla/dataset": dataset.dataset, "records": dataset.records}
         files |= {f"{folder}/{name}.json": _json(entry) for name, entry in parts.items()}
@@ -381,7 +381,7 @@ def label_studio_archive(evidence: Evidence, guideline: str) -> bytes:
 def _label_studio(evidence: Evidence, guideline: str) -> tuple[str, str, int]:
     named = guideline_named(evidence, guideline)
     tasks = list(tasks_of(evidence, named))
-    about = [one for one in evidence.archive.dialogues() if evidence.study.labelled_by(one, named.name)]
+    about = [dialogue for dialogue in evidence.archive.dialogues() if evidence.study.labelled_by(dialogue, named.name)]
     return _json(tasks), label_config(named, about), len(tasks)
 
 

@@ -120,7 +120,7 @@ def _clear_away(target: Path) -> None:
     if fcntl is None:
         return
     name = re.compile(re.escape(_ours(target)) + r"\d+-\d+\.partial")
-    for left in [one for one in target.parent.iterdir() if name.fullmatch(one.name)]:
+    for left in [item for item in target.parent.iterdir() if name.fullmatch(item.name)]:
         with suppress(OSError):  # its writer lives, or it is not ours to remove
             _remove_if_dead(left)
 
@@ -270,8 +270,8 @@ def tree_file_pieces(evidence: Evidence, findings: Findings, design: TreeDesign)
     """Yield the text of a tree file: nodes and leaves one a line, so that two files can be told apart by lines."""
     tree = json.dumps(design_document(design), indent=1, ensure_ascii=False)
     yield f'{{\n"format": {json.dumps(FORMAT)},\n"tree": {tree},\n"applications": ['
-    found = [finding for finding in findings.trees if finding.design.name == design.name]
-    for number, finding in enumerate(found):
+    result = [finding for finding in findings.trees if finding.design.name == design.name]
+    for number, finding in enumerate(result):
         yield "," * bool(number) + "\n"
         yield from _application(evidence, finding)
     yield "\n]\n}\n"
@@ -288,7 +288,7 @@ def _application(evidence: Evidence, finding: TreeFinding) -> Iterator[str]:
     }
     yield json.dumps(head, ensure_ascii=False).removesuffix("}")
     yield ',\n"nodes": ['
-    yield from _lines(node_entry(each) for each in finding.nodes)
+    yield from _lines(node_entry(node) for node in finding.nodes)
     yield '],\n"leaves": ['
     application = evidence.study.application(finding.application)
     yield from _lines(leaf_document(leaf) for leaf in tree_leaves(evidence, finding.design, application))

@@ -52,9 +52,9 @@ def migrate(workspace: Path, database: dict[str, Any], *, whole: bool = False) -
         StorageUnavailable: If the database cannot be reached.
         WrongSchema: If the database was written by a newer version of this program.
     """
-    place = Place(database, workspace)
+    location = Place(database, workspace)
     with database_thread(database) as desk:
-        desk.call(lambda: _bring_up_to_date(workspace, place, database, whole=whole))
+        desk.call(lambda: _bring_up_to_date(workspace, location, database, whole=whole))
 
 
 def _is_blank(database: dict[str, Any]) -> bool:
@@ -72,39 +72,39 @@ def has_tables(workspace: Path, database: dict[str, Any]) -> bool:
         StorageUnavailable: If the database cannot be reached.
         WrongSchema: If an older or newer version of this program wrote it.
     """
-    place = Place(database, workspace)
+    location = Place(database, workspace)
     with database_thread(database) as desk:
-        return desk.call(lambda: _has_tables(place))
+        return desk.call(lambda: _has_tables(location))
 
 
-def _has_tables(place: Place) -> bool:
-    with place.translated():
-        if _is_up_to_date(place):
+def _has_tables(path: Place) -> bool:
+    with path.translated():
+        if _is_up_to_date(path):
             return True
         if _applied():
             message = (
-                f"the database {place.name} was written by an older version of Theodolite; "
+                f"the database {path.name} was written by an older version of Theodolite; "
                 "`theodolite run` of any study in it brings it up to date"
             )
             raise WrongSchema(message)
         return False
 
 
-def _bring_up_to_date(workspace: Path, place: Place, database: dict[str, Any], *, whole: bool) -> None:
-    with place.translated():
+def _bring_up_to_date(workspace: Path, location: Place, database: dict[str, Any], *, whole: bool) -> None:
+    with location.translated():
         # The first connection gives a file its journal's form; SQLite refuses that, unwaited, to two at once.
-        if not _is_blank(database) and _is_up_to_date(place) and not (whole and _is_more_wanted()):
+        if not _is_blank(database) and _is_up_to_date(location) and not (whole and _is_more_wanted()):
             return
         with FileLock(workspace / "migrate.lock"), _advisory_lock():
             load_all_tables()
             applied = _applied()
-            if _is_up_to_date(place) and not (whole and _is_more_wanted()):  # another process was faster
+            if _is_up_to_date(location) and not (whole and _is_more_wanted()):  # another process was faster
                 return
             if applied:
                 _back_up(workspace, applied[-1])
             if empty := _without_tables(whole=whole):
                 _lay_out(empty, whole=whole)
-            if _is_up_to_date(place) and not (whole and _is_more_wanted()):
+            if _is_up_to_date(location) and not (whole and _is_more_wanted()):
                 return
             from django.core.management import call_command
 
@@ -119,9 +119,9 @@ def _without_tables(*, whole: bool) -> list[AppConfig]:
     from django.apps import apps
 
     there = set(connection.introspection.table_names())
-    wanted = list(apps.get_app_configs()) if whole else [apps.get_app_config("store")]
-    missing = [app for app in wanted if not there & _tables_of(app)]
-    have = {app.label for app in wanted} - {app.label for app in missing}
+    requested = list(apps.get_app_configs()) if whole else [apps.get_app_config("store")]
+    missing = [app for app in requested if not there & _tables_of(app)]
+    have = {app.label for app in requested} - {app.label for app in missing}
     return missing if not there or (have == {"store"} and _applied() == known_migrations()) else []
 
 
@@ -184,11 +184,11 @@ def _is_more_wanted() -> bool:
     return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 
 
-def _is_up_to_date(place: Place) -> bool:
+def _is_up_to_date(path: Place) -> bool:
     applied, known = _applied(), known_migrations()
     if unknown := sorted(set(applied) - set(known)):
         message = (
-            f"the database {place.name} was written by a newer version of Theodolite: it has `{unknown[-1]}`, "
+            f"the database {path.name} was written by a newer version of Theodolite: it has `{unknown[-1]}`, "
             f"this version knows up to `{known[-1]}`. Install the newer version, or use another folder."
         )
         raise WrongSchema(message)

@@ -37,34 +37,34 @@ class _TextParser(HTMLParser):
         self._select = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
+        attributes = {name: value or "" for name, value in attrs}
         if tag == "form":
-            self.forms.append(Form(given.get("action", "")))
-        elif tag in {"a", "link"} and "href" in given:
-            self.links.append(given["href"])
-        elif tag == "script" and "src" in given:
-            self.links.append(given["src"])
+            self.forms.append(Form(attributes.get("action", "")))
+        elif tag in {"a", "link"} and "href" in attributes:
+            self.links.append(attributes["href"])
+        elif tag == "script" and "src" in attributes:
+            self.links.append(attributes["src"])
         elif self.forms:
-            self._read_field(tag, given)
+            self._read_field(tag, attributes)
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "select":
             self._select = ""
 
-    def _read_field(self, tag: str, given: dict[str, str]) -> None:
-        if "disabled" in given:
+    def _read_field(self, tag: str, attributes: dict[str, str]) -> None:
+        if "disabled" in attributes:
             return
-        form, name, kind = self.forms[-1], given.get("name", ""), given.get("type", "text")
+        form, name, kind = self.forms[-1], attributes.get("name", ""), attributes.get("type", "text")
         if tag == "select":
             self._select = name
-        elif tag == "option" and self._select and given.get("value"):
-            form.choices.setdefault(self._select, []).append(given["value"])
+        elif tag == "option" and self._select and attributes.get("value"):
+            form.choices.setdefault(self._select, []).append(attributes["value"])
         elif tag == "textarea" or (tag == "input" and name and kind in {"text", "number", "email"}):
             form.texts.append(name)
         elif tag == "input" and kind == "hidden":
-            form.fields[name] = given.get("value", "")
-        elif tag == "input" and kind in {"radio", "checkbox"} and given.get("value"):
-            form.choices.setdefault(name, []).append(given["value"])
+            form.fields[name] = attributes.get("value", "")
+        elif tag == "input" and kind in {"radio", "checkbox"} and attributes.get("value"):
+            form.choices.setdefault(name, []).append(attributes["value"])
 
 
 @dataclass
@@ -93,7 +93,7 @@ class PageAnswer:
 
     def form(self, ending: str) -> Form | None:
         """Return the first form whose action ends so, or with an empty ending the one without any; None for none."""
-        fits = (one for one in self.forms if one.action.endswith(ending) and bool(ending) == bool(one.action))
+        fits = (form for form in self.forms if form.action.endswith(ending) and bool(ending) == bool(form.action))
         return next(fits, None)
 
     @cached_property
@@ -151,9 +151,9 @@ class Lookout:
         self.n_pages += 1
         text = page.text if self._hears else without_said(page.text)
         secrets = self._named if page.path.endswith(GUESSING) else self._secrets
-        for told in told_in(f"{page.path}\n{page.headers}\n{html.unescape(text)}", secrets):
-            leak = PageLeak(role=self.role, page=page.path, told=told)
-            self._leaks.setdefault((_kind(page.path), told.secret.words), leak)
+        for details in told_in(f"{page.path}\n{page.headers}\n{html.unescape(text)}", secrets):
+            leak = PageLeak(role=self.role, page=page.path, told=details)
+            self._leaks.setdefault((_kind(page.path), details.secret.words), leak)
 
     @property
     def leaks(self) -> tuple[PageLeak, ...]:
@@ -179,9 +179,9 @@ class _PageParser(HTMLParser):
         if not self._is_said:
             self.kept.append(self.get_starttag_text() or "")
         if tag not in _VOID:
-            given = dict(attrs)
-            classes = frozenset((given.get("class") or "").split())
-            own = frozenset({_SAID, _WORDS}) if given.get("id") == "text" else frozenset[str]()
+            attributes = dict(attrs)
+            classes = frozenset((attributes.get("class") or "").split())
+            own = frozenset({_SAID, _WORDS}) if attributes.get("id") == "text" else frozenset[str]()
             self._open.append((tag, classes | own))
 
     def handle_endtag(self, tag: str) -> None:
@@ -214,6 +214,6 @@ def _kind(path: str) -> str:
 def _steps(path: str) -> Iterator[str]:
     """Yield the parts of a path that are the same for all sessions and dialogues."""
     parts = [part for part in path.split("/") if part]
-    for place, part in enumerate(parts):
-        if not part.isdecimal() and not (place and parts[place - 1] in {"s", "d", "room"}):
+    for index, part in enumerate(parts):
+        if not part.isdecimal() and not (index and parts[index - 1] in {"s", "d", "room"}):
             yield part

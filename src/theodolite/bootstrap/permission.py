@@ -193,15 +193,15 @@ def allow_paths(path: str, allowed: Iterable[str]) -> None:
         InputError: If one of them is not there.
         StorageUnavailable: If the workspace cannot be written to.
     """
-    places = [Path(place) for place in allowed]
-    missing = [place for place in places if not place.exists()]
+    paths = [Path(folder) for folder in allowed]
+    missing = [folder for folder in paths if not folder.exists()]
     if missing:
         message = f"--allow-path names `{missing[0]}`, and there is no such file or folder"
         raise InputError(message)
     file = study_file(Path(path))
-    if places and isinstance(file, Path):
+    if paths and isinstance(file, Path):
         make_workspace(workspace_for(file.parent))
-        remember_permissions(file.parent, Permissions(paths=tuple(places)))
+        remember_permissions(file.parent, Permissions(paths=tuple(paths)))
 
 
 def trust_new_study(folder: Path, *, reads: Iterable[Path] = ()) -> bool:
@@ -271,8 +271,8 @@ def with_team_keys(environ: Mapping[str, str], store: DjangoStore, study: str) -
     operator_key = environ.get(VARIABLE, "")
     if not operator_key:
         return environ
-    kept = store.sealed_credentials(study)
-    return {**{key_variable(token): unsealed(one, operator_key) for token, one in kept.items()}, **environ}
+    stored = store.sealed_credentials(study)
+    return {**{key_variable(token): unsealed(item, operator_key) for token, item in stored.items()}, **environ}
 
 
 def _fernet(key: str) -> Fernet:

@@ -96,8 +96,8 @@ def _study_in(results: Path) -> str:
     """Return the name of the study that a results file is of; empty where there is none that can be read."""
     try:
         with results.open(encoding="utf-8", errors="replace") as file:
-            found = _NAME.search(file.read(_HEAD))
-        return str(json.loads(found[1])) if found else ""
+            result = _NAME.search(file.read(_HEAD))
+        return str(json.loads(result[1])) if result else ""
     except (OSError, ValueError):  # it is somebody else's, or cannot be read
         return ""
 
@@ -113,11 +113,9 @@ def summary_of(
     took_s: float | None = None,
 ) -> str:
     """Return the result on one screen of a terminal."""
-    places = Places(report=written.report, results=written.results)
-    words = read_words(report_words())
-    return summary_text(
-        evidence, findings, facts_of(context, took_s), words, width=width, unicode=unicode, places=places
-    )
+    files = Places(report=written.report, results=written.results)
+    text = read_words(report_words())
+    return summary_text(evidence, findings, facts_of(context, took_s), text, width=width, unicode=unicode, places=files)
 
 
 def dialogue_screen(context: StudyContext, label: str, *, width: int, raw: bool = False) -> str:
@@ -133,16 +131,16 @@ def dialogue_screen(context: StudyContext, label: str, *, width: int, raw: bool 
         InputError: If the run holds no dialogue of that label.
     """
     study, archive, sessions = context.loaded.study, context.archive(), context.sessions
-    place = sessions.find(label)
-    if place is not None:
-        failures = tuple(archive.failures((place,)))
-        for dialogue in archive.dialogues((place,)):
-            given, final = tuple(archive.annotations((place,))), tuple(archive.adjudications((place,)))
-            calls = archive.calls((dialogue,), given) if raw else None
-            return show_text(study, dialogue, given, final, failures=failures, calls=calls, width=width)
+    position = sessions.find(label)
+    if position is not None:
+        failures = tuple(archive.failures((position,)))
+        for dialogue in archive.dialogues((position,)):
+            answers, final = tuple(archive.annotations((position,))), tuple(archive.adjudications((position,)))
+            calls = archive.calls((dialogue,), answers) if raw else None
+            return show_text(study, dialogue, answers, final, failures=failures, calls=calls, width=width)
         if failures:
             return "\n".join(f"{failure.label}  {failure_text(failure)}: a failure" for failure in failures)
-    state = "is planned but not held yet" if place is not None else f"is not in the plan{_meant(label, sessions)}"
+    state = "is planned but not held yet" if position is not None else f"is not in the plan{_meant(label, sessions)}"
     n = len(sessions)
     message = (
         f"dialogue `{label}` {state}{'' if state.endswith('?') else '.'} "
@@ -153,16 +151,16 @@ def dialogue_screen(context: StudyContext, label: str, *, width: int, raw: bool 
 
 def _meant(label: str, sessions: Sessions) -> str:
     """Return a guess at the label that was meant; one without its application may be several."""
-    planned = [sessions.label(place) for place in range(len(sessions))]
+    planned = [sessions.label(position) for position in range(len(sessions))]
     ends = [f"`{known}`" for known in planned if known.endswith(f"/{label}")]
     return f". Did you mean {' or '.join(ends)}?" if 0 < len(ends) <= _FEW else did_you_mean(label, planned)
 
 
 def first_screen(context: StudyContext, first: int, *, width: int) -> str:
     """Return the first sessions of the plan: one in full, the others in a line each."""
-    archive, places = context.archive(), range(min(first, len(context.sessions)))
-    dialogues, annotations = tuple(archive.dialogues(places)), tuple(archive.annotations(places))
-    return first_text(context.loaded.study, dialogues, annotations, tuple(archive.failures(places)), width=width)
+    archive, positions = context.archive(), range(min(first, len(context.sessions)))
+    dialogues, annotations = tuple(archive.dialogues(positions)), tuple(archive.annotations(positions))
+    return first_text(context.loaded.study, dialogues, annotations, tuple(archive.failures(positions)), width=width)
 
 
 def _network(context: StudyContext) -> tuple[NetworkUse, ...]:

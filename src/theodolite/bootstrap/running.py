@@ -106,10 +106,15 @@ def code_changes(context: StudyContext) -> tuple[str, ...]:
         before = next((run for run in runs if run.number == number - 1), None)
         if before is None:
             return ()
-        earlier = {one.name: one for one in context.store.study(before.study_version).applications}
+        earlier = {
+            application.name: application for application in context.store.study(before.study_version).applications
+        }
     except StoreError:  # the earlier study cannot be read any more: nothing is known of it
         return ()
-    texts = (_change(earlier.get(one.name), one, before.number) for one in context.loaded.study.applications)
+    texts = (
+        _change(earlier.get(application.name), application, before.number)
+        for application in context.loaded.study.applications
+    )
     return tuple(text for text in texts if text)
 
 

@@ -216,7 +216,7 @@ class Checked:
     @property
     def faults(self) -> tuple[LocatedDiagnostic, ...]:
         """Problems to fix before anybody is invited."""
-        return tuple(each for each in self.placed if each.severity is Severity.FAULT)
+        return tuple(item for item in self.placed if item.severity is Severity.FAULT)
 
 
 def told(checked: Checked, *, color: bool = False) -> str:
@@ -236,22 +236,22 @@ def check_serving(serving: Serving) -> Checked:
         StorageUnavailable: If folder or database cannot be reached.
     """
     open_server(serving)
-    found = [
+    result = [
         *_of_connection(serving.settings),
         *_of_mail(serving.settings),
         *_of_key(serving),
         *_of_workspace(serving),
         *_of_django(serving),
     ]
-    return Checked(placed=tuple(sorted(found, key=lambda each: each.severity is not Severity.FAULT)))
+    return Checked(placed=tuple(sorted(result, key=lambda item: item.severity is not Severity.FAULT)))
 
 
 def _of_connection(settings: ServingSettings) -> Iterator[LocatedDiagnostic]:
     if settings.is_https and not settings.proxies:
         yield _fault("`address` begins with https and `proxies` names nobody whose word on https could be taken")
     if not settings.is_https and not settings.is_private:
-        words = "passwords and dialogues travel in plain words; put a proxy with https in front, or stay in one room"
-        yield _note(f"people call `{settings.address or settings.host}` by http: {words}")
+        text = "passwords and dialogues travel in plain words; put a proxy with https in front, or stay in one room"
+        yield _note(f"people call `{settings.address or settings.host}` by http: {text}")
     for proxy in settings.proxies:
         if ip_network(proxy, strict=False).prefixlen == 0:
             yield _fault(f"`{proxy}` of `proxies` is everybody; name the proxy's own address")
@@ -278,20 +278,20 @@ def _of_workspace(serving: Serving) -> Iterator[LocatedDiagnostic]:
     """Yield a fault where others on this machine can read what people have said."""
     mode = serving.workspace.stat().st_mode & 0o777
     if mode & 0o077:
-        words = f"others on this machine may enter `{serving.workspace}` (mode {mode:04o}), which holds people's words"
-        yield _fault(f"{words}; type: chmod 700 {serving.workspace}")
+        text = f"others on this machine may enter `{serving.workspace}` (mode {mode:04o}), which holds people's words"
+        yield _fault(f"{text}; type: chmod 700 {serving.workspace}")
 
 
 def _of_django(serving: Serving) -> Iterator[LocatedDiagnostic]:
     """Yield what the web framework's own check finds, in its words."""
     from django.core.checks import run_checks
 
-    for each in run_checks(include_deployment_checks=True):
-        number = str(each.id).rpartition(".")[2]
+    for run_check in run_checks(include_deployment_checks=True):
+        number = str(run_check.id).rpartition(".")[2]
         if number in _NOT_OURS or (number in _ONLY_HTTPS and not serving.settings.is_https):
             continue
-        severity = Severity.FAULT if each.is_serious() else Severity.NOTE
-        yield LocatedDiagnostic(file=str(each.id), message=" ".join(str(each.msg).split()), severity=severity)
+        severity = Severity.FAULT if run_check.is_serious() else Severity.NOTE
+        yield LocatedDiagnostic(file=str(run_check.id), message=" ".join(str(run_check.msg).split()), severity=severity)
 
 
 def _fault(message: str) -> LocatedDiagnostic:
@@ -409,17 +409,17 @@ def _fill(context: StudyContext, request: LabelRequest, records: RecordCache, qu
     """Draw as many dialogues as are missing to the number that is wanted."""
     from theodolite.annotation.queues import add_dialogues
 
-    wanted = request.n - n_before
-    if wanted <= 0:
+    requested = request.n - n_before
+    if requested <= 0:
         return
     try:
-        drawn = draw_labels(context.evidence(), replace(request, n=wanted))
+        sampled = draw_labels(context.evidence(), replace(request, n=requested))
     except InputError:
         if not n_before:
             raise
         return  # everything is drawn already, and some of it still waits
-    context.store.file(LabelSample.subject(context.loaded.study.name), drawn.sample)
-    add_dialogues(records, queue, [one.dialogue for one in drawn.sample.dialogues])
+    context.store.file(LabelSample.subject(context.loaded.study.name), sampled.sample)
+    add_dialogues(records, queue, [dialogue.dialogue for dialogue in sampled.sample.dialogues])
 
 
 def _n_labelled(desk: LabelDesk) -> int:

@@ -38,7 +38,7 @@ def static_address(folders: tuple[Path, ...]) -> str:
     """Return the address below which such files are served; another one whenever one of them has changed."""
     seen = sha256()
     for folder in folders:
-        for file in sorted(each for each in folder.rglob("*") if each.is_file()):
+        for file in sorted(item for item in folder.rglob("*") if item.is_file()):
             seen.update(file.relative_to(folder).as_posix().encode() + b"\0" + file.read_bytes())
     return f"/static/{seen.hexdigest()[:12]}/"
 
@@ -117,13 +117,13 @@ def machine_names(host: str) -> tuple[str, ...]:
     if host not in {"0.0.0.0", "::"}:  # noqa: S104 - a comparison
         return (host,)
     name = socket.gethostname()
-    found = {name, f"{name}.local"}
+    result = {name, f"{name}.local"}
     with suppress(OSError):
-        found |= {str(entry[4][0]) for entry in socket.getaddrinfo(name, None)}
+        result |= {str(entry[4][0]) for entry in socket.getaddrinfo(name, None)}
     with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.connect(("192.0.2.1", 9))  # nothing is sent: it asks only by which address one would go out
-        found.add(str(probe.getsockname()[0]))
-    return tuple(sorted(found))
+        result.add(str(probe.getsockname()[0]))
+    return tuple(sorted(result))
 
 
 def _mail(mail: Mail | None) -> dict[str, Any]:
@@ -146,21 +146,21 @@ def _mail(mail: Mail | None) -> dict[str, Any]:
 def _sign_ins(serving: ServingSettings) -> dict[str, Any]:
     apps = [
         {
-            "provider_id": each.key,
-            "name": each.name,
-            "client_id": each.client,
-            "secret": each.secret,
+            "provider_id": sign_in.key,
+            "name": sign_in.name,
+            "client_id": sign_in.client,
+            "secret": sign_in.secret,
             "settings": {
-                "server_url": each.server,
+                "server_url": sign_in.server,
                 "oauth_pkce_enabled": True,
-                "email_authentication": each.trusts_addresses,
+                "email_authentication": sign_in.trusts_addresses,
             },
         }
-        for each in serving.sign_ins
+        for sign_in in serving.sign_ins
     ]
     return {
         "SOCIALACCOUNT_PROVIDERS": {"openid_connect": {"APPS": apps}},
-        "FORM_TARGETS": tuple(dict.fromkeys(origin for each in serving.sign_ins for origin in each.origins)),
+        "FORM_TARGETS": tuple(dict.fromkeys(origin for sign_in in serving.sign_ins for origin in sign_in.origins)),
     }
 
 

@@ -63,9 +63,9 @@ def check(study: str, *, show_all: bool, show_expanded: bool, as_json: bool) -> 
     """  # noqa: D301 - click's mark for "keep these lines"
     permit_paths(study)
     try:
-        with RowProgress() as told:
+        with RowProgress() as details:
             loaded = load_study(
-                study, environ=os.environ, resolver=resource_resolver(), looks_at_code=True, on_rows=told
+                study, environ=os.environ, resolver=resource_resolver(), looks_at_code=True, on_rows=details
             )
     except InvalidStudyError as faults:
         if as_json:
@@ -160,13 +160,13 @@ def probe(study: str, name: str, *, as_json: bool) -> int:
     chosen = chosen_applications(loaded, name)
     permit_run(loaded)
     with redirect_stdout(sys.stderr):  # output of application code must not mix with the result
-        found = asyncio.run(_examined(loaded, chosen))
-    code = exit_code_of(found)
-    placed = _placed(loaded, found)
+        result = asyncio.run(_examined(loaded, chosen))
+    code = exit_code_of(result)
+    placed = _placed(loaded, result)
     if as_json:
-        click.echo(faults_json(placed, exit_code=code, applications=[*map(_entry, found)]))
+        click.echo(faults_json(placed, exit_code=code, applications=[*map(_entry, result)]))
     else:
-        click.echo(_screen(study, found, placed, code))
+        click.echo(_screen(study, result, placed, code))
     return code
 
 
@@ -174,10 +174,10 @@ async def _examined(loaded: LoadedStudy, applications: Sequence[Application]) ->
     return [await examine_application(loaded, application, environ=os.environ) for application in applications]
 
 
-def _placed(loaded: LoadedStudy, found: Sequence[Examination]) -> tuple[LocatedDiagnostic, ...]:
+def _placed(loaded: LoadedStudy, result: Sequence[Examination]) -> tuple[LocatedDiagnostic, ...]:
     file = Path(loaded.file).name
     diagnostics = Diagnostics(first=file)
-    for examination in found:
+    for examination in result:
         line = loaded.line_of("applications", examination.name) or 0
         for remark in examination.remarks:
             message = f"`{examination.name}`: {remark.message.removeprefix(f'application `{examination.name}`: ')}"
@@ -185,17 +185,17 @@ def _placed(loaded: LoadedStudy, found: Sequence[Examination]) -> tuple[LocatedD
     return diagnostics.in_order()
 
 
-def _screen(study: str, found: Sequence[Examination], placed: Sequence[LocatedDiagnostic], code: int) -> str:
-    width = max(len(examination.name) for examination in found) + 3
+def _screen(study: str, result: Sequence[Examination], placed: Sequence[LocatedDiagnostic], code: int) -> str:
+    width = max(len(examination.name) for examination in result) + 3
     lines = []
-    for examination in found:
+    for examination in result:
         lines.append(f"{examination.name:<{width}}{_summary(examination)}")
         if examination.network is not None:
             lines.append(f"{'':<{width}}Network  {examination.network.text}")
-    calls = sum(examination.calls for examination in found)
+    calls = sum(examination.calls for examination in result)
     if placed:
         lines.append(render_diagnostics(placed, limit=None, color=wants_colour(), ending=f"{calls} calls were made."))
-    hints = dict.fromkeys(examination.hint for examination in found if examination.hint)
+    hints = dict.fromkeys(examination.hint for examination in result if examination.hint)
     lines += [f"Try  {hint}" for hint in hints]
     if not code:
         lines.append(f"0 errors.   Next: theodolite run {study} --limit 3")

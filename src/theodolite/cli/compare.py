@@ -95,19 +95,18 @@ def compare(
     return code
 
 
-def _two(places: tuple[str, ...], by: str | None) -> tuple[str, str]:
-    wanted = (0, 1) if by else (2,)
-    if len(places) not in wanted:
-        message = (
-            f"expected {'a study' if by else 'two places, A and B'}; got {len(places)}: {' '.join(places) or 'none'}"
-        )
+def _two(sources: tuple[str, ...], by: str | None) -> tuple[str, str]:
+    requested = (0, 1) if by else (2,)
+    if len(sources) not in requested:
+        names = " ".join(sources) or "none"
+        message = f"expected {'a study' if by else 'two places, A and B'}; got {len(sources)}: {names}"
         raise InputError(message)
-    return (*places, "", "")[0], (*places, "", "")[1]
+    return (*sources, "", "")[0], (*sources, "", "")[1]
 
 
-def _show(seen: Compared, places: tuple[str, ...], study: str, by: str | None, worse: list[str]) -> None:
+def _show(seen: Compared, sources: tuple[str, ...], study: str, by: str | None, worse: list[str]) -> None:
     more = [*(["--study", study] if study != "." else []), *(["--by", by] if by else [])]
-    command = shlex.join(["theodolite", "compare", *places, *more])
+    command = shlex.join(["theodolite", "compare", *sources, *more])
     click.echo(comparison_text(seen.comparisons, width=width(), command=command, page=seen.page))
     for line in worse:
         click.echo(f"Gate           {line}")
@@ -117,21 +116,21 @@ def _not_ruled_out(comparisons: tuple[Comparison, ...], points: float) -> list[s
     """Return descriptions of the rates whose interval does not exclude an increase by the margin."""
     from theodolite.measurement.comparison import non_inferiority
 
-    found = []
-    for one in comparisons:
-        empty = unpaired(one)
-        for rate in leading(one):
+    result = []
+    for comparison in comparisons:
+        empty = unpaired(comparison)
+        for rate in leading(comparison):
             difference = rate.difference
             ruled_out = isinstance(difference, Estimate) and non_inferiority(difference, points / PERCENT)
             if not ruled_out and rate not in empty:
-                found.append(
-                    f"{heading(one)}, {rate_name(rate, one)}: an increase of {points:g} points cannot be excluded"
-                )
+                name = f"{heading(comparison)}, {rate_name(rate, comparison)}"
+                result.append(f"{name}: an increase of {points:g} points cannot be excluded")
         if empty:
-            found.append(f"{heading(one)}, {unpaired_text(one)}: an increase of {points:g} points cannot be excluded")
-        if not one.rates:
-            found.append(f"{heading(one)}: {NO_COMMON_RATE}, so an increase cannot be excluded")
-    return found
+            name = f"{heading(comparison)}, {unpaired_text(comparison)}"
+            result.append(f"{name}: an increase of {points:g} points cannot be excluded")
+        if not comparison.rates:
+            result.append(f"{heading(comparison)}: {NO_COMMON_RATE}, so an increase cannot be excluded")
+    return result
 
 
 _CHANGE = re.compile(r"(?P<part>\w+)=(?P<version>.+)@(?P<since>.+)")
@@ -181,8 +180,8 @@ def monitor(history: str, *, open_it: bool, as_json: bool, **options: Any) -> in
       theodolite monitor stars.csv --defect "<= 3"      a table
       theodolite monitor sqlite:///app.db --query "SELECT score, at FROM replies"
     """  # noqa: D301 - click's mark for "keep these lines"
-    with RowProgress() as told:
-        seen = keep_watch(_request(history, options), on_rows=told)
+    with RowProgress() as details:
+        seen = keep_watch(_request(history, options), on_rows=details)
     click.echo(_line(seen) if as_json else seen.screen(width=width(), unicode=speaks_unicode()))
     if open_it:
         click.launch(seen.page)

@@ -79,7 +79,7 @@ def dialogues(
     ways: str,
     check: bool,
     as_json: bool,
-    **said: str,
+    **texts: str,
 ) -> int:
     """Import dialogues with their texts.
 
@@ -102,10 +102,10 @@ def dialogues(
     """  # noqa: D301 - click's mark for "keep these lines"
     named = ("application", "scenario", "level")
     columns = {
-        name: said[name] for name in ("prompt", "response", "id", "turn", "tester", "context", "withheld", "held_by")
+        name: texts[name] for name in ("prompt", "response", "id", "turn", "tester", "context", "withheld", "held_by")
     }
-    constants = {f"of_{name}": said[name] for name in named}
-    means = BringColumns(**columns, **constants, **{name: said[f"{name}_column"] for name in named})
+    constants = {f"of_{name}": texts[name] for name in named}
+    means = BringColumns(**columns, **constants, **{name: texts[f"{name}_column"] for name in named})
     context = open_study(study)
     try:
         event = open_event(study, context.store, workspace=context.loaded.folder).event
@@ -113,13 +113,13 @@ def dialogues(
         stored = stored_of(path)
         meant = columns_for(stored, path.name, means)
         looked = look_into(stored, path.name, event, meant, _voices(replies, left_out, ways))
-        found = bring_looked(looked, event, store=not check)
+        result = bring_looked(looked, event, store=not check)
         if as_json:
-            counts = {"new": list(found.new), "known": found.known, "notes": list(looked.notes)}
+            counts = {"new": list(result.new), "known": result.known, "notes": list(looked.notes)}
             click.echo(as_line({"exit_code": 0, "stored": not check, **counts}))
         else:
             done = "Valid, nothing stored" if check else "Imported"
-            click.echo(f"{done}: {len(found.new)} new dialogues, {found.known} already stored.")
+            click.echo(f"{done}: {len(result.new)} new dialogues, {result.known} already stored.")
             for note in looked.notes:
                 click.echo(f"  {note}")
             click.echo(f"Next           theodolite run {context.path}")
@@ -184,28 +184,35 @@ def labels(
     try:
         path = Path(file)
         if is_label_file(path):
-            kept, n_open = read_labels(context, path, by=annotator_name, store=not check)
-            return _present(kept, n_open, context, stored=not check, as_json=as_json)
-        given = {name: value for name, value in columns.items() if name in {"dialogue", "annotator", "turn", "reason"}}
+            stored, n_open = read_labels(context, path, by=annotator_name, store=not check)
+            return _present(stored, n_open, context, stored=not check, as_json=as_json)
+        answers = {
+            name: value for name, value in columns.items() if name in {"dialogue", "annotator", "turn", "reason"}
+        }
         means = ImportColumns(
-            **{name: str(value) for name, value in given.items()},
+            **{name: str(value) for name, value in answers.items()},
             answers=_pairs(columns["answers"]),
             spelling=_pairs(columns["spelling"]),
             about=_pairs(columns["about"]),
         )
-        kept = import_labels(context, path, means, by=annotator_name, repeats=repeats, store=not check)
-        return _present(kept, 0, context, stored=not check, as_json=as_json)
+        stored = import_labels(context, path, means, by=annotator_name, repeats=repeats, store=not check)
+        return _present(stored, 0, context, stored=not check, as_json=as_json)
     finally:
         context.close()
 
 
-def _present(kept: KeptLabels, n_open: int, context: StudyContext, *, stored: bool, as_json: bool) -> int:
+def _present(kept_labels: KeptLabels, n_open: int, context: StudyContext, *, stored: bool, as_json: bool) -> int:
     if as_json:
-        counts = {"new": len(kept.new), "revised": len(kept.revised), "unchanged": kept.unchanged, "open": n_open}
+        counts = {
+            "new": len(kept_labels.new),
+            "revised": len(kept_labels.revised),
+            "unchanged": kept_labels.unchanged,
+            "open": n_open,
+        }
         click.echo(as_line({"exit_code": 0, "stored": stored, **counts}))
     else:
-        judged = has_judge(context.loaded.study, {one.guideline for one in kept.to_store})
-        text = kept_text(kept, n_open=n_open, stored=stored, study=context.path, has_judge=judged, width=width())
+        judged = has_judge(context.loaded.study, {item.guideline for item in kept_labels.to_store})
+        text = kept_text(kept_labels, n_open=n_open, stored=stored, study=context.path, has_judge=judged, width=width())
         click.echo(text)
     return 0
 

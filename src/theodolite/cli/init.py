@@ -75,8 +75,8 @@ def init(
       theodolite init spoilers --pack aria/tv-spoilers
       theodolite init bots --example guarded-bot
     """  # noqa: D301 - click's mark for "keep these lines"
-    given = {"app": app, "from": from_file, "pack": pack, "example": example, "empty": "yes" if empty else None}
-    kind, answers = _by_options({name: value for name, value in given.items() if value}, guideline)
+    values = {"app": app, "from": from_file, "pack": pack, "example": example, "empty": "yes" if empty else None}
+    kind, answers = _by_options({name: value for name, value in values.items() if value}, guideline)
     if kind is None:
         kind, answers = _by_questions() if sys.stdin.isatty() else (StarterKind.EMPTY, {})
     if Path(answers.get("from", "")).suffix.lower() in {".yaml", ".yml"}:
@@ -101,17 +101,17 @@ _OPTIONS = {
 }
 
 
-def _by_options(given: Answers, guideline: str | None) -> tuple[StarterKind | None, Answers]:
+def _by_options(answers: Answers, guideline: str | None) -> tuple[StarterKind | None, Answers]:
     """Return what the options ask for; None where they leave it open."""
-    if len(given) > 1:
-        message = f"{' and '.join(f'--{name}' for name in given)} create different kinds of study; use only one"
+    if len(answers) > 1:
+        message = f"{' and '.join(f'--{name}' for name in answers)} create different kinds of study; use only one"
         raise click.UsageError(message)
-    if "app" in given:
-        return StarterKind.APPLICATION, {**given, "guideline": guideline or "groundedness"}
+    if "app" in answers:
+        return StarterKind.APPLICATION, {**answers, "guideline": guideline or "groundedness"}
     if guideline:
         message = "--guideline requires --app"
         raise click.UsageError(message)
-    return next(((_OPTIONS[name], given) for name in given), (None, {}))
+    return next(((_OPTIONS[name], answers) for name in answers), (None, {}))
 
 
 def _by_questions() -> tuple[StarterKind, Answers]:
@@ -179,11 +179,11 @@ def _own_file(folder: str, answers: Answers) -> Path | None:
         return None
     home = Path(folder).resolve()
     beside = [Path(file).resolve(), (home / file).resolve()]
-    found = next((path for path in beside if path.is_file()), None)
-    if found is None or found.is_relative_to(home):
+    result = next((path for path in beside if path.is_file()), None)
+    if result is None or result.is_relative_to(home):
         return None
-    answers["app"] = f"{Path(os.path.relpath(found, home)).as_posix()}:{function}"
-    return found
+    answers["app"] = f"{Path(os.path.relpath(result, home)).as_posix()}:{function}"
+    return result
 
 
 def _write(folder: str, kind: StarterKind, answers: Answers) -> None:

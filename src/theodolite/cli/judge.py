@@ -97,11 +97,13 @@ def validate(study: str, name: str, *, attacks: int, no_attacks: bool, as_json: 
         if plans:
             permit_run(context.loaded)
         probes = probe_judges(context, plans, before_asking=partial(_check_endpoint, quiet=as_json))
-        found = [issue_validation_report(context, evidence, one, probes.get(one.name, ())) for one in judges]
+        result = [issue_validation_report(context, evidence, item, probes.get(item.name, ())) for item in judges]
         if as_json:
-            click.echo(as_line({"exit_code": 0, "validation_reports": [validation_report_entry(one) for one in found]}))
+            click.echo(
+                as_line({"exit_code": 0, "validation_reports": [validation_report_entry(item) for item in result]})
+            )
         else:
-            click.echo("\n\n".join(validation_text(one, width=width()) for one in found))
+            click.echo("\n\n".join(validation_text(item, width=width()) for item in result))
             click.echo(f"\nStored with this version of the judge.   Next: theodolite report {context.path}")
         return 0
     finally:
@@ -126,17 +128,19 @@ def judge_show(study: str, name: str, *, as_json: bool) -> int:
     context = open_study(study)
     try:
         evidence = context.evidence()
-        wanted = [one.name for one in judges_named(evidence.study, name)]
-        found = [report for report in evidence.validation_reports if report.judge in wanted]
-        if not found:
-            names = ", ".join(f"`{one}`" for one in wanted)
+        requested = [item.name for item in judges_named(evidence.study, name)]
+        result = [report for report in evidence.validation_reports if report.judge in requested]
+        if not result:
+            names = ", ".join(f"`{item}`" for item in requested)
             begin = f"the current version of {names} is not validated"
             message = f"{begin}. Validate it:  theodolite judge validate {context.path}"
             raise NotFound(message)
         if as_json:
-            click.echo(as_line({"exit_code": 0, "validation_reports": [validation_report_entry(one) for one in found]}))
+            click.echo(
+                as_line({"exit_code": 0, "validation_reports": [validation_report_entry(item) for item in result]})
+            )
         else:
-            click.echo("\n\n".join(validation_text(one, width=width()) for one in found))
+            click.echo("\n\n".join(validation_text(item, width=width()) for item in result))
         return 0
     finally:
         context.close()
@@ -160,13 +164,13 @@ def plan(study: str, name: str, *, labels: int, guideline: str, as_json: bool) -
     request = LabelRequest(n=labels, guideline=guideline, judge=name)
     context = open_study(study)
     try:
-        counts, found = planned_labels(context.evidence(), request)
-        widths = {"now": found.width_now, "then": found.width, "at_random": found.width_at_random}
+        counts, result = planned_labels(context.evidence(), request)
+        widths = {"now": result.width_now, "then": result.width, "at_random": result.width_at_random}
         if as_json:
-            taken = {"labelled": counts.n_labelled, "open": counts.n_open, "take": found.take}
+            taken = {"labelled": counts.n_labelled, "open": counts.n_open, "take": result.take}
             click.echo(as_line({"exit_code": 0, **taken, "width": widths}))
         else:
-            text = plan_text(found.take, widths, n_labelled=counts.n_labelled, study=context.path, width=width())
+            text = plan_text(result.take, widths, n_labelled=counts.n_labelled, study=context.path, width=width())
             click.echo(text)
         return 0
     finally:
@@ -284,13 +288,13 @@ def compare(first: str, second: str, *, named: tuple[str, ...], seed: int, repli
     from theodolite.reporting.terminal.trees import comparison_lines
     from theodolite.usecases.trees import chosen_of, compare_chosen
 
-    one = chosen_of(read_tree_file(first), named[0] if named else "")
+    item = chosen_of(read_tree_file(first), named[0] if named else "")
     other = chosen_of(read_tree_file(second), named[-1] if named else "")
-    found = compare_chosen(one, other, draws=Draws(replicates=replicates, seed=seed), methods=tree_methods())
+    result = compare_chosen(item, other, draws=Draws(replicates=replicates, seed=seed), methods=tree_methods())
     if as_json:
-        click.echo(json.dumps({**comparison_entry(found), "exit_code": 0}, ensure_ascii=False))
+        click.echo(json.dumps({**comparison_entry(result), "exit_code": 0}, ensure_ascii=False))
     else:
-        click.echo("\n".join(comparison_lines(found, width=width())))
+        click.echo("\n".join(comparison_lines(result, width=width())))
     return 0
 
 
@@ -363,7 +367,7 @@ def rescore(file: str, design: str, *, application: str, seed: int, replicates: 
     draws = Draws(replicates=replicates, seed=seed)
     old = read_tree_file(file)
     changes = rescore_file(old, new, application=application, draws=draws, methods=tree_methods())
-    names = [application] if application else [each.application for each in old.sets]
+    names = [application] if application else [item.application for item in old.sets]
     if as_json:
         entries = [
             {

@@ -156,10 +156,10 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    argv = list(sys.argv[1:] if arguments is None else arguments)
     _replace_unencodable()
     with reduced_gc(WHILE_LOADING):
-        code = _guarded(words, lambda: cli.main(args=words, standalone_mode=False, prog_name="theodolite"))
+        code = _guarded(argv, lambda: cli.main(args=argv, standalone_mode=False, prog_name="theodolite"))
     sys.exit(code)
 
 
@@ -196,7 +196,7 @@ def _replace_unencodable() -> None:
             stream.reconfigure(errors="replace")
 
 
-def _guarded(words: Sequence[str], call: Callable[[], Any]) -> int:
+def _guarded(argv: Sequence[str], call: Callable[[], Any]) -> int:
     """Run a command and return its exit code; errors are printed as messages."""
     try:
         code = call()
@@ -205,15 +205,15 @@ def _guarded(words: Sequence[str], call: Callable[[], Any]) -> int:
     except click.ClickException as error:
         shown = explain_option(error) if isinstance(error, click.NoSuchOption) else error
         shown.show()
-        return _print_json_error(words, error, error.exit_code)
+        return _print_json_error(argv, error, error.exit_code)
     except OSError as error:
         return _output_failed(error)
     except (KeyboardInterrupt, click.Abort) as end:
         click.echo("Stopped. Run the same command to resume.", err=True)
-        return _print_json_error(words, end, 3)
+        return _print_json_error(argv, end, 3)
     except TheodoliteError as error:
         click.echo(printable(str(error)), err=True)
-        return _print_json_error(words, error, exit_code_of(error))
+        return _print_json_error(argv, error, exit_code_of(error))
     return code if isinstance(code, int) else 0
 
 
@@ -226,9 +226,9 @@ def _output_failed(error: OSError) -> int:
     return 3
 
 
-def _print_json_error(words: Sequence[str], error: BaseException, code: int) -> int:
+def _print_json_error(argv: Sequence[str], error: BaseException, code: int) -> int:
     """Print the error object of `--json` and return the exit code."""
-    options = words[: words.index("--")] if "--" in words else words
+    options = argv[: argv.index("--")] if "--" in argv else argv
     if "--json" in options:
         from theodolite.cli.terminal import error_json
 

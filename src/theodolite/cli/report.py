@@ -66,9 +66,11 @@ def _report_series(path: str, *, partial: bool, browser: bool, out: str | None, 
 
     written = write_series_report(path, out=out, partial=partial)
     studies = written.results.studies
-    code = 0 if any(entry["measure"] == "defect_rate" for one in studies for entry in one.results["estimates"]) else 3
+    code = (
+        0 if any(entry["measure"] == "defect_rate" for study in studies for entry in study.results["estimates"]) else 3
+    )
     if as_json:
-        names = [one.study.name for one in studies]
+        names = [study.study.name for study in studies]
         ending = {"report": written.page, "results": written.data, "studies": names, "not_run": list(written.absent)}
         click.echo(as_line({**ending, "exit_code": code}))
     else:
@@ -82,17 +84,17 @@ def _report_series(path: str, *, partial: bool, browser: bool, out: str | None, 
 def _series_lines(written: WrittenSeries) -> Iterator[str]:
     results = written.results
     yield f"Series         {results.name}: {len(results.studies)} studies"
-    for one in results.studies:
-        run = one.results["run"]
-        state = "" if one.is_finished else ", not finished"
+    for item in results.studies:
+        run = item.results["run"]
+        state = "" if item.is_finished else ", not finished"
         of = f"{run['completed_dialogues']} of {run['planned_dialogues']}"
-        yield f"  {one.study.name}: {of} dialogues completed{state}"
+        yield f"  {item.study.name}: {of} dialogues completed{state}"
     for file in written.absent:
         yield f"  {file}: not run"
-    for study, words in deviations(results):
-        yield f"Not in plan    {study}: {words}"
-    for words in results.untested():
-        yield f"Not tested     {words}"
+    for study, text in deviations(results):
+        yield f"Not in plan    {study}: {text}"
+    for text in results.untested():
+        yield f"Not tested     {text}"
     yield f"Open           {written.page}      Data  {written.data}"
 
 

@@ -58,8 +58,8 @@ def run_interactively(
         return asyncio.run(running)
 
 
-def _tell(words: str) -> None:
-    click.echo(f"Note: {words}.", err=True)
+def _tell(text: str) -> None:
+    click.echo(f"Note: {text}.", err=True)
 
 
 def progress_for(context: StudyContext, *, quiet: bool) -> Progress:
@@ -343,14 +343,14 @@ _WIDTH = 80
 def stopped_text(status: RunStatus, *, spent: Spending, budget: Budget, at: datetime, command: str, path: str) -> str:
     """Return what to say when a run stopped before its plan was done."""
     if status.stopped == BY_USER:
-        kept = f"{_n(status.dialogues, 'dialogue')} and {_n(status.annotated, 'annotation')} are saved"
+        stored = f"{_n(status.dialogues, 'dialogue')} and {_n(status.annotated, 'annotation')} are saved"
         begun = "".join(f"\n{line}" for line in _paragraph(_begun(status, spent)))
-        return f"Stopped. {kept}. Run the same command to resume.{begun}"
-    kept = f"{status.dialogues:,} of {status.planned:,} dialogues, {status.annotated:,} of {status.due:,} annotations"
+        return f"Stopped. {stored}. Run the same command to resume.{begun}"
+    stored = f"{status.dialogues:,} of {status.planned:,} dialogues, {status.annotated:,} of {status.due:,} annotations"
     remedy = f"{status.remedy}, then  " if status.remedy else ""
     lines = [
         *_paragraph(f"Stopped at {at.astimezone():%H:%M:%S}: {status.stopped}."),
-        f"  Saved   {kept}; no call is repeated",
+        f"  Saved   {stored}; no call is repeated",
         *(f"          {line}" for line in _paragraph(_begun(status, spent))),
         f"  Cost    {spent_text(spent, budget)}",
         f"  Resume  {remedy}{command}",
@@ -374,8 +374,8 @@ def spent_text(spent: Spending, budget: Budget) -> str:
 
 def waiting_text(status: RunStatus, command: str) -> str:
     """Return the message for a run that another process continues, or whose units wait for a retry."""
-    kept = f"{status.dialogues:,} of {status.planned:,} dialogues are complete"
-    return f"Not finished: {kept}; another process works on the rest.\nResume  {command}"
+    stored = f"{status.dialogues:,} of {status.planned:,} dialogues are complete"
+    return f"Not finished: {stored}; another process works on the rest.\nResume  {command}"
 
 
 def failures_text(status: RunStatus, path: str) -> str:
@@ -390,10 +390,10 @@ def failures_text(status: RunStatus, path: str) -> str:
 def nothing_text(status: RunStatus, evidence: Evidence, path: str) -> str:
     """Return the message for a run without any dialogue or annotation, with the next step for the study at `path`."""
     if not status.planned:
-        words = (
+        text = (
             "All sessions of this study need human testers, and none has taken place yet: there is nothing to measure."
         )
-        return "\n".join([*_paragraph(words), f"  Testers join through  theodolite serve {path}"])
+        return "\n".join([*_paragraph(text), f"  Testers join through  theodolite serve {path}"])
     what = "annotation" if status.dialogues else "dialogue"
     lines = _paragraph(f"No {what} succeeded, so there is nothing to measure: the rate is undefined, not 0.")
     causes, unreadable = tuple(_causes(evidence.archive.failures())), tuple(_unreadable(evidence.archive.annotations()))
@@ -410,14 +410,18 @@ def nothing_text(status: RunStatus, evidence: Evidence, path: str) -> str:
 def _advice(evidence: Evidence) -> Iterator[str]:
     """Yield what to do about unreadable labels, once per source of labels."""
     known = {annotator.name: annotator.labelling for annotator in evidence.study.annotators}
-    came = [known.get(name) for name in dict.fromkeys(one.annotator for one in evidence.archive.annotations())]
+    came = [
+        known.get(name) for name in dict.fromkeys(annotation.annotator for annotation in evidence.archive.annotations())
+    ]
     recorded = [labelling for labelling in came if isinstance(labelling, RecordedLabels)]
     if recorded:
         columns = ", ".join(f"`{labelling.column}`" for labelling in recorded)
         yield f"  Map the values of {columns} to labels with `spelling`, then run again."
     if any(isinstance(labelling, HandLabels) for labelling in came):
         yield "  Export the answers, replace values outside the scale and import the file again."
-    if len(recorded) < len(came) and not all(isinstance(one, RecordedLabels | HandLabels) for one in came):
+    if len(recorded) < len(came) and not all(
+        isinstance(annotation, RecordedLabels | HandLabels) for annotation in came
+    ):
         yield "  Change the model or the prompt of the judge, then run again: the dialogues are saved."
 
 
@@ -445,8 +449,8 @@ def _unreadable(annotations: Iterable[Annotation]) -> Iterator[str]:
             raws.setdefault((annotation.annotator, answer.outcome), answer.raw)
     for (annotator, outcome), n in counts.most_common():
         raw = raws[annotator, outcome]
-        said = f'. Reply: "{textwrap.shorten(raw, 200, placeholder=" ...")}"' if raw else ""
-        yield f"  {n:,} x `{annotator}` {outcome.value}{said}"
+        text = f'. Reply: "{textwrap.shorten(raw, 200, placeholder=" ...")}"' if raw else ""
+        yield f"  {n:,} x `{annotator}` {outcome.value}{text}"
 
 
 def _paragraph(text: str) -> list[str]:
@@ -477,8 +481,8 @@ async def check_endpoints_first(
     if dead:
         raise RunStopped(_not_started(context, checks, dead))
     if checks and not quiet:
-        said = ", ".join(f"{check.name} {_short(check)}" for check in checks)
-        click.echo(textwrap.fill(f"Checking endpoints: {said}", width(), subsequent_indent="  "))
+        text = ", ".join(f"{check.name} {_short(check)}" for check in checks)
+        click.echo(textwrap.fill(f"Checking endpoints: {text}", width(), subsequent_indent="  "))
 
 
 def _short(check: EndpointCheck) -> str:
@@ -490,8 +494,8 @@ def _not_started(context: StudyContext, checks: list[EndpointCheck], dead: list[
     host_width = max(len(check.host) for check in checks) + 3
     lines = ["Checking endpoints ..."]
     for check in checks:
-        place = context.place_of(check.name)
-        where = f", {place}" if place and not check.alive else ""
+        location = context.place_of(check.name)
+        where = f", {location}" if location and not check.alive else ""
         lines += _row(f"  {check.name:<{name_width}}{check.host:<{host_width}}", check.answer + where)
     for check in dead:
         lines += _endpoint_advice(context.users_of(check.name), check)
@@ -503,8 +507,8 @@ def _not_started(context: StudyContext, checks: list[EndpointCheck], dead: list[
     return "\n".join(lines)
 
 
-def _row(start: str, words: str) -> list[str]:
-    wrapped = textwrap.wrap(words, max(20, _WIDTH - len(start)), break_long_words=False, break_on_hyphens=False)
+def _row(start: str, text: str) -> list[str]:
+    wrapped = textwrap.wrap(text, max(20, _WIDTH - len(start)), break_long_words=False, break_on_hyphens=False)
     rest = (" " * len(start) + line for line in wrapped[1:])
     return [start + (wrapped[0] if wrapped else ""), *rest]
 
@@ -520,5 +524,5 @@ def _on_proxies(environ: Mapping[str, str]) -> list[str]:
 def _endpoint_advice(users: str, check: EndpointCheck) -> list[str]:
     if not check.hint:
         return [f"Not started: {users} cannot be used."]
-    words = "cannot be used. Try" if check.reached else "cannot be reached. Start it, or try"
-    return [f"Not started: {users} {words}", f"  {check.hint}"]
+    text = "cannot be used. Try" if check.reached else "cannot be reached. Start it, or try"
+    return [f"Not started: {users} {text}", f"  {check.hint}"]

@@ -77,9 +77,9 @@ def serve(study: str, *, listen: str, file: str, only_check: bool, as_demo: bool
     if only_check:
         from theodolite.bootstrap.serving import check_serving, told
 
-        found = check_serving(serving)
-        click.echo(told(found, color=wants_colour()))
-        return 2 if found.faults else 0
+        result = check_serving(serving)
+        click.echo(told(result, color=wants_colour()))
+        return 2 if result.faults else 0
     serve(serving, click.echo)
     return 0
 
@@ -183,13 +183,15 @@ def _write_file(study: str, request: LabelRequest, path: Path, *, annotator: str
 
     context = open_study(study)
     try:
-        drawn = write_label_sample(context, request, path, by=annotator)
-        n_rows = len(drawn.slips)
+        sampled = write_label_sample(context, request, path, by=annotator)
+        n_rows = len(sampled.slips)
         if as_json:
-            strata = {one.name: {"dialogues": one.n_dialogues, "drawn": one.n_drawn} for one in drawn.sample.strata}
+            strata = {
+                item.name: {"dialogues": item.n_dialogues, "drawn": item.n_drawn} for item in sampled.sample.strata
+            }
             click.echo(as_line({"exit_code": 0, "file": str(path), "answers": n_rows, "strata": strata}))
         else:
-            click.echo(sample_text(drawn.sample, n_slips=n_rows, file=str(path), study=context.path, width=width()))
+            click.echo(sample_text(sampled.sample, n_slips=n_rows, file=str(path), study=context.path, width=width()))
         return 0
     finally:
         context.close()
@@ -300,12 +302,12 @@ def _problem_line(problem: Problem) -> str:
 
 
 def _foot(result: DryRunResult, study: str) -> list[str]:
-    drawn = "none" if result.pictures is None else str(result.pictures)
+    sampled = "none" if result.pictures is None else str(result.pictures)
     why = ": no Chromium was found, or --no-pictures was given" if result.pictures is None else ""
     return [
         *(_line("Missing", f"{text}; the event does not open without") for text in result.missing),
         f"Pages     {result.folder}",
-        f"Pictures  {drawn}{why}",
+        f"Pictures  {sampled}{why}",
         f"Measured  {result.results or 'nothing: no dialogue was completed'}",
         f"Next: theodolite serve {shlex.quote(study)}",
     ]

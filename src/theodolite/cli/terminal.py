@@ -84,23 +84,23 @@ def error_json(error: BaseException, *, exit_code: int) -> str:
     """Return the object of a command that ended with an error; a study's faults one by one."""
     if isinstance(error, InvalidStudyError):
         return faults_json(error.placed, exit_code=exit_code)
-    words = error.format_message() if isinstance(error, click.ClickException) else str(error)
-    return as_line({"exit_code": exit_code, "error": words or "stopped"})
+    text = error.format_message() if isinstance(error, click.ClickException) else str(error)
+    return as_line({"exit_code": exit_code, "error": text or "stopped"})
 
 
 def faults_json(placed: Sequence[LocatedDiagnostic], *, exit_code: int, **more: object) -> str:
     """Return the object that says what is wrong with a study, and where; and what else a command has found."""
-    found = [
+    result = [
         {
-            "file": fault.file,
-            "line": fault.line,
-            "column": fault.column,
-            "severity": fault.severity.value,
-            "message": fault.message,
+            "file": diagnostic.file,
+            "line": diagnostic.line,
+            "column": diagnostic.column,
+            "severity": diagnostic.severity.value,
+            "message": diagnostic.message,
         }
-        for fault in placed
+        for diagnostic in placed
     ]
-    return as_line({"exit_code": exit_code, "faults": found, **more})
+    return as_line({"exit_code": exit_code, "faults": result, **more})
 
 
 def counts_of(status: RunStatus) -> dict[str, object]:
@@ -128,20 +128,20 @@ def study_argument(command: Command) -> Command:
 
 def json_option(command: Command) -> Command:
     """Add `--json`: one JSON object on standard output, everything else on standard error."""
-    words = "Print one JSON object instead of text."
-    return click.option("--json", "as_json", is_flag=True, help=words)(command)
+    text = "Print one JSON object instead of text."
+    return click.option("--json", "as_json", is_flag=True, help=text)(command)
 
 
 def cache_option(command: Command) -> Command:
     """Add `--cache`: equal requests to models are answered from the workspace's cache."""
-    words = "Answer equal requests to models from the cache; never the application's."
-    return click.option("--cache", is_flag=True, help=words)(command)
+    text = "Answer equal requests to models from the cache; never the application's."
+    return click.option("--cache", is_flag=True, help=text)(command)
 
 
 def out_option(command: Command) -> Command:
     """Add `--out`: where report.html and results.json go."""
-    words = "Folder for report.html and results.json; the study's own folder if left out."
-    return click.option("--out", type=click.Path(file_okay=False), help=words)(command)
+    text = "Folder for report.html and results.json; the study's own folder if left out."
+    return click.option("--out", type=click.Path(file_okay=False), help=text)(command)
 
 
 _META = "theodolite.permission."

@@ -81,11 +81,11 @@ def annotator_to_domain(
     """Return the annotator whose labels a column or a person brings; None and faults where it has no guideline."""
     if entry.name in RESERVED:
         message = f"reports call {RESERVED[entry.name]} `{entry.name}`; give the annotator another name"
-        context.diagnostics.add(entry.fault(message=message, at_key=True))
+        context.diagnostics.add(entry.diagnostic(message=message, at_key=True))
     name = entry.spec.guideline or registry.only()
     if not name:
         message = f"annotator `{entry.name}` needs `guideline`: the study has several or none"
-        context.diagnostics.add(entry.fault(message=message, at_key=True))
+        context.diagnostics.add(entry.diagnostic(message=message, at_key=True))
         return None
     guideline = registry.named(name, entry, "guideline")
     if guideline is None:
@@ -138,13 +138,13 @@ def answered_question(label: OneLabel, guideline: Guideline, context: LoadContex
     if name:
         message = f"guideline `{guideline.name}` has no question `{name}`"
         near = did_you_mean(name, names) or f"; questions are {', '.join(names)}"
-        context.diagnostics.add(entry.fault(*label.keys, message=message + near))
+        context.diagnostics.add(entry.diagnostic(*label.keys, message=message + near))
     elif len(names) > 1:
         message = (
             f"{label.subject}, but guideline `{guideline.name}` asks {len(names)} questions ({', '.join(names)});"
             f" say which one with `{key}`"
         )
-        context.diagnostics.add(entry.fault("guideline", message=message))
+        context.diagnostics.add(entry.diagnostic("guideline", message=message))
     return None if name else guideline.question
 
 
@@ -156,7 +156,7 @@ def _check_one_question(entry: Entry[Spec], subject: str, guideline: Guideline, 
             f"{subject}, but guideline `{guideline.name}` asks {len(names)} questions ({', '.join(names)});"
             " split it into one guideline for each question"
         )
-        context.diagnostics.add(entry.fault("guideline", message=message))
+        context.diagnostics.add(entry.diagnostic("guideline", message=message))
 
 
 def spelling_of(question: Question, spelling: Mapping[str, str]) -> dict[str, str]:
@@ -178,7 +178,7 @@ def _own_spelling(
         if not scale.admits(label):
             near = did_you_mean(label, scale.categories) or f"; labels are {', '.join(scale.categories)}"
             message = f"`{written}` is to mean `{label}`, which is no label of its scale{near}"
-            context.diagnostics.add(entry.fault("spelling", written, message=message))
+            context.diagnostics.add(entry.diagnostic("spelling", written, message=message))
     return spelling_of(question, {**shared, **own})
 
 
@@ -198,7 +198,7 @@ def check_spelling(
         if labels and label not in labels:
             near = did_you_mean(label, labels) or f"; labels are {', '.join(labels)}"
             message = f"`{written}` is to mean `{label}`, which is a label of no guideline{near}"
-            context.diagnostics.add(entry.fault("spelling", written, message=message))
+            context.diagnostics.add(entry.diagnostic("spelling", written, message=message))
 
 
 def reference_to_domain(
@@ -208,7 +208,7 @@ def reference_to_domain(
     name = entry.spec.guideline or registry.only()
     if not name:
         message = "`reference` needs `guideline`: the study has several or none"
-        context.diagnostics.add(entry.fault(message=message, at_key=True))
+        context.diagnostics.add(entry.diagnostic(message=message, at_key=True))
         return None
     guideline = registry.named(name, entry, "guideline")
     if guideline is None:
@@ -251,23 +251,23 @@ def unfit_labels(
         parts: Rows, file by file.
         on_rows: Called while the rows are gone through.
     """
-    known = [one for one in columns if one.spelling]
+    known = [column for column in columns if column.spelling]
     unfit: list[list[str]] = [[] for _ in known]
     counts = [0] * len(known)
     for row in counted((row for rows in parts if known for row in rows), "Checking labels", on_rows):
-        for place, one in enumerate(known):
-            text = row.get(one.column, "").strip()
-            if text and text not in one.spelling and (one.scale is None or one.scale.matched(text) is None):
-                counts[place] += 1
-                unfit[place] = unfit[place] or [text]
-    return [_unfit_note(one, n, examples[0]) for one, n, examples in zip(known, counts, unfit, strict=True) if n]
+        for index, column in enumerate(known):
+            text = row.get(column.column, "").strip()
+            if text and text not in column.spelling and (column.scale is None or column.scale.matched(text) is None):
+                counts[index] += 1
+                unfit[index] = unfit[index] or [text]
+    return [_unfit_note(column, n, examples[0]) for column, n, examples in zip(known, counts, unfit, strict=True) if n]
 
 
-def _unfit_note(one: LabelColumn, n: int, example: str) -> LocatedDiagnostic:
+def _unfit_note(label_column: LabelColumn, n: int, example: str) -> LocatedDiagnostic:
     shown = example if len(example) <= 40 else example[:37] + "..."
-    words = f"{n} values of `{one.column}` fit" if n > 1 else f"1 value of `{one.column}` fits"
-    message = f'{words} no label and {"count" if n > 1 else "counts"} as unparseable, e.g. "{shown}"'
-    return one.entry.fault("column", message=message, severity=Severity.NOTE)
+    text = f"{n} values of `{label_column.column}` fit" if n > 1 else f"1 value of `{label_column.column}` fits"
+    message = f'{text} no label and {"count" if n > 1 else "counts"} as unparseable, e.g. "{shown}"'
+    return label_column.entry.diagnostic("column", message=message, severity=Severity.NOTE)
 
 
 def annotators_from_domain(study: Study) -> dict[str, Any]:

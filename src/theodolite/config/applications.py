@@ -132,7 +132,7 @@ def aria_to_domain(
     check_template(entry, ("prompt",), spec.prompt, ARIA_SLOTS, context)
     if spec.prompt and "prompt" not in variables(spec.prompt):
         message = "`prompt` must hold {{ prompt }}, or the application would never hear what is said to it"
-        context.diagnostics.add(entry.fault("prompt", message=message))
+        context.diagnostics.add(entry.diagnostic("prompt", message=message))
     return AriaClass(
         target=spec.target,
         runtime=runtime_of(entry, spec, context),
@@ -154,7 +154,7 @@ def runtime_of(entry: Entry[Spec], spec: CodeSpec, context: LoadContext) -> Runt
     path = context.find(spec.requirements) if spec.requirements else context.folder
     if not isinstance(path, Path):
         message = context.no_such_file(spec.requirements) if path is None else path.message
-        context.diagnostics.add(entry.fault("requirements", message=message))
+        context.diagnostics.add(entry.diagnostic("requirements", message=message))
     return runtime_with(spec, python=_interpreter(entry, spec.python, context), requirements=spec.requirements)
 
 
@@ -183,20 +183,20 @@ def _interpreter(entry: Entry[Spec], python: str, context: LoadContext) -> str:
     """Return the path of the interpreter that a study names, a program or a virtual environment's folder."""
     if not python:
         return ""
-    found = interpreter_at(python, context.folder)
-    if found is None:
+    result = interpreter_at(python, context.folder)
+    if result is None:
         message = (
             f"there is no interpreter `{python}`; expected a program such as `python3.10`, or a path to one or to a"
             " virtual environment, relative to the study's folder"
         )
-    elif _is_script(found):
+    elif _is_script(result):
         message = (
             f"`{python}` is a script and no interpreter, so that its version cannot be told; give the path of the"
             " interpreter that it starts, or of a virtual environment"
         )
     else:
-        return os.path.abspath(found)  # not resolved: a link is how a virtual environment is known  # noqa: PTH100
-    context.diagnostics.add(entry.fault("python", message=message))
+        return os.path.abspath(result)  # not resolved: a link is how a virtual environment is known  # noqa: PTH100
+    context.diagnostics.add(entry.diagnostic("python", message=message))
     return ""
 
 
@@ -209,10 +209,10 @@ def interpreter_at(python: str, folder: Path) -> Path | None:
     """
     path = folder / Path(python).expanduser()
     inside = [path / "bin" / "python", path / "Scripts" / "python.exe"] if path.is_dir() else [path]
-    found = next((program for program in inside if program.is_file()), None)
-    if found is None and Path(python).name == python and (program := shutil.which(python)):
+    result = next((program for program in inside if program.is_file()), None)
+    if result is None and Path(python).name == python and (program := shutil.which(python)):
         return Path(program)
-    return found
+    return result
 
 
 def _is_script(program: Path) -> bool:
@@ -230,15 +230,15 @@ def check_target(entry: Entry[Spec], key: str, target: str, form: str, context: 
             _check_code(entry, key, target, form, context)
             return
         message = context.no_such_file(name) if path is None else path.message
-        context.diagnostics.add(entry.fault(key, message=message))
+        context.diagnostics.add(entry.diagnostic(key, message=message))
     elif _TARGET.fullmatch(target):
         if problem := foreign_module(target, context.paths):
-            context.diagnostics.add(entry.fault(key, message=problem))
+            context.diagnostics.add(entry.diagnostic(key, message=problem))
         else:
             _check_code(entry, key, target, form, context)
     else:
         message = f"`{key}` is `{target}`; expected `module:{form}` or `file.py:{form}`"
-        context.diagnostics.add(entry.fault(key, message=message))
+        context.diagnostics.add(entry.diagnostic(key, message=message))
 
 
 def code_hash(entry: Entry[Spec], key: str, target: str, form: str, context: LoadContext) -> str:
@@ -255,7 +255,7 @@ def _check_code(entry: Entry[Spec], key: str, target: str, form: str, context: L
     from theodolite.config.required_access import code_problem
 
     if problem := code_problem(target, folder=context.folder, form=form):
-        context.diagnostics.add(entry.fault(key, message=problem.words, severity=problem.severity))
+        context.diagnostics.add(entry.diagnostic(key, message=problem.words, severity=problem.severity))
 
 
 def python_from_domain(connection: PythonCallable) -> dict[str, Any]:
@@ -368,11 +368,11 @@ def _prompted(
     entry: Entry[Spec], spec: PromptedModelSpec, context: LoadContext, models: tuple[str, ...]
 ) -> PromptedModel:
     if spec.model not in models:
-        words = f"application `{entry.name}` names a model `{spec.model}` that the study does not have"
-        message = words + (did_you_mean(spec.model, models) or _offers("models", models))
-        context.diagnostics.add(entry.fault("model", message=message))
+        wording = f"application `{entry.name}` names a model `{spec.model}` that the study does not have"
+        message = wording + (did_you_mean(spec.model, models) or _offers("models", models))
+        context.diagnostics.add(entry.diagnostic("model", message=message))
     check_template(entry, ("system",), spec.system, ("context",), context)
-    texts = {name: context.text(entry, "context", place, name=name) for place, name in enumerate(spec.context)}
+    texts = {name: context.text(entry, "context", index, name=name) for index, name in enumerate(spec.context)}
     return PromptedModel(
         model=spec.model,
         system=spec.system,
@@ -386,15 +386,15 @@ def _offers(section: str, names: tuple[str, ...]) -> str:
 
 def applications_from_domain(applications: Iterable[Application]) -> dict[str, Any]:
     """Return the applications; those that one recorded file was split into become one again."""
-    kept: dict[str, Any] = {}
+    stored: dict[str, Any] = {}
     for application in applications:
         connection = application.connection
         if isinstance(connection, RecordedFile) and connection.where:
             name = f"recorded in {connection.file}"
         else:
             name = application.name
-        kept.setdefault(name, _connection_from_domain(application) | shared_from_domain(application))
-    return kept
+        stored.setdefault(name, _connection_from_domain(application) | shared_from_domain(application))
+    return stored
 
 
 def _connection_from_domain(application: Application) -> dict[str, Any]:

@@ -143,7 +143,7 @@ def _dialogues(parts: StudyParts) -> Sequence[RecordedDialogue]:
 
 def _label_columns(parts: StudyParts) -> tuple[str, ...]:
     """Return the columns that hold labels of people: those of annotators and the reference."""
-    labelled = [one.labelling for one in parts.annotators if one.kind is AnnotatorKind.PERSON]
+    labelled = [annotator.labelling for annotator in parts.annotators if annotator.kind is AnnotatorKind.PERSON]
     columns = [labelling.column for labelling in labelled if isinstance(labelling, RecordedLabels)]
     return (*columns, *([parts.reference.column] if parts.reference else []))
 
@@ -386,7 +386,7 @@ def in_languages(study: Study, entry: Entry[StudySpec], context: LoadContext) ->
     language = str(entry.spec.language)
     if not is_tag(language):
         message = f"`language` is `{language}`; expected a language tag, e.g. `en`, `de` or `pt-BR`"
-        context.diagnostics.add(entry.fault("language", message=message))
+        context.diagnostics.add(entry.diagnostic("language", message=message))
     spoken = replace(study, language=language)
     names = context.own_names_in(TRANSLATIONS, ".yaml")
     if not names:

@@ -223,7 +223,7 @@ def _scenario(study: Study, session: PlannedSession) -> Scenario:
 
 def _count_session(study: Study, session: PlannedSession, tallies: dict[tuple[str, bool], _Tally]) -> None:
     scenario, turns = _scenario(study, session), _turns(study, session)
-    said = _range(_PROMPT, turns)
+    text = _range(_PROMPT, turns)
     answered = _range(_RESPONSE, turns)
     history = _history(turns)
     application = study.application(session.application).connection
@@ -231,17 +231,17 @@ def _count_session(study: Study, session: PlannedSession, tallies: dict[tuple[st
         fixed = _passage_tokens(scenario) + _tokens(
             application.system, _material(session, scenario), *application.context.values()
         )
-        read = Range(low=fixed * turns, high=fixed * turns) + history + said
+        read = Range(low=fixed * turns, high=fixed * turns) + history + text
         tallies[application.model, True].add(turns, read, answered)
     else:
         tallies[session.application, False].add(turns, Range(), Range())
     tester = session.tester
     if isinstance(tester, Persona):
-        asked = turns - bool(tester.starter)
+        question = turns - bool(tester.starter)
         fixed = _tokens(tester.text, *tester.style)
-        tallies[tester.model, True].add(asked, Range(low=fixed * asked, high=fixed * asked) + history, said)
+        tallies[tester.model, True].add(question, Range(low=fixed * question, high=fixed * question) + history, text)
     elif isinstance(tester, Attack) and tester.model:
-        tallies[tester.model, True].add(turns, Range(low=_OVERHEAD * turns, high=_OVERHEAD * turns) + history, said)
+        tallies[tester.model, True].add(turns, Range(low=_OVERHEAD * turns, high=_OVERHEAD * turns) + history, text)
 
 
 def _count_judges(study: Study, session: PlannedSession, tallies: dict[tuple[str, bool], _Tally]) -> None:
@@ -329,12 +329,12 @@ def check_lines(loaded: LoadedStudy, estimate: CallEstimate) -> tuple[str, ...]:
         ("Read", _readings(loaded)),
         ("From", _found(loaded.found)),
     )
-    return tuple(_wrapped(name, words) for name, words in named if words)
+    return tuple(_wrapped(name, text) for name, text in named if text)
 
 
-def _wrapped(name: str, words: str) -> str:
+def _wrapped(name: str, text: str) -> str:
     """Return a name and its words, on further lines where the terminal is too narrow."""
-    lines = textwrap.wrap(printable(words), _WIDTH - 8, break_long_words=False, break_on_hyphens=False)
+    lines = textwrap.wrap(printable(text), _WIDTH - 8, break_long_words=False, break_on_hyphens=False)
     return f"{name:<8}" + ("\n" + " " * 8).join(lines)
 
 
@@ -346,8 +346,8 @@ def closing_line(placed: Sequence[LocatedDiagnostic], path: str, *, calls: int =
         path: What the user typed to name the study.
         calls: Calls that a run makes; with none there is nothing to look at before paying.
     """
-    n_notes = sum(fault.severity is Severity.NOTE for fault in placed)
-    n_open = sum(fault.severity is Severity.OPEN for fault in placed)
+    n_notes = sum(diagnostic.severity is Severity.NOTE for diagnostic in placed)
+    n_open = sum(diagnostic.severity is Severity.OPEN for diagnostic in placed)
     counts = [_count(0, "error"), _count(n_notes, "note")]
     counts += [f"{n_open} open"] if n_open else []
     return f"{', '.join(counts)}.   Next: theodolite run {path}{' --limit 3' if calls else ''}"
@@ -356,7 +356,7 @@ def closing_line(placed: Sequence[LocatedDiagnostic], path: str, *, calls: int =
 def _readings(loaded: LoadedStudy) -> str:
     """Say how tables were read: recorded ones always, others where they are not what one expects."""
     usual = not loaded.recordings
-    return "; ".join(words for words in loaded.readings if not (usual and words.endswith("UTF-8, comma")))
+    return "; ".join(text for text in loaded.readings if not (usual and text.endswith("UTF-8, comma")))
 
 
 def _plan(study: Study, estimate: CallEstimate) -> str:
@@ -377,12 +377,12 @@ def _made_of(estimate: CallEstimate) -> str:
     if estimate.recorded == estimate.dialogues:
         return ", recorded"
     testers = [(estimate.personas, "persona"), (estimate.scripts, "script"), (estimate.attacks, "attack")]
-    words = " and ".join(_count(n, noun) for n, noun in testers if n)
+    text = " and ".join(_count(n, noun) for n, noun in testers if n)
     n_testers = estimate.personas + estimate.scripts + estimate.attacks
     times, rest = divmod(estimate.dialogues - estimate.recorded, max(1, n_testers * estimate.applications))
     if rest or not n_testers:
-        return f" of {words}" if words else ""
-    factors = [words if " and " not in words else f"({words})"]
+        return f" of {text}" if text else ""
+    factors = [text if " and " not in text else f"({text})"]
     factors += [str(times)] if times > 1 else []
     factors += [_count(estimate.applications, "application")] if estimate.applications > 1 else []
     recorded = f" + {estimate.recorded:,} recorded" if estimate.recorded else ""
@@ -429,10 +429,10 @@ def _budget(limit: float | None, worded: Callable[[float], str], needed: Range) 
     """Return the words on a limit of the study, and whether a run keeps below it; none where there is no limit."""
     if limit is None:
         return ""
-    words = f"; budget {worded(limit)}"
+    text = f"; budget {worded(limit)}"
     if needed.low > limit:
-        return f"{words} does not suffice"
-    return f"{words} may not suffice" if needed.high > limit else words
+        return f"{text} does not suffice"
+    return f"{text} may not suffice" if needed.high > limit else text
 
 
 def _hosts(study: Study) -> str:
@@ -464,27 +464,27 @@ def _cells(study: Study) -> str:
     n_live = sum(not isinstance(item.connection, RecordedFile) for item in study.applications)
     within = study.event is None or study.event.assign.value == "within_subjects"
     total = sum(plan.people * plan.sessions for plan in plans)
-    words = " + ".join(_count(n, noun) for n, noun in people)
+    text = " + ".join(_count(n, noun) for n, noun in people)
     if within and all(plan.sessions == n_live for plan in plans):
-        return f"({words}) x {_count(n_live, 'application')} = {total}"
+        return f"({text}) x {_count(n_live, 'application')} = {total}"
     if all(plan.sessions == 1 for plan in plans):
-        return f"{words} = {total}"
+        return f"{text} = {total}"
     held = (f"{_count(n, noun)} x {_count(p.sessions, 'session')}" for (n, noun), p in zip(people, plans, strict=True))
     return f"{' + '.join(held)} = {total}"
 
 
-def _found(found: Sequence[Found]) -> str:
+def _found(result: Sequence[Found]) -> str:
     """Say where names were found, e.g. `groundedness 1.2 and persona template customer 1.0: shipped`."""
     by_place: dict[str, list[str]] = {}
-    for item in sorted(found, key=lambda entry: entry.noun != "guideline"):
+    for item in sorted(result, key=lambda entry: entry.noun != "guideline"):
         noun = "" if item.noun == "guideline" else f"{item.noun} "
         by_place.setdefault(item.where, []).append(f"{noun}{item.name} {item.edition}".strip())
     order = sorted(by_place, key=lambda where: where != SHIPPED)
     return "; ".join(f"{_listed(by_place[where])}: {where}" for where in order)
 
 
-def _listed(words: Sequence[str]) -> str:
-    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
+def _listed(texts: Sequence[str]) -> str:
+    return " and ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else texts[0]
 
 
 def _count(n: int, noun: str) -> str:

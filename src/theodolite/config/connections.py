@@ -113,10 +113,10 @@ def check_key(
             f"`{keys[-1]}` must be the name of an environment variable, e.g. OPENAI_API_KEY; what stands here"
             " may be the key itself and is not repeated"
         )
-        context.diagnostics.add(entry.fault(*keys, message=message))
+        context.diagnostics.add(entry.diagnostic(*keys, message=message))
     elif environ is not None and not environ.get(key):
         message = f"variable `{key}` is not set in this environment; it is needed before a run"
-        context.diagnostics.add(entry.fault(*keys, message=message, severity=Severity.NOTE))
+        context.diagnostics.add(entry.diagnostic(*keys, message=message, severity=Severity.NOTE))
 
 
 KEY = "connection"
@@ -145,16 +145,16 @@ def network_settings(
         return shared or NetworkSettings()
     problem = _proxy_problem(spec.proxy)
     if problem:
-        context.diagnostics.add(entry.fault(KEY, "proxy", message=problem))
+        context.diagnostics.add(entry.diagnostic(KEY, "proxy", message=problem))
     if spec.no_proxy and spec.proxy in {"", NO_PROXY}:
         message = "`no_proxy` needs `proxy`; hosts that the proxy of the environment leaves out stand in `NO_PROXY`"
-        context.diagnostics.add(entry.fault(KEY, "no_proxy", message=message))
+        context.diagnostics.add(entry.diagnostic(KEY, "no_proxy", message=message))
     for key in _FILES:
         _check_file(entry, key, str(getattr(spec, key)), context)
     for key in ("client_key", "client_key_password"):
         if getattr(spec, key) and not spec.client_cert:
             message = f"`{key}` needs `client_cert`: the PEM file with the certificate that the key belongs to"
-            context.diagnostics.add(entry.fault(KEY, key, message=message))
+            context.diagnostics.add(entry.diagnostic(KEY, key, message=message))
     if spec.client_key_password:
         _check_password(entry, spec.client_key_password, context, environ)
     return NetworkSettings(
@@ -178,9 +178,9 @@ def _check_file(entry: Entry[Spec], key: str, name: str, context: LoadContext) -
     path = context.find(name)
     if path is None:
         message = f"there is no file `{name}`; expected a PEM file, named relative to the study's folder"
-        context.diagnostics.add(entry.fault(KEY, key, message=message))
+        context.diagnostics.add(entry.diagnostic(KEY, key, message=message))
     elif isinstance(path, RefusedPath):
-        context.diagnostics.add(entry.fault(KEY, key, message=path.message))
+        context.diagnostics.add(entry.diagnostic(KEY, key, message=path.message))
 
 
 def _proxy_problem(proxy: str) -> str:
@@ -277,7 +277,7 @@ def named(entry: Entry[A], name: str, connection: Connection) -> Application:
             )
             for claim in spec.claims
         ),
-        mitigations=tuple(Mitigation(name=key, description=words) for key, words in pairs),
+        mitigations=tuple(Mitigation(name=key, description=text) for key, text in pairs),
         guardrails=spec.guardrails,
         variant_of=spec.variant_of,
         scenarios=tuple(spec.scenarios),
@@ -290,11 +290,11 @@ def check_template(
     """Report a template that has wrong syntax or a variable without a value."""
     problem = syntax_problem(text)
     if problem:
-        context.diagnostics.add(entry.fault(*keys, message=problem))
+        context.diagnostics.add(entry.diagnostic(*keys, message=problem))
     for variable in unfilled(text, known):
         tail = did_you_mean(variable, known) or f"; known here: {', '.join(known)}"
         message = f"{{{{ {variable} }}}} is filled by nothing{tail}"
-        context.diagnostics.add(entry.fault(*keys, message=message, words=place_of(variable, text)))
+        context.diagnostics.add(entry.diagnostic(*keys, message=message, words=place_of(variable, text)))
 
 
 Keys = tuple[str | int, ...]
@@ -307,8 +307,8 @@ def texts_in(value: Any, keys: Keys) -> Iterator[tuple[Keys, str]]:
         for key, member in value.items():
             yield from texts_in(member, (*keys, key))
     elif isinstance(value, list):
-        for place, member in enumerate(value):
-            yield from texts_in(member, (*keys, place))
+        for index, member in enumerate(value):
+            yield from texts_in(member, (*keys, index))
     elif isinstance(value, str):
         yield keys, value
 
@@ -392,7 +392,7 @@ def http_to_domain(
     if slot and not problem and "/" not in fixed.partition("//")[2]:
         problem = "`url` has a template before its path; host and port must be fixed, so that no prompt chooses them"
     if problem:
-        context.diagnostics.add(entry.fault("url", message=problem))
+        context.diagnostics.add(entry.diagnostic("url", message=problem))
     body = said_body(spec)
     headers = ((("headers", key), value) for key, value in spec.headers.items())
     texts = [*texts_in(spec.url, ("url",)), *headers, *texts_in(body, ("body",))]
@@ -405,7 +405,7 @@ def http_to_domain(
     _check_key_header(entry, spec, context)
     for name in spec.headers:
         if problem := header_problem(name, "`headers` holds"):
-            context.diagnostics.add(entry.fault("headers", name, message=problem))
+            context.diagnostics.add(entry.diagnostic("headers", name, message=problem))
     return HttpEndpoint(
         url=without_userinfo(spec.url),
         reply="text" if isinstance(spec.reply, PatternSpec) else spec.reply,
@@ -437,7 +437,7 @@ def _check_key_header(entry: Entry[Spec], spec: HttpSpec, context: LoadContext) 
         message = f"`key_header` and `headers` both set `{name}`; leave it out of `headers`"
     else:
         return
-    context.diagnostics.add(entry.fault("key_header", message=message))
+    context.diagnostics.add(entry.diagnostic("key_header", message=message))
 
 
 def _check_hearing(entry: Entry[Spec], spec: HttpSpec, texts: list[str], context: LoadContext) -> None:
@@ -450,7 +450,7 @@ def _check_hearing(entry: Entry[Spec], spec: HttpSpec, texts: list[str], context
             "{{ prompt }} stands nowhere in `url`, `body` or `headers`, so the application would never hear what is"
             ' said to it; e.g. body: {message: "{{ prompt }}"}'
         )
-        context.diagnostics.add(entry.fault("url", message=message))
+        context.diagnostics.add(entry.diagnostic("url", message=message))
 
 
 def _check_places(entry: Entry[Spec], spec: HttpSpec, context: LoadContext) -> None:
@@ -460,16 +460,16 @@ def _check_places(entry: Entry[Spec], spec: HttpSpec, context: LoadContext) -> N
             re.compile(spec.reply.regex)
         except re.error as error:
             message = f"`regex` is no regular expression: {error}"
-            context.diagnostics.add(entry.fault("reply", "regex", message=message))
+            context.diagnostics.add(entry.diagnostic("reply", "regex", message=message))
     elif spec.reply != "text" and not _REPLY.fullmatch(spec.reply):
         message = (
             f"`reply` is `{spec.reply}`; expected a path such as `$.text` or `$.choices[0].text`, `text`,"
             " or {regex: ...}"
         )
-        context.diagnostics.add(entry.fault("reply", message=message))
+        context.diagnostics.add(entry.diagnostic("reply", message=message))
     if spec.session and not _REPLY.fullmatch(spec.session):
         message = f"`session` is `{spec.session}`; expected a path such as `$.conversation_id`"
-        context.diagnostics.add(entry.fault("session", message=message))
+        context.diagnostics.add(entry.diagnostic("session", message=message))
 
 
 _NAMES = {dict: "a mapping", list: "a list", str: "a text", bool: "true or false", type(None): "empty"}
@@ -488,10 +488,10 @@ def check_body(entry: Entry[Spec], spec: HttpSpec, context: LoadContext) -> None
     """Add faults of a body that cannot be sent as it is to be written, or that a header calls something else."""
     if spec.method == "GET" and not _is_without(spec):
         message = "`method: GET` sends no body; put {{ prompt }} into `url`, or choose POST"
-        context.diagnostics.add(entry.fault("body", message=message))
+        context.diagnostics.add(entry.diagnostic("body", message=message))
     elif spec.body_as is BodyFormat.FORM:
         for keys, message in _faults_of_form(spec):
-            context.diagnostics.add(entry.fault(*keys, message=message))
+            context.diagnostics.add(entry.diagnostic(*keys, message=message))
     if header := next((name for name in spec.headers if name.lower() == "content-type"), ""):
         _check_header(entry, spec, context, header)
 
@@ -522,10 +522,10 @@ def _faults_of_field(field: str, value: Any, keys: Keys) -> Iterator[tuple[Keys,
     elif value is None:
         yield keys, f'field `{field}` of the form is empty; expected {_VALUES}; write "" for a field without text'
     elif isinstance(value, list):
-        for place, item in enumerate(value):
+        for index, item in enumerate(value):
             if isinstance(item, dict | list) or item is None:
                 message = f"an item of field `{field}` of the form is {_named(item)}; expected a text or a number"
-                yield (*keys, place), message
+                yield (*keys, index), message
 
 
 def _check_header(entry: Entry[Spec], spec: HttpSpec, context: LoadContext, header: str) -> None:
@@ -539,7 +539,7 @@ def _check_header(entry: Entry[Spec], spec: HttpSpec, context: LoadContext, head
         )
     else:
         return
-    context.diagnostics.add(entry.fault("headers", header, message=message))
+    context.diagnostics.add(entry.diagnostic("headers", header, message=message))
 
 
 def _named(value: Any) -> str:

@@ -86,39 +86,41 @@ def check_persona_names(
 ) -> None:
     """Add a fault for every persona group that a scenario names and nobody defines."""
     for scenario, entry in scenarios:
-        for place, name in enumerate(scenario.personas):
+        for index, name in enumerate(scenario.personas):
             if name not in known:
                 tail = did_you_mean(name, known) or "; name it under `personas`"
                 message = (
                     f"scenario `{scenario.name}` names a persona group `{name}` that the study does not have{tail}"
                 )
-                context.diagnostics.add(entry.fault("personas", place, message=message))
+                context.diagnostics.add(entry.diagnostic("personas", index, message=message))
 
 
 def _check_applications(parts: StudyParts, context: LoadContext) -> None:
     if not parts.applications and not parts.recorded and not is_broken(parts.entry, "applications"):
         message = "the study names no application; name what is to be tested under `applications`"
-        context.diagnostics.add(parts.entry.fault("study", message=message))
+        context.diagnostics.add(parts.entry.diagnostic("study", message=message))
     twice = [name for name, n in Counter(item.name for item in parts.applications).items() if n > 1]
     for name in twice:
         entry = _application_entry(parts, name)
         message = f"two applications are called `{name}`; names in a recorded file count too"
-        context.diagnostics.add(entry.fault(message=message, at_key=True))
+        context.diagnostics.add(entry.diagnostic(message=message, at_key=True))
 
 
 def _check_bound_scenarios(parts: StudyParts, context: LoadContext) -> None:
     """Refuse scenarios of applications that are not there, and note scenarios that no application is tested in."""
     known = [scenario.name for scenario, _ in parts.scenarios]
     for entry in section(parts.entry, "applications", parts.entry.spec.applications):
-        for place, name in enumerate(entry.spec.scenarios):
+        for index, name in enumerate(entry.spec.scenarios):
             if name not in {*known, *dropped(parts.entry, "scenarios")}:
                 message = f"application `{entry.name}` names a scenario `{name}` that the study does not have"
                 message += did_you_mean(name, known)
-                context.diagnostics.add(entry.fault("scenarios", place, message=message))
+                context.diagnostics.add(entry.diagnostic("scenarios", index, message=message))
     for scenario, scenario_entry in parts.scenarios:
-        if parts.applications and not any(one.is_tested_in(scenario.name) for one in parts.applications):
+        if parts.applications and not any(
+            application.is_tested_in(scenario.name) for application in parts.applications
+        ):
             message = f"no application is tested in scenario `{scenario.name}`: `scenarios` of each names others"
-            context.diagnostics.add(scenario_entry.fault(message=message, at_key=True, severity=Severity.NOTE))
+            context.diagnostics.add(scenario_entry.diagnostic(message=message, at_key=True, severity=Severity.NOTE))
 
 
 def _check_variants(parts: StudyParts, context: LoadContext) -> None:
@@ -136,7 +138,7 @@ def _check_variants(parts: StudyParts, context: LoadContext) -> None:
             message = f"{begin}, itself a variant; name `{of[base]}`, so that all variants stand beside each other"
         else:
             continue
-        context.diagnostics.add(_application_entry(parts, name).fault("variant_of", message=message))
+        context.diagnostics.add(_application_entry(parts, name).diagnostic("variant_of", message=message))
 
 
 def _check_recorded_scenario(parts: StudyParts, context: LoadContext) -> None:
@@ -147,7 +149,7 @@ def _check_recorded_scenario(parts: StudyParts, context: LoadContext) -> None:
             f"application `{entry.name}` is recorded, and the study has {len(parts.scenarios)} scenarios that its"
             " dialogues could belong to; give it a study of its own"
         )
-        context.diagnostics.add(entry.fault(message=message, at_key=True))
+        context.diagnostics.add(entry.diagnostic(message=message, at_key=True))
 
 
 def _application_entry(parts: StudyParts, name: str) -> Entry[ApplicationSpec]:
@@ -162,7 +164,7 @@ def _check_testers(parts: StudyParts, context: LoadContext) -> None:
         if not parts.scenarios and not is_broken(parts.entry, "scenarios") and not lost_pack:
             entry = _application_entry(parts, name)
             message = f"nobody speaks to application `{name}`: the study has no scenario"
-            context.diagnostics.add(entry.fault(message=message, at_key=True))
+            context.diagnostics.add(entry.diagnostic(message=message, at_key=True))
     groups = [reading.group.name for reading in parts.groups]
     unclear = is_broken(parts.entry, "personas") or len(parts.entry.spec.personas) > len(parts.groups)
     for scenario, scenario_entry in parts.scenarios:
@@ -174,28 +176,28 @@ def _check_testers(parts: StudyParts, context: LoadContext) -> None:
             message = (
                 f"nobody tests scenario `{scenario.name}`: it has no `scripts` or `attacks`, and no personas meet it"
             )
-            context.diagnostics.add(scenario_entry.fault(message=message, at_key=True))
+            context.diagnostics.add(scenario_entry.diagnostic(message=message, at_key=True))
         if met and not scenario.goal and not scenario.starter:
             message = f"scenario `{scenario.name}` needs `goal`: personas meet it and must know what to reach"
-            context.diagnostics.add(scenario_entry.fault(message=message, at_key=True))
+            context.diagnostics.add(scenario_entry.diagnostic(message=message, at_key=True))
 
 
 def _check_claims(parts: StudyParts, context: LoadContext) -> None:
     known = [script.key for scenario, _ in parts.scenarios for script in scenario.scripts]
     for entry in section(parts.entry, "applications", parts.entry.spec.applications):
-        for place, claim in enumerate(entry.spec.claims):
+        for index, claim in enumerate(entry.spec.claims):
             begin = f"a claim of application `{entry.name}`"
             if claim.scripts and claim.untestable:
                 message = f"{begin} names scripts that test it and says that it is untestable; leave out one of them"
-                context.diagnostics.add(entry.fault("claims", place, "untestable", message=message))
+                context.diagnostics.add(entry.diagnostic("claims", index, "untestable", message=message))
             elif not claim.scripts and not claim.untestable:
                 message = f"{begin} stays untested: name `scripts` that test it, or say by `untestable` why none can"
-                context.diagnostics.add(entry.fault("claims", place, message=message, severity=Severity.NOTE))
+                context.diagnostics.add(entry.diagnostic("claims", index, message=message, severity=Severity.NOTE))
             for number, key in enumerate(claim.scripts):
                 if key not in known:
                     tail = did_you_mean(key, known)
                     message = f"a claim of application `{entry.name}` names a script `{key}` that no scenario has{tail}"
-                    context.diagnostics.add(entry.fault("claims", place, "scripts", number, message=message))
+                    context.diagnostics.add(entry.diagnostic("claims", index, "scripts", number, message=message))
 
 
 def _check_claimed_rules(parts: StudyParts, registry: GuidelineRegistry, context: LoadContext) -> None:
@@ -210,16 +212,16 @@ def _check_claimed_rules(parts: StudyParts, registry: GuidelineRegistry, context
     labelled = {annotator.guideline for annotator in parts.annotators}
     answered = [guideline for guideline in guidelines if guideline.name in labelled]
     for entry in section(parts.entry, "applications", parts.entry.spec.applications):
-        for place, spec in enumerate(entry.spec.claims):
+        for index, spec in enumerate(entry.spec.claims):
             claim = Claim(text=spec.text, kind=spec.kind, rule=spec.rule)
             meant = rules_meant(claim, guidelines)
             begin = f"a claim of application `{entry.name}`"
             if spec.rule and not meant:
                 message = f"{begin} names a rule `{spec.rule}` that no guideline has{did_you_mean(spec.rule, known)}"
-                context.diagnostics.add(entry.fault("claims", place, "rule", message=message))
+                context.diagnostics.add(entry.diagnostic("claims", index, "rule", message=message))
             elif spec.scripts and (n_meant := len(rules_meant(claim, answered) or meant)) > 1:
                 message = f"{begin} could mean {n_meant} defect rules; it stays untested until `rule` names one"
-                context.diagnostics.add(entry.fault("claims", place, message=message, severity=Severity.NOTE))
+                context.diagnostics.add(entry.diagnostic("claims", index, message=message, severity=Severity.NOTE))
 
 
 def _check_annotator_names(parts: StudyParts, context: LoadContext) -> None:
@@ -227,7 +229,7 @@ def _check_annotator_names(parts: StudyParts, context: LoadContext) -> None:
     for entry in section(parts.entry, "judges", parts.entry.spec.judges):
         if entry.name in recorded:
             message = f"`{entry.name}` is a judge and an annotator; each needs its own name"
-            context.diagnostics.add(entry.fault(message=message, at_key=True))
+            context.diagnostics.add(entry.diagnostic(message=message, at_key=True))
 
 
 def _check_asked_guidelines(parts: StudyParts, registry: GuidelineRegistry, context: LoadContext) -> None:
@@ -238,11 +240,11 @@ def _check_asked_guidelines(parts: StudyParts, registry: GuidelineRegistry, cont
     known += [parts.reference.guideline] if parts.reference else []
     known += registry.broken
     for scenario, entry in parts.scenarios:
-        for place, name in enumerate(scenario.guidelines):
+        for index, name in enumerate(scenario.guidelines):
             if name not in known:
                 tail = did_you_mean(name, known) or f"; judges and annotators answer {', '.join(known)}"
                 message = f"scenario `{scenario.name}` asks for guideline `{name}`, by which nobody labels{tail}"
-                context.diagnostics.add(entry.fault("guidelines", place, message=message))
+                context.diagnostics.add(entry.diagnostic("guidelines", index, message=message))
 
 
 def _check_label_columns(parts: StudyParts, registry: GuidelineRegistry, context: LoadContext) -> None:
@@ -259,11 +261,11 @@ def _check_label_columns(parts: StudyParts, registry: GuidelineRegistry, context
         column = entry.spec.column
         if not parts.recorded and not is_broken(parts.entry, "applications"):
             message = f"`{entry.name}` reads column `{column}`, but no application of the study is recorded"
-            context.diagnostics.add(entry.fault("column", message=message))
+            context.diagnostics.add(entry.diagnostic("column", message=message))
         elif column not in columns and not unread:
             near = did_you_mean(column, columns) or f"; columns are {', '.join(columns)}"
             files = ", ".join(table.file for table in tables)
-            context.diagnostics.add(entry.fault("column", message=f"`{files}` has no column `{column}`{near}"))
+            context.diagnostics.add(entry.diagnostic("column", message=f"`{files}` has no column `{column}`{near}"))
         else:
             fitting.append(_label_column(parts, entry, registry.read()))
     context.diagnostics.add(*_contradictions(parts, fitting))
@@ -275,12 +277,12 @@ def _contradictions(parts: StudyParts, columns: Sequence[LabelColumn]) -> Iterat
     if not parts.recorded:
         return
     for _, recorded in parts.recorded:
-        faults: list[LocatedDiagnostic] = []
+        diagnostics: list[LocatedDiagnostic] = []
         for dialogues in by_application(recorded.dialogues):
-            for one in columns:
-                if one.scale is not None and not one.at_turns:
-                    faults += dialogues.contradictions(one.column, one.meaning)
-        yield from few_of(faults, recorded.table.file) if recorded.table else ()
+            for column in columns:
+                if column.scale is not None and not column.at_turns:
+                    diagnostics += dialogues.contradictions(column.column, column.meaning)
+        yield from few_of(diagnostics, recorded.table.file) if recorded.table else ()
 
 
 def _label_column(
@@ -289,15 +291,15 @@ def _label_column(
     """Return a column of labels with what it may hold, as far as that is known."""
     annotator = next((item for item in parts.annotators if item.name == entry.name), None)
     labelling = annotator.labelling if annotator else None
-    name, spelling, asked = "", {}, ""
+    name, spelling, requested = "", {}, ""
     if entry.name == "reference" and parts.reference is not None:
         name, spelling = parts.reference.guideline, dict(parts.reference.spelling)
     elif annotator is not None and isinstance(labelling, RecordedLabels):
-        name, spelling, asked = annotator.guideline, dict(labelling.spelling), labelling.question
-    guideline = next((one for one in guidelines if one.name == name), None)
+        name, spelling, requested = annotator.guideline, dict(labelling.spelling), labelling.question
+    guideline = next((element for element in guidelines if element.name == name), None)
     question = None
     if guideline is not None:
-        question = guideline.instrument.question(asked) if asked else guideline.question
+        question = guideline.instrument.question(requested) if requested else guideline.question
     return LabelColumn(
         entry=entry,
         column=entry.spec.column,
@@ -320,11 +322,11 @@ def _check_groups(parts: StudyParts, registry: GuidelineRegistry, context: LoadC
     columns += _told_by_plans(parts) if parts.live else []
     if unread or len(parts.entry.spec.personas) > len(parts.groups):
         return
-    for place, name in enumerate(parts.entry.spec.groups):
+    for index, name in enumerate(parts.entry.spec.groups):
         if name not in columns:
             near = did_you_mean(name, columns) or (f"; columns are {', '.join(columns)}" if columns else "")
             message = f"group `{name}` is a column of no recorded file and no persona rows{near}"
-            context.diagnostics.add(parts.entry.fault("groups", place, message=message))
+            context.diagnostics.add(parts.entry.diagnostic("groups", index, message=message))
     for entry in registry.own():
         if any(guideline.name == entry.name for guideline in registry.read()):
             _check_among(entry, [*(table.rows for table in tables), played], columns, context)
@@ -352,7 +354,7 @@ def _check_among(
                 message = f"no row has `{value}` in column `{column}`, so rule `{name}` would judge nothing{near}"
             else:
                 continue
-            context.diagnostics.add(entry.fault("defects", name, "among", column, message=message))
+            context.diagnostics.add(entry.diagnostic("defects", name, "among", column, message=message))
 
 
 def _note_unused(
@@ -372,11 +374,11 @@ def _note_unused(
     people = any(level.people for level in spec.levels.values())
     for guideline in guidelines:
         if guideline.name in spec.guidelines and guideline.name not in answered and not people:
-            words = f"guideline `{guideline.name}` is answered by no judge and no annotator"
-            _note(parts.entry, ("guidelines", guideline.name), words, context)
+            text = f"guideline `{guideline.name}` is answered by no judge and no annotator"
+            _note(parts.entry, ("guidelines", guideline.name), text, context)
     if not (spec.judges or spec.annotators or spec.reference or people):
-        words = "nobody labels the dialogues (no `judges`, no `annotators`), so there will be no rates"
-        _note(parts.entry, ("study",), words, context)
+        text = "nobody labels the dialogues (no `judges`, no `annotators`), so there will be no rates"
+        _note(parts.entry, ("study",), text, context)
     for reading in parts.groups:
         _note_unused_columns(parts, reading, guidelines, context)
 
@@ -392,7 +394,7 @@ def _note_unused_columns(
 
 
 def _note(entry: Entry[Spec], keys: tuple[str, ...], message: str, context: LoadContext) -> None:
-    context.diagnostics.add(entry.fault(*keys, message=message, severity=Severity.NOTE, at_key=True))
+    context.diagnostics.add(entry.diagnostic(*keys, message=message, severity=Severity.NOTE, at_key=True))
 
 
 def _note_prices(parts: StudyParts, context: LoadContext, models: Sequence[ModelEndpoint]) -> None:
@@ -401,8 +403,10 @@ def _note_prices(parts: StudyParts, context: LoadContext, models: Sequence[Model
         names = ", ".join(f"`{name}`" for name in unpriced)
         whose = "its" if len(unpriced) == 1 else "their"
         message = f"no price is known for {names}, so the budget cannot count {whose} calls"
-        fault = parts.entry.fault("budget", message=f"{message}; state `price`", severity=Severity.NOTE, at_key=True)
-        context.diagnostics.add(fault)
+        diagnostic = parts.entry.diagnostic(
+            "budget", message=f"{message}; state `price`", severity=Severity.NOTE, at_key=True
+        )
+        context.diagnostics.add(diagnostic)
 
 
 def _list_open_items(parts: StudyParts, context: LoadContext) -> None:
@@ -412,7 +416,7 @@ def _list_open_items(parts: StudyParts, context: LoadContext) -> None:
     for entry in section(parts.entry, "applications", parts.entry.spec.applications):
         if isinstance(entry.spec, HttpSpec):
             message = f"`{entry.name}` was never called; try theodolite probe"
-            context.diagnostics.add(entry.fault(message=message, severity=Severity.OPEN, at_key=True))
+            context.diagnostics.add(entry.diagnostic(message=message, severity=Severity.OPEN, at_key=True))
 
 
 def note_source_material(parts: StudyParts, guidelines: Sequence[Guideline], context: LoadContext) -> None:
@@ -426,7 +430,7 @@ def note_source_material(parts: StudyParts, guidelines: Sequence[Guideline], con
                 f"guideline `{guideline.name}` compares responses with source material, and {_listed(lacking)} no"
                 " source material: add `context: COLUMN` to a recorded application, or `source` to the scenario"
             )
-            context.diagnostics.add(judge.fault(message=message, severity=Severity.NOTE, at_key=True))
+            context.diagnostics.add(judge.diagnostic(message=message, severity=Severity.NOTE, at_key=True))
 
 
 def _note_unused_context(parts: StudyParts, context: LoadContext) -> None:
@@ -444,7 +448,7 @@ def _note_unused_context(parts: StudyParts, context: LoadContext) -> None:
                 f"column `{column}` of {recorded.table.file} looks like source material and is not used;"
                 f" add `context: {column}` so that judges read it"
             )
-            context.diagnostics.add(entry.fault(message=message, severity=Severity.NOTE, at_key=True))
+            context.diagnostics.add(entry.diagnostic(message=message, severity=Severity.NOTE, at_key=True))
 
 
 def _judge_of(parts: StudyParts, guideline: Guideline) -> Entry[JudgeSpec] | None:
@@ -454,7 +458,7 @@ def _judge_of(parts: StudyParts, guideline: Guideline) -> Entry[JudgeSpec] | Non
         item.name for item in parts.annotators if item.guideline == guideline.name and isinstance(item.labelling, kinds)
     ]
     entries = section(parts.entry, "judges", parts.entry.spec.judges)
-    return next((one for one in entries for name in names if f"{name}-".startswith(f"{one.name}-")), None)
+    return next((entry for entry in entries for name in names if f"{name}-".startswith(f"{entry.name}-")), None)
 
 
 def _without_material(parts: StudyParts, guideline: Guideline) -> Iterator[str]:
@@ -498,7 +502,7 @@ _ABOUT_A_TEXT = frozenset({Task.SUMMARISATION, Task.REWRITING})
 
 def note_lost_material(parts: StudyParts, context: LoadContext) -> None:
     """Note every live application that what some dialogues are about will never reach."""
-    planting = {name for name, one in catalogue_with(context.resolver.strategies).items() if one.plants}
+    planting = {name for name, item in catalogue_with(context.resolver.strategies).items() if item.plants}
     entries = {entry.name: entry for entry in section(parts.entry, "applications", parts.entry.spec.applications)}
     for application in parts.applications:
         key = _lacking_slot(application.connection)
@@ -509,7 +513,7 @@ def note_lost_material(parts: StudyParts, context: LoadContext) -> None:
                 f" put {{{{ {SLOT} }}}} into its `{key}`"
             )
             entry = entries[application.name]
-            context.diagnostics.add(entry.fault(message=message, severity=Severity.NOTE, at_key=True))
+            context.diagnostics.add(entry.diagnostic(message=message, severity=Severity.NOTE, at_key=True))
 
 
 def _lacking_slot(connection: Connection) -> str:

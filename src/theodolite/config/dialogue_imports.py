@@ -87,13 +87,16 @@ class ReadBrought:
 
 def guessed_columns(table: InputTable, study: Study) -> BringColumns:
     """Return what the columns of a table seem to be, with what the study names first where no column does."""
-    found = {"prompt": "", "response": ""}
-    found |= guess_columns(table).columns
-    found |= {name: name for name in ("scenario", "level", "tester") if name in table.columns}
-    applications, scenarios = [one.name for one in study.applications], [one.name for one in study.scenarios]
+    result = {"prompt": "", "response": ""}
+    result |= guess_columns(table).columns
+    result |= {name: name for name in ("scenario", "level", "tester") if name in table.columns}
+    applications, scenarios = (
+        [application.name for application in study.applications],
+        [application.name for application in study.scenarios],
+    )
     for what, names in (("application", applications), ("scenario", scenarios)):
-        found[f"of_{what}"] = "" if what in found else next(iter(names), "")
-    return BringColumns(**found, of_level="" if "level" in found else Level.MODEL_TESTING.value)
+        result[f"of_{what}"] = "" if what in result else next(iter(names), "")
+    return BringColumns(**result, of_level="" if "level" in result else Level.MODEL_TESTING.value)
 
 
 def read_brought(table: InputTable, means: BringColumns, study: Study) -> ReadBrought:
@@ -104,27 +107,27 @@ def read_brought(table: InputTable, means: BringColumns, study: Study) -> ReadBr
         means: What its columns mean.
         study: Whose applications and scenarios they belong to.
     """
-    if faults := [*table.faults, *(_missing(table, means) if table.columns else ())]:
-        return ReadBrought(faults=few_of(faults, table.file), columns=table.columns)
+    if diagnostics := [*table.faults, *(_missing(table, means) if table.columns else ())]:
+        return ReadBrought(faults=few_of(diagnostics, table.file), columns=table.columns)
     reader = _DialogueReader(table=table, means=means, study=study)
     dialogues = reader.dialogues()
     if not table.rows:
         reader.faults.append(LocatedDiagnostic(file=table.file, message="has column names and no rows"))
-    found = sorted(reader.faults, key=lambda fault: fault.line)
-    return ReadBrought(dialogues=tuple(dialogues), faults=few_of(found, table.file), columns=table.columns)
+    result = sorted(reader.faults, key=lambda diagnostic: diagnostic.line)
+    return ReadBrought(dialogues=tuple(dialogues), faults=few_of(result, table.file), columns=table.columns)
 
 
 def _missing(table: InputTable, means: BringColumns) -> list[LocatedDiagnostic]:
     has = f"; it has {', '.join(table.columns)}"
     named = [(name, getattr(means, name)) for name in (*_SPOKEN, *_PLACED)]
-    faults = [
+    diagnostics = [
         f"has no column `{column}`{did_you_mean(column, table.columns) or has}"
         for _, column in named
         if column and column not in table.columns
     ]
-    wanted = {"prompt": means.prompt, "response": means.response}
-    faults += [f"needs a column that is the {name}{has}" for name, column in wanted.items() if not column]
-    return [LocatedDiagnostic(file=table.file, line=1, message=message) for message in faults]
+    requested = {"prompt": means.prompt, "response": means.response}
+    diagnostics += [f"needs a column that is the {name}{has}" for name, column in requested.items() if not column]
+    return [LocatedDiagnostic(file=table.file, line=1, message=message) for message in diagnostics]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -147,39 +150,47 @@ class _DialogueReader:
         """Return the dialogues whose place in the study is known, in order of the table."""
         columns = {name: column for name in _SPOKEN if (column := getattr(self.means, name))}
         by_application: dict[str, list[int]] = defaultdict(list)
-        for place, row in enumerate(self.table.rows):
-            by_application[self._said(row, "application")].append(place)
-        found = [
-            one
-            for application, places in by_application.items()
-            for one in recorded_dialogues(application, places, self.table, columns, self.faults)
+        for index, row in enumerate(self.table.rows):
+            by_application[self._said(row, "application")].append(index)
+        result = [
+            dialogue
+            for application, positions in by_application.items()
+            for dialogue in recorded_dialogues(application, positions, self.table, columns, self.faults)
         ]
-        placed = (self._placed(one) for one in sorted(found, key=lambda one: one.line))
-        return [one for one in placed if one is not None]
+        placed = (self._placed(dialogue) for dialogue in sorted(result, key=lambda dialogue: dialogue.line))
+        return [dialogue for dialogue in placed if dialogue is not None]
 
-    def _placed(self, one: RecordedDialogue) -> BroughtDialogue | None:
+    def _placed(self, recorded_dialogue: RecordedDialogue) -> BroughtDialogue | None:
         applications, scenarios = self.study.applications, self.study.scenarios
-        application = self._known(one, "application", one.application, [each.name for each in applications])
-        scenario = self._known(one, "scenario", self._said(one.columns, "scenario"), [each.name for each in scenarios])
-        level = self._word(one, "level", self._said(one.columns, "level"), Level)
-        held_by = self._word(one, "held by", self.means.held_by, TesterType, HOLDERS)
-        is_said = all(turn.prompt.strip() or turn.response.strip() or turn.withheld for turn in one.turns)
+        application = self._known(
+            recorded_dialogue, "application", recorded_dialogue.application, [item.name for item in applications]
+        )
+        scenario = self._known(
+            recorded_dialogue,
+            "scenario",
+            self._said(recorded_dialogue.columns, "scenario"),
+            [item.name for item in scenarios],
+        )
+        level = self._word(recorded_dialogue, "level", self._said(recorded_dialogue.columns, "level"), Level)
+        held_by = self._word(recorded_dialogue, "held by", self.means.held_by, TesterType, HOLDERS)
+        is_said = all(turn.prompt.strip() or turn.response.strip() or turn.withheld for turn in recorded_dialogue.turns)
         if not is_said:
             self._complain(
-                one.line, f"has neither prompt nor response in a turn of `{one.key}`; say why it is withheld"
+                recorded_dialogue.line,
+                f"has neither prompt nor response in a turn of `{recorded_dialogue.key}`; say why it is withheld",
             )
         if not (application and scenario and level and held_by and is_said):
             return None
         return BroughtDialogue(
-            item=one.key,
+            item=recorded_dialogue.key,
             application=application,
             scenario=scenario,
             level=level,
             held_by=held_by,
-            turns=one.turns,
-            tester=one.columns.get(self.means.tester, "").strip(),
-            repeat=one.repeat,
-            line=one.line,
+            turns=recorded_dialogue.turns,
+            tester=recorded_dialogue.columns.get(self.means.tester, "").strip(),
+            repeat=recorded_dialogue.repeat,
+            line=recorded_dialogue.line,
         )
 
     def _said(self, row: Mapping[str, str], what: str) -> str:
@@ -187,24 +198,29 @@ class _DialogueReader:
         column = getattr(self.means, what)
         return (row[column].strip() if column else "") or str(getattr(self.means, f"of_{what}"))
 
-    def _known(self, one: RecordedDialogue, what: str, name: str, known: list[str]) -> str:
+    def _known(self, recorded_dialogue: RecordedDialogue, what: str, name: str, known: list[str]) -> str:
         if name not in known:
             choices = did_you_mean(name, known) or f"; there are {', '.join(known) or 'none'}"
-            self._complain(one.line, f"names the {what} `{name}`, which the study does not have{choices}")
+            self._complain(recorded_dialogue.line, f"names the {what} `{name}`, which the study does not have{choices}")
             return ""
         return name
 
     def _word(
-        self, one: RecordedDialogue, what: str, word: str, kind: type[W], allowed: Iterable[W] | None = None
+        self,
+        recorded_dialogue: RecordedDialogue,
+        what: str,
+        word: str,
+        kind: type[W],
+        allowed: Iterable[W] | None = None,
     ) -> W | None:
         choices = list(allowed or kind)
         meant = word.replace("_", " ").replace("-", " ").casefold()
-        found = next((choice for choice in choices if choice.value == meant), None)
-        if found is None:
+        result = next((choice for choice in choices if choice.value == meant), None)
+        if result is None:
             known = [choice.value for choice in choices]
             near = did_you_mean(meant, known) or f"; expected {', '.join(known)}"
-            self._complain(one.line, f"says `{word}` for {what}{near}")
-        return found
+            self._complain(recorded_dialogue.line, f"says `{word}` for {what}{near}")
+        return result
 
     def _complain(self, line: int, message: str) -> None:
         self.faults.append(LocatedDiagnostic(file=self.table.file, line=line, message=message))
@@ -275,11 +291,11 @@ class _CorpusReader:
             return {UTTERANCES: stored}
         try:
             with zipfile.ZipFile(io.BytesIO(stored)) as archive:
-                found = self._wanted(archive)
-                if sum(each.file_size for each in found.values()) > MOST_UNPACKED:
+                result = self._wanted(archive)
+                if sum(item.file_size for item in result.values()) > MOST_UNPACKED:
                     self._complain(f"unpacks to more than {MOST_UNPACKED // 1_000_000} MB; cut it in parts")
                     return {}
-                parts = {name: archive.read(each) for name, each in found.items()}
+                parts = {name: archive.read(item) for name, item in result.items()}
         except (zipfile.BadZipFile, RuntimeError, EOFError, OSError) as error:
             self._complain(f"cannot be unpacked: {error}")
             return {}
@@ -289,23 +305,23 @@ class _CorpusReader:
 
     def _wanted(self, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
         """Return the corpus's files, those that lie nearest the top."""
-        entries = sorted(archive.infolist(), key=lambda each: len(PurePosixPath(each.filename).parts), reverse=True)
-        named = {PurePosixPath(each.filename).name: each for each in entries}
+        entries = sorted(archive.infolist(), key=lambda entry: len(PurePosixPath(entry.filename).parts), reverse=True)
+        named = {PurePosixPath(entry.filename).name: entry for entry in entries}
         return {name: named[name] for name in PARTS if name in named}
 
     def remarks(self, parts: Mapping[str, bytes]) -> list[Utterance]:
         """Return the utterances, in order of their file."""
         speakers = self.told(parts, "speakers.json") or self.told(parts, "users.json")
-        found = []
+        result = []
         for line, written in self._entries(parts[UTTERANCES]):
             entry = {_OLDER.get(name, name): value for name, value in written.items()}
             if missing := [name for name in ("id", "speaker", "text") if name not in entry]:
                 self._complain(f"{UTTERANCES}: has no `{'`, `'.join(missing)}`", line)
                 continue
-            found.append(_remark(entry, line, speakers))
-        if not found and not self.faults:
+            result.append(_remark(entry, line, speakers))
+        if not result and not self.faults:
             self._complain(f"{UTTERANCES} holds no utterance")
-        return found
+        return result
 
     def _entries(self, stored: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
         for line, text in enumerate(decoded(stored)[0].split("\n"), 1):
@@ -329,15 +345,15 @@ class _CorpusReader:
         except (ValueError, RecursionError) as error:
             self._complain(f"{name} is no JSON: {error}")
             return {}
-        if not isinstance(entries, dict) or not all(isinstance(one, dict) for one in entries.values()):
+        if not isinstance(entries, dict) or not all(isinstance(entry, dict) for entry in entries.values()):
             self._complain(f"{name} should hold an object with one object for each id")
             return {}
-        return {str(key): scalars(_meta(one)) for key, one in entries.items()}
+        return {str(key): scalars(_meta(entry)) for key, entry in entries.items()}
 
     def _complain(self, message: str, line: int = 0) -> None:
-        fault = LocatedDiagnostic(file=self.file, line=line, message=message)
-        if fault not in self.faults:
-            self.faults.append(fault)
+        diagnostic = LocatedDiagnostic(file=self.file, line=line, message=message)
+        if diagnostic not in self.faults:
+            self.faults.append(diagnostic)
 
 
 def _meta(entry: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -404,21 +420,21 @@ def read_tasks(stored: bytes, file: str) -> Remarks:
         return _broken(file, "should hold a list of tasks, as Label Studio exports them in the format JSON", sha256)
     remarks: list[Utterance] = []
     about: dict[str, dict[str, str]] = {}
-    faults: list[LocatedDiagnostic] = []
+    diagnostics: list[LocatedDiagnostic] = []
     for line, task in enumerate(tasks, 1):
         data = task.get("data", task)
-        name, said = _dialogue(data if isinstance(data, dict) else {})
-        if not said:
-            faults.append(LocatedDiagnostic(file=file, line=line, message=_NO_DIALOGUE))
+        name, statement = _dialogue(data if isinstance(data, dict) else {})
+        if not statement:
+            diagnostics.append(LocatedDiagnostic(file=file, line=line, message=_NO_DIALOGUE))
             continue
         key = _key(task, data, line)
         if key in about:
             message = f"is about `{key}`, as a task before it; give each its own `item`"
-            faults.append(LocatedDiagnostic(file=file, line=line, message=message))
+            diagnostics.append(LocatedDiagnostic(file=file, line=line, message=message))
             continue
-        about[key] = {each: text for each, text in scalars(data).items() if each != name}
-        remarks += _remarks(key, said, line)
-    return Remarks(file=file, remarks=tuple(remarks), about=about, faults=few_of(faults, file), sha256=sha256)
+        about[key] = {item: text for item, text in scalars(data).items() if item != name}
+        remarks += _remarks(key, statement, line)
+    return Remarks(file=file, remarks=tuple(remarks), about=about, faults=few_of(diagnostics, file), sha256=sha256)
 
 
 _NO_DIALOGUE = (
@@ -438,29 +454,29 @@ def _key(task: Mapping[str, Any], data: Mapping[str, Any], line: int) -> str:
 def _dialogue(data: Mapping[str, Any]) -> tuple[str, Sequence[Mapping[str, Any]]]:
     """Return name and entries of the field that holds a dialogue; an empty name where none does."""
     for name, value in data.items():
-        if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
+        if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
             keys = set(value[0])
             if keys & set(_SPEAKERS) and keys & set(_WORDS):
                 return name, value
     return "", ()
 
 
-def _remarks(key: str, said: Sequence[Mapping[str, Any]], line: int) -> list[Utterance]:
-    found: list[Utterance] = []
-    for number, entry in enumerate(said, 1):
-        told = scalars({name: value for name, value in entry.items() if name not in _WORDS})
-        told = {name: _OURS.sub(r"\1", value) for name, value in told.items()}
-        words = next((entry[name] for name in _WORDS if entry.get(name) is not None), "")
-        found.append(
+def _remarks(key: str, text: Sequence[Mapping[str, Any]], line: int) -> list[Utterance]:
+    result: list[Utterance] = []
+    for number, entry in enumerate(text, 1):
+        details = scalars({name: value for name, value in entry.items() if name not in _WORDS})
+        details = {name: _OURS.sub(r"\1", value) for name, value in details.items()}
+        wording = next((entry[name] for name in _WORDS if entry.get(name) is not None), "")
+        result.append(
             Utterance(
                 key=f"{key}#{number}",
                 conversation=key,
                 speaker="",
-                text=words.strip() if isinstance(words, str) else json.dumps(words, ensure_ascii=False),
+                text=wording.strip() if isinstance(wording, str) else json.dumps(wording, ensure_ascii=False),
                 line=line,
                 answers=f"{key}#{number - 1}" if number > 1 else "",
                 at=float(number),
-                told=told,
+                told=details,
             )
         )
-    return found
+    return result

@@ -323,7 +323,7 @@ def event_to_domain(entry: Entry[Spec], spec: PeopleKeys, context: LoadContext, 
         contact=spec.contact,
         warning=warning,
         breaks=_breaks(spec.breaks),
-        screening=tuple(ScreeningQuestion(text=one.ask, wanted=one.wanted) for one in spec.screening),
+        screening=tuple(ScreeningQuestion(text=item.ask, wanted=item.wanted) for item in spec.screening),
     )
 
 
@@ -337,10 +337,10 @@ def _breaks(spec: BreaksSpec | None) -> BreakRule:
 
 def _check_quotas(entry: Entry[Spec], levels: Mapping[LevelName, LevelSpec], context: LoadContext) -> None:
     for name, level in levels.items():
-        wanted = sum(level.quotas.values())
-        if wanted > level.people:
-            message = f"`quotas` of `{name}` call for {wanted} people and the level has {level.people}"
-            context.diagnostics.add(entry.fault("levels", name, "quotas", message=message))
+        requested = sum(level.quotas.values())
+        if requested > level.people:
+            message = f"`quotas` of `{name}` call for {requested} people and the level has {level.people}"
+            context.diagnostics.add(entry.diagnostic("levels", name, "quotas", message=message))
 
 
 def _check_times(
@@ -354,7 +354,7 @@ def _check_times(
     if zones and zone not in zones:
         near = did_you_mean(zone, zones)
         message = f"time zone `{zone}` is not known{near or '; expected a name such as Europe/Berlin'}"
-        context.diagnostics.add(entry.fault("event", "zone", message=message))
+        context.diagnostics.add(entry.diagnostic("event", "zone", message=message))
 
 
 def _check_hours(entry: Entry[Spec], context: LoadContext, path: tuple[str, ...], opens: str, closes: str) -> None:
@@ -365,17 +365,17 @@ def _check_hours(entry: Entry[Spec], context: LoadContext, path: tuple[str, ...]
             moments[key] = datetime.fromisoformat(text).replace(tzinfo=None) if text else None
         except ValueError:
             message = f"`{key}` of {whose} is `{text}`; expected a local time, e.g. 2026-03-02T09:00"
-            context.diagnostics.add(entry.fault(*path, key, message=message))
+            context.diagnostics.add(entry.diagnostic(*path, key, message=message))
     begin, end = moments.get("opens"), moments.get("closes")
     if begin and end and end <= begin:
         message = f"{whose} closes at {closes}, before it opens at {opens}"
-        context.diagnostics.add(entry.fault(*path, "closes", message=message))
+        context.diagnostics.add(entry.diagnostic(*path, "closes", message=message))
 
 
 def _check_consent(entry: Entry[Spec], file: str, context: LoadContext, consent: str | None) -> None:
     if not file:
         message = f"no consent text is named (`consent: consent.md`); {NEEDED}"
-        context.diagnostics.add(entry.fault("levels", message=message, severity=Severity.OPEN, at_key=True))
+        context.diagnostics.add(entry.diagnostic("levels", message=message, severity=Severity.OPEN, at_key=True))
     elif consent is not None and (problem := unfinished(consent)):
         message = f"{problem}; {NEEDED}"
         context.diagnostics.add(LocatedDiagnostic(file=file, message=message, severity=Severity.OPEN))
@@ -384,7 +384,7 @@ def _check_consent(entry: Entry[Spec], file: str, context: LoadContext, consent:
 def _check_warning(entry: Entry[Spec], risks: Sized, context: LoadContext, warning: str) -> None:
     if risks and not warning.strip():
         message = f"the study looks for risks and tells people nothing of them (`warning: warning.md`); {NEEDED}"
-        context.diagnostics.add(entry.fault("risks", message=message, severity=Severity.OPEN, at_key=True))
+        context.diagnostics.add(entry.diagnostic("risks", message=message, severity=Severity.OPEN, at_key=True))
 
 
 _LEVEL_NAMES = {level: name for name, level in LEVELS.items()}

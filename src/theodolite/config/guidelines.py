@@ -162,12 +162,14 @@ def _rule(
     problem = condition if isinstance(condition, str) else _misfit(condition, questions)
     if problem or isinstance(condition, str):
         if questions:
-            context.diagnostics.add(entry.fault(*keys, message=f'defect "{spec.defect}": {problem}'))
+            context.diagnostics.add(entry.diagnostic(*keys, message=f'defect "{spec.defect}": {problem}'))
         return None
     question = questions[condition.question or next(iter(questions))]
     note = _orientation_note(condition, question.scale)
     if note:
-        context.diagnostics.add(entry.fault(*keys, message=f'defect "{spec.defect}" {note}', severity=Severity.NOTE))
+        context.diagnostics.add(
+            entry.diagnostic(*keys, message=f'defect "{spec.defect}" {note}', severity=Severity.NOTE)
+        )
     return DefectRule(
         name=name,
         question=question.name,
@@ -205,18 +207,18 @@ def _orientation_note(condition: Condition, scale: Scale) -> str:
 def _examples(
     entry: Entry[GuidelineSpec], questions: Mapping[str, Question], rules: tuple[DefectRule, ...], context: LoadContext
 ) -> tuple[Example, ...]:
-    kept: list[Example] = []
+    stored: list[Example] = []
     for number, spec in enumerate(entry.spec.examples):
         answers = dict(spec.answers)
         if spec.answer is not None:
             answers[next(iter(questions))] = spec.answer
         problem = _example_problem(spec, answers, questions, rules)
         if problem:
-            key, words = problem
-            message = f"example {number + 1} of guideline `{entry.name}` {words}"
-            context.diagnostics.add(entry.fault("examples", number, *key, message=message))
+            key, text = problem
+            message = f"example {number + 1} of guideline `{entry.name}` {text}"
+            context.diagnostics.add(entry.diagnostic("examples", number, *key, message=message))
             continue
-        kept.append(
+        stored.append(
             Example(
                 dialogue=spec.dialogue,
                 answers=answers,
@@ -225,7 +227,7 @@ def _examples(
                 defect=spec.defect,
             )
         )
-    return tuple(kept)
+    return tuple(stored)
 
 
 def _example_problem(
@@ -255,8 +257,8 @@ def _contradiction(
     questions: Mapping[str, Question],
     rules: tuple[DefectRule, ...],
 ) -> tuple[tuple[str, ...], str] | None:
-    given = {name: value for name, value in answers.items() if questions[name].scale.admits(value)}
-    decided = [rule for rule in rules if rule.question in given]
+    values = {name: value for name, value in answers.items() if questions[name].scale.admits(value)}
+    decided = [rule for rule in rules if rule.question in values]
     if spec.defect is None or not decided:
         return None
     broken = [rule for rule in decided if rule.is_defect(answers[rule.question], questions[rule.question].scale)]
@@ -300,19 +302,19 @@ class GuidelineRegistry:
             return self._read[name]
         if name in self.broken:
             return None
-        found = self._entries.get(name)
+        result = self._entries.get(name)
         origin = Origin.SHIPPED if name in self._shipped else Origin.STUDY
-        if found is None:
-            found = self._desk.read_spec("guidelines", name, GuidelineSpec, "guideline")
+        if result is None:
+            result = self._desk.read_spec("guidelines", name, GuidelineSpec, "guideline")
             shipped = any(item.where == SHIPPED and item.name == name for item in self._desk.found)
             origin = Origin.SHIPPED if shipped else Origin.STUDY
-        if found is None:
+        if result is None:
             self._complain_unknown(name, entry, key)
             self.broken.add(name)
             return None
         if origin is Origin.STUDY:
-            self._found[name] = found
-        self._read[name] = guideline_to_domain(found, self._desk, origin=origin)
+            self._found[name] = result
+        self._read[name] = guideline_to_domain(result, self._desk, origin=origin)
         return self._read[name]
 
     def read_own(self) -> None:
@@ -349,7 +351,7 @@ class GuidelineRegistry:
         known = dict.fromkeys([*self._entries, *self._desk.names_in("guidelines", ".yaml")])
         tail = did_you_mean(name, known) or f"; known here: {', '.join(known)}"
         message = f"there is no guideline `{name}`, neither in the study nor in `guidelines/` nor shipped{tail}"
-        self._desk.diagnostics.add(entry.fault(key, message=message))
+        self._desk.diagnostics.add(entry.diagnostic(key, message=message))
 
 
 def guidelines_from_domain(study: Study) -> dict[str, Any]:

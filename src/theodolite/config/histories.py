@@ -118,25 +118,25 @@ def read_history(table: ScoreTable, form: HistoryForm, *, on_rows: OnRows | None
     """
     if table.faults and not table.columns:
         raise InvalidStudyError(tuple(table.faults), ending=_ENDING)
-    chosen, faults = _columns(table, form)
-    if faults:
-        raise InvalidStudyError((*table.faults, *faults), ending=_ENDING)
+    chosen, diagnostics = _columns(table, form)
+    if diagnostics:
+        raise InvalidStudyError((*table.faults, *diagnostics), ending=_ENDING)
     reader = _HistoryReader(table=table, form=form, columns=chosen)
     scores = ScoreColumns(reader.scores(on_rows))
-    faults = [*table.faults, *reader.faults]
-    if not faults and not len(scores):
-        faults = [LocatedDiagnostic(file=table.name, message="has no row; expected one for each score")]
-    if not faults and form.scale is None:
-        faults = _without_values(table, chosen["score"], scores)
-    if faults:
-        raise InvalidStudyError(tuple(faults), ending=_ENDING)
+    diagnostics = [*table.faults, *reader.faults]
+    if not diagnostics and not len(scores):
+        diagnostics = [LocatedDiagnostic(file=table.name, message="has no row; expected one for each score")]
+    if not diagnostics and form.scale is None:
+        diagnostics = _without_values(table, chosen["score"], scores)
+    if diagnostics:
+        raise InvalidStudyError(tuple(diagnostics), ending=_ENDING)
     lowest, highest = form.scale or reader.guessed_scale(scores.value)
     if reader.faults:
         raise InvalidStudyError(tuple(reader.faults), ending=_ENDING)
     scores = in_order_of_time(scores)
     if form.published:
         scores = ScoreColumns(_marked(scores))
-    told = "scale " + ("given" if form.scale else "told from the scores")
+    details = "scale " + ("given" if form.scale else "told from the scores")
     columns = ", ".join(f"{role} <- {column}" for role, column in chosen.items())
     n_rows = f"{len(scores):,} row{'' if len(scores) == 1 else 's'}"
     described = ", ".join(part for part in (n_rows, table.form) if part)
@@ -146,7 +146,7 @@ def read_history(table: ScoreTable, form: HistoryForm, *, on_rows: OnRows | None
         lowest=lowest,
         highest=highest,
         worse=form.worse or _worse(form.defect),
-        source=f"{described}; {columns}; {told}, {lowest:g} to {highest:g}",
+        source=f"{described}; {columns}; {details}, {lowest:g} to {highest:g}",
     )
 
 
@@ -163,24 +163,24 @@ def _without_values(table: ScoreTable, column: str, scores: ScoreColumns) -> lis
 
 def _columns(table: ScoreTable, form: HistoryForm) -> tuple[dict[str, str], list[LocatedDiagnostic]]:
     """Return role to column, and what is wrong with the names that were given."""
-    faults = []
+    diagnostics = []
     for role, column in form.columns.items():
         if role not in ROLES:
             message = f"no column can be a `{role}`; expected one of {', '.join(ROLES)}{did_you_mean(role, ROLES)}"
-            faults.append(LocatedDiagnostic(file="--columns", message=message))
+            diagnostics.append(LocatedDiagnostic(file="--columns", message=message))
         elif column not in table.columns:
             known = ", ".join(table.columns)
             message = f"there is no column `{column}`; it has {known}{did_you_mean(column, table.columns)}"
-            faults.append(LocatedDiagnostic(file=table.name, message=message))
+            diagnostics.append(LocatedDiagnostic(file=table.name, message=message))
     plain = {column.casefold(): column for column in table.columns}
     chosen = {
         role: form.columns.get(role) or next((plain[name] for name in names if name in plain), "")
         for role, names in ROLES.items()
     }
-    if not chosen["score"] and not faults:
+    if not chosen["score"] and not diagnostics:
         message = f"no column looks like a score; say which:  --columns score=NAME  (it has {', '.join(table.columns)})"
-        faults.append(LocatedDiagnostic(file=table.name, message=message))
-    return {role: column for role, column in chosen.items() if column}, faults
+        diagnostics.append(LocatedDiagnostic(file=table.name, message=message))
+    return {role: column for role, column in chosen.items() if column}, diagnostics
 
 
 def _marked(scores: Sequence[Score]) -> Iterator[Score]:

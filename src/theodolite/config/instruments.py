@@ -103,10 +103,10 @@ def note_questions(
     specs = entry.spec.questions if not getattr(entry.spec, "ask", "") else {}
     for question in questions:
         if question.name in specs:
-            for words in _notes(question, needs_exemplars=isinstance(entry.spec, CategorySpec)):
-                message = f"question `{question.name}` {words}"
+            for text in _notes(question, needs_exemplars=isinstance(entry.spec, CategorySpec)):
+                message = f"question `{question.name}` {text}"
                 context.diagnostics.add(
-                    entry.fault("questions", question.name, message=message, severity=Severity.NOTE, at_key=True)
+                    entry.diagnostic("questions", question.name, message=message, severity=Severity.NOTE, at_key=True)
                 )
 
 
@@ -132,7 +132,7 @@ def note_orientations(
                     f"question `{name}` enters tree `{tree}`, and nothing says which end of its scale is the bad one"
                 )
                 context.diagnostics.add(
-                    entry.fault("questions", name, message=message, severity=Severity.NOTE, at_key=True)
+                    entry.diagnostic("questions", name, message=message, severity=Severity.NOTE, at_key=True)
                 )
 
 
@@ -247,12 +247,12 @@ def read_schemas(
     own = {item.name: item for item in [*packed, *section(entry, "schemas", keys.schemas)]}
     named = (keys.annotation.schema_ or default) if keys.annotation else ""
     if named and named not in own and not is_broken(entry, "schemas"):
-        found = _find_schema(entry, named, own, context)
-        own |= {named: found} if found else {}
+        result = _find_schema(entry, named, own, context)
+        own |= {named: result} if result else {}
     if len(own) > 1 and not named:
         names = ", ".join(own)
         message = f"the study has several schemas ({names}); say with `annotation.schema` by which people annotate"
-        context.diagnostics.add(entry.fault("schemas", message=message, at_key=True))
+        context.diagnostics.add(entry.diagnostic("schemas", message=message, at_key=True))
     shipped = {item.name for item in context.found if item.noun == "schema" and item.where == SHIPPED}
     categories: dict[str, Entry[CategorySpec]] = {}
     for schema in own.values():
@@ -281,15 +281,15 @@ def _find_schema(
     entry: Entry[Spec], name: str, own: Iterable[str], context: LoadContext
 ) -> Entry[AnnotationSchemaSpec] | None:
     before = len(context.diagnostics.placed)
-    found = context.read_spec(SCHEMA_FOLDER, name, AnnotationSchemaSpec, "schema")
-    if found is None and len(context.diagnostics.placed) == before:
+    result = context.read_spec(SCHEMA_FOLDER, name, AnnotationSchemaSpec, "schema")
+    if result is None and len(context.diagnostics.placed) == before:
         known = [*own, *context.names_in(SCHEMA_FOLDER, ".yaml")]
         near = did_you_mean(name, known) or f"; known here: {', '.join(known)}"
         message = (
             f"there is no annotation schema `{name}`, neither in the study nor in `{SCHEMA_FOLDER}/` nor shipped{near}"
         )
-        context.diagnostics.add(entry.fault("annotation", "schema", message=message))
-    return found
+        context.diagnostics.add(entry.diagnostic("annotation", "schema", message=message))
+    return result
 
 
 def category_entries(schema: Entry[AnnotationSchemaSpec]) -> list[Entry[CategorySpec]]:
@@ -309,10 +309,10 @@ def _refuse_twin(
 ) -> None:
     if category.name in others:
         message = f"two schemas of the study have a category `{category.name}`; its answers could not be told apart"
-        context.diagnostics.add(category.fault(message=message, at_key=True))
+        context.diagnostics.add(category.diagnostic(message=message, at_key=True))
     if category.name in keys.guidelines:
         message = f"`{category.name}` is a category of a schema; call this guideline otherwise"
-        context.diagnostics.add(entry.fault("guidelines", category.name, message=message, at_key=True))
+        context.diagnostics.add(entry.diagnostic("guidelines", category.name, message=message, at_key=True))
 
 
 def _schema(
@@ -347,9 +347,9 @@ def _routing(entry: Entry[AnnotationSchemaSpec], context: LoadContext) -> Routin
     faulty = [_check_name(entry, "first", route.first, names, context)]
     follows: dict[str, tuple[str, ...]] = {}
     for key, form in (("violation", route.violation), ("none", route.none)):
-        wanted = as_list(form)
+        requested = as_list(form)
         rest = [name for name in names if name != route.first]
-        follows[key] = tuple(rest if wanted == [ALL] else wanted)
+        follows[key] = tuple(rest if requested == [ALL] else requested)
         faulty += [_check_name(entry, key, name, names, context) for name in follows[key]]
     if any(faulty):
         return None
@@ -364,7 +364,7 @@ def _check_name(
     if name not in known:
         near = did_you_mean(name, known) or f"; categories are {', '.join(known)}"
         message = f"the route of schema `{entry.name}` names a category `{name}` that it does not have{near}"
-        context.diagnostics.add(entry.fault("route", key, message=message))
+        context.diagnostics.add(entry.diagnostic("route", key, message=message))
     return name not in known
 
 
@@ -374,7 +374,7 @@ def _check_deciding(entry: Entry[AnnotationSchemaSpec], first: str, context: Loa
     if all(rule.violation is Violation.NOT_A_GUARDRAIL for rule in rules):
         sides = ", ".join(f"`{side}`" for side in Violation if side is not Violation.NOT_A_GUARDRAIL)
         message = f"nothing tells a violation: no defect rule of `{first}` has a `violation`, one of {sides}"
-        context.diagnostics.add(entry.fault("route", "first", message=message))
+        context.diagnostics.add(entry.diagnostic("route", "first", message=message))
 
 
 def schemas_from_domain(study: Study) -> dict[str, Any]:
@@ -462,9 +462,9 @@ def written_questionnaires(
     lost = set(dropped(entry, QUESTIONNAIRE_FOLDER))
     for scenario, level, name in _named(asking, context):
         if name not in own and name not in lost:
-            found = _find_questionnaire(scenario, level, name, own, context)
-            own |= {name: found} if found else {}
-            lost |= set() if found else {name}
+            result = _find_questionnaire(scenario, level, name, own, context)
+            own |= {name: result} if result else {}
+            lost |= set() if result else {name}
     return tuple(own.values())
 
 
@@ -492,7 +492,9 @@ def _named(asking: Asking, context: LoadContext) -> Iterator[tuple[Entry[Scenari
             message = (
                 f"scenario `{scenario.name}` has a questionnaire for model testing, where nobody is there to answer"
             )
-            context.diagnostics.add(entry.fault(QUESTIONNAIRE_FOLDER, "model_testing", message=message, at_key=True))
+            context.diagnostics.add(
+                entry.diagnostic(QUESTIONNAIRE_FOLDER, "model_testing", message=message, at_key=True)
+            )
         for level, form in levels.items():
             for name in as_list(form):
                 yield entry, level, name
@@ -502,16 +504,16 @@ def _find_questionnaire(
     entry: Entry[ScenarioSpec], level: str, name: str, own: Iterable[str], context: LoadContext
 ) -> Entry[QuestionnaireSpec] | None:
     before = len(context.diagnostics.placed)
-    found = context.read_spec(QUESTIONNAIRE_FOLDER, name, QuestionnaireSpec, "questionnaire")
-    if found is None and len(context.diagnostics.placed) == before:
+    result = context.read_spec(QUESTIONNAIRE_FOLDER, name, QuestionnaireSpec, "questionnaire")
+    if result is None and len(context.diagnostics.placed) == before:
         known = [*own, *context.names_in(QUESTIONNAIRE_FOLDER, ".yaml")]
         near = did_you_mean(name, known) or (f"; known here: {', '.join(known)}" if known else "")
         message = (
             f"there is no questionnaire `{name}`, neither in the study nor in `{QUESTIONNAIRE_FOLDER}/`"
             f" nor shipped{near}"
         )
-        context.diagnostics.add(entry.fault(QUESTIONNAIRE_FOLDER, level, message=message, words=name))
-    return found
+        context.diagnostics.add(entry.diagnostic(QUESTIONNAIRE_FOLDER, level, message=message, words=name))
+    return result
 
 
 def questionnaires_from_domain(study: Study) -> dict[str, Any]:
@@ -523,7 +525,9 @@ def _questionnaire_from_domain(questionnaire: Questionnaire) -> dict[str, Any]:
     long: dict[str, Any] = without_empty(
         title=questionnaire.title, about=questionnaire.about, edition=questionnaire.edition
     )
-    return long | {"questions": {each.name: _question_from_domain(each) for each in questionnaire.instrument.questions}}
+    return long | {
+        "questions": {question.name: _question_from_domain(question) for question in questionnaire.instrument.questions}
+    }
 
 
 def _question_from_domain(question: Question) -> dict[str, Any]:

@@ -233,10 +233,10 @@ def judges_to_domain(
         return _members(entry, registry, context, models, key="guideline")
     if named == [ALL] and not asked:
         message = f"judge `{entry.name}` labels by `all` guidelines, but no scenario names one and the study has none"
-        context.diagnostics.add(entry.fault("guidelines", message=message))
+        context.diagnostics.add(entry.diagnostic("guidelines", message=message))
     names = asked if named == [ALL] else named
-    each = [_by_one(entry, name) for name in dict.fromkeys(names)]
-    return [judge for one in each for judge in _members(one, registry, context, models, key="guidelines")]
+    item = [_by_one(entry, name) for name in dict.fromkeys(names)]
+    return [judge for element in item for judge in _members(element, registry, context, models, key="guidelines")]
 
 
 def _by_one(entry: Entry[JudgeSpec], guideline: str) -> Entry[JudgeSpec]:
@@ -249,23 +249,23 @@ def _members(
 ) -> list[Annotator]:
     """Return one judge, or one for each of several models: a panel that is called like the entry."""
     spec = entry.spec
-    for place, name in enumerate(spec.models):
-        if spec.models.index(name) != place:
+    for index, name in enumerate(spec.models):
+        if spec.models.index(name) != index:
             message = f"judge `{entry.name}` names the model `{name}` twice; it would be one annotator twice"
-            context.diagnostics.add(entry.fault("models", place, message=message))
+            context.diagnostics.add(entry.diagnostic("models", index, message=message))
         elif name not in models:
             message = f"judge `{entry.name}` names a model `{name}` that the study does not have"
-            context.diagnostics.add(entry.fault("models", place, message=message + did_you_mean(name, models)))
+            context.diagnostics.add(entry.diagnostic("models", index, message=message + did_you_mean(name, models)))
     if not spec.models:
-        one = _judge(entry, registry, context, models, key=key)
-        return [one] if one else []
+        item = _judge(entry, registry, context, models, key=key)
+        return [item] if item else []
     panel = spec.panel or entry.name
-    found = []
+    result = []
     for name in dict.fromkeys(spec.models):
         own = spec.model_copy(update={"models": [], "model": name, "panel": panel})
         seat = replace(entry, name=f"{entry.name}-{name}", spec=own)
-        found.append(_judge(seat, registry, context, (*models, name), key=key, worded=entry))
-    return [judge for judge in found if judge is not None]
+        result.append(_judge(seat, registry, context, (*models, name), key=key, worded=entry))
+    return [judge for judge in result if judge is not None]
 
 
 def _judge(
@@ -290,7 +290,7 @@ def _judge(
     spec = entry.spec
     if spec.model and spec.model not in models:
         message = f"judge `{entry.name}` names a model `{spec.model}` that the study does not have"
-        context.diagnostics.add(entry.fault("model", message=message + did_you_mean(spec.model, models)))
+        context.diagnostics.add(entry.diagnostic("model", message=message + did_you_mean(spec.model, models)))
     guideline = (
         _own_wording(worded or entry, registry, context) if spec.ask else registry.named(spec.guideline, entry, key)
     )
@@ -324,7 +324,7 @@ def _labelling(entry: Entry[JudgeSpec], guideline: Guideline, context: LoadConte
         message = (
             f"guideline `{guideline.name}` is answered by decimals, and no two votes need be equal; take `votes` out"
         )
-        context.diagnostics.add(entry.fault("votes", message=message, at_key=True))
+        context.diagnostics.add(entry.diagnostic("votes", message=message, at_key=True))
     return ModelJudge(model=spec.model, voting=voting)
 
 
@@ -337,16 +337,16 @@ def _voting(entry: Entry[JudgeSpec], context: LoadContext) -> Voting:
     most = spec.most or _USUAL_MOST[spec.rule]
     lead, price, prior = spec.lead, spec.price, spec.prior
     is_misread = (*entry.path, "votes", "rule") in entry.source.dropped
-    given = {"lead": lead, "price": price, "prior": prior}
+    answers = {"lead": lead, "price": price, "prior": prior}
     for key, rule in (("lead", StopRule.LEAD), ("price", StopRule.BAYES), ("prior", StopRule.BAYES)):
-        if given[key] is not None and spec.rule is not rule and not is_misread:
+        if answers[key] is not None and spec.rule is not rule and not is_misread:
             message = (
                 f"`{key}` belongs to the rule `{rule.value}`; the rule of judge `{entry.name}` is `{spec.rule.value}`"
             )
-            context.diagnostics.add(entry.fault("votes", key, message=message))
+            context.diagnostics.add(entry.diagnostic("votes", key, message=message))
     if spec.rule is StopRule.LEAD and (lead or _LEAD) > most:
         message = f"no answer can be {lead or _LEAD} ahead in {most} votes; `lead` is at most `most`"
-        context.diagnostics.add(entry.fault("votes", message=message, at_key=True))
+        context.diagnostics.add(entry.diagnostic("votes", message=message, at_key=True))
         return ONE_READING
     return Voting(
         rule=spec.rule, most=most, lead=lead or _LEAD, price=price or Voting().price, prior=prior or Voting().prior
@@ -371,18 +371,18 @@ def _packet_rule(entry: Entry[JudgeSpec], guideline: Guideline, context: LoadCon
             "`rule: packet` answers `released` and `withheld`, or a first question asked once a dialogue that a defect"
             f" rule decides; guideline `{guideline.name}` asks {names}"
         )
-        context.diagnostics.add(entry.fault("rule", message=message))
-    return PacketRule(questions=tuple(one.name for one in answered) if 0 < len(answered) < len(questions) else ())
+        context.diagnostics.add(entry.diagnostic("rule", message=message))
+    return PacketRule(questions=tuple(item.name for item in answered) if 0 < len(answered) < len(questions) else ())
 
 
 def _word_rule(entry: Entry[JudgeSpec], spec: WordRuleSpec, guideline: Guideline, context: LoadContext) -> WordRule:
     if not (spec.any or spec.unwanted or spec.check):
         message = f"the rule of judge `{entry.name}` has no words to look for; it needs `any`, `not` or both"
-        context.diagnostics.add(entry.fault("rule", message=message, at_key=True))
+        context.diagnostics.add(entry.diagnostic("rule", message=message, at_key=True))
     for key, patterns in (("any", spec.any), ("not", spec.unwanted)):
-        for place, pattern in enumerate(patterns):
+        for index, pattern in enumerate(patterns):
             if problem := expression_problem(pattern):
-                context.diagnostics.add(entry.fault("rule", key, place, message=problem))
+                context.diagnostics.add(entry.diagnostic("rule", key, index, message=problem))
     subject = f"the rule of judge `{entry.name}` gives one label"
     label = OneLabel(entry=entry, keys=("rule", "question"), question=spec.question, subject=subject)
     question = answered_question(label, guideline, context)
@@ -391,7 +391,7 @@ def _word_rule(entry: Entry[JudgeSpec], spec: WordRuleSpec, guideline: Guideline
         if question is not None and not scale.admits(value):
             near = did_you_mean(value, scale.categories) or f"; labels are {', '.join(scale.categories)}"
             message = f"`{key}` of judge `{entry.name}` is `{value}`, no label of guideline `{guideline.name}`{near}"
-            context.diagnostics.add(entry.fault("rule", key, message=message))
+            context.diagnostics.add(entry.diagnostic("rule", key, message=message))
     return WordRule(
         any_of=tuple(spec.any),
         then=spec.then,
@@ -406,13 +406,13 @@ def _word_rule(entry: Entry[JudgeSpec], spec: WordRuleSpec, guideline: Guideline
 
 def judges_from_domain(study: Study) -> dict[str, Any]:
     """Return all judges of a study; those with a question of their own name it as a guideline."""
-    kept: dict[str, Any] = {}
+    stored: dict[str, Any] = {}
     for annotator in study.annotators:
         long = _labelling_from_domain(annotator.labelling)
         if long:
             named = {"title": annotator.title, "panel": annotator.panel}
-            kept[annotator.name] = {"guideline": annotator.guideline, **long} | {k: v for k, v in named.items() if v}
-    return kept
+            stored[annotator.name] = {"guideline": annotator.guideline, **long} | {k: v for k, v in named.items() if v}
+    return stored
 
 
 def _labelling_from_domain(labelling: Labelling) -> dict[str, Any]:
@@ -500,15 +500,15 @@ def corrections_to_domain(
     """
     known = {annotator.name: annotator for annotator in annotators}
     by_name = {guideline.name: guideline for guideline in guidelines}
-    found = []
+    result = []
     for entry in entries:
         judge = known.get(entry.name)
         guideline = by_name.get(judge.guideline) if judge else None
         if judge is None or guideline is None:
             _complain_unknown(entry, known, lost, context)
             continue
-        found.append(_choice(entry, judge, guideline, context))
-    return tuple(found)
+        result.append(_choice(entry, judge, guideline, context))
+    return tuple(result)
 
 
 def _complain_unknown(
@@ -518,7 +518,7 @@ def _complain_unknown(
         return
     near = did_you_mean(entry.name, known) or f"; the study has {', '.join(known) or 'none'}"
     message = f"`corrections` names a judge `{entry.name}` that the study does not have{near}"
-    context.diagnostics.add(entry.fault(message=message, at_key=True))
+    context.diagnostics.add(entry.diagnostic(message=message, at_key=True))
 
 
 def _choice(
@@ -530,19 +530,19 @@ def _choice(
     rules = [rule.name for rule in guideline.defect_rules]
     if judge.kind is AnnotatorKind.PERSON:
         message = f"`{judge.name}` is a person; people's numbers are what judges' are corrected by"
-        context.diagnostics.add(entry.fault(message=message, at_key=True))
+        context.diagnostics.add(entry.diagnostic(message=message, at_key=True))
     for name in spec.calibrations:
         if name not in rules:
             near = did_you_mean(name, rules) or f"; it has {', '.join(rules)}"
             message = f"guideline `{guideline.name}` has no defect rule `{name}`{near}"
-            context.diagnostics.add(entry.fault("calibrations", name, message=message))
+            context.diagnostics.add(entry.diagnostic("calibrations", name, message=message))
     missing = [name for name in rules if name not in spec.calibrations]
     if spec.rate is RateCorrection.ROGAN_GLADEN and missing:
         message = (
             f"`rogan-gladen` needs what `{judge.name}` got right elsewhere; add under `calibrations`:"
             f" {{{missing[0]}: {{caught: [180, 200], passed: [140, 200], from: where}}}}"
         )
-        context.diagnostics.add(entry.fault("rate", message=message))
+        context.diagnostics.add(entry.diagnostic("rate", message=message))
     return CorrectionChoice(
         judge=judge.name,
         rate=spec.rate,
@@ -562,17 +562,17 @@ def _calibrations(specs: Mapping[str, CalibrationSpec]) -> Iterator[Calibration]
 def corrections_from_domain(study: Study) -> dict[str, Any]:
     """Return how judges' numbers are corrected, where the study says it."""
     return {
-        one.judge: {
-            "rate": one.rate.value,
-            "mean": one.mean.value,
+        correction.judge: {
+            "rate": correction.rate.value,
+            "mean": correction.mean.value,
             "calibrations": {
                 known.rule: {
                     "caught": [known.caught, known.defects],
                     "passed": [known.passed, known.sound],
                     "from": known.source,
                 }
-                for known in one.calibrations
+                for known in correction.calibrations
             },
         }
-        for one in study.corrections
+        for correction in study.corrections
     }

@@ -174,12 +174,12 @@ def read_label_rows(table: InputTable, key: LabelKey, *, by: str = "", repeats: 
     reader = _LabelReader(table=table, key=key, by=by, repeats=repeats)
     labels = [label for row, line in zip(table.rows, table.lines, strict=True) if (label := reader.label(row, line))]
     people = annotator_attributes_of(table)
-    faults = tuple(sorted((*reader.faults, *people.faults), key=lambda fault: fault.line))
+    diagnostics = tuple(sorted((*reader.faults, *people.faults), key=lambda diagnostic: diagnostic.line))
     labelled = {label.annotator for label in labels}
     return ReadLabels(
         labels=tuple(labels),
         n_open=reader.n_open,
-        faults=faults,
+        faults=diagnostics,
         annotator_attributes={name: groups for name, groups in people.groups(by).items() if name in labelled},
     )
 
@@ -206,8 +206,8 @@ class _LabelReader:
     def __init__(self, *, table: InputTable, key: LabelKey, by: str, repeats: bool) -> None:
         self._table, self._key, self._by, self._repeats = table, key, by, repeats
         self._asked_of: dict[str, list[AskedItem]] = defaultdict(list)
-        for (item, _), asked in key.items.items():
-            self._asked_of[item].append(asked)
+        for (item, _), question in key.items.items():
+            self._asked_of[item].append(question)
         self._times: Counter[tuple[str, str, str, int | None, str]] = Counter()
         self._seen: dict[tuple[str, str, str, int | None, str], tuple[str, int]] = {}
         self.faults: list[LocatedDiagnostic] = []
@@ -219,19 +219,19 @@ class _LabelReader:
         if not cells["answer"]:
             self.n_open += 1
             return None
-        asked = self._asked(cells, line)
-        question = self._question(cells, asked, line) if asked else None
+        requested = self._asked(cells, line)
+        question = self._question(cells, requested, line) if requested else None
         annotator = self._annotator(cells, line)
-        if asked is None or question is None or not annotator:
+        if requested is None or question is None or not annotator:
             return None
-        turn = self._turn(cells, asked, line)
+        turn = self._turn(cells, requested, line)
         answer = self._answer(cells["answer"], question, line)
         if turn == -1 or answer is None:
             return None
         label = GivenLabel(
             item=cells["item"],
             turn=turn,
-            guideline=asked.guideline,
+            guideline=requested.guideline,
             question=question.name,
             outcome=answer[0],
             value=answer[1],
@@ -243,24 +243,24 @@ class _LabelReader:
         return None if self._is_repeated(label, line) else label
 
     def _numbered(self, label: GivenLabel) -> GivenLabel:
-        place = (label.item, label.guideline, label.question, label.turn, label.annotator)
-        self._times[place] += 1
-        return replace(label, replicate=self._times[place])
+        answer_key = (label.item, label.guideline, label.question, label.turn, label.annotator)
+        self._times[answer_key] += 1
+        return replace(label, replicate=self._times[answer_key])
 
     def _complain(self, line: int, message: str) -> None:
         self.faults.append(LocatedDiagnostic(file=self._table.file, line=line, message=message))
 
     def _asked(self, cells: Mapping[str, str], line: int) -> AskedItem | None:
-        found = self._asked_of.get(cells["item"])
-        if found is None:
+        result = self._asked_of.get(cells["item"])
+        if result is None:
             near = did_you_mean(cells["item"], [item for item, _ in self._key.items])
             self._complain(line, f"there is no dialogue `{cells['item']}` in the latest run{near}")
             return None
-        named = [asked for asked in found if cells["guideline"] in {"", asked.guideline}]
+        named = [question for question in result if cells["guideline"] in {"", question.guideline}]
         if len(named) > 1:  # who names no guideline means the only one that asks the question
-            named = [asked for asked in named if cells["question"] in asked.questions] or named
+            named = [question for question in named if cells["question"] in question.questions] or named
         if len(named) != 1:
-            names = [asked.guideline for asked in found]
+            names = [question.guideline for question in result]
             came = f"`guideline` is `{cells['guideline']}`" if cells["guideline"] else "`guideline` is empty"
             self._complain(line, f"{came}{_near(cells['guideline'], names, names)}")
             return None
@@ -273,12 +273,12 @@ class _LabelReader:
             return None
         return named[0]
 
-    def _question(self, cells: Mapping[str, str], asked: AskedItem, line: int) -> Question | None:
-        if cells["question"] in asked.questions:
-            return self._key.questions[asked.guideline, cells["question"]]
-        names = list(asked.questions)
+    def _question(self, cells: Mapping[str, str], asked_item: AskedItem, line: int) -> Question | None:
+        if cells["question"] in asked_item.questions:
+            return self._key.questions[asked_item.guideline, cells["question"]]
+        names = list(asked_item.questions)
         near = _near(cells["question"], names, names)
-        self._complain(line, f"guideline `{asked.guideline}` has no question `{cells['question']}`{near}")
+        self._complain(line, f"guideline `{asked_item.guideline}` has no question `{cells['question']}`{near}")
         return None
 
     def _annotator(self, cells: Mapping[str, str], line: int) -> str:
@@ -301,15 +301,15 @@ class _LabelReader:
             return ""
         return name
 
-    def _turn(self, cells: Mapping[str, str], asked: AskedItem, line: int) -> int | None:
+    def _turn(self, cells: Mapping[str, str], asked_item: AskedItem, line: int) -> int | None:
         """Return the turn that is meant; -1 and a fault where it is not asked about."""
-        turns = asked.questions[cells["question"]]
+        turns = asked_item.questions[cells["question"]]
         written = cells["turn"].removesuffix(".0")
         turn = int(written) if written.isdecimal() and written.isascii() else None if not written else -1
         if turn in turns:
             return turn
-        wanted = "leave `turn` empty" if turns == (None,) else f"`turn` is one of {', '.join(map(str, turns))}"
-        self._complain(line, f"`turn` is `{cells['turn']}`; for question `{cells['question']}` {wanted}")
+        requested = "leave `turn` empty" if turns == (None,) else f"`turn` is one of {', '.join(map(str, turns))}"
+        self._complain(line, f"`turn` is `{cells['turn']}`; for question `{cells['question']}` {requested}")
         return -1
 
     def _answer(self, written: str, question: Question, line: int) -> tuple[Outcome, str | None] | None:
@@ -321,7 +321,7 @@ class _LabelReader:
             return Outcome.ANSWERED, label
         plain = tidy.casefold()
         allowed = {Outcome.MISSING: question.may_be_unable, Outcome.NOT_APPLICABLE: question.may_not_apply}
-        own = [words for words, outcome in self._key.own_words.items() if allowed.get(outcome)]
+        own = [text for text, outcome in self._key.own_words.items() if allowed.get(outcome)]
         if plain in own:
             return self._key.own_words[plain], None
         known = [*question.scale.categories, *own]
@@ -330,13 +330,13 @@ class _LabelReader:
         return None
 
     def _is_repeated(self, label: GivenLabel, line: int) -> bool:
-        place = (label.item, label.guideline, label.question, label.turn, label.annotator)
-        given = label.value or label.outcome.value
-        earlier = self._seen.setdefault(place, (given, line))
-        if earlier == (given, line):
+        answer_key = (label.item, label.guideline, label.question, label.turn, label.annotator)
+        answers = label.value or label.outcome.value
+        earlier = self._seen.setdefault(answer_key, (answers, line))
+        if earlier == (answers, line):
             return False
-        if earlier[0] != given:
-            what = f"`{label.annotator}` answers `{given}` here and `{earlier[0]}` in line {earlier[1]}"
+        if earlier[0] != answers:
+            what = f"`{label.annotator}` answers `{answers}` here and `{earlier[0]}` in line {earlier[1]}"
             self._complain(line, f"{what}, to the same question about the same dialogue; keep one")
         return True
 
@@ -380,22 +380,22 @@ def annotator_attributes_of(table: InputTable) -> AnnotatorAttributes:
         table: Rows with the columns of a label file.
     """
     columns = [column for column in table.columns if column.startswith(ABOUT) and column != ABOUT]
-    said: dict[str, dict[str, str]] = {}
+    texts: dict[str, dict[str, str]] = {}
     first: dict[tuple[str, str], int] = {}
-    faults: list[LocatedDiagnostic] = []
+    diagnostics: list[LocatedDiagnostic] = []
     for row, line in zip(table.rows, table.lines, strict=True):
         name = row.get(ANNOTATOR, "").strip()
         for column in columns:
             group, attribute = " ".join(row.get(column, "").split()), column.removeprefix(ABOUT)
             if not group:
                 continue
-            known = said.setdefault(name, {}).setdefault(attribute, group)
+            known = texts.setdefault(name, {}).setdefault(attribute, group)
             earlier = first.setdefault((name, attribute), line)
             if known != group:
                 whose = f" of `{name}`" if name else ""
                 message = f"`{column}`{whose} is `{group}` here and `{known}` in line {earlier}; keep one"
-                faults.append(LocatedDiagnostic(file=table.file, line=line, message=message))
-    return AnnotatorAttributes(said=said, faults=tuple(faults))
+                diagnostics.append(LocatedDiagnostic(file=table.file, line=line, message=message))
+    return AnnotatorAttributes(said=texts, faults=tuple(diagnostics))
 
 
 ITEM, TURN, GUIDELINE, QUESTION, ANSWER, REASON = "item", "turn", "guideline", "question", "answer", "reason"
@@ -444,9 +444,9 @@ def read_import(
     table = label_studio_table(path) if path.suffix == ".json" else _renamed(read_table(path, path.name), columns)
     if table.faults:
         return ReadLabels(labels=(), n_open=0, faults=table.faults)
-    known, faults = _with_items(table, names)
+    known, diagnostics = _with_items(table, names)
     read = read_label_rows(known, key, by=by, repeats=repeats)
-    return replace(read, faults=tuple(sorted((*faults, *read.faults), key=lambda fault: fault.line)))
+    return replace(read, faults=tuple(sorted((*diagnostics, *read.faults), key=lambda diagnostic: diagnostic.line)))
 
 
 def _renamed(table: InputTable, columns: ImportColumns) -> InputTable:
@@ -454,15 +454,15 @@ def _renamed(table: InputTable, columns: ImportColumns) -> InputTable:
     if table.faults or (missing := _missing(table, columns)):
         return table if table.faults else replace(table, faults=missing)
     rows = [
-        (found, line)
+        (result, line)
         for row, line in zip(table.rows, table.lines, strict=True)
-        for found in _answers(row, columns)
-        if found[ANSWER].strip()
+        for result in _answers(row, columns)
+        if result[ANSWER].strip()
     ]
-    told = tuple(f"{ABOUT}{attribute}" for attribute in columns.about or {})
+    details = tuple(f"{ABOUT}{attribute}" for attribute in columns.about or {})
     return replace(
         table,
-        columns=(ITEM, TURN, GUIDELINE, QUESTION, ANSWER, REASON, ANNOTATOR, *told),
+        columns=(ITEM, TURN, GUIDELINE, QUESTION, ANSWER, REASON, ANNOTATOR, *details),
         rows=tuple(row for row, _ in rows),
         lines=tuple(line for _, line in rows),
     )
@@ -472,14 +472,14 @@ def _missing(table: InputTable, columns: ImportColumns) -> tuple[LocatedDiagnost
     answers = list((columns.answers or {QUESTION: QUESTION, ANSWER: ANSWER}).values())
     has = f"; it has {', '.join(table.columns)}"
     about = (columns.about or {}).values()
-    wanted = [columns.dialogue, columns.annotator, columns.turn, columns.reason, *answers, *about]
+    requested = [columns.dialogue, columns.annotator, columns.turn, columns.reason, *answers, *about]
     return tuple(
         LocatedDiagnostic(
             file=table.file,
             line=1,
             message=f"has no column `{name}`{did_you_mean(name, table.columns) or has}",
         )
-        for name in dict.fromkeys(wanted)
+        for name in dict.fromkeys(requested)
         if name and name not in table.columns
     )
 
@@ -494,15 +494,15 @@ def _answers(row: Mapping[str, str], columns: ImportColumns) -> Iterator[dict[st
     }
     pairs = [(question, row[name]) for question, name in columns.answers.items()] if columns.answers else []
     spelling = columns.spelling or {}
-    for asked, answer in pairs or [(row[QUESTION], row[ANSWER])]:
-        guideline, _, question = asked.rpartition(".")
+    for requested, answer in pairs or [(row[QUESTION], row[ANSWER])]:
+        guideline, _, question = requested.rpartition(".")
         named = {GUIDELINE: guideline or row.get(GUIDELINE, ""), QUESTION: question}
         yield {**known, **named, ANSWER: spelling.get(answer.strip(), answer)}
 
 
 def _with_items(table: InputTable, names: Mapping[str, str]) -> tuple[InputTable, list[LocatedDiagnostic]]:
     """Return the rows whose dialogue is known, under the names of a label file, and what is wrong with the others."""
-    faults, rows, lines = [], [], []
+    diagnostics, rows, lines = [], [], []
     strange: dict[str, int] = {}
     for row, line in zip(table.rows, table.lines, strict=True):
         item = names.get(row[ITEM].strip())
@@ -513,8 +513,10 @@ def _with_items(table: InputTable, names: Mapping[str, str]) -> tuple[InputTable
         lines.append(line)
     for name, line in strange.items():
         near = did_you_mean(name, list(names))
-        faults.append(LocatedDiagnostic(file=table.file, line=line, message=f"there is no dialogue `{name}`{near}"))
-    return replace(table, rows=tuple(rows), lines=tuple(lines)), faults
+        diagnostics.append(
+            LocatedDiagnostic(file=table.file, line=line, message=f"there is no dialogue `{name}`{near}")
+        )
+    return replace(table, rows=tuple(rows), lines=tuple(lines)), diagnostics
 
 
 def label_studio_table(path: Path) -> InputTable:
@@ -568,11 +570,11 @@ def _task_rows(task: Mapping[str, Any]) -> Iterator[dict[str, str]]:
 def _value(value: Mapping[str, Any]) -> str:
     """Return what one control holds, whichever kind it is."""
     for kind in ("choices", "text", "rating", "number"):
-        found = value.get(kind)
-        if isinstance(found, list) and found:
-            return str(found[0])
-        if found is not None and not isinstance(found, list):
-            return str(int(found)) if isinstance(found, float) and found.is_integer() else str(found)
+        result = value.get(kind)
+        if isinstance(result, list) and result:
+            return str(result[0])
+        if result is not None and not isinstance(result, list):
+            return str(int(result)) if isinstance(result, float) and result.is_integer() else str(result)
     return ""
 
 

@@ -181,7 +181,7 @@ def report_words() -> str:
 
 
 def _texts(folder: Traversable, below: str) -> Iterator[tuple[str, str]]:
-    for entry in sorted(folder.iterdir(), key=lambda found: found.name):
+    for entry in sorted(folder.iterdir(), key=lambda result: result.name):
         if entry.is_dir():
             yield from _texts(entry, f"{below}{entry.name}/")
         elif entry.name.endswith(_ENDINGS):
@@ -270,7 +270,7 @@ class Entry(Generic[S_co]):
     path: yaml_source.Path
     pack: str = ""
 
-    def fault(
+    def diagnostic(
         self,
         *keys: str | int,
         message: str,
@@ -330,19 +330,19 @@ class LoadContext:
         """Return a file's text; None and a fault where it cannot be read."""
         path = self.find(name)
         if isinstance(path, RefusedPath):
-            self.diagnostics.add(entry.fault(*keys, message=path.message))
+            self.diagnostics.add(entry.diagnostic(*keys, message=path.message))
             return None
         try:
             if path is not None:
                 return decoded(self.bytes_of(path))[0]
         except OSError as error:
-            self.diagnostics.add(entry.fault(*keys, message=f"`{name}` cannot be read: {unreadable(error)}"))
+            self.diagnostics.add(entry.diagnostic(*keys, message=f"`{name}` cannot be read: {unreadable(error)}"))
             return None
         for pack in [entry.pack] if entry.pack else self.packs:
             resource = self.resolver.resource(f"{pack}/{name}")
             if resource is not None:
                 return resource.raw.decode("utf-8")
-        self.diagnostics.add(entry.fault(*keys, message=self.no_such_file(name)))
+        self.diagnostics.add(entry.diagnostic(*keys, message=self.no_such_file(name)))
         return None
 
     def table(self, entry: Entry[Spec], *keys: str | int, name: str) -> InputTable | None:
@@ -351,7 +351,7 @@ class LoadContext:
             table = self._read_table(entry, name)
             if not isinstance(table, InputTable):
                 message = self.no_such_file(name) if table is None else table.message
-                self.diagnostics.add(entry.fault(*keys, message=message))
+                self.diagnostics.add(entry.diagnostic(*keys, message=message))
                 return None
             self.tables[name] = table
             self.diagnostics.add(*table.faults)
@@ -381,7 +381,7 @@ class LoadContext:
     def no_such_file(self, name: str) -> str:
         """Return what to say of a file that is not there, with the likeliest other."""
         try:
-            present = [place.name for place in self.folder.iterdir() if place.is_file()]
+            present = [path.name for path in self.folder.iterdir() if path.is_file()]
         except OSError:
             present = []
         return f"`{name}` is not in the study's folder{did_you_mean(name, present)}"

@@ -101,8 +101,8 @@ def load_study(
     Raises:
         InvalidStudyError: If its files hold faults; all of them at once.
     """
-    place, known = Path(path), resolver or ResourceResolver()
-    reading = _read(place, environ, known, instead or {}, looks_at_code=looks_at_code, on_rows=on_rows)
+    location, known = Path(path), resolver or ResourceResolver()
+    reading = _read(location, environ, known, instead or {}, looks_at_code=looks_at_code, on_rows=on_rows)
     if reading.loaded is None:
         raise InvalidStudyError(reading.placed)
     return reading.loaded
@@ -150,12 +150,12 @@ def _read_source(file: Path, raw: bytes, environ: Mapping[str, str] | None, cont
     entry = Entry(name=spec.study, spec=spec, source=source, path=())
     study, recordings = study_to_domain(entry, context, environ)
     placed = context.diagnostics.in_order()
-    faults = tuple(fault for fault in placed if fault.severity is Severity.FAULT)
-    if study is None or faults:
-        return _Reading(loaded=None, placed=faults)
+    diagnostics = tuple(diagnostic for diagnostic in placed if diagnostic.severity is Severity.FAULT)
+    if study is None or diagnostics:
+        return _Reading(loaded=None, placed=diagnostics)
     reader = _code_reader(entry, file, context)
     try:
-        study = replace(study, applications=tuple(with_code(one, reader) for one in study.applications))
+        study = replace(study, applications=tuple(with_code(application, reader) for application in study.applications))
     except (InputError, OSError) as error:
         return _Reading(loaded=None, placed=(LocatedDiagnostic(file=file.name, line=0, message=str(error)),))
     loaded = LoadedStudy(
@@ -183,7 +183,7 @@ def _code_reader(entry: Entry[StudySpec], file: Path, context: LoadContext) -> C
 
 def _lines(source: YamlSource) -> dict[tuple[str, str], int]:
     """Return where the file names the entries of its sections."""
-    return {(str(path[0]), str(path[1])): spot.line for path, spot in source.keys.items() if len(path) == 2}
+    return {(str(path[0]), str(path[1])): key.line for path, key in source.keys.items() if len(path) == 2}
 
 
 IGNORED_FOLDERS = ("__pycache__", "node_modules", "venv", "*.egg-info")
@@ -238,11 +238,11 @@ class FileHashes:
             return known[2]
         begun = time.monotonic()
         with path.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
+            result = hashlib.file_digest(file, "sha256").hexdigest()
         self.spent_s += time.monotonic() - begun
         if time.time_ns() - status.st_mtime_ns > SETTLED_NS:
-            self.known[key] = (status.st_size, status.st_mtime_ns, found)
-        return found
+            self.known[key] = (status.st_size, status.st_mtime_ns, result)
+        return result
 
     def read(self, file: Path) -> None:
         """Take what an earlier command has remembered; what cannot be read is nothing."""
@@ -356,7 +356,7 @@ class CodeReader:
         patterns = (*IGNORED_FILES, *self.ignored.get(name, ()))
         for folder, folders, files in os.walk(root, followlinks=True):
             place = Path(folder)
-            folders[:] = sorted(one for one in folders if self._is_code(place / one, root, study, patterns))
+            folders[:] = sorted(item for item in folders if self._is_code(place / item, root, study, patterns))
             for file in sorted(files):
                 path = place / file
                 if not _matches(path.relative_to(root), (".*", *patterns)) and self._is_own(path, study):
@@ -396,15 +396,15 @@ def _python(connection: PythonCallable | AriaClass, study: Path) -> tuple[str, t
     """Return the interpreter that runs the code, and its distributions; a file of requirements stands for them."""
     runtime = connection.runtime
     if runtime.python:
-        interpreter, places = _named(study / runtime.python)
+        interpreter, folders = _named(study / runtime.python)
     else:
         interpreter = f"{platform.python_implementation()} {platform.python_version()}"
-        places = [Path(path) for path in sys.path if path]
+        folders = [Path(path) for path in sys.path if path]
     if not runtime.requirements:
-        return interpreter, _distributions(places)
+        return interpreter, _distributions(folders)
     lines = (study / runtime.requirements).read_text(encoding="utf-8", errors="replace").splitlines()
-    wanted = (line.partition(" #")[0].strip() for line in lines)
-    return interpreter, tuple(sorted(line for line in wanted if line and not line.startswith("#")))
+    requested = (line.partition(" #")[0].strip() for line in lines)
+    return interpreter, tuple(sorted(line for line in requested if line and not line.startswith("#")))
 
 
 def _named(program: Path) -> tuple[str, list[Path]]:
@@ -421,10 +421,10 @@ def _named(program: Path) -> tuple[str, list[Path]]:
     return f"{program.resolve().name} {_HASHES.of(program.resolve())[:12]}", libraries
 
 
-def _distributions(places: Iterable[Path]) -> tuple[str, ...]:
+def _distributions(paths: Iterable[Path]) -> tuple[str, ...]:
     """Return what is installed, by the names of its folders; Theodolite itself is left out."""
-    found = {_distribution(path.name) for place in places if place.is_dir() for path in place.glob("*.dist-info")}
-    return tuple(sorted(found - {""}))
+    result = {_distribution(path.name) for folder in paths if folder.is_dir() for path in folder.glob("*.dist-info")}
+    return tuple(sorted(result - {""}))
 
 
 def _distribution(folder: str) -> str:

@@ -178,16 +178,16 @@ def price_book(context: LoadContext) -> PriceBook:
 
 
 def _own_prices(entry: Entry[PriceListSpec], context: LoadContext) -> Prices:
-    found: dict[tuple[str, str], Price] = {}
-    for place, listed in enumerate(entry.spec.prices):
+    result: dict[tuple[str, str], Price] = {}
+    for index, listed in enumerate(entry.spec.prices):
         if problem := day_problem(listed.as_of):
-            context.diagnostics.add(entry.fault("prices", place, "as_of", message=problem))
+            context.diagnostics.add(entry.diagnostic("prices", index, "as_of", message=problem))
         for number, key in enumerate(_keys(listed)):
-            if key in found:
+            if key in result:
                 message = f"`{key[1]}` is listed twice{f' for {key[0]}' if key[0] else ''}"
-                context.diagnostics.add(entry.fault("prices", place, "models", number, message=message))
-            found[key] = Price(input_usd=listed.input, output_usd=listed.output, as_of=listed.as_of)
-    return found
+                context.diagnostics.add(entry.diagnostic("prices", index, "models", number, message=message))
+            result[key] = Price(input_usd=listed.input, output_usd=listed.output, as_of=listed.as_of)
+    return result
 
 
 def day_problem(text: str) -> str:
@@ -256,7 +256,7 @@ def model_to_domain(
     spec = entry.spec
     problem = (url_problem(spec.url) or _call_problem(spec.url)) if spec.url else ""
     if problem:
-        context.diagnostics.add(entry.fault("url", message=problem))
+        context.diagnostics.add(entry.diagnostic("url", message=problem))
     check_key(entry, key=spec.key, context=context, environ=environ)
     _look_for_inspect(entry, context)
     return ModelEndpoint(
@@ -286,7 +286,7 @@ def _look_for_inspect(entry: Entry[ModelSpec], context: LoadContext) -> None:
     """Add a note where a model is reached through a package that is not there; nothing of it is loaded."""
     if context.looks_at_code and _kind(entry.spec) is ModelKind.INSPECT and find_spec("inspect_ai") is None:
         message = "Inspect is not installed here; it is needed before a run: pip install 'theodolite[inspect]'"
-        context.diagnostics.add(entry.fault("kind", message=message, severity=Severity.NOTE))
+        context.diagnostics.add(entry.diagnostic("kind", message=message, severity=Severity.NOTE))
 
 
 def _call_problem(url: str) -> str:
@@ -302,7 +302,7 @@ def _key_header(entry: Entry[ModelSpec], context: LoadContext) -> str:
     if spec.key_header and not spec.key:
         problem = problem or "`key_header` needs `key`: the name of the environment variable that holds the key"
     if problem:
-        context.diagnostics.add(entry.fault("key_header", message=problem))
+        context.diagnostics.add(entry.diagnostic("key_header", message=problem))
     host = "" if url_problem(spec.url) else urlsplit(spec.url).hostname or ""
     return spec.key_header or (_AZURE_HEADER if host.endswith(_AZURE_HOSTS) else "")
 
@@ -317,19 +317,19 @@ def _kind(spec: ModelSpec) -> ModelKind:
 
 
 def _params(entry: Entry[ModelSpec], context: LoadContext) -> dict[str, Param]:
-    kept: dict[str, Param] = {}
+    stored: dict[str, Param] = {}
     for name, value in entry.spec.params.items():
         if isinstance(value, Scalar) and value.tag == "null" and not str(value):
             message = f"`{name}` of `params` is empty; expected a value, or `null` where the field is not to be sent"
-            context.diagnostics.add(entry.fault("params", name, message=message))
+            context.diagnostics.add(entry.diagnostic("params", name, message=message))
         else:
-            kept[name] = typed(value)
-    return kept
+            stored[name] = typed(value)
+    return stored
 
 
 def _price(entry: Entry[ModelSpec], spec: PriceSpec, context: LoadContext) -> Price:
     if spec.as_of and (problem := day_problem(spec.as_of)):
-        context.diagnostics.add(entry.fault("price", "as_of", message=problem))
+        context.diagnostics.add(entry.diagnostic("price", "as_of", message=problem))
     return Price(input_usd=spec.input, output_usd=spec.output, as_of=spec.as_of)
 
 

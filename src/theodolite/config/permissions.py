@@ -78,8 +78,8 @@ def read_permissions(folder: Path, environ: Mapping[str, str] | None = None) -> 
     """
     variables = os.environ if environ is None else environ
     stored = _stored(folder, variables)
-    named = [Path(place) for place in variables.get(ALLOW_PATHS, "").split(os.pathsep) if place]
-    return replace(stored, paths=(*stored.paths, *(place.resolve() for place in named)))
+    named = [Path(path) for path in variables.get(ALLOW_PATHS, "").split(os.pathsep) if path]
+    return replace(stored, paths=(*stored.paths, *(path.resolve() for path in named)))
 
 
 def remember_permissions(folder: Path, added: Permissions, *, environ: Mapping[str, str] | None = None) -> None:
@@ -128,7 +128,7 @@ def _stored(folder: Path, environ: Mapping[str, str]) -> Permissions:
     try:
         key = _key_file(environ).read_bytes().strip()
         permissions = Permissions(
-            paths=tuple(Path(str(place)) for place in entry["paths"]),
+            paths=tuple(Path(str(path)) for path in entry["paths"]),
             code=tuple(str(sha256) for sha256 in entry["code"]),
             all_code=entry["all_code"] is True,
             keys=tuple(str(use) for use in entry.get("keys", ())),
@@ -302,7 +302,10 @@ class StudyPaths:
     def _is_system_file(self, real: Path) -> bool:
         """Tell whether a file lies in a system folder that the study itself does not lie in, as below /dev/shm."""
         home = self.folder.resolve()
-        return any(real.is_relative_to(place) and not home.is_relative_to(place) for place in SYSTEM_FOLDERS)
+        return any(
+            real.is_relative_to(system_folder) and not home.is_relative_to(system_folder)
+            for system_folder in SYSTEM_FOLDERS
+        )
 
     def _refusal(self, real: Path, shown: str) -> RefusedPath | None:
         if self._is_system_file(real):
@@ -368,21 +371,21 @@ def _file_in(path: Path) -> Path | LocatedDiagnostic:
     for name in (USUAL, "study.yml"):
         if (path / name).is_file():
             return path / name
-    others = sorted(place for place in path.iterdir() if _may_be_study(place))
+    others = sorted(folder for folder in path.iterdir() if _may_be_study(folder))
     if len(others) == 1:
         return others[0]
     if not others:
         return LocatedDiagnostic(
             file=str(path), message=f"this folder holds no `{USUAL}`; write one with  theodolite init {path}"
         )
-    names = ", ".join(place.name for place in others)
+    names = ", ".join(folder.name for folder in others)
     return LocatedDiagnostic(
         file=str(path), message=f"this folder holds several YAML files and no `{USUAL}`; name one of {names}"
     )
 
 
-def _may_be_study(place: Path) -> bool:
-    return place.suffix in {".yaml", ".yml"} and place.name != SERVING and place.is_file()
+def _may_be_study(path: Path) -> bool:
+    return path.suffix in {".yaml", ".yml"} and path.name != SERVING and path.is_file()
 
 
 def read_file(path: Path) -> bytes | LocatedDiagnostic:

@@ -28,7 +28,7 @@ from theodolite.config.validation import (
     variables,
     without_empty,
 )
-from theodolite.config.yaml_source import LocatedDiagnostic, Spot, YamlSource
+from theodolite.config.yaml_source import LocatedDiagnostic, SourceLocation, YamlSource
 from theodolite.domain.errors import Diagnostic, Severity, did_you_mean
 from theodolite.domain.persona import ParameterRow, PersonaGroup, PersonaTemplate
 from theodolite.domain.scenario import Scenario
@@ -105,7 +105,7 @@ def persona_group_to_domain(
     """Return the persona group that an entry describes; None and faults where it describes none."""
     if entry.spec.model not in models:
         message = f"persona group `{entry.name}` names a model `{entry.spec.model}` that the study does not have"
-        context.diagnostics.add(entry.fault("model", message=message + did_you_mean(entry.spec.model, models)))
+        context.diagnostics.add(entry.diagnostic("model", message=message + did_you_mean(entry.spec.model, models)))
     text = _template(entry, context)
     rows = _rows(entry, context)
     if text is None or rows is None:
@@ -141,9 +141,9 @@ def _template(entry: Entry[PersonaGroupSpec], context: LoadContext) -> _Template
     if "{{" in name or "\n" in name or " " in name.strip():
         return _TemplateText(template=PersonaTemplate(name=entry.name, text=name), source=None, where="")
     names = [name] if name.endswith(_SUFFIXES) else [name + suffix for suffix in _SUFFIXES]
-    path = context.find(*(place for file in names for place in (Path("personas") / file, Path(file))))
+    path = context.find(*(candidate for file in names for candidate in (Path("personas") / file, Path(file))))
     if isinstance(path, RefusedPath):
-        context.diagnostics.add(entry.fault("template", message=path.message))
+        context.diagnostics.add(entry.diagnostic("template", message=path.message))
         return None
     if path is not None:
         file = context.named(path)
@@ -154,7 +154,7 @@ def _template(entry: Entry[PersonaGroupSpec], context: LoadContext) -> _Template
     known = context.names_in("personas", ".md")
     tail = did_you_mean(name, known) or f"; known here: {', '.join(known)}"
     message = f"there is no persona template `{name}`, neither in `personas/` nor shipped{tail}"
-    context.diagnostics.add(entry.fault("template", message=message))
+    context.diagnostics.add(entry.diagnostic("template", message=message))
     return None
 
 
@@ -171,7 +171,7 @@ def _read_template(context: LoadContext, raw: str, name: str, file: str, *, wher
     )
     context.found.append(Found(noun="persona template", name=template.name, edition=template.edition, where=where))
     lines = raw.split("\n")
-    source = YamlSource(file=file, lines=lines, values={(): Spot(line=1, column=1, width=1)})
+    source = YamlSource(file=file, lines=lines, values={(): SourceLocation(line=1, column=1, width=1)})
     first_line = raw[: len(raw) - len(body.lstrip())].count("\n") + 1
     return _TemplateText(template=template, source=source, where=where, first_line=first_line)
 
@@ -189,7 +189,7 @@ def _rows(
     if table is None:
         return None
     if not table.rows and not table.faults:
-        context.diagnostics.add(entry.fault("rows", message=f"`{table.file}` has column names and no rows"))
+        context.diagnostics.add(entry.diagnostic("rows", message=f"`{table.file}` has column names and no rows"))
     rows = tuple(ParameterRow(values=row, line=line) for row, line in zip(table.rows, table.lines, strict=True))
     return table.file, table.columns, rows
 
@@ -198,15 +198,16 @@ def _inline_rows(
     entry: Entry[PersonaGroupSpec], context: LoadContext, form: Sequence[Mapping[str, str]]
 ) -> tuple[str, tuple[str, ...], tuple[ParameterRow, ...]]:
     columns = tuple(dict.fromkeys(column for row in form for column in row))
-    for place, row in enumerate(form):
+    for position, row in enumerate(form):
         missing = [column for column in columns if column not in row]
         if missing:
-            words = f"row {place + 1} of persona group `{entry.name}` lacks {', '.join(missing)}; other rows have it"
-            context.diagnostics.add(entry.fault("rows", place, message=words))
+            text = f"row {position + 1} of persona group `{entry.name}` lacks {', '.join(missing)}; other rows have it"
+            context.diagnostics.add(entry.diagnostic("rows", position, message=text))
     if not form:
-        context.diagnostics.add(entry.fault("rows", message=f"persona group `{entry.name}` has no rows"))
+        context.diagnostics.add(entry.diagnostic("rows", message=f"persona group `{entry.name}` has no rows"))
     lines = [
-        entry.source.place(Diagnostic(path=(*entry.path, "rows", place), message="")).line for place in range(len(form))
+        entry.source.place(Diagnostic(path=(*entry.path, "rows", position), message="")).line
+        for position in range(len(form))
     ]
     rows = tuple(ParameterRow(values=dict(row), line=line) for row, line in zip(form, lines, strict=True))
     return _INLINE, columns, rows
@@ -229,10 +230,10 @@ def _check_language(
     text = entry.spec.language
     problem = syntax_problem(text)
     if problem:
-        context.diagnostics.add(entry.fault("language", message=f"`language` of `{entry.name}`: {problem}"))
+        context.diagnostics.add(entry.diagnostic("language", message=f"`language` of `{entry.name}`: {problem}"))
     for variable in unfilled(text, columns):
         message = f"{{{{ {variable} }}}} {unfilled_words(rows_name, columns)}"
-        context.diagnostics.add(entry.fault("language", message=message, words=place_of(variable, text)))
+        context.diagnostics.add(entry.diagnostic("language", message=message, words=place_of(variable, text)))
 
 
 def unfilled_words(rows_name: str, columns: Iterable[str]) -> str:
@@ -246,16 +247,18 @@ def _problem_fault(entry: Entry[PersonaGroupSpec], text: _TemplateText) -> Locat
     template = text.template.text
     if text.source is None or text.where == SHIPPED:
         return _template_fault(entry, text, syntax_problem(template), "")
-    fault = _template_fault(entry, text, syntax_problem(template, with_line=False), "")
+    diagnostic = _template_fault(entry, text, syntax_problem(template, with_line=False), "")
     line = text.first_line + line_of_problem(template) - 1
-    return replace(fault, line=line, excerpt=text.source.lines[line - 1])
+    return replace(diagnostic, line=line, excerpt=text.source.lines[line - 1])
 
 
-def _template_fault(entry: Entry[PersonaGroupSpec], text: _TemplateText, message: str, words: str) -> LocatedDiagnostic:
+def _template_fault(
+    entry: Entry[PersonaGroupSpec], text: _TemplateText, message: str, wording: str
+) -> LocatedDiagnostic:
     if text.source is None or text.where == SHIPPED:
         of = "" if text.source is None else f" (persona template `{text.template.name}`, shipped)"
-        return entry.fault("template", message=message + of, words=words)
-    return text.source.place(Diagnostic(path=(), message=message, words=words))
+        return entry.diagnostic("template", message=message + of, words=wording)
+    return text.source.place(Diagnostic(path=(), message=message, words=wording))
 
 
 def _is_example(entry: Entry[PersonaGroupSpec], context: LoadContext) -> bool:
@@ -293,11 +296,11 @@ def _check_slots(
     for reading in met:
         for variable in unfilled(text, reading.columns):
             message = f"{{{{ {variable} }}}} {unfilled_words(reading.rows_name, reading.columns)}"
-            context.diagnostics.add(entry.fault(key, message=message, words=place_of(variable, text)))
+            context.diagnostics.add(entry.diagnostic(key, message=message, words=place_of(variable, text)))
     if not met:
         for variable in unfilled(text, ()):
             message = f"{{{{ {variable} }}}} is filled by nothing; no personas meet scenario `{scenario.name}`"
-            context.diagnostics.add(entry.fault(key, message=message, words=place_of(variable, text)))
+            context.diagnostics.add(entry.diagnostic(key, message=message, words=place_of(variable, text)))
 
 
 def _check_duplicates(reading: GroupReading, used: set[str], context: LoadContext) -> None:
@@ -308,18 +311,18 @@ def _check_duplicates(reading: GroupReading, used: set[str], context: LoadContex
     columns = [column for column in reading.columns if column in used]
     first: dict[tuple[str, ...], int] = {}
     in_file = isinstance(reading.entry.spec.rows, str)
-    for place, row in enumerate(reading.group.rows):
+    for index, row in enumerate(reading.group.rows):
         filled = tuple(row.values.get(column, "").strip() for column in columns)
         if filled in first:
             message = f"equals row {first[filled]} once filled in: one persona would count twice"
-            context.diagnostics.add(_row_fault(reading, place, row, message))
-        first.setdefault(filled, row.line if in_file else place + 1)
+            context.diagnostics.add(_row_fault(reading, index, row, message))
+        first.setdefault(filled, row.line if in_file else index + 1)
 
 
-def _row_fault(reading: GroupReading, place: int, row: ParameterRow, message: str) -> LocatedDiagnostic:
+def _row_fault(reading: GroupReading, position: int, row: ParameterRow, message: str) -> LocatedDiagnostic:
     if isinstance(reading.entry.spec.rows, str):
         return LocatedDiagnostic(file=reading.rows_name, line=row.line, message=message)
-    return reading.entry.fault("rows", place, message=f"row {place + 1} {message}")
+    return reading.entry.diagnostic("rows", position, message=f"row {position + 1} {message}")
 
 
 def unused_columns(reading: GroupReading, used: Iterable[str], context: LoadContext) -> None:
@@ -334,7 +337,7 @@ def unused_columns(reading: GroupReading, used: Iterable[str], context: LoadCont
             LocatedDiagnostic(file=reading.rows_name, line=1, message=message, severity=Severity.NOTE)
         )
     else:
-        context.diagnostics.add(reading.entry.fault("rows", message=message, severity=Severity.NOTE))
+        context.diagnostics.add(reading.entry.diagnostic("rows", message=message, severity=Severity.NOTE))
 
 
 def persona_group_from_domain(group: PersonaGroup) -> dict[str, Any]:

@@ -159,13 +159,13 @@ def _holds(condition: Condition, point: str, points: tuple[str, ...]) -> bool:
     if condition.operator is Operator.UNEQUAL:
         return point not in condition.values
     numbers = all(re.fullmatch(r"-?\d+", value) for value in (point, condition.values[0]))
-    place = int(point) if numbers else points.index(point)
+    position = int(point) if numbers else points.index(point)
     limit = int(condition.values[0]) if numbers else points.index(condition.values[0])
     outcomes: Mapping[Operator, bool] = {
-        Operator.BELOW: place < limit,
-        Operator.AT_MOST: place <= limit,
-        Operator.ABOVE: place > limit,
-        Operator.AT_LEAST: place >= limit,
+        Operator.BELOW: position < limit,
+        Operator.AT_MOST: position <= limit,
+        Operator.ABOVE: position > limit,
+        Operator.AT_LEAST: position >= limit,
     }
     return outcomes[condition.operator]
 
@@ -362,12 +362,12 @@ def questions_to_domain(
     for key, question in question_specs.items():
         if key in reserved:
             message = f"a question cannot be called `{key}`: a judge's verdict needs that name for itself"
-            context.diagnostics.add(entry.fault("questions", key, message=message, at_key=True))
+            context.diagnostics.add(entry.diagnostic("questions", key, message=message, at_key=True))
         try:
             scale = scale_to_domain(question.scale, question.orientation)
         except InputError as error:
-            place = ("questions", key, "scale") if key else ("scale",)
-            context.diagnostics.add(entry.fault(*place, message=f"{noun} `{entry.name}`: {error}"))
+            keys = ("questions", key, "scale") if key else ("scale",)
+            context.diagnostics.add(entry.diagnostic(*keys, message=f"{noun} `{entry.name}`: {error}"))
             continue
         name = key or ("score" if scale.is_numeric or scale.kind is ScaleKind.DECIMALS else "label")
         questions[name] = Question(
@@ -397,15 +397,15 @@ def may_be(value: str, question: Question) -> bool:
 def _exemplars(entry: Entry[AskingSpec], key: str, scale: Scale, context: LoadContext) -> tuple[Exemplar, ...]:
     """Return the examples beside a question; an answer that leaves the scale is a fault."""
     specs = entry.spec.questions[key].exemplars if key else []
-    kept = []
+    stored = []
     for number, spec in enumerate(specs):
         if not scale.admits(spec.answer) and spec.answer not in {UNABLE, NOT_APPLICABLE}:
             near = did_you_mean(spec.answer, scale.categories)
             message = f"exemplar {number + 1} of question `{key}` answers `{spec.answer}`, which leaves the scale{near}"
-            context.diagnostics.add(entry.fault("questions", key, "exemplars", number, "answer", message=message))
+            context.diagnostics.add(entry.diagnostic("questions", key, "exemplars", number, "answer", message=message))
             continue
-        kept.append(Exemplar(text=spec.text, answer=spec.answer, reason=spec.reason))
-    return tuple(kept)
+        stored.append(Exemplar(text=spec.text, answer=spec.answer, reason=spec.reason))
+    return tuple(stored)
 
 
 def _add_outcome(
@@ -423,14 +423,14 @@ def _add_outcome(
         )
     if problem or isinstance(condition, str):
         message = f'the outcome of question `{question.name}` is asked when "{text}": {problem}'
-        context.diagnostics.add(entry.fault("questions", question.name, "outcome", message=message))
+        context.diagnostics.add(entry.diagnostic("questions", question.name, "outcome", message=message))
         return
     for follow_up in outcome_set(question, condition):
         if follow_up.name in entry.spec.questions:
             message = (
                 f"question `{follow_up.name}` bears the name of the outcome of `{question.name}`; call it otherwise"
             )
-            context.diagnostics.add(entry.fault("questions", follow_up.name, message=message, at_key=True))
+            context.diagnostics.add(entry.diagnostic("questions", follow_up.name, message=message, at_key=True))
         questions[follow_up.name] = follow_up
 
 
@@ -447,7 +447,7 @@ def _when(
     problem = condition if isinstance(condition, str) else _no_follow_up(condition, key, entry.spec.questions, earlier)
     if problem or isinstance(condition, str):
         message = f'question `{key}` is asked when "{text}": {problem}'
-        context.diagnostics.add(entry.fault("questions", key, "when", message=message))
+        context.diagnostics.add(entry.diagnostic("questions", key, "when", message=message))
         return None
     return condition
 

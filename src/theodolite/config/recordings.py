@@ -85,37 +85,38 @@ def recorded_to_domain(entry: Entry[RecordedSpec], context: LoadContext) -> Reco
         return Recorded()
     columns = _columns(entry, table, context)
     if not table.rows and not table.faults:
-        context.diagnostics.add(entry.fault("file", message=f"`{table.file}` has column names and no rows"))
+        context.diagnostics.add(entry.diagnostic("file", message=f"`{table.file}` has column names and no rows"))
     by_application = _split(entry, table, columns)
     applications = tuple(_application(entry, name, table, columns) for name in by_application)
-    faults: list[LocatedDiagnostic] = []
+    diagnostics: list[LocatedDiagnostic] = []
     parts = [
-        recorded_dialogues(name, rows, table, columns, faults, context.on_rows) for name, rows in by_application.items()
+        recorded_dialogues(name, rows, table, columns, diagnostics, context.on_rows)
+        for name, rows in by_application.items()
     ]
     dialogues = parts[0] if len(parts) == 1 else JoinedDialogues(parts)
-    context.diagnostics.add(*few_of(faults, table.file))
+    context.diagnostics.add(*few_of(diagnostics, table.file))
     return Recorded(applications=applications, dialogues=dialogues, table=table)
 
 
 def _columns(entry: Entry[RecordedSpec], table: InputTable, context: LoadContext) -> dict[str, str]:
     """Return meaning to column for the columns that are there."""
-    kept: dict[str, str] = {}
+    stored: dict[str, str] = {}
     for meaning in MEANINGS:
         column = getattr(entry.spec, meaning)
         if column in table.columns:
-            kept[meaning] = column
+            stored[meaning] = column
         elif column:
             near = did_you_mean(column, table.columns) or f"; columns are {', '.join(table.columns)}"
-            context.diagnostics.add(entry.fault(meaning, message=f"`{table.file}` has no column `{column}`{near}"))
-    return kept
+            context.diagnostics.add(entry.diagnostic(meaning, message=f"`{table.file}` has no column `{column}`{near}"))
+    return stored
 
 
 def _split(entry: Entry[RecordedSpec], table: InputTable, columns: Mapping[str, str]) -> dict[str, Sequence[int]]:
     if "application" not in columns:
         return {entry.name: range(len(table.rows))}
     rows: dict[str, array[int]] = defaultdict(lambda: array("L"))
-    for place, row in enumerate(table.rows):
-        rows[row[columns["application"]].strip() or entry.name].append(place)
+    for index, row in enumerate(table.rows):
+        rows[row[columns["application"]].strip() or entry.name].append(index)
     return dict(rows)
 
 
@@ -130,16 +131,16 @@ class _ReadOnDemand(Sequence["RecordedDialogue"]):
     """Dialogues of which each is read when it is asked for."""
 
     @overload
-    def __getitem__(self, place: int) -> RecordedDialogue: ...
+    def __getitem__(self, position: int) -> RecordedDialogue: ...
 
     @overload
-    def __getitem__(self, place: slice) -> Sequence[RecordedDialogue]: ...
+    def __getitem__(self, position: slice) -> Sequence[RecordedDialogue]: ...
 
-    def __getitem__(self, place: int | slice) -> RecordedDialogue | Sequence[RecordedDialogue]:
+    def __getitem__(self, position: int | slice) -> RecordedDialogue | Sequence[RecordedDialogue]:
         """Return the dialogue at a place, or those of a slice."""
-        if isinstance(place, slice):
-            return [self[each] for each in range(*place.indices(len(self)))]
-        at = range(len(self))[place]
+        if isinstance(position, slice):
+            return [self[item] for item in range(*position.indices(len(self)))]
+        at = range(len(self))[position]
         return self._dialogue(at)
 
     @abstractmethod
@@ -180,10 +181,10 @@ class RecordedDialogues(_ReadOnDemand):
 
         first = self._first[at]
         row = self._table.rows[first]
-        others = [self._table.rows[place] for place in self._more.get(at, ())]
+        others = [self._table.rows[position] for position in self._more.get(at, ())]
         rows = sorted([row, *others], key=self._turn_number)
-        turns = tuple(_turn(each, self._columns) for each in rows)
-        further = tuple(self._unspoken(each) for each in rows) if others else ()
+        turns = tuple(_turn(item, self._columns) for item in rows)
+        further = tuple(self._unspoken(item) for item in rows) if others else ()
         columns = self._unspoken(row)
         return RecordedDialogue(
             key=_key(row, first, self._columns),
@@ -209,17 +210,17 @@ class RecordedDialogues(_ReadOnDemand):
         table = self._table
         for at, others in self._more.items():
             first: tuple[str, int] | None = None
-            for place in sorted((self._first[at], *others), key=lambda each: self._turn_number(table.rows[each])):
-                text = table.rows[place].get(column, "").strip()
+            for position in sorted((self._first[at], *others), key=lambda item: self._turn_number(table.rows[item])):
+                text = table.rows[position].get(column, "").strip()
                 if text and first is None:
-                    first = text, table.lines[place]
+                    first = text, table.lines[position]
                 elif text and first and meaning(text) != meaning(first[0]):
                     message = (
                         f"has `{text}` in column `{column}`, and line {first[1]} of the same dialogue has `{first[0]}`;"
                         " expected one label for the whole dialogue. Write it in one row, or ask the question with"
                         " `level: turn` for a label of each turn"
                     )
-                    yield LocatedDiagnostic(file=table.file, line=table.lines[place], message=message)
+                    yield LocatedDiagnostic(file=table.file, line=table.lines[position], message=message)
 
     def _turn_number(self, row: Mapping[str, str]) -> int:
         return int(row[self._columns["turn"]].strip()) if "turn" in self._columns else 0
@@ -248,13 +249,13 @@ class JoinedDialogues(_ReadOnDemand):
 
     def __iter__(self) -> Iterator[RecordedDialogue]:
         """Yield them in order."""
-        return (one for part in self.parts for one in part)
+        return (item for part in self.parts for item in part)
 
 
 def joined(parts: Sequence[Sequence[RecordedDialogue]], label_columns: tuple[str, ...]) -> Sequence[RecordedDialogue]:
     """Return the dialogues of several files, which know the columns with labels of people."""
-    for one in (one for part in parts for one in by_application(part)):
-        one.label_columns = label_columns
+    for item in (item for part in parts for item in by_application(part)):
+        item.label_columns = label_columns
     return parts[0] if len(parts) == 1 else JoinedDialogues(parts)
 
 
@@ -288,24 +289,24 @@ def recorded_dialogues(
     groups: dict[tuple[str, int], list[tuple[int, int]]] = {}
     dialogues = RecordedDialogues(application, table, columns)
     singles = array("L")
-    for place in counted(places, f"Grouping rows of {table.file}", on_rows):
-        row = table.rows[place]
-        key, turn, problem = _identity(row, place, columns)
+    for position in counted(places, f"Grouping rows of {table.file}", on_rows):
+        row = table.rows[position]
+        key, turn, problem = _identity(row, position, columns)
         if problem:
-            faults.append(LocatedDiagnostic(file=table.file, line=table.lines[place], message=problem))
+            faults.append(LocatedDiagnostic(file=table.file, line=table.lines[position], message=problem))
         elif shared is not None and hash(key) not in shared:
-            singles.append(place)
+            singles.append(position)
         else:
             seen[key, turn] += 1
-            groups.setdefault((key, seen[key, turn]), []).append((place, turn))
-    together = ((rows[0][0], [place for place, _ in rows], repeat) for (_, repeat), rows in groups.items())
-    alone = ((place, (place,), 1) for place in singles)
+            groups.setdefault((key, seen[key, turn]), []).append((position, turn))
+    together = ((rows[0][0], [position for position, _ in rows], repeat) for (_, repeat), rows in groups.items())
+    alone = ((position, (position,), 1) for position in singles)
     for _, rows, repeat in merge(alone, together, key=itemgetter(0)):
         dialogues.add(rows, repeat)
     return dialogues
 
 
-def _shared_keys(places: Iterable[int], table: InputTable, columns: Mapping[str, str]) -> set[int] | None:
+def _shared_keys(positions: Iterable[int], table: InputTable, columns: Mapping[str, str]) -> set[int] | None:
     """Return the hashes of the keys that several rows have; None where no row is sure to stand alone.
 
     Where rows have no column of names each stands alone. Two keys of one hash are looked at as if they were shared.
@@ -315,19 +316,19 @@ def _shared_keys(places: Iterable[int], table: InputTable, columns: Mapping[str,
     column = columns["id"]
     met: set[int] = set()
     shared: set[int] = set()
-    for place in places:
-        key = hash(table.rows[place][column].strip())
+    for position in positions:
+        key = hash(table.rows[position][column].strip())
         (shared if key in met else met).add(key)
     return shared
 
 
-def _key(row: Mapping[str, str], place: int, columns: Mapping[str, str]) -> str:
-    return row[columns["id"]].strip() if "id" in columns else f"row-{place + 1}"
+def _key(row: Mapping[str, str], position: int, columns: Mapping[str, str]) -> str:
+    return row[columns["id"]].strip() if "id" in columns else f"row-{position + 1}"
 
 
-def _identity(row: Mapping[str, str], place: int, columns: Mapping[str, str]) -> tuple[str, int, str]:
+def _identity(row: Mapping[str, str], position: int, columns: Mapping[str, str]) -> tuple[str, int, str]:
     """Return a row's item, its turn, and what is wrong with either."""
-    key = _key(row, place, columns)
+    key = _key(row, position, columns)
     if not key:
         return "", 0, f"has nothing in column `{columns['id']}`, which identifies the item"
     if "turn" not in columns:

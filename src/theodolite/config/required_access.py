@@ -85,12 +85,12 @@ class KeyUse:
 
 def named_keys(study: Study) -> tuple[KeyUse, ...]:
     """Return which environment variables a run of the study hands to which hosts and code, each pair once."""
-    found: dict[tuple[str, str, bool], dict[str, None]] = {}
+    result: dict[tuple[str, str, bool], dict[str, None]] = {}
     for variable, receiver, needs_permission, user in (*_keys_of_models(study), *_keys_of_applications(study)):
-        found.setdefault((variable, receiver, needs_permission), {})[user] = None
+        result.setdefault((variable, receiver, needs_permission), {})[user] = None
     return tuple(
         KeyUse(variable=variable, receiver=receiver, users=tuple(users), needs_permission=needed)
-        for (variable, receiver, needed), users in found.items()
+        for (variable, receiver, needed), users in result.items()
     )
 
 
@@ -198,14 +198,14 @@ def hosts(study: Study) -> tuple[Host, ...]:
 
 def code_hosts(study: Study) -> tuple[str, ...]:
     """Return what is known of the hosts of a study's own code, which nobody has analysed: one text for each."""
-    found = []
+    result = []
     for application in study.applications:
         connection = application.connection
         if isinstance(connection, PythonCallable | AriaClass):
             allowed = connection.runtime.network
             rule = NetworkUse(application=application.name, allowed=allowed).rule
-            found.append(f"`{application.name}` ({connection.target}): {rule}, runs as its own process")
-    return (*found, *judge_code(study))
+            result.append(f"`{application.name}` ({connection.target}): {rule}, runs as its own process")
+    return (*result, *judge_code(study))
 
 
 def judge_code(study: Study) -> tuple[str, ...]:
@@ -364,8 +364,8 @@ def foreign_module(target: str, paths: StudyPaths) -> str:
     spec = PathFinder.find_spec(first, [str(paths.folder.resolve())])
     if spec is None:
         return ""
-    places = [spec.origin] if spec.origin else list(spec.submodule_search_locations or ())
-    refusals = (paths.refusal_of(Path(place), shown=f"module {first}") for place in places)
+    locations = [spec.origin] if spec.origin else list(spec.submodule_search_locations or ())
+    refusals = (paths.refusal_of(Path(location), shown=f"module {first}") for location in locations)
     return next((refusal.message for refusal in refusals if refusal is not None), "")
 
 
@@ -416,15 +416,15 @@ def code_problem(target: str, *, folder: Path, form: str) -> CodeProblem | None:
         form: `Class` where only a class will do.
     """
     module, _, name = target.rpartition(":")
-    given = BASE_MODULE if form == "Class" else ""  # to whoever comes without it
-    if module == given:
+    answers = BASE_MODULE if form == "Class" else ""  # to whoever comes without it
+    if module == answers:
         return None
     file = folder / module if module.endswith(".py") else _file_of(module, folder)
     source = _read(file) if isinstance(file, Path) else file
     if not isinstance(source, _Source):
         return source
     home = folder / Path(module).parent if module.endswith(".py") else folder
-    return _lost_import(source, home, given) or _lost_name(source, module, name, form)
+    return _lost_import(source, home, answers) or _lost_name(source, module, name, form)
 
 
 def _file_of(module: str, folder: Path) -> Path | CodeProblem | None:
@@ -434,8 +434,8 @@ def _file_of(module: str, folder: Path) -> Path | CodeProblem | None:
     for part in inner:
         if spec is None or _is_cunning(spec):
             break
-        named, places = f"{named}.{part}", list(spec.submodule_search_locations or ())
-        spec = PathFinder.find_spec(named, places) if places else None
+        named, locations = f"{named}.{part}", list(spec.submodule_search_locations or ())
+        spec = PathFinder.find_spec(named, locations) if locations else None
     if spec is None:
         beside = [path.stem for path in folder.glob("*.py")] if named == first else []
         tail = did_you_mean(named, beside) or f"; {_REMEDY}"
@@ -482,14 +482,14 @@ def _read(file: Path) -> _Source | CodeProblem:
     return _Source(file.name, tree, frozenset(held), takes_over or bool(_CUNNING & spoken))
 
 
-def _lost_import(source: _Source, folder: Path, given: str) -> CodeProblem | None:
+def _lost_import(source: _Source, folder: Path, answers: str) -> CodeProblem | None:
     """Return what to say of a module that a file imports whatever happens, and that is not there."""
     for node in source.tree.body:
-        lost = next((name for name in _imported(node) if name != given and _spec(name, folder) is None), "")
+        lost = next((name for name in _imported(node) if name != answers and _spec(name, folder) is None), "")
         if lost:
             where = f"({source.file}, line {node.lineno})"
-            words = f"`{source.file}` cannot be imported: there is no module `{lost}` here {where}; {_REMEDY}"
-            return CodeProblem(words, Severity.NOTE)
+            text = f"`{source.file}` cannot be imported: there is no module `{lost}` here {where}; {_REMEDY}"
+            return CodeProblem(text, Severity.NOTE)
     return None
 
 

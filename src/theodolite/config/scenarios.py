@@ -122,7 +122,7 @@ def note_attacks(entry: Entry[ScenarioSpec], context: LoadContext, strategies: S
     """Note what keeps the strategies of a scenario from being tried in full, or from being seen to succeed."""
     path = ("attacks",) if entry.spec.attacks else ()
     for message in _reasons(entry, strategies):
-        context.diagnostics.add(entry.fault(*path, message=message, severity=Severity.NOTE, at_key=True))
+        context.diagnostics.add(entry.diagnostic(*path, message=message, severity=Severity.NOTE, at_key=True))
 
 
 def _reasons(entry: Entry[ScenarioSpec], strategies: Sequence[StrategyInfo]) -> Iterator[str]:
@@ -187,7 +187,7 @@ def red_teaming_of(
     for name, other in levels.items():
         if name != "red_teaming" and (other.attacks or other.attacker):
             message = f"`attacks` and `attacker` belong to level `red_teaming`, not to `{name}`"
-            context.diagnostics.add(entry.fault("levels", name, message=message))
+            context.diagnostics.add(entry.diagnostic("levels", name, message=message))
     level = levels.get("red_teaming")
     if level is None:
         return RedTeaming(models=models)
@@ -208,12 +208,12 @@ def attacks_of(entry: Entry[ScenarioSpec], context: LoadContext, red_teaming: Re
             f"scenario `{entry.name}` has `attacks` but nothing that they want to hear: "
             "add `aims`, e.g. `aims: {ending: How does it end?}`"
         )
-        context.diagnostics.add(entry.fault("attacks", message=message, at_key=True))
+        context.diagnostics.add(entry.diagnostic("attacks", message=message, at_key=True))
     strategies = [info_of_approach(_offered(context)[name]) for name in names]
     needy = [strategy.name for strategy in strategies if strategy.needs_model]
     if needy and aims and not attacker:
         message = f"strategy `{needy[0]}` in scenario `{entry.name}` is played by a model: name it as `attacker`"
-        context.diagnostics.add(entry.fault(*(("attacks",) if own else ()), message=message, at_key=True))
+        context.diagnostics.add(entry.diagnostic(*(("attacks",) if own else ()), message=message, at_key=True))
     if not (names and aims):
         return Attacks()
     note_attacks(entry, context, strategies)
@@ -234,12 +234,12 @@ def _aims(spec: ScenarioSpec) -> Mapping[str, str]:
 
 def _known(entry: Entry[Spec], context: LoadContext, names: list[str], path: tuple[str, ...]) -> tuple[str, ...]:
     offered = _offered(context)
-    for place, name in enumerate(names):
+    for index, name in enumerate(names):
         if name not in offered:
             tail = did_you_mean(name, offered) or f"; known here: {', '.join(offered)}"
-            context.diagnostics.add(entry.fault(*path, place, message=f"there is no strategy `{name}`{tail}"))
-        elif name in names[:place]:
-            context.diagnostics.add(entry.fault(*path, place, message=f"strategy `{name}` is named twice"))
+            context.diagnostics.add(entry.diagnostic(*path, index, message=f"there is no strategy `{name}`{tail}"))
+        elif name in names[:index]:
+            context.diagnostics.add(entry.diagnostic(*path, index, message=f"strategy `{name}` is named twice"))
     return tuple(name for name in dict.fromkeys(names) if name in offered)
 
 
@@ -253,7 +253,7 @@ def _check_model(
     if name and name not in models:
         tail = did_you_mean(name, models) or "; name it under `models`"
         context.diagnostics.add(
-            entry.fault(*path, message=f"`attacker` names a model `{name}` that the study does not have{tail}")
+            entry.diagnostic(*path, message=f"`attacker` names a model `{name}` that the study does not have{tail}")
         )
 
 
@@ -274,7 +274,7 @@ def scenario_to_domain(
     for key in ("goal", "starter"):
         problem = syntax_problem(getattr(spec, key))
         if problem:
-            context.diagnostics.add(entry.fault(key, message=f"`{key}` of scenario `{entry.name}`: {problem}"))
+            context.diagnostics.add(entry.diagnostic(key, message=f"`{key}` of scenario `{entry.name}`: {problem}"))
     _check_risks(entry, context, risks)
     _note_slots(entry, context)
     return Scenario(
@@ -305,10 +305,12 @@ def _corpus(entry: Entry[ScenarioSpec], context: LoadContext) -> tuple[Passage, 
     passages: list[Passage] = []
     for name in as_list(entry.spec.corpus):
         text = context.text(entry, "corpus", name=name)
-        found = passages_in(name, text) if text is not None else ()
-        if text is not None and not found:
-            context.diagnostics.add(entry.fault("corpus", message=f"`{name}` holds no text that a search could find"))
-        passages += found
+        result = passages_in(name, text) if text is not None else ()
+        if text is not None and not result:
+            context.diagnostics.add(
+                entry.diagnostic("corpus", message=f"`{name}` holds no text that a search could find")
+            )
+        passages += result
     return tuple(passages)
 
 
@@ -325,9 +327,9 @@ def _packet(entry: Entry[ScenarioSpec], context: LoadContext) -> TestPacket:
 
 
 def _signs(entry: Entry[ScenarioSpec], context: LoadContext, key: str, signs: Sequence[str]) -> tuple[str, ...]:
-    for place, sign in enumerate(signs):
+    for index, sign in enumerate(signs):
         if problem := expression_problem(sign):
-            context.diagnostics.add(entry.fault("signs", key, place, message=problem))
+            context.diagnostics.add(entry.diagnostic("signs", key, index, message=problem))
     return tuple(signs)
 
 
@@ -346,7 +348,7 @@ def _scripts(entry: Entry[ScenarioSpec], context: LoadContext) -> tuple[Script, 
             script = Script(key=key, prompts=tuple(as_list(form)))
         if not script.prompts:
             message = f"script `{key}` of scenario `{entry.name}` says nothing; expected one prompt at least"
-            context.diagnostics.add(entry.fault("scripts", key, message=message))
+            context.diagnostics.add(entry.diagnostic("scripts", key, message=message))
         scripts.append(script)
     return tuple(scripts)
 
@@ -366,15 +368,15 @@ def _note_slot(
     slot = next(filter(None, map(first_slot, texts)), "")
     if slot:
         message = f"`{slot}` in {what} is said as it stands: rows of personas fill `goal` and `starter` alone"
-        context.diagnostics.add(entry.fault(*path, message=message, words=slot, severity=Severity.NOTE))
+        context.diagnostics.add(entry.diagnostic(*path, message=message, words=slot, severity=Severity.NOTE))
 
 
 def _check_risks(entry: Entry[ScenarioSpec], context: LoadContext, risks: tuple[str, ...]) -> None:
-    for place, name in enumerate(entry.spec.risks):
+    for index, name in enumerate(entry.spec.risks):
         if name not in risks:
             tail = did_you_mean(name, risks) or "; name it under `risks`"
             message = f"scenario `{entry.name}` looks for a risk `{name}` that the study does not name{tail}"
-            context.diagnostics.add(entry.fault("risks", place, message=message))
+            context.diagnostics.add(entry.diagnostic("risks", index, message=message))
 
 
 def scenario_from_domain(study: Study, scenario: Scenario) -> dict[str, Any]:

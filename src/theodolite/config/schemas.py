@@ -110,8 +110,8 @@ def describe_specs() -> None:
     for spec in specs:
         for parent in reversed(spec.__mro__):
             if issubclass(parent, Spec) and parent is not Spec:
-                for name, words in _docstrings_of(parent).items():
-                    spec.model_fields[name].description = words
+                for name, text in _docstrings_of(parent).items():
+                    spec.model_fields[name].description = text
     for spec in (*specs, *specs):  # twice, since those that hold others may come before them
         spec.model_rebuild(force=True)
 
@@ -128,11 +128,11 @@ def _docstrings_of(spec: type[Spec]) -> dict[str, str]:
     tree = ast.parse(inspect.getsource(spec))
     (body,) = (node.body for node in tree.body if isinstance(node, ast.ClassDef))
     return {
-        field.target.id: inspect.cleandoc(words)
-        for field, said in pairwise(body)
+        field.target.id: inspect.cleandoc(wording)
+        for field, text in pairwise(body)
         if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
-        if isinstance(said, ast.Expr) and isinstance(said.value, ast.Constant)
-        if isinstance(words := said.value.value, str)
+        if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant)
+        if isinstance(wording := text.value.value, str)
     }
 
 
@@ -157,12 +157,12 @@ class SchemaReading:
     @property
     def faults(self) -> tuple[LocatedDiagnostic, ...]:
         """What keeps it from being a schema."""
-        return tuple(one for one in self.placed if one.severity is Severity.FAULT)
+        return tuple(item for item in self.placed if item.severity is Severity.FAULT)
 
     @property
     def notes(self) -> tuple[LocatedDiagnostic, ...]:
         """What is badly asked, though it can be."""
-        return tuple(one for one in self.placed if one.severity is not Severity.FAULT)
+        return tuple(item for item in self.placed if item.severity is not Severity.FAULT)
 
 
 def schema_path(name: str) -> str:
@@ -191,7 +191,7 @@ def read_schema(text: str, name: str) -> SchemaReading:
     entry = context.read_spec(SCHEMA_FOLDER, name, AnnotationSchemaSpec, "schema")
     schema = _schema(entry, context) if entry else None
     placed = context.diagnostics.in_order()
-    is_whole = not any(one.severity is Severity.FAULT for one in placed)
+    is_whole = not any(item.severity is Severity.FAULT for item in placed)
     source = entry.source if entry else read_yaml(raw, schema_path(name))
     return SchemaReading(source=source, schema=schema if is_whole else None, placed=placed)
 
@@ -260,9 +260,9 @@ def question_blocks(source: YamlSource) -> tuple[QuestionLines, ...]:
     """
     return tuple(
         block
-        for path, spot in source.keys.items()
+        for path, key in source.keys.items()
         if len(path) == 4 and (path[0], path[2]) == ("categories", "questions")
-        if (block := _block(source.lines, str(path[1]), str(path[3]), spot.line)) is not None
+        if (block := _block(source.lines, str(path[1]), str(path[3]), key.line)) is not None
     )
 
 
@@ -295,15 +295,15 @@ def moved(text: str, source: YamlSource, category: str, name: str, by: int) -> s
         InputError: If it has no lines of its own, or stands at the end already.
     """
     block, beside = _find_schema(source, category, name), _of_category(source, category)
-    place = beside.index(block) + by
-    if not 0 <= place < len(beside):
+    position = beside.index(block) + by
+    if not 0 <= position < len(beside):
         message = f"question `{name}` is already {'the last' if by > 0 else 'the first'} of `{category}`"
         raise InputError(message)
-    one, two = sorted((block, beside[place]), key=lambda each: each.first)
+    entry, two = sorted((block, beside[position]), key=lambda item: item.first)
     lines = _lines(text)
-    between = lines[one.last : two.first - 1]
-    swapped = [*lines[two.first - 1 : two.last], *between, *lines[one.first - 1 : one.last]]
-    return _joined([*lines[: one.first - 1], *swapped, *lines[two.last :]])
+    between = lines[entry.last : two.first - 1]
+    swapped = [*lines[two.first - 1 : two.last], *between, *lines[entry.first - 1 : entry.last]]
+    return _joined([*lines[: entry.first - 1], *swapped, *lines[two.last :]])
 
 
 def doubled(text: str, source: YamlSource, category: str, name: str) -> str:
@@ -369,8 +369,8 @@ def advised(text: str, source: YamlSource, category: str, name: str, note: Guide
     if there is not None:
         last, indent = _list_end(lines, there.line)
         return _joined([*lines[:last], " " * indent + item, *lines[last:]])
-    place, indent = _room_in_question(source, category, name) if name else _room_in_category(source, category)
-    return _joined([*lines[:place], " " * indent + "guidance:", " " * (indent + 2) + item, *lines[place:]])
+    position, indent = _room_in_question(source, category, name) if name else _room_in_category(source, category)
+    return _joined([*lines[:position], " " * indent + "guidance:", " " * (indent + 2) + item, *lines[position:]])
 
 
 def _room_in_question(source: YamlSource, category: str, name: str) -> tuple[int, int]:
@@ -384,12 +384,12 @@ def _room_in_question(source: YamlSource, category: str, name: str) -> tuple[int
 
 def _room_in_category(source: YamlSource, category: str) -> tuple[int, int]:
     """Return the same of a category: right before its questions."""
-    spot = source.keys.get(("categories", category, "questions"))
-    line = source.lines[spot.line - 1] if spot else ""
-    if spot is None or not line.lstrip().startswith("questions"):
+    location = source.keys.get(("categories", category, "questions"))
+    line = source.lines[location.line - 1] if location else ""
+    if location is None or not line.lstrip().startswith("questions"):
         message = f"category `{category}` has no lines of its own in this text; edit it as text"
         raise InputError(message)
-    return spot.line - 1, len(line) - len(line.lstrip())
+    return location.line - 1, len(line) - len(line.lstrip())
 
 
 def _list_end(lines: Sequence[str], key: int) -> tuple[int, int]:
@@ -425,7 +425,7 @@ def _of_category(source: YamlSource, category: str) -> list[QuestionLines]:
 def _free(source: YamlSource, category: str, name: str) -> str:
     """Return a name that no question of the category has."""
     taken = {path[3] for path in source.keys if len(path) == 4 and path[:2] == ("categories", category)}
-    return next(one for one in _names(name) if one not in taken)
+    return next(item for item in _names(name) if item not in taken)
 
 
 def _names(name: str) -> Iterator[str]:

@@ -92,16 +92,16 @@ def series_to_domain(
     """
     if isinstance(form, SeriesSpec):
         if not form.name:
-            context.diagnostics.add(entry.fault("series", message="the series needs a `name`", at_key=True))
+            context.diagnostics.add(entry.diagnostic("series", message="the series needs a `name`", at_key=True))
         return form.name, Entry(name=form.name, spec=form, source=entry.source, path=("series",))
     if not form or "/" in form:
         return form, None
-    found = context.read_spec(_FOLDER, form, SeriesSpec, "series")
+    result = context.read_spec(_FOLDER, form, SeriesSpec, "series")
     known = context.own_names_in(_FOLDER, ".yaml")
-    if found is None and known and form not in known:
+    if result is None and known and form not in known:
         message = f"there is no series `{form}` in `{_FOLDER}/`{did_you_mean(form, known)}"
-        context.diagnostics.add(entry.fault("series", message=message))
-    return form, found
+        context.diagnostics.add(entry.diagnostic("series", message=message))
+    return form, result
 
 
 def preregistered(entry: Entry[SeriesSpec] | None, name: str, context: LoadContext) -> Series | None:
@@ -114,7 +114,7 @@ def preregistered(entry: Entry[SeriesSpec] | None, name: str, context: LoadConte
     named = Counter(application for applications in spec.teams.values() for application in applications)
     for application in (application for application, n in named.items() if n > 1):
         message = f"application `{application}` is named twice in the series' `teams`"
-        context.diagnostics.add(entry.fault("teams", message=message, at_key=True))
+        context.diagnostics.add(entry.diagnostic("teams", message=message, at_key=True))
     return Series(
         name=name,
         ai_type=spec.ai_type,
@@ -135,13 +135,13 @@ def note_deviations(study: Study, entry: Entry[SeriesSpec] | None, context: Load
     """Note where a study holds what its series has not published, and check the series' own risks."""
     if entry is None:
         return
-    for words in deviations_of(study):
-        message = f"{words} (series `{study.series}`)"
-        context.diagnostics.add(entry.fault(message=message, severity=Severity.NOTE, at_key=True))
+    for text in deviations_of(study):
+        message = f"{text} (series `{study.series}`)"
+        context.diagnostics.add(entry.diagnostic(message=message, severity=Severity.NOTE, at_key=True))
     own = {risk.name for risk in study.risks}
-    for place, risk in enumerate(entry.spec.risks):
+    for index, risk in enumerate(entry.spec.risks):
         if risk not in own and "/" in risk:
-            _check(entry, ("risks", place), risk, context)
+            _check(entry, ("risks", index), risk, context)
 
 
 def check_taxonomies(risks: Iterable[Entry[RiskSpec]], context: LoadContext) -> None:
@@ -158,22 +158,22 @@ def _check(
     known = context.names_in(_SHELF, ".yaml")
     if name not in known:
         message = f"taxonomy `{name}` is not known; write it into `{_SHELF}/{name}.yaml`{did_you_mean(name, known)}"
-        context.diagnostics.add(entry.fault(*path, message=message, severity=Severity.NOTE))
+        context.diagnostics.add(entry.diagnostic(*path, message=message, severity=Severity.NOTE))
         return
     risks = _risks_of(name, context)
     if risks is not None and risk not in risks:
         tail = did_you_mean(risk, risks) or f"; it has {', '.join(risks)}"
         message = f"taxonomy `{name}` has no risk `{risk}`{tail}"
-        context.diagnostics.add(entry.fault(*path, message=message))
+        context.diagnostics.add(entry.diagnostic(*path, message=message))
 
 
 def _risks_of(taxonomy: str, context: LoadContext) -> Mapping[str, str] | None:
     """Return the risks of a taxonomy, read once; None where it could not be."""
     if taxonomy not in context.taxonomies:
-        found = context.read_spec(_SHELF, taxonomy, TaxonomySpec, "taxonomy")
-        context.taxonomies[taxonomy] = found.spec.risks if found else None
+        result = context.read_spec(_SHELF, taxonomy, TaxonomySpec, "taxonomy")
+        context.taxonomies[taxonomy] = result.spec.risks if result else None
         # A shipped one decides nothing of the study, so it is no news where it was found.
-        context.found[:] = [one for one in context.found if (one.noun, one.where) != ("taxonomy", SHIPPED)]
+        context.found[:] = [item for item in context.found if (item.noun, item.where) != ("taxonomy", SHIPPED)]
     return context.taxonomies[taxonomy]
 
 
@@ -232,9 +232,11 @@ def series_studies(path: Path) -> SeriesStudies:
     context = LoadContext(folder=folder)
     entry = context.read_spec(FOLDER, name, SeriesSpec, "series")
     series = preregistered(entry, name, context)
-    faults = tuple(fault for fault in context.diagnostics.in_order() if fault.severity is Severity.FAULT)
-    if faults or entry is None:
-        raise InvalidStudyError(faults, ending="No report was written.")
+    diagnostics = tuple(
+        diagnostic for diagnostic in context.diagnostics.in_order() if diagnostic.severity is Severity.FAULT
+    )
+    if diagnostics or entry is None:
+        raise InvalidStudyError(diagnostics, ending="No report was written.")
     named = [_named(study, folder, name) for study in entry.spec.studies]
     files = tuple(named or _found(folder, name))
     if not files:
@@ -330,34 +332,34 @@ class _Signs:
     ) -> None:
         self._rules = rules
         self._asked = {
-            f"{each.name}.{question.name}": question
-            for each in questionnaires
-            for question in each.instrument.questions
+            f"{questionnaire.name}.{question.name}": question
+            for questionnaire in questionnaires
+            for question in questionnaire.instrument.questions
         }
         self._desk = context
 
     def given_to(self, risk: Risk, entry: Entry[RiskSpec]) -> Risk:
-        found = [sign for place, text in enumerate(entry.spec.shown_by) for sign in self._meant(entry, place, text)]
+        result = [sign for index, text in enumerate(entry.spec.shown_by) for sign in self._meant(entry, index, text)]
         risk = replace(
             risk,
-            rules=tuple(sign for sign in found if isinstance(sign, str) and sign),
-            answers=tuple(sign for sign in found if isinstance(sign, Condition)),
+            rules=tuple(sign for sign in result if isinstance(sign, str) and sign),
+            answers=tuple(sign for sign in result if isinstance(sign, Condition)),
         )
-        if found and all(found):
+        if result and all(result):
             self._check_mode(risk, entry)
         return risk
 
-    def _meant(self, entry: Entry[RiskSpec], place: int, text: str) -> Sequence[str | Condition]:
+    def _meant(self, entry: Entry[RiskSpec], position: int, text: str) -> Sequence[str | Condition]:
         """Return the signs that a text means: one, or all defect rules that are about one side of a guardrail."""
         if text not in set(Violation):
-            return [self._sign(entry, place, text)]
+            return [self._sign(entry, position, text)]
         rules = [name for name, rule in self._rules.items() if rule.violation.value == text]
         if not rules and not entry.pack:  # a pack does not know by which guidelines it will be labelled
             message = f"risk `{entry.name}` is shown by `{text}`, and no defect rule of the study has that `violation`"
-            self._desk.diagnostics.add(entry.fault("shown_by", place, message=message))
+            self._desk.diagnostics.add(entry.diagnostic("shown_by", position, message=message))
         return rules
 
-    def _sign(self, entry: Entry[RiskSpec], place: int, text: str) -> str | Condition:
+    def _sign(self, entry: Entry[RiskSpec], position: int, text: str) -> str | Condition:
         """Return a rule's name or a condition; an empty text and a fault where it is neither."""
         condition = parse_condition(text)
         if not isinstance(condition, Condition):
@@ -371,21 +373,21 @@ class _Signs:
             problem = condition_problem(condition, self._asked[condition.question].scale)
         if problem:
             message = f'risk `{entry.name}` is shown by "{text}": {problem}'
-            self._desk.diagnostics.add(entry.fault("shown_by", place, message=message))
+            self._desk.diagnostics.add(entry.diagnostic("shown_by", position, message=message))
             return ""
         return condition if isinstance(condition, Condition) else text
 
     def _check_mode(self, risk: Risk, entry: Entry[RiskSpec]) -> None:
         """Refuse a risk that nothing of the kind that is to identify it can show."""
-        wanted = {
+        requested = {
             Identification.DIALOGUE: (risk.rules, "a defect rule"),
             Identification.QUESTIONNAIRE: (risk.answers, "an answer of testers"),
             Identification.BOTH: (risk.rules and risk.answers, "a defect rule and an answer of testers"),
         }
-        signs, words = wanted[risk.identified_by]
+        signs, text = requested[risk.identified_by]
         if not signs:
-            message = f"risk `{entry.name}` is identified by {risk.identified_by.value} and needs {words} in `shown_by`"
-            self._desk.diagnostics.add(entry.fault("shown_by", message=message))
+            message = f"risk `{entry.name}` is identified by {risk.identified_by.value} and needs {text} in `shown_by`"
+            self._desk.diagnostics.add(entry.diagnostic("shown_by", message=message))
 
 
 def topics_to_domain(
@@ -408,7 +410,7 @@ def topics_to_domain(
     for name, entry in entries.items():
         if name not in touched and not entry.pack:
             message = f"no scenario touches the topic `{name}`; name it under `topics` of those that do"
-            context.diagnostics.add(entry.fault(message=message, severity=Severity.NOTE, at_key=True))
+            context.diagnostics.add(entry.diagnostic(message=message, severity=Severity.NOTE, at_key=True))
     if not touched:
         return ()
     from theodolite.domain.study_parts import SensitiveTopic
@@ -426,11 +428,11 @@ def _touched(
     """Return the topics that scenarios name, with the names of these scenarios."""
     touched = defaultdict[str, list[str]](list)
     for scenario, entry in scenarios:
-        for place, name in enumerate(entry.spec.topics):
+        for index, name in enumerate(entry.spec.topics):
             if name not in known:
                 tail = did_you_mean(name, known) or "; say under `topics` what it is about"
                 message = f"scenario `{scenario.name}` touches a topic `{name}` that the study does not name{tail}"
-                context.diagnostics.add(entry.fault("topics", place, message=message))
+                context.diagnostics.add(entry.diagnostic("topics", index, message=message))
             elif scenario.name not in touched[name]:
                 touched[name].append(scenario.name)
     return dict(touched)

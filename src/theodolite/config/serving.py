@@ -141,7 +141,7 @@ class SignIn:
     def origins(self) -> tuple[str, ...]:
         """The origins of all its pages, e.g. `https://id.example.org`, each once."""
         parts = (urlsplit(address) for address in (self.server, *self.pages))
-        return tuple(dict.fromkeys(f"{one.scheme}://{one.netloc}" for one in parts))
+        return tuple(dict.fromkeys(f"{part.scheme}://{part.netloc}" for part in parts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,9 +257,9 @@ def _allowed_bytes(folder: Path | None, reading: _SettingsReading, confirm: Conf
     if folder is None or not (folder / SERVING).exists():
         return b""
     file = folder / SERVING
-    found = StudyPaths(folder=folder).find(SERVING)
-    if not isinstance(found, Path):
-        message = f"`{file}` must be a file" if found is None else found.message
+    result = StudyPaths(folder=folder).find(SERVING)
+    if not isinstance(result, Path):
+        message = f"`{file}` must be a file" if result is None else result.message
         raise InputError(message)
     raw = reading.bytes_of(file)
     sha256 = hashlib.sha256(raw).hexdigest()

@@ -107,21 +107,21 @@ def application_study(study: str, answers: Mapping[str, str]) -> str:
     Raises:
         InputError: If the application's place or the guideline cannot be understood.
     """
-    place = answers.get("app", "").strip()
+    target = answers.get("app", "").strip()
     models, connection = [f"  large: {_LARGE}"], ""
-    if place.startswith(("http://", "https://")):
-        _refuse(url_problem(place))
-        if place.rstrip("/").endswith("/v1"):
+    if target.startswith(("http://", "https://")):
+        _refuse(url_problem(target))
+        if target.rstrip("/").endswith("/v1"):
             name = answers.get("app_model", "") or "default"
-            models.insert(0, f"  app:   {{url: {place}, name: {_scalar(name)}}}")
+            models.insert(0, f"  app:   {{url: {target}, name: {_scalar(name)}}}")
             connection = "{kind: model, model: app}"
         else:
-            connection = f'{{kind: http, url: {_scalar(place)}, body: {{prompt: "{{{{ prompt }}}}"}}, reply: $.text}}'
-    elif re.fullmatch(r"[\w./-]+\.py:\w+|[A-Za-z_][\w.]*:\w+", place):
-        is_class = place.rpartition(":")[2][:1].isupper()
-        connection = f'{{kind: {"aria, class" if is_class else "python, call"}: "{place}"}}'
+            connection = f'{{kind: http, url: {_scalar(target)}, body: {{prompt: "{{{{ prompt }}}}"}}, reply: $.text}}'
+    elif re.fullmatch(r"[\w./-]+\.py:\w+|[A-Za-z_][\w.]*:\w+", target):
+        is_class = target.rpartition(":")[2][:1].isupper()
+        connection = f'{{kind: {"aria, class" if is_class else "python, call"}: "{target}"}}'
     else:
-        message = f"`{place}` is no place of an application; expected a URL, `module:function` or `module:Class`"
+        message = f"`{target}` is no place of an application; expected a URL, `module:function` or `module:Class`"
         raise InputError(message)
     return _filled(
         "application",
@@ -340,8 +340,8 @@ def _line_start(text: str, index: int) -> int:
 
 def _line_end(text: str, index: int) -> int:
     """Return where the next line begins."""
-    found = text.find("\n", index)
-    return found + 1 if found >= 0 else len(text)
+    result = text.find("\n", index)
+    return result + 1 if result >= 0 else len(text)
 
 
 def _unfolded(pair: Pair) -> str:
@@ -478,12 +478,12 @@ def _take_out(section: Pair, names: Iterable[str], pieces: _Pieces) -> None:
         if not whole:
             lines = pair.lines()
             margin = " " * pair.key.start_mark.column
-            words = f"{margin}# {pair.name}: {_path(section, pair)}\n"
-            pieces.cuts.append(Cut(start=lines.start, end=lines.end, replacement=words))
+            text = f"{margin}# {pair.name}: {_path(section, pair)}\n"
+            pieces.cuts.append(Cut(start=lines.start, end=lines.end, replacement=text))
     if whole and entries:
-        words = f"# {section.name}: {', '.join(_path(section, pair) for pair in entries)}\n"
+        text = f"# {section.name}: {', '.join(_path(section, pair) for pair in entries)}\n"
         start, end = section.key.start_mark.index, section.lines().end
-        pieces.cuts.append(Cut(start=start, end=end, replacement=words))
+        pieces.cuts.append(Cut(start=start, end=end, replacement=text))
 
 
 def _path(section: Pair, pair: Pair) -> str:

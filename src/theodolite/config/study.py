@@ -216,7 +216,7 @@ def _read_pack(entry: Entry[StudySpec], context: LoadContext, name: str) -> Pack
     resource = context.resolver.resource(f"packs/{name}/pack.yaml") if name in known else None
     if resource is None:
         tail = did_you_mean(name, known) or f"; known here: {', '.join(known)}"
-        context.diagnostics.add(entry.fault("pack", message=f"there is no scenario pack `{name}`{tail}"))
+        context.diagnostics.add(entry.diagnostic("pack", message=f"there is no scenario pack `{name}`{tail}"))
         return Pack()
     source = read_yaml(resource.raw, f"{name}/pack.yaml")
     spec = validated(source, PackSpec, owner=f"pack `{name}`")
@@ -257,17 +257,20 @@ def gates_to_domain(entry: Entry[StudySpec], study: Study, context: LoadContext)
         return ()
     from theodolite.domain.gate import Gate  # a study without gates does not load their rules
 
-    known = [*(one.name for one in study.annotators), *(one.name for one in study.guidelines if one.defect_rules)]
+    known = [
+        *(annotator.name for annotator in study.annotators),
+        *(annotator.name for annotator in study.guidelines if annotator.defect_rules),
+    ]
     gates = []
     for name, text in entry.spec.gates.items():
         if name not in known:
             near = did_you_mean(name, known) or f"; known here: {', '.join(dict.fromkeys(known))}"
             message = f"gate `{name}` names no judge, annotator or guideline with a defect rule{near}"
-            context.diagnostics.add(entry.fault("gates", name, message=message, at_key=True))
+            context.diagnostics.add(entry.diagnostic("gates", name, message=message, at_key=True))
         try:
             gates.append(Gate.parse(name, text))
         except InputError as error:
-            context.diagnostics.add(entry.fault("gates", name, message=str(error)))
+            context.diagnostics.add(entry.diagnostic("gates", name, message=str(error)))
     return tuple(gates)
 
 

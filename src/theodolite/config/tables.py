@@ -183,17 +183,17 @@ def _read_csv(stored: bytes, file: str, encoding: str, on_rows: OnRows | None) -
     csv.field_size_limit(LONGEST_FIELD)
     source = CountedLines(lines_of(stored))
     reader = _numbered(csv.reader(source, delimiter=delimiter, strict=True), source)
-    faults: list[LocatedDiagnostic] = []
+    diagnostics: list[LocatedDiagnostic] = []
     spans, lines = array("Q"), array("L")
     columns: tuple[str, ...] = ()
     for line, begin, cells, problem in counted(reader, f"Reading {file}", on_rows):
         if problem:
-            faults.append(LocatedDiagnostic(file=file, line=line, message=problem))
+            diagnostics.append(LocatedDiagnostic(file=file, line=line, message=problem))
         elif not columns:
             columns = tuple(cell.strip() for cell in cells)
-            faults += _header_faults(columns, file, line)
+            diagnostics += _header_faults(columns, file, line)
         elif len(cells) != len(columns):
-            faults.append(_ragged(cells, columns, file, line))
+            diagnostics.append(_ragged(cells, columns, file, line))
         else:
             spans.extend((begin, source.n_bytes))
             lines.append(line)
@@ -205,7 +205,7 @@ def _read_csv(stored: bytes, file: str, encoding: str, on_rows: OnRows | None) -
         lines=lines if isinstance(rows, StoredRows) else tuple(lines),
         encoding=encoding,
         delimiter=_DELIMITERS[delimiter],
-        faults=tuple(faults),
+        faults=tuple(diagnostics),
     )
 
 
@@ -262,20 +262,20 @@ def _evenness(lines: Iterable[str], mark: str) -> tuple[bool, float, int]:
 
 def _header_faults(columns: tuple[str, ...], file: str, line: int) -> list[LocatedDiagnostic]:
     twice = [name for name, n in Counter(columns).items() if n > 1 and name]
-    faults = [f"column `{name}` stands twice in the header; give each its own name" for name in twice]
+    diagnostics = [f"column `{name}` stands twice in the header; give each its own name" for name in twice]
     if "" in columns:
-        faults.append(f"column {columns.index('') + 1} has no name in the header")
-    return [LocatedDiagnostic(file=file, line=line, message=message) for message in faults]
+        diagnostics.append(f"column {columns.index('') + 1} has no name in the header")
+    return [LocatedDiagnostic(file=file, line=line, message=message) for message in diagnostics]
 
 
 def _ragged(cells: list[str], columns: tuple[str, ...], file: str, line: int) -> LocatedDiagnostic:
-    words = f"has {len(cells)} field{'' if len(cells) == 1 else 's'} where the header names {len(columns)}"
+    text = f"has {len(cells)} field{'' if len(cells) == 1 else 's'} where the header names {len(columns)}"
     hint = "put a field that holds the delimiter in quotes" if len(cells) > len(columns) else "fill it in"
-    return LocatedDiagnostic(file=file, line=line, message=f"{words}; {hint}")
+    return LocatedDiagnostic(file=file, line=line, message=f"{text}; {hint}")
 
 
 def _read_json_lines(stored: bytes, file: str, encoding: str, on_rows: OnRows | None) -> InputTable:
-    faults: list[LocatedDiagnostic] = []
+    diagnostics: list[LocatedDiagnostic] = []
     spans, lines = array("Q"), array("L")
     columns: dict[str, None] = {}
     end = 0
@@ -288,7 +288,7 @@ def _read_json_lines(stored: bytes, file: str, encoding: str, on_rows: OnRows | 
         except (ValueError, RecursionError):
             entry = None
         if not isinstance(entry, dict):
-            faults.append(
+            diagnostics.append(
                 LocatedDiagnostic(file=file, line=number, message="is no JSON object; expected one in each line")
             )
             continue
@@ -304,7 +304,7 @@ def _read_json_lines(stored: bytes, file: str, encoding: str, on_rows: OnRows | 
         lines=lines if isinstance(rows, StoredRows) else tuple(lines),
         encoding=encoding,
         delimiter="JSON lines",
-        faults=tuple(faults),
+        faults=tuple(diagnostics),
     )
 
 
@@ -387,16 +387,16 @@ class StoredRows(Sequence[Mapping[str, str]]):
         return len(self._spans) // 2
 
     @overload
-    def __getitem__(self, place: int) -> Mapping[str, str]: ...
+    def __getitem__(self, position: int) -> Mapping[str, str]: ...
 
     @overload
-    def __getitem__(self, place: slice) -> Sequence[Mapping[str, str]]: ...
+    def __getitem__(self, position: slice) -> Sequence[Mapping[str, str]]: ...
 
-    def __getitem__(self, place: int | slice) -> Mapping[str, str] | Sequence[Mapping[str, str]]:
+    def __getitem__(self, position: int | slice) -> Mapping[str, str] | Sequence[Mapping[str, str]]:
         """Return the row at a place, or those of a slice."""
-        if isinstance(place, slice):
-            return [self[each] for each in range(*place.indices(len(self)))]
-        at = range(len(self))[place] * 2
+        if isinstance(position, slice):
+            return [self[item] for item in range(*position.indices(len(self)))]
+        at = range(len(self))[position] * 2
         return self._reading.row(str(self._stored[self._spans[at] : self._spans[at + 1]], "utf-8"))
 
 
@@ -557,8 +557,8 @@ def guess_lines(table: InputTable, guess: Guess) -> tuple[str, ...]:
         unfit = [value for value in _values(table, column) if value not in guess.labels]
         if unfit:
             shown = unfit[0] if len(unfit[0]) <= 32 else unfit[0][:29] + "..."
-            words = f"{len(unfit)} values of {column} fit" if len(unfit) > 1 else f"1 value of {column} fits"
-            lines.append(f'             ({words} no label, e.g. "{shown}")')
+            text = f"{len(unfit)} values of {column} fit" if len(unfit) > 1 else f"1 value of {column} fits"
+            lines.append(f'             ({text} no label, e.g. "{shown}")')
     return tuple(lines)
 
 

@@ -60,11 +60,11 @@ class Remarks:
     @property
     def fields(self) -> tuple[str, ...]:
         """What may tell who speaks, in order of appearance."""
-        return tuple(dict.fromkeys(name for one in self.remarks for name in one.told))
+        return tuple(dict.fromkeys(name for remark in self.remarks for name in remark.told))
 
     def values(self, name: str) -> Counter[str]:
         """Return how often a field has each value; remarks without one are not counted."""
-        return Counter(value for one in self.remarks if (value := one.told.get(name, "")))
+        return Counter(value for remark in self.remarks if (value := remark.told.get(name, "")))
 
 
 def scalars(entry: Mapping[str, object], prefix: str = "") -> dict[str, str]:
@@ -134,10 +134,10 @@ def threads_of(file: str, remarks: Sequence[Utterance], ways: Ways) -> Threads:
         remarks: What was said, in order of the file; keys differ.
         ways: How conversations that branch are cut.
     """
-    known = {one.key: one for one in remarks}
-    if faults := _contradictions(file, remarks, known):
-        return Threads(faults=tuple(faults))
-    n_orphans = sum(bool(one.answers) and one.answers not in known for one in remarks)
+    known = {remark.key: remark for remark in remarks}
+    if diagnostics := _contradictions(file, remarks, known):
+        return Threads(faults=tuple(diagnostics))
+    n_orphans = sum(bool(remark.answers) and remark.answers not in known for remark in remarks)
     if ways is Ways.TIME:
         return Threads(ways=tuple(_in_time(remarks)), n_orphans=n_orphans)
     ends = _ends(remarks, known, ways)
@@ -148,64 +148,65 @@ def threads_of(file: str, remarks: Sequence[Utterance], ways: Ways) -> Threads:
         )
         return Threads(faults=(LocatedDiagnostic(file=file, message=message),))
     n_ends = _n_ends(ends)
-    found = [
+    result = [
         ThreadWay(
             key=end.conversation if n_ends[end.conversation] == 1 else f"{end.conversation}/{end.key}",
             remarks=_way_to(end, known),
         )
         for end, _ in ends
     ]
-    told = {one.key for way in found for one in way.remarks}
-    return Threads(ways=tuple(found), n_left=len(remarks) - len(told), n_orphans=n_orphans)
+    details = {remark.key for way in result for remark in way.remarks}
+    return Threads(ways=tuple(result), n_left=len(remarks) - len(details), n_orphans=n_orphans)
 
 
 def _contradictions(file: str, remarks: Sequence[Utterance], known: dict[str, Utterance]) -> list[LocatedDiagnostic]:
     """Return what cannot be: two remarks under one key, answers across conversations, answers in a circle."""
-    said = []
-    for one in remarks:
-        meant = known.get(one.answers)
-        if known[one.key] is not one:
-            said.append((known[one.key].line, f"has the id `{one.key}`, as line {one.line} has; each id stands once"))
-        if meant is not None and meant.conversation != one.conversation:
-            message = (
-                f"`{one.key}` of conversation `{one.conversation}` answers `{one.answers}` of `{meant.conversation}`"
+    texts = []
+    for remark in remarks:
+        meant = known.get(remark.answers)
+        if known[remark.key] is not remark:
+            texts.append(
+                (known[remark.key].line, f"has the id `{remark.key}`, as line {remark.line} has; each id stands once")
             )
-            said.append((one.line, message))
-    said += [(one.line, f"`{one.key}` answers itself, by way of others") for one in _circling(remarks, known)]
-    return [LocatedDiagnostic(file=file, line=line, message=message) for line, message in sorted(said)]
+        if meant is not None and meant.conversation != remark.conversation:
+            begin = f"`{remark.key}` of conversation `{remark.conversation}`"
+            message = f"{begin} answers `{remark.answers}` of `{meant.conversation}`"
+            texts.append((remark.line, message))
+    texts += [(remark.line, f"`{remark.key}` answers itself, by way of others") for remark in _circling(remarks, known)]
+    return [LocatedDiagnostic(file=file, line=line, message=message) for line, message in sorted(texts)]
 
 
 def _circling(remarks: Sequence[Utterance], known: dict[str, Utterance]) -> list[Utterance]:
     """Return a remark of each circle."""
     settled: set[str] = set()
-    found = []
-    for one in remarks:
+    result = []
+    for remark in remarks:
         walked: dict[str, None] = {}
-        here: Utterance | None = one
-        while here is not None and here.key not in settled and here.key not in walked:
-            walked[here.key] = None
-            here = known.get(here.answers)
-        if here is not None and here.key in walked:
-            found.append(here)
+        current: Utterance | None = remark
+        while current is not None and current.key not in settled and current.key not in walked:
+            walked[current.key] = None
+            current = known.get(current.answers)
+        if current is not None and current.key in walked:
+            result.append(current)
         settled.update(walked)
-    return found
+    return result
 
 
 def _in_time(remarks: Sequence[Utterance]) -> list[ThreadWay]:
     together: dict[str, list[Utterance]] = defaultdict(list)
-    for one in remarks:
-        together[one.conversation].append(one)
+    for remark in remarks:
+        together[remark.conversation].append(remark)
     return [
-        ThreadWay(key=name, remarks=tuple(sorted(said, key=lambda one: (one.at, one.line))))
-        for name, said in together.items()
+        ThreadWay(key=name, remarks=tuple(sorted(text, key=lambda remark: (remark.at, remark.line))))
+        for name, text in together.items()
     ]
 
 
 def _ends(remarks: Sequence[Utterance], known: dict[str, Utterance], ways: Ways) -> list[tuple[Utterance, int]]:
     """Return the last remark of each way with the remarks that lead to it, itself included; count."""
     depths = _depths(remarks, known)
-    answered = {one.answers for one in remarks}
-    ends = [(one, depths[one.key]) for one in remarks if one.key not in answered]
+    answered = {remark.answers for remark in remarks}
+    ends = [(remark, depths[remark.key]) for remark in remarks if remark.key not in answered]
     if ways is Ways.EVERY:
         return ends
     longest: dict[str, tuple[Utterance, int]] = {}
@@ -217,15 +218,15 @@ def _ends(remarks: Sequence[Utterance], known: dict[str, Utterance], ways: Ways)
 
 def _depths(remarks: Sequence[Utterance], known: dict[str, Utterance]) -> dict[str, int]:
     depths: dict[str, int] = {}
-    for one in remarks:
+    for remark in remarks:
         open_ones: list[Utterance] = []
-        here: Utterance | None = one
-        while here is not None and here.key not in depths:
-            open_ones.append(here)
-            here = known.get(here.answers)
-        depth = depths[here.key] if here is not None else 0
-        for step, each in enumerate(reversed(open_ones), 1):
-            depths[each.key] = depth + step
+        current: Utterance | None = remark
+        while current is not None and current.key not in depths:
+            open_ones.append(current)
+            current = known.get(current.answers)
+        depth = depths[current.key] if current is not None else 0
+        for step, open_one in enumerate(reversed(open_ones), 1):
+            depths[open_one.key] = depth + step
     return depths
 
 
@@ -310,15 +311,15 @@ def with_guess(voices: Voices, remarks: Remarks) -> Voices:
         return voices
     fields = sorted(remarks.fields, key=lambda name: name.rpartition(".")[2].casefold() not in _TELLING)
     for name in fields:
-        found = dict.fromkeys(value for value in remarks.values(name) if _plain(value) in _APPLICATION)
-        if found:
-            return replace(voices, told_by=name, application=tuple(found))
+        result = dict.fromkeys(value for value in remarks.values(name) if _plain(value) in _APPLICATION)
+        if result:
+            return replace(voices, told_by=name, application=tuple(result))
     return replace(voices, told_by=fields[0] if fields else "")
 
 
 def silent_among(voices: Voices, remarks: Remarks) -> tuple[str, ...]:
     """Return the values of remarks that are neither side's, as the file writes them."""
-    return tuple(dict.fromkeys(one.told[voices.told_by] for one in remarks.remarks if voices.is_neither(one)))
+    return tuple(dict.fromkeys(remark.told[voices.told_by] for remark in remarks.remarks if voices.is_neither(remark)))
 
 
 def turns_of(remarks: Remarks, voices: Voices) -> Told:
@@ -333,11 +334,11 @@ def turns_of(remarks: Remarks, voices: Voices) -> Told:
     """
     bare = InputTable(file=remarks.file, columns=TURN_COLUMNS, sha256=remarks.sha256)
     threads = threads_of(remarks.file, remarks.remarks, voices.ways)
-    if faults := (*remarks.faults, *threads.faults, *_unheard(remarks, voices)):
-        return Told(table=replace(bare, faults=faults), notes=remarks.notes)
-    spoken = [(way, [one for one in way.remarks if not voices.is_neither(one)]) for way in threads.ways]
-    heard = [(way, kept) for way, kept in spoken if any(map(voices.is_reply, kept))]
-    placed = [placed for way, kept in heard for placed in _rows(way, kept, voices, remarks)]
+    if diagnostics := (*remarks.faults, *threads.faults, *_unheard(remarks, voices)):
+        return Told(table=replace(bare, faults=diagnostics), notes=remarks.notes)
+    spoken = [(way, [remark for remark in way.remarks if not voices.is_neither(remark)]) for way in threads.ways]
+    heard = [(way, stored) for way, stored in spoken if any(map(voices.is_reply, stored))]
+    placed = [placed for way, stored in heard for placed in _rows(way, stored, voices, remarks)]
     columns = tuple(dict.fromkeys((*TURN_COLUMNS, *(name for row, _ in placed for name in row))))
     table = replace(
         bare,
@@ -345,7 +346,7 @@ def turns_of(remarks: Remarks, voices: Voices) -> Told:
         rows=tuple({name: row.get(name, "") for name in columns} for row, _ in placed),
         lines=tuple(line for _, line in placed),
     )
-    n_joined = sum(len(kept) for _, kept in heard) - sum(bool(row[side]) for row, _ in placed for side in _SIDES)
+    n_joined = sum(len(stored) for _, stored in heard) - sum(bool(row[side]) for row, _ in placed for side in _SIDES)
     notes = _notes(remarks, voices, threads, n_unheard=len(spoken) - len(heard), n_joined=n_joined)
     return Told(table=table, notes=(*remarks.notes, *notes))
 
@@ -365,9 +366,9 @@ def _unheard(remarks: Remarks, voices: Voices) -> list[LocatedDiagnostic]:
     elif not voices.application:
         message = f"does not tell who speaks for the application; `{voices.told_by}` is one of {_listed(list(values))}"
     elif not any(map(voices.is_reply, remarks.remarks)):
-        said = voices.application[0]
-        near = did_you_mean(said, list(values)) or f"; it is one of {_listed(list(values))}"
-        message = f"has no remark whose `{voices.told_by}` is `{said}`{near}"
+        text = voices.application[0]
+        near = did_you_mean(text, list(values)) or f"; it is one of {_listed(list(values))}"
+        message = f"has no remark whose `{voices.told_by}` is `{text}`{near}"
     return [LocatedDiagnostic(file=remarks.file, message=message)] if message else []
 
 
@@ -377,26 +378,26 @@ def _listed(values: Sequence[str]) -> str:
 
 
 def _rows(
-    way: ThreadWay, kept: Sequence[Utterance], voices: Voices, remarks: Remarks
+    way: ThreadWay, stored: Sequence[Utterance], voices: Voices, remarks: Remarks
 ) -> list[tuple[dict[str, str], int]]:
     """Return the turns of a way, each with the line of its first remark."""
     turns: list[tuple[list[Utterance], list[Utterance]]] = []
-    for one in kept:
-        reply = voices.is_reply(one)
+    for item in stored:
+        reply = voices.is_reply(item)
         if not turns or (not reply and turns[-1][1]):
             turns.append(([], []))
-        turns[-1][reply].append(one)
-    tester = next((one for one in kept if not voices.is_reply(one)), None)
+        turns[-1][reply].append(item)
+    tester = next((item for item in stored if not voices.is_reply(item)), None)
     conversation = way.remarks[0].conversation
     about = {f"conversation.{name}": value for name, value in remarks.about.get(conversation, {}).items()}
-    told = {name: value for name, value in tester.told.items() if name.startswith("speaker.")} if tester else {}
+    details = {name: value for name, value in tester.told.items() if name.startswith("speaker.")} if tester else {}
     shared = {
         "id": way.key,
         "tester": tester.speaker if tester and _plain(tester.speaker) not in _NOBODY else "",
-        "replier": next(one.speaker for one in kept if voices.is_reply(one)),
+        "replier": next(item.speaker for item in stored if voices.is_reply(item)),
         "conversation": conversation,
         **about,
-        **told,
+        **details,
     }
     return [
         (
@@ -408,14 +409,14 @@ def _rows(
 
 
 def _joined(remarks: Sequence[Utterance]) -> str:
-    return "\n\n".join(one.text for one in remarks if one.text)
+    return "\n\n".join(remark.text for remark in remarks if remark.text)
 
 
 def _notes(remarks: Remarks, voices: Voices, threads: Threads, *, n_unheard: int, n_joined: int) -> list[str]:
     """Return what became of remarks that are no plain side of a turn."""
     silent, n_silent = silent_among(voices, remarks), sum(map(voices.is_neither, remarks.remarks))
-    n_nameless = sum(not one.told.get(voices.told_by) for one in remarks.remarks)
-    said = (
+    n_nameless = sum(not remark.told.get(voices.told_by) for remark in remarks.remarks)
+    text = (
         (n_silent, f"Remarks of {', '.join(silent)}, which stay out"),
         (n_nameless, f"Remarks that say nothing of `{voices.told_by}` and are taken as testers'"),
         (n_unheard, "Dialogues without a word of the application, which stay out"),
@@ -426,4 +427,4 @@ def _notes(remarks: Remarks, voices: Voices, threads: Threads, *, n_unheard: int
         ),
         (threads.n_left, "Remarks on shorter ways, which stay out"),
     )
-    return [f"{words}: {n:,}." for n, words in said if n]
+    return [f"{wording}: {n:,}." for n, wording in text if n]

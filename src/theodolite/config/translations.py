@@ -129,10 +129,10 @@ def translations_of(study: Study, names: Sequence[str], context: LoadContext) ->
     parts = texts_of(study)
     known = {key: text for texts in parts.values() for key, text in texts.items()}
     read = (_read(name, study, known, context) for name in names)
-    found = tuple(translation for translation in read if translation is not None)
-    for translation in found:
+    result = tuple(translation for translation in read if translation is not None)
+    for translation in result:
         _note_missing(study, parts, translation, context)
-    return found
+    return result
 
 
 def _read(name: str, study: Study, known: Mapping[Key, str], context: LoadContext) -> Translation | None:
@@ -152,8 +152,8 @@ def _read(name: str, study: Study, known: Mapping[Key, str], context: LoadContex
     shared = _shared_words(name, context)
     phrases = {**_phrases(shared), **entry.spec.phrases}
     of_packs = {key: text for spec in shared for _, key, text in _leaves(spec)}
-    words = {**{key: phrases[text] for key, text in known.items() if text in phrases}, **of_packs, **own}
-    return Translation(language=name, words={written(key): words[key] for key in known if key in words})
+    texts = {**{key: phrases[text] for key, text in known.items() if text in phrases}, **of_packs, **own}
+    return Translation(language=name, words={written(key): texts[key] for key in known if key in texts})
 
 
 def _own_words(
@@ -168,13 +168,13 @@ def _own_words(
         else:
             context.diagnostics.add(_unknown(entry, path, key, known))
     for key, name in ((CONSENT, entry.spec.consent), (WARNING, entry.spec.warning)):
-        words = context.text(entry, *key, name=name) if name else None
-        problem = unfinished(words) if words is not None and key == CONSENT else ""
+        wording = context.text(entry, *key, name=name) if name else None
+        problem = unfinished(wording) if wording is not None and key == CONSENT else ""
         if problem:  # nobody is shown it before it is whole
             message = f"{problem}; {NEEDED}"
             context.diagnostics.add(LocatedDiagnostic(file=name, message=message, severity=Severity.OPEN))
-        elif words is not None:
-            yield key, words
+        elif wording is not None:
+            yield key, wording
 
 
 def _leaves(spec: PackTranslationSpec) -> Iterator[tuple[Path, Key, str]]:
@@ -202,7 +202,7 @@ def _unknown(entry: Entry[TranslationSpec], path: Path, key: Key, known: Mapping
     where = f" in `{'/'.join(key[: depth - 1])}`" if depth > 1 else ""
     tail = did_you_mean(key[depth - 1], there) or (f"; there are: {', '.join(there)}" if there else "")
     message = f"the study has no text `{key[depth - 1]}`{where} that people read{tail}"
-    return entry.fault(*path[:depth], message=message, at_key=isinstance(path[depth - 1], str))
+    return entry.diagnostic(*path[:depth], message=message, at_key=isinstance(path[depth - 1], str))
 
 
 def _shared_words(language: str, context: LoadContext) -> list[PackTranslationSpec]:
@@ -220,7 +220,7 @@ def _shared_words(language: str, context: LoadContext) -> list[PackTranslationSp
 
 
 def _phrases(specs: list[PackTranslationSpec]) -> dict[str, str]:
-    return {text: words for spec in specs for text, words in spec.phrases.items()}
+    return {text: wording for spec in specs for text, wording in spec.phrases.items()}
 
 
 def _note_missing(
@@ -242,5 +242,5 @@ def _note_missing(
 
 def _listed(part: Key, keys: list[Key], n_texts: int) -> str:
     inner = ["/".join(key[len(part) :] if key[: len(part)] == part else key) for key in keys if key != part]
-    told = ", ".join(inner) if len(inner) <= _SHOWN else f"{len(inner)} of {n_texts}"
-    return "/".join(part) + (f" ({told})" if inner else "")
+    details = ", ".join(inner) if len(inner) <= _SHOWN else f"{len(inner)} of {n_texts}"
+    return "/".join(part) + (f" ({details})" if inner else "")

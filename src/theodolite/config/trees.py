@@ -47,10 +47,13 @@ def tree_sources(
         scenarios: They say after which levels of testing a questionnaire is asked.
     """
     asked_at = {
-        one.instrument.name: frozenset(
-            level for level in Level for each in scenarios if one.name in each.questionnaires.get(level.value, ())
+        item.instrument.name: frozenset(
+            level
+            for level in Level
+            for scenario in scenarios
+            if item.name in scenario.questionnaires.get(level.value, ())
         )
-        for one in questionnaires
+        for item in questionnaires
     }
     return TreeSources(
         guidelines=guidelines,
@@ -76,20 +79,20 @@ def trees_to_domain(entry: Entry[StudySpec], sources: TreeSources, context: Load
         entries = [written]
     else:
         names = [form] if isinstance(form, str) else form
-        entries = [found for name in names if (found := _found(entry, name, context)) is not None]
-    designs = [_design(each, sources, context) for each in entries]
+        entries = [result for name in names if (result := _found(entry, name, context)) is not None]
+    designs = [_design(item, sources, context) for item in entries]
     return tuple(design for design in designs if design is not None)
 
 
 def _found(entry: Entry[StudySpec], name: str, context: LoadContext) -> Entry[TreeSpec] | None:
     before = len(context.diagnostics.placed)
-    found = context.read_spec(FOLDER, name, TreeSpec, "tree")
-    if found is None and len(context.diagnostics.placed) == before:
+    result = context.read_spec(FOLDER, name, TreeSpec, "tree")
+    if result is None and len(context.diagnostics.placed) == before:
         known = context.names_in(FOLDER, ".yaml")
         near = did_you_mean(name, known) or f"; trees are {', '.join(known)}"
         message = f"there is no tree `{name}` in the study's folder or among the shipped ones{near}"
-        context.diagnostics.add(entry.fault("tree", message=message, words=name))
-    return found
+        context.diagnostics.add(entry.diagnostic("tree", message=message, words=name))
+    return result
 
 
 def _by(guidelines: Sequence[Guideline], annotators: Iterable[Annotator]) -> Mapping[str, tuple[str, ...]]:
@@ -108,14 +111,14 @@ def _design(entry: Entry[TreeSpec], sources: TreeSources, context: LoadContext) 
         return None
     _note_left_out(entry, sources, context)
     bound = _bound(entry, design, sources, context)
-    faults = design_faults(bound, methods_with(context.resolver.summaries))
-    _complain(entry, faults, context)
-    return None if faults else bound
+    diagnostics = design_faults(bound, methods_with(context.resolver.summaries))
+    _complain(entry, diagnostics, context)
+    return None if diagnostics else bound
 
 
 def _note_left_out(entry: Entry[TreeSpec], sources: TreeSources, context: LoadContext) -> None:
     """Note what the crosswalk of a tree of one's own names and the study does not ask; shipped trees name much."""
-    if any(found.where == SHIPPED and found.name == entry.name for found in context.found):
+    if any(result.where == SHIPPED and result.name == entry.name for result in context.found):
         return
     dimensions = outline_of(_plain(entry)).dimensions if entry.spec.topology else ()
     items = sources.items() | sources.named_answers(dimensions)
@@ -128,8 +131,8 @@ def _note_left_out(entry: Entry[TreeSpec], sources: TreeSources, context: LoadCo
                     f"the crosswalk of `{dimension.node}` names `{name}`, of which this study has no scores and no"
                     f" defect rule; it is left out{near}"
                 )
-                place = ("dimensions", dimension.node, "crosswalk")
-                context.diagnostics.add(entry.fault(*place, message=message, words=name, severity=Severity.NOTE))
+                keys = ("dimensions", dimension.node, "crosswalk")
+                context.diagnostics.add(entry.diagnostic(*keys, message=message, words=name, severity=Severity.NOTE))
 
 
 def _plain(entry: Entry[TreeSpec]) -> dict[str, Any]:
@@ -142,17 +145,21 @@ def _plain(entry: Entry[TreeSpec]) -> dict[str, Any]:
     return plain
 
 
-def _complain(entry: Entry[TreeSpec], faults: Iterable[Diagnostic], context: LoadContext) -> None:
-    for fault in faults:
-        path = fault.path if not entry.spec.topology else fault.path[:1]
-        placed = entry.fault(*path, message=fault.message, words=fault.words, at_key=fault.at_key)
+def _complain(entry: Entry[TreeSpec], diagnostics: Iterable[Diagnostic], context: LoadContext) -> None:
+    for diagnostic in diagnostics:
+        path = diagnostic.path if not entry.spec.topology else diagnostic.path[:1]
+        placed = entry.diagnostic(*path, message=diagnostic.message, words=diagnostic.words, at_key=diagnostic.at_key)
         context.diagnostics.add(placed)
 
 
 def _bound(entry: Entry[TreeSpec], design: TreeDesign, sources: TreeSources, context: LoadContext) -> TreeDesign:
     """Return a design whose answers have the scales of the study's instruments, where it states none."""
     instruments = [*(guideline.instrument for guideline in sources.guidelines), *sources.questionnaires]
-    questions = {f"{each.name}.{question.name}": question for each in instruments for question in each.questions}
+    questions = {
+        f"{instrument.name}.{question.name}": question
+        for instrument in instruments
+        for question in instrument.questions
+    }
     nodes: list[TreeNode] = []
     for node in design.nodes:
         if isinstance(node, AnswersNode) and not node.has_scale:
@@ -160,7 +167,7 @@ def _bound(entry: Entry[TreeSpec], design: TreeDesign, sources: TreeSources, con
             if question is None:
                 known = did_you_mean(node.question, questions) or f"; questions are {', '.join(questions) or 'none'}"
                 message = f"node `{node.name}` is about a question `{node.question}` that the study does not ask{known}"
-                context.diagnostics.add(entry.fault("nodes", node.name, "answers", message=message))
+                context.diagnostics.add(entry.diagnostic("nodes", node.name, "answers", message=message))
             nodes.append(replace(node, free_text=True) if question is None else _scaled(node, question))
         else:
             nodes.append(node)
@@ -221,8 +228,10 @@ def note_unreached(study: Study, entry: Entry[StudySpec], context: LoadContext) 
     planned = _planned(study)
     for design in study.trees:
         for message in _messages(design, planned):
-            fault = entry.fault("tree", message=f"tree `{design.name}`: {message}", severity=Severity.NOTE, at_key=True)
-            context.diagnostics.add(fault)
+            diagnostic = entry.diagnostic(
+                "tree", message=f"tree `{design.name}`: {message}", severity=Severity.NOTE, at_key=True
+            )
+            context.diagnostics.add(diagnostic)
 
 
 def _planned(study: Study) -> _PlannedAnswers:
@@ -236,7 +245,7 @@ def _planned(study: Study) -> _PlannedAnswers:
 
 def _settings(study: Study) -> Iterator[tuple[str, str]]:
     """Yield level and holder of the dialogues that a run holds or reads."""
-    recorded = [one for one in study.applications if isinstance(one.connection, RecordedFile)]
+    recorded = [application for application in study.applications if isinstance(application.connection, RecordedFile)]
     if recorded:
         yield Level.MODEL_TESTING.value, TesterType.RECORDED.value
     if len(recorded) == len(study.applications):
@@ -250,27 +259,27 @@ def _annotators(study: Study) -> dict[str, frozenset[str]]:
     """Return for each question of a guideline who answers it, by name and by kind."""
     schema = study.schema() if study.annotation is not None else None
     by_people = {category.name for category in schema.categories} if schema else set()
-    found: dict[str, frozenset[str]] = {}
+    result: dict[str, frozenset[str]] = {}
     for guideline in study.guidelines:
-        own = [one for one in study.annotators if one.guideline == guideline.name]
-        who = {one.name for one in own} | {one.kind.value for one in own}
+        own = [annotator for annotator in study.annotators if annotator.guideline == guideline.name]
+        who = {annotator.name for annotator in own} | {annotator.kind.value for annotator in own}
         who |= {AnnotatorKind.PERSON.value} if guideline.name in by_people else set()
-        is_asked = any(study.asks(guideline.name, one.name) for one in study.scenarios)
+        is_asked = any(study.asks(guideline.name, annotator.name) for annotator in study.scenarios)
         for question in guideline.instrument.questions:
-            found[f"{guideline.name}.{question.name}"] = frozenset(who if is_asked else ())
-    return found
+            result[f"{guideline.name}.{question.name}"] = frozenset(who if is_asked else ())
+    return result
 
 
 def _testers(study: Study, people: frozenset[Level]) -> dict[str, frozenset[str]]:
     """Return for each question of a questionnaire the levels after which testers answer it."""
     return {
-        f"{one.instrument.name}.{question.name}": frozenset(
+        f"{questionnaire.instrument.name}.{question.name}": frozenset(
             level.value
             for level in people
-            if any(one.name in scenario.questionnaires.get(level.value, ()) for scenario in study.scenarios)
+            if any(questionnaire.name in scenario.questionnaires.get(level.value, ()) for scenario in study.scenarios)
         )
-        for one in study.questionnaires
-        for question in one.instrument.questions
+        for questionnaire in study.questionnaires
+        for question in questionnaire.instrument.questions
     }
 
 
@@ -283,12 +292,12 @@ def _messages(design: TreeDesign, planned: _PlannedAnswers) -> Iterator[str]:
         twin = design.leaves_below(simulated) if simulated in design.by_name else ()
         return not any(leaf in reached for leaf in (*design.leaves_below(name), *twin))
 
-    dead = [one for one in design.dimensions if is_dead(one.node)]
+    dead = [dimension for dimension in design.dimensions if is_dead(dimension.node)]
     if dead:
         yield _dimensions_message(design, dead)
-    waste = {leaf for one in dead for leaf in design.leaves_below(one.node)}
+    waste = {leaf for dimension in dead for leaf in design.leaves_below(dimension.node)}
     # A tree with a crosswalk asks every questionnaire of the packs; a study of models alone has nobody to answer them.
-    has_crosswalk = any(one.crosswalk for one in design.dimensions)
+    has_crosswalk = any(dimension.crosswalk for dimension in design.dimensions)
     skips_testers = has_crosswalk and TesterType.PERSON.value not in {holder for _, holder in planned.settings}
     unanswered = [
         node
@@ -304,24 +313,24 @@ def _messages(design: TreeDesign, planned: _PlannedAnswers) -> Iterator[str]:
 
 
 def _dimensions_message(design: TreeDesign, dead: Sequence[Dimension]) -> str:
-    names = _named([one.node for one in dead])
-    wanted = _named(list(dict.fromkeys(name for one in dead for name in (*one.crosswalk, *one.unasked))))
+    names = _named([item.node for item in dead])
+    requested = _named(list(dict.fromkeys(name for item in dead for name in (*item.crosswalk, *item.unasked))))
     some = (
         "the only dimension" if len(design.dimensions) == 1 else f"{len(dead)} of {len(design.dimensions)} dimensions"
     )
     begin = f"no planned answer reaches {some} ({names}), so {'it shows' if len(dead) == 1 else 'they show'} no data"
-    if not wanted:
+    if not requested:
         return f"{begin}: name questions of the study in their `crosswalk`"
     return (
-        f"{begin}: let judges or annotators answer {wanted}, or copy the tree to `trees/` and name questions of the"
+        f"{begin}: let judges or annotators answer {requested}, or copy the tree to `trees/` and name questions of the"
         " study in its `crosswalk`"
     )
 
 
 def _questions_message(nodes: Sequence[AnswersNode], planned: _PlannedAnswers) -> str:
     questions = list(dict.fromkeys(node.question for node in nodes))
-    asked = [name for name in (*planned.annotators, *planned.testers) if planned.is_asked(name)]
-    near = did_you_mean(questions[0], asked)
+    question = [name for name in (*planned.annotators, *planned.testers) if planned.is_asked(name)]
+    near = did_you_mean(questions[0], question)
     are = "question" if len(questions) == 1 else "questions"
     return (
         f"nobody answers the {are} {_named(questions)}, so {len(nodes)} of its nodes show no data{near or ''}: let"
@@ -339,7 +348,11 @@ def _level_messages(design: TreeDesign, planned: _PlannedAnswers, is_dead: Calla
             for node in design.nodes
             if isinstance(node, AnswersNode) and node.levels == (level.value,) and not _is_simulated(node)
         ]
-        if leaves and all(is_dead(name) for name in leaves) and level.value not in {one for one, _ in planned.settings}:
+        if (
+            leaves
+            and all(is_dead(name) for name in leaves)
+            and level.value not in {item for item, _ in planned.settings}
+        ):
             key = level.value.replace(" ", "_")
             fix = (
                 "give a scenario `scripts`"

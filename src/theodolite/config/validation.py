@@ -117,14 +117,14 @@ def _words(refusal: Refusal) -> str:
 
 def place_of(variable: str, text: str) -> str:
     """Return the words of the text in which the template wants the variable, e.g. `{{ wish }}`."""
-    found = re.search(r"\{[{%][^{}%]*\b" + re.escape(variable) + r"\b[^{}%]*[%}]\}", text)
-    return found.group() if found else ""
+    result = re.search(r"\{[{%][^{}%]*\b" + re.escape(variable) + r"\b[^{}%]*[%}]\}", text)
+    return result.group() if result else ""
 
 
 def first_slot(text: str) -> str:
     """Return what looks like a slot in words that are said as they stand, e.g. `{{ wish }}`; empty for nothing."""
-    found = _SLOT.search(text)
-    return found.group() if found else ""
+    result = _SLOT.search(text)
+    return result.group() if result else ""
 
 
 def unfilled(text: str, known: Iterable[str]) -> list[str]:
@@ -231,7 +231,7 @@ def validated(source: YamlSource, spec: type[S], *, owner: str) -> S | None:
             if not isinstance(source.content, dict) or not source.content:
                 return None
             # Unknown keys first: one that is misspelt is the one that is missing.
-            for misfit in sorted(error.errors(include_url=False), key=lambda one: one["type"] != _UNKNOWN_KEY):
+            for misfit in sorted(error.errors(include_url=False), key=lambda item: item["type"] != _UNKNOWN_KEY):
                 mender.mend(tuple(misfit["loc"]), misfit)
     return None
 
@@ -264,8 +264,8 @@ def misfits(spec: type[Spec], content: Mapping[str, Any]) -> dict[str, str]:
     try:
         spec.model_validate(content)
     except ValidationError as error:
-        found = [(str(one["loc"][0]), one) for one in error.errors(include_url=False)]
-        return {key: f"`{key}` {_came_and_expected(one)}" for key, one in reversed(found)}
+        result = [(str(item["loc"][0]), item) for item in error.errors(include_url=False)]
+        return {key: f"`{key}` {_came_and_expected(item)}" for key, item in reversed(result)}
     return {}
 
 
@@ -325,8 +325,8 @@ class _Mender:
         return f"; it belongs to {' or '.join(f'`{name}`' for name in sections)}"
 
     def _unknown_name(self, path: Path, misfit: Mapping[str, Any]) -> None:
-        words = _expected_words(misfit)
-        near = did_you_mean(str(path[-1]), words) or f"; expected one of {', '.join(words)}"
+        texts = _expected_words(misfit)
+        near = did_you_mean(str(path[-1]), texts) or f"; expected one of {', '.join(texts)}"
         self._say(path, f"unknown {NOUNS.get(str(path[0]), 'name')} `{path[-1]}`{near}", at_key=True)
         self._leave_out(path)
 
@@ -394,10 +394,10 @@ def _came_and_expected(misfit: Mapping[str, Any]) -> str:
     if kind in {"string_too_short", "too_short"}:
         return "is empty; expected something there"
     if kind in {"literal_error", "enum"}:
-        words = _expected_words(misfit)
+        texts = _expected_words(misfit)
         came = misfit["input"]
-        meant = did_you_mean(str(came), words) if isinstance(came, str) else ""
-        return f"is {_shown(came)}{meant or '; expected one of ' + ', '.join(words)}"
+        meant = did_you_mean(str(came), texts) if isinstance(came, str) else ""
+        return f"is {_shown(came)}{meant or '; expected one of ' + ', '.join(texts)}"
     bounds: Mapping[str, Callable[[], str]] = {
         "greater_than_equal": lambda: f"at least {_number(context['ge'])}",
         "greater_than": lambda: f"more than {_number(context['gt'])}",
@@ -415,9 +415,9 @@ def _expected_words(misfit: Mapping[str, Any]) -> list[str]:
 
 
 def _forms(tags: str) -> str:
-    words = {"text": "a text", "list": "a list", "mapping": "a mapping"}
+    texts = {"text": "a text", "list": "a list", "mapping": "a mapping"}
     named = [tag.strip("' ").removeprefix(KIND) for tag in tags.split(",")]
-    return " or ".join(words.get(name, name) for name in named)
+    return " or ".join(texts.get(name, name) for name in named)
 
 
 def _number(value: float) -> str:
@@ -485,4 +485,4 @@ def _spec_of_arm(arms: tuple[Any, ...], loc: tuple[str | int, ...]) -> type[Spec
         tagged = [arm for arm in arms if any(isinstance(arg, Tag) and arg.tag == loc[0] for arg in get_args(arm))]
         if tagged:
             return spec_at(tagged[0], loc[1:])
-    return next((found for arm in arms if (found := spec_at(arm, loc)) is not None), None)
+    return next((result for arm in arms if (result := spec_at(arm, loc)) is not None), None)

@@ -66,7 +66,7 @@ class Scalar(str):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spot:
+class SourceLocation:
     """A stretch of one line; line and column from 1."""
 
     line: int
@@ -92,24 +92,24 @@ class YamlSource:
     file: str
     lines: list[str]
     content: Content = field(default_factory=dict)
-    keys: dict[Path, Spot] = field(default_factory=dict)
-    values: dict[Path, Spot] = field(default_factory=dict)
+    keys: dict[Path, SourceLocation] = field(default_factory=dict)
+    values: dict[Path, SourceLocation] = field(default_factory=dict)
     renamed: dict[Path, Path] = field(default_factory=dict)
     dropped: set[Path] = field(default_factory=set)
     faults: list[LocatedDiagnostic] = field(default_factory=list)
 
     def place(self, fault: Diagnostic) -> LocatedDiagnostic:
         """Return the fault with file, line and column."""
-        spot = self._spot(fault)
-        words = f"{fault.message}; {fault.fix}" if fault.fix else fault.message
+        location = self._location(fault)
+        text = f"{fault.message}; {fault.fix}" if fault.fix else fault.message
         return LocatedDiagnostic(
             file=self.file,
-            message=words,
-            line=spot.line,
-            column=spot.column,
-            width=spot.width,
+            message=text,
+            line=location.line,
+            column=location.column,
+            width=location.width,
             severity=fault.severity,
-            excerpt=self.lines[spot.line - 1] if 0 < spot.line <= len(self.lines) else "",
+            excerpt=self.lines[location.line - 1] if 0 < location.line <= len(self.lines) else "",
         )
 
     def original(self, path: Path) -> Path:
@@ -119,25 +119,25 @@ class YamlSource:
                 return old + path[len(new) :]
         return path
 
-    def _spot(self, fault: Diagnostic) -> Spot:
-        path = self.original(fault.path)
-        if fault.at_key and path in self.keys:
+    def _location(self, diagnostic: Diagnostic) -> SourceLocation:
+        path = self.original(diagnostic.path)
+        if diagnostic.at_key and path in self.keys:
             return self.keys[path]
         while path and path not in self.values:
             path = path[:-1]
             if path in self.keys:
                 return self.keys[path]
-        spot = self.values.get(path, Spot(line=1, column=1, width=1))
-        return self._find_words(spot, fault.words) if fault.words else spot
+        location = self.values.get(path, SourceLocation(line=1, column=1, width=1))
+        return self._find_words(location, diagnostic.words) if diagnostic.words else location
 
-    def _find_words(self, spot: Spot, words: str) -> Spot:
+    def _find_words(self, location: SourceLocation, text: str) -> SourceLocation:
         """Narrow a value down to some words in it; block texts are searched line by line."""
-        for number in range(spot.line, min(spot.line + 200, len(self.lines) + 1)):
-            start = spot.column - 1 if number == spot.line else 0
-            at = self.lines[number - 1].find(words, start)
+        for number in range(location.line, min(location.line + 200, len(self.lines) + 1)):
+            start = location.column - 1 if number == location.line else 0
+            at = self.lines[number - 1].find(text, start)
             if at >= 0:
-                return Spot(line=number, column=at + 1, width=len(words))
-        return spot
+                return SourceLocation(line=number, column=at + 1, width=len(text))
+        return location
 
 
 def read_yaml(raw: bytes, file: str) -> YamlSource:
@@ -200,9 +200,9 @@ def _syntax_words(error: YAMLError, excerpt: str, column: int) -> str:
         "special characters": "a control character stands here; take it out",
         "duplicate anchor": "two anchors have this name; give each its own",
     }
-    for mark, words in known.items():
+    for mark, text in known.items():
         if mark in problem:
-            return words
+            return text
     return "cannot be read as YAML from here on; look for a missing quote, bracket or colon"
 
 
@@ -225,7 +225,7 @@ class _YamlReader:
 
     def _read(self, node: Node, path: Path) -> Content:
         self._n_nodes += 1
-        self._source.values.setdefault(path, _spot_of(node))
+        self._source.values.setdefault(path, _location_of(node))
         if id(node) in self._open or self._n_nodes > _MOST_NODES:
             self._complain("an anchor holds itself or grows without end", node=node)
             return Scalar("", "null")
@@ -241,7 +241,7 @@ class _YamlReader:
         if isinstance(node, MappingNode):
             return dict(self._pairs(node, path))
         if isinstance(node, SequenceNode):
-            return [self._read(item, (*path, place)) for place, item in enumerate(node.value)]
+            return [self._read(item, (*path, index)) for index, item in enumerate(node.value)]
         return self._scalar(node)
 
     def _pairs(self, node: MappingNode, path: Path) -> Iterator[tuple[str, Content]]:
@@ -259,7 +259,7 @@ class _YamlReader:
             first[look] = line
             if unseen := next((letter for letter in key if not (letter.isprintable() or letter in _JOINERS)), ""):
                 self._complain(f"a name holds U+{ord(unseen):04X}, which nobody can see; take it out", node=key_node)
-            self._source.keys.setdefault((*path, key), _spot_of(key_node))
+            self._source.keys.setdefault((*path, key), _location_of(key_node))
             value = self._read(value_node, (*path, key))
             is_header = bool(path) and path[-1] == "headers"
             value = self._without_key(key, value, value_node) if is_header else value
@@ -293,42 +293,42 @@ class _YamlReader:
     def _scalar(self, node: Node) -> Scalar:
         text = str(node.value)
         if holds_secret(text):
-            words = "a secret stands here; keep it in an environment variable and give `key:` the variable's name"
-            self._complain(f"{words}. It is not repeated on screen", node=node)
+            wording = "a secret stands here; keep it in an environment variable and give `key:` the variable's name"
+            self._complain(f"{wording}. It is not repeated on screen", node=node)
             return Scalar(strike_out(text), "secret")
         return Scalar(text, str(node.tag).rpartition(":")[2])
 
     def _hide(self, value: Scalar, node: Node) -> None:
         """Strike a value out of the lines that are shown: its key says that it may be a secret."""
-        words = value.strip()
-        if len(words) > 3 and "{{" not in words:
-            self._strike(words, node)
+        text = value.strip()
+        if len(text) > 3 and "{{" not in text:
+            self._strike(text, node)
 
-    def _strike(self, words: str, node: Node) -> None:
+    def _strike(self, text: str, node: Node) -> None:
         lines = self._source.lines
-        for place in range(node.start_mark.line, min(node.end_mark.line + 1, len(lines))):
-            for part in [words] if words in lines[place] else words.split():
-                lines[place] = lines[place].replace(part, "*" * len(part))
+        for number in range(node.start_mark.line, min(node.end_mark.line + 1, len(lines))):
+            for part in [text] if text in lines[number] else text.split():
+                lines[number] = lines[number].replace(part, "*" * len(part))
 
     def _complain(self, message: str, *, node: Node | None = None) -> None:
-        spot = _spot_of(node) if node is not None else Spot(line=0, column=0, width=1)
+        location = _location_of(node) if node is not None else SourceLocation(line=0, column=0, width=1)
         lines = self._source.lines
         self._source.faults.append(
             LocatedDiagnostic(
                 file=self._source.file,
-                line=spot.line,
-                column=spot.column,
-                width=spot.width,
+                line=location.line,
+                column=location.column,
+                width=location.width,
                 message=message,
-                excerpt=lines[spot.line - 1] if 0 < spot.line <= len(lines) else "",
+                excerpt=lines[location.line - 1] if 0 < location.line <= len(lines) else "",
             )
         )
 
 
-def _spot_of(node: Node) -> Spot:
+def _location_of(node: Node) -> SourceLocation:
     start, end = node.start_mark, node.end_mark
     same_line = start.line == end.line
-    return Spot(
+    return SourceLocation(
         line=start.line + 1,
         column=start.column + 1,
         width=max(1, end.column - start.column) if same_line else 1,
@@ -409,17 +409,23 @@ class Diagnostics:
     first: str = ""
     placed: dict[LocatedDiagnostic, None] = field(default_factory=dict)
 
-    def add(self, *faults: LocatedDiagnostic) -> None:
+    def add(self, *diagnostics: LocatedDiagnostic) -> None:
         """Keep faults, each once."""
-        self.placed.update(dict.fromkeys(faults))
+        self.placed.update(dict.fromkeys(diagnostics))
 
     def in_order(self) -> tuple[LocatedDiagnostic, ...]:
         """Return the worst first, then in the order of the files."""
-        names = dict.fromkeys([self.first, *(fault.file for fault in self.placed)])
-        files = {name: place for place, name in enumerate(names)}
+        names = dict.fromkeys([self.first, *(diagnostic.file for diagnostic in self.placed)])
+        files = {name: index for index, name in enumerate(names)}
 
-        def rank(fault: LocatedDiagnostic) -> tuple[int, bool, int, int, int]:
-            return _RANK[fault.severity], fault.line > 0, files[fault.file], fault.line, fault.column
+        def rank(diagnostic: LocatedDiagnostic) -> tuple[int, bool, int, int, int]:
+            return (
+                _RANK[diagnostic.severity],
+                diagnostic.line > 0,
+                files[diagnostic.file],
+                diagnostic.line,
+                diagnostic.column,
+            )
 
         return tuple(sorted(self.placed, key=rank))
 
@@ -447,47 +453,53 @@ def render_diagnostics(
         ending: What stands behind the count of faults.
     """
     shown = list(faults if limit is None else faults[:limit])
-    longest = max((len(fault.place) for fault in shown), default=0)
+    longest = max((len(diagnostic.place) for diagnostic in shown), default=0)
     width = min(max(longest + 2, min(longest + 3, 18)), _WIDEST_PLACE)
     lines: list[str] = []
-    for number, fault in enumerate(shown):
-        lines += _wrapped(fault, width)
-        if number == 0 and fault.excerpt and fault.column and fault.severity is Severity.FAULT:
-            lines += _excerpt(fault, color=color)
+    for number, diagnostic in enumerate(shown):
+        lines += _wrapped(diagnostic, width)
+        if number == 0 and diagnostic.excerpt and diagnostic.column and diagnostic.severity is Severity.FAULT:
+            lines += _excerpt(diagnostic, color=color)
     if len(shown) < len(faults):
         lines.append(f"and {len(faults) - len(shown)} more (--all)")
     return "\n".join([*lines, *_closing(faults, ending)])
 
 
-def _wrapped(fault: LocatedDiagnostic, width: int) -> list[str]:
+def _wrapped(diagnostic: LocatedDiagnostic, width: int) -> list[str]:
     """Return place and words, on as many lines as the terminal's width asks for."""
-    lines = textwrap.wrap(printable(fault.words), _WIDTH + 2 - width, break_long_words=False, break_on_hyphens=False)
-    place = printable_line(fault.place)
-    if len(fault.place) >= width:  # a path that leaves no room beside it gets a line of its own
-        return [place, *(" " * width + line for line in lines)]
+    lines = textwrap.wrap(
+        printable(diagnostic.words), _WIDTH + 2 - width, break_long_words=False, break_on_hyphens=False
+    )
+    location = printable_line(diagnostic.place)
+    if len(diagnostic.place) >= width:  # a path that leaves no room beside it gets a line of its own
+        return [location, *(" " * width + line for line in lines)]
     first, rest = lines[0] if lines else "", lines[1:]
-    return [f"{place:<{width}}{first}", *(" " * width + line for line in rest)]
+    return [f"{location:<{width}}{first}", *(" " * width + line for line in rest)]
 
 
-def _closing(faults: Sequence[LocatedDiagnostic], ending: str) -> list[str]:
-    n_faults = sum(fault.severity is Severity.FAULT for fault in faults)
+def _closing(diagnostics: Sequence[LocatedDiagnostic], ending: str) -> list[str]:
+    n_faults = sum(diagnostic.severity is Severity.FAULT for diagnostic in diagnostics)
     if not n_faults:
         return []
     return [f"{n_faults} fault{'' if n_faults == 1 else 's'}. {ending}"]
 
 
-def _excerpt(fault: LocatedDiagnostic, *, color: bool) -> list[str]:
+def _excerpt(diagnostic: LocatedDiagnostic, *, color: bool) -> list[str]:
     """Show the line with carets under the words that are meant, cut to the terminal's width."""
     room = _WIDTH - 8
-    start = max(0, fault.column - 1 + fault.width - room + 3) if fault.column + fault.width > room else 0
-    text = printable(fault.excerpt[start:].replace("\t", " "))
+    start = (
+        max(0, diagnostic.column - 1 + diagnostic.width - room + 3)
+        if diagnostic.column + diagnostic.width > room
+        else 0
+    )
+    text = printable(diagnostic.excerpt[start:].replace("\t", " "))
     if len(text) > room:
         text = text[: room - 3] + "..."
-    indent = " " * (fault.column - 1 - start)
-    carets = "^" * max(1, min(fault.width, room - len(indent)))
+    indent = " " * (diagnostic.column - 1 - start)
+    carets = "^" * max(1, min(diagnostic.width, room - len(indent)))
     if color:
         carets = f"\x1b[31m{carets}\x1b[0m"
-    return [f"{fault.line:>5} | {text}", f"      | {indent}{carets}"]
+    return [f"{diagnostic.line:>5} | {text}", f"      | {indent}{carets}"]
 
 
 class InvalidStudyError(StudyError):
@@ -497,6 +509,8 @@ class InvalidStudyError(StudyError):
         self, placed: tuple[LocatedDiagnostic, ...], *, ending: str = "Nothing was run, nothing was sent."
     ) -> None:
         """Keep the faults, worst first; `ending` says what did not happen because of them."""
-        faults = (Diagnostic(path=(), message=fault.words, severity=fault.severity) for fault in placed)
-        super().__init__(render_diagnostics(placed, ending=ending), faults=faults)
+        diagnostics = (
+            Diagnostic(path=(), message=diagnostic.words, severity=diagnostic.severity) for diagnostic in placed
+        )
+        super().__init__(render_diagnostics(placed, ending=ending), faults=diagnostics)
         self.placed = placed

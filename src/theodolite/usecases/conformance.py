@@ -108,12 +108,12 @@ async def examine(name: str, application: ApplicationClient) -> Examination:
     It ends early where nobody answers, where the application hangs or fails
     twice at plain prompts: what comes after would show the same and cost as much.
     """
-    found = Examination(name=name)
+    result = Examination(name=name)
     if isinstance(application, Endpoint) and not (check := await application.check_endpoint()).alive:
-        found.has_not_met(check)
+        result.has_not_met(check)
         await application.close()
-        return found
-    probe = _Probe(application, found)
+        return result
+    probe = _Probe(application, result)
     try:
         if await probe.answers():
             await probe.memory()
@@ -122,15 +122,15 @@ async def examine(name: str, application: ApplicationClient) -> Examination:
         else:
             probe.ending = "; nothing further was tried"
     except TimedOut as error:
-        found.note(f"hangs: {error}; nothing further was tried")
+        result.note(f"hangs: {error}; nothing further was tried")
     except GatewayError as error:
-        found.unexamined = str(error)
+        result.unexamined = str(error)
     finally:
         await probe.close()
     probe.tell_failures()
-    _look_at_texts(found)
-    _look_at_interface(found, application)
-    return found
+    _look_at_texts(result)
+    _look_at_interface(result, application)
+    return result
 
 
 def _is_out_of_reach(error: GatewayError) -> bool:
@@ -160,8 +160,8 @@ class _Probe:
 
     async def memory(self) -> None:
         """Look for the word of one session there and where it must not be."""
-        word, said = WORDS[0], KEEP.format(word=WORDS[0])
-        before = Exchange(prompt=said, response=self.first)
+        word, text = WORDS[0], KEEP.format(word=WORDS[0])
+        before = Exchange(prompt=text, response=self.first)
         again = await self._ask("memory", "the word that it was given", RECALL, before)
         if self.first and again and word not in again:
             message = "did not know in turn 2 what it was told in turn 1; that is fine where each prompt stands alone"
@@ -229,36 +229,36 @@ class _Probe:
         alike: dict[tuple[type, str], list[tuple[str, GatewayError | TemplateError]]] = {}
         for what, error in self.failures:
             # Where nothing succeeds, words that differ from call to call tell nothing more.
-            words = str(error) if self.found.texts else ""
-            alike.setdefault((type(error), words), []).append((what, error))
+            text = str(error) if self.found.texts else ""
+            alike.setdefault((type(error), text), []).append((what, error))
         for (what, error), *more in alike.values():
             others = f" and {len(more)} more call{'s' if len(more) > 1 else ''}" if more else ""
             severity = Severity.NOTE if isinstance(error, ContentRefused) else Severity.FAULT
             self.found.note(f"{what}{others}: {kind_of(error).value}: {error}{self.ending}", severity)
 
 
-def _look_at_texts(found: Examination) -> None:
-    tags = [tag for text in found.texts if (tag := _first_tag(text))]
+def _look_at_texts(result: Examination) -> None:
+    tags = [tag for text in result.texts if (tag := _first_tag(text))]
     if tags:
-        found.note(
+        result.note(
             f"replies with HTML such as `{tags[0]}`; expected text or Markdown, since tags are shown as they are."
             " Set `markup: html` for a function or a class, and replies are turned into text"
         )
-    if len(found.texts) > 2 and len(set(found.texts)) == 1:
-        found.note("said the same words to every prompt; is it the right address or function?", Severity.NOTE)
-    if found.slowest_s > SLOW_S:
-        found.note(f"took {found.slowest_s:.0f} s for its slowest reply; people will wait as long", Severity.NOTE)
+    if len(result.texts) > 2 and len(set(result.texts)) == 1:
+        result.note("said the same words to every prompt; is it the right address or function?", Severity.NOTE)
+    if result.slowest_s > SLOW_S:
+        result.note(f"took {result.slowest_s:.0f} s for its slowest reply; people will wait as long", Severity.NOTE)
 
 
-def _look_at_interface(found: Examination, application: ApplicationClient) -> None:
+def _look_at_interface(result: Examination, application: ApplicationClient) -> None:
     if isinstance(application, Networked):
-        found.network = application.network
+        result.network = application.network
     if not isinstance(application, Lenient):
         return
     for remark in application.remarks:
-        found.note(remark, Severity.NOTE)
-    if isinstance(application, Resettable) and found.texts and not found.version:
-        found.note("states no version, so that a later one cannot be told from it", Severity.NOTE)
+        result.note(remark, Severity.NOTE)
+    if isinstance(application, Resettable) and result.texts and not result.version:
+        result.note("states no version, so that a later one cannot be told from it", Severity.NOTE)
 
 
 def _first_tag(text: str) -> str:
@@ -270,6 +270,6 @@ def _first_tag(text: str) -> str:
 def exit_code_of(examinations: Iterable[Examination]) -> int:
     """Return 2 where an application has a fault, 3 where one could not be examined, else 0."""
     seen = list(examinations)
-    if any(remark.severity is Severity.FAULT for found in seen for remark in found.remarks):
+    if any(remark.severity is Severity.FAULT for result in seen for remark in result.remarks):
         return 2
-    return 3 if any(found.unexamined for found in seen) else 0
+    return 3 if any(result.unexamined for result in seen) else 0

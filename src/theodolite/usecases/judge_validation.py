@@ -39,7 +39,7 @@ def judges_named(study: Study, name: str) -> tuple[Annotator, ...]:
     judges = [annotator for annotator in study.asked if annotator.kind is not AnnotatorKind.PERSON]
     names = [judge.name for judge in judges]
     if name and name not in names:
-        known = did_you_mean(name, names) or f"; its judges: {', '.join(f'`{one}`' for one in names) or 'none'}"
+        known = did_you_mean(name, names) or f"; its judges: {', '.join(f'`{item}`' for item in names) or 'none'}"
         message = f"study `{study.name}` has no judge `{name}`{known}"
         raise InputError(message)
     if not judges:
@@ -97,7 +97,7 @@ def validation_report_of(
     """
     study = evidence.study
     check_labelled(evidence, [judge])
-    found = validate_judge(evidence, judge.name)
+    result = validate_judge(evidence, judge.name)
     guideline = study.guideline(judge.guideline)
     return ValidationReport(
         study=study.name,
@@ -107,25 +107,25 @@ def validation_report_of(
         guideline=guideline.name,
         guideline_version=version_of(guideline),
         issued=issued,
-        judged=found.judged,
-        labelled=found.labelled,
-        authorities=found.authorities,
-        measurements=(*found.measurements, *probes),
-        confusions=found.confusions,
-        lacking=tuple(_lacking(judge, found, probed=probed)),
+        judged=result.judged,
+        labelled=result.labelled,
+        authorities=result.authorities,
+        measurements=(*result.measurements, *probes),
+        confusions=result.confusions,
+        lacking=tuple(_lacking(judge, result, probed=probed)),
     )
 
 
-def _lacking(judge: Annotator, found: JudgeFindings, *, probed: bool) -> list[str]:
+def _lacking(judge: Annotator, result: JudgeFindings, *, probed: bool) -> list[str]:
     """Return what this certificate does not tell, and why."""
-    said = []
-    if not any(one.subject.is_human_ceiling for one in found.measurements):
-        said.append("How far people agree with each other is unknown: no two people have labelled the same dialogue.")
+    texts = []
+    if not any(measurement.subject.is_human_ceiling for measurement in result.measurements):
+        texts.append("How far people agree with each other is unknown: no two people have labelled the same dialogue.")
     if not isinstance(judge.labelling, ModelJudge):
-        said.append("Attacks and repeated readings were not tried: no model of this study gives these labels.")
+        texts.append("Attacks and repeated readings were not tried: no model of this study gives these labels.")
     elif not probed:
-        said.append("Attacks and repeated readings were left out, so nobody knows what text can make of this judge.")
-    return said
+        texts.append("Attacks and repeated readings were left out, so nobody knows what text can make of this judge.")
+    return texts
 
 
 TWICE = Voting(rule=StopRule.FIXED, most=2)
@@ -170,11 +170,13 @@ def probe_plan(evidence: Evidence, judge: Annotator, attempts: Sequence[Injectio
     chosen = alarms[: n // 2]
     chosen += rest[: n - len(chosen)]
     dialogues = tuple(evidence.archive.dialogues(sorted(chosen)))
-    said = (one for one in evidence.archive.annotations(sorted(chosen)) if one.annotator == judge.name)
+    text = (
+        annotation for annotation in evidence.archive.annotations(sorted(chosen)) if annotation.annotator == judge.name
+    )
     return ProbePlan(
         judge=judge,
         dialogues=dialogues,
-        before={one.dialogue: one for one in said},
+        before={annotation.dialogue: annotation for annotation in text},
         attempts=tuple(attempts),
     )
 
@@ -184,19 +186,21 @@ def probes_text(plans: Sequence[ProbePlan], spent: Spending) -> str:
     calls = sum(plan.calls for plan in plans)
     n, attempts = sum(len(plan.dialogues) for plan in plans), max(len(plan.attempts) for plan in plans)
     cost = f", about {cost_text(calls * spent.cost_microusd / spent.calls)}" if spent.cost_microusd else ""
-    words = f"Probing: {n} dialogues read again, each with {attempts} attacks and twice without"
-    return f"{words}: {calls} calls at most{cost}; --no-attacks leaves them out"
+    text = f"Probing: {n} dialogues read again, each with {attempts} attacks and twice without"
+    return f"{text}: {calls} calls at most{cost}; --no-attacks leaves them out"
 
 
 def _drawn(evidence: Evidence, strata: Mapping[int, str], verdict: str) -> list[int]:
     """Return the places of dialogues with one verdict that may be read again, in an order drawn once for the study."""
     seed, label = evidence.study.sampling.seed, evidence.sessions.label
-    places = (place for place, name in strata.items() if name.endswith(f": {verdict}") and _is_open(evidence, place))
-    return sorted(places, key=lambda place: keyed_draw(seed, "probe", label(place)))
+    positions = (
+        position for position, name in strata.items() if name.endswith(f": {verdict}") and _is_open(evidence, position)
+    )
+    return sorted(positions, key=lambda position: keyed_draw(seed, "probe", label(position)))
 
 
-def _is_open(evidence: Evidence, place: int) -> bool:
-    held = evidence.answers.dialogues[place]
+def _is_open(evidence: Evidence, position: int) -> bool:
+    held = evidence.answers.dialogues[position]
     return held is not None and not held.withheld
 
 
@@ -245,7 +249,7 @@ class Prober:
             if stopped := group.subgroup(RunStopped):
                 raise RunStopped(self.clients.stop_conditions.reason or str(stopped.exceptions[0])) from group
             raise
-        tried = [found for task in trials if (found := task.result()) is not None]
+        tried = [result for task in trials if (result := task.result()) is not None]
         votes = [votes_of(read, guideline.question.name) for task in twice if (read := task.result()) is not None]
         pairs = [(unit[0], unit[1]) for unit in votes if len(unit) == TWICE.most]
         name = plan.judge.name
@@ -305,5 +309,5 @@ class Prober:
             annotator=judge.name,
         )
         async with slots:
-            found = await drive(annotate(task), unit, (), clients=self.clients, journal=NoJournal())
-        return None if isinstance(found, Failure) else found
+            result = await drive(annotate(task), unit, (), clients=self.clients, journal=NoJournal())
+        return None if isinstance(result, Failure) else result

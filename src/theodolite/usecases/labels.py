@@ -59,10 +59,10 @@ def tasks_of(evidence: Evidence, guideline: Guideline) -> Iterator[dict[str, Any
 
     Labels of people are annotations, those of judges predictions.
     """
-    said: dict[str, list[Annotation]] = defaultdict(list)
+    texts: dict[str, list[Annotation]] = defaultdict(list)
     for annotation in evidence.archive.annotations():
         if annotation.guideline == guideline.name:
-            said[annotation.dialogue].append(annotation)
+            texts[annotation.dialogue].append(annotation)
     people, mask = pseudonyms(evidence), mask_for(evidence.study)
     for number, dialogue in enumerate(evidence.archive.dialogues(), 1):
         if not evidence.study.labelled_by(dialogue, guideline.name):
@@ -82,20 +82,20 @@ def tasks_of(evidence: Evidence, guideline: Guideline) -> Iterator[dict[str, Any
                 ],
             },
             "annotations": [
-                {"completed_by": {"email": people[one.annotator]}, "result": _results(one, guideline)}
-                for one in said[dialogue.key]
-                if one.annotator in people
+                {"completed_by": {"email": people[item.annotator]}, "result": _results(item, guideline)}
+                for item in texts[dialogue.key]
+                if item.annotator in people
             ],
             "predictions": [
-                {"model_version": one.annotator_version[:12], "result": _results(one, guideline)}
-                for one in said[dialogue.key]
-                if one.annotator not in people
+                {"model_version": item.annotator_version[:12], "result": _results(item, guideline)}
+                for item in texts[dialogue.key]
+                if item.annotator not in people
             ],
         }
 
 
 def _results(annotation: Annotation, guideline: Guideline) -> list[dict[str, Any]]:
-    found = []
+    result = []
     for answer in annotation.answers:
         question = guideline.instrument.question(answer.question)
         value = answer.value if answer.outcome is Outcome.ANSWERED else NON_RESPONSE_NAMES.get(answer.outcome)
@@ -104,8 +104,8 @@ def _results(annotation: Annotation, guideline: Guideline) -> list[dict[str, Any
         name = answer.question if answer.turn is None else f"{answer.question}{AT_TURN}{answer.turn}"
         kind = "textarea" if question.scale.kind is ScaleKind.TEXT else "choices"
         held: Mapping[str, Any] = {"text" if kind == "textarea" else "choices": [value]}
-        found.append({"from_name": name, "to_name": "dialogue", "type": kind, "value": held})
-    return found
+        result.append({"from_name": name, "to_name": "dialogue", "type": kind, "value": held})
+    return result
 
 
 def _allows(question: Question, outcome: Outcome) -> bool:
@@ -127,8 +127,8 @@ def label_config(guideline: Guideline, dialogues: Sequence[Dialogue]) -> str:
 
 def _control(question: Question, turn: int | None) -> list[str]:
     name = question.name if turn is None else f"{question.name}{AT_TURN}{turn}"
-    asked = question.text if turn is None else f"Turn {turn}: {question.text}"
-    head = f"  <Header value={quoteattr(asked)}/>"
+    requested = question.text if turn is None else f"Turn {turn}: {question.text}"
+    head = f"  <Header value={quoteattr(requested)}/>"
     if question.scale.kind is ScaleKind.TEXT:
         return [head, f'  <TextArea name={quoteattr(name)} toName="dialogue"/>']
     own = [UNABLE] * question.may_be_unable + [NOT_APPLICABLE] * question.may_not_apply
@@ -173,21 +173,23 @@ def datasets_of(evidence: Evidence, guideline: Guideline) -> Iterator[ArgillaDat
     each; there are no suggestions, since they would sway whoever labels there.
     """
     seen = list(_seen(evidence, guideline))
-    said: dict[str, list[Annotation]] = defaultdict(list)
+    texts: dict[str, list[Annotation]] = defaultdict(list)
     for annotation in evidence.archive.annotations():
         if annotation.guideline == guideline.name:
-            said[item_of(annotation.dialogue)].append(annotation)
+            texts[item_of(annotation.dialogue)].append(annotation)
     for level in QuestionLevel:
-        questions = [one for one in guideline.instrument.questions if one.level is level]
+        questions = [question for question in guideline.instrument.questions if question.level is level]
         if questions:
             builder = _Builder(evidence=evidence, guideline=guideline, level=level, questions=questions)
-            yield builder.dataset(seen, said)
+            yield builder.dataset(seen, texts)
 
 
 def _seen(evidence: Evidence, guideline: Guideline) -> Iterator[BlindDialogue]:
     mask = mask_for(evidence.study)
-    for one in (one for one in evidence.archive.dialogues() if evidence.study.labelled_by(one, guideline.name)):
-        yield blinded(one, item_of(one.key), scenario=evidence.study.scenario(one.scenario), mask=mask)
+    for dialogue in (
+        dialogue for dialogue in evidence.archive.dialogues() if evidence.study.labelled_by(dialogue, guideline.name)
+    ):
+        yield blinded(dialogue, item_of(dialogue.key), scenario=evidence.study.scenario(dialogue.scenario), mask=mask)
 
 
 def users_table(evidence: Evidence) -> ExportTable:
@@ -199,8 +201,8 @@ def users_table(evidence: Evidence) -> ExportTable:
         for annotation in evidence.archive.annotations()
         for answer in annotation.answers
     }
-    told = sorted((people.get(name, name), kinds.get(name, ""), replicate, name) for name, replicate in pairs)
-    rows = ((user_id(evidence, name, nth), shown, kind, nth) for shown, kind, nth, name in told)
+    details = sorted((people.get(name, name), kinds.get(name, ""), replicate, name) for name, replicate in pairs)
+    rows = ((user_id(evidence, name, nth), shown, kind, nth) for shown, kind, nth, name in details)
     return ExportTable(name="users", columns=USERS, rows=rows)
 
 
@@ -233,7 +235,7 @@ class _Builder:
         records = [
             self._record(dialogue, turn, said.get(dialogue.name, ()))
             for dialogue in seen
-            for turn in ([one.number for one in dialogue.turns] if turns else [None])
+            for turn in ([item.number for item in dialogue.turns] if turns else [None])
         ]
         distribution = {"strategy": "overlap", "min_submitted": 1}
         dataset = {"name": name, "guidelines": self.guideline.definition or None, "allow_extra_metadata": True}
@@ -253,7 +255,7 @@ class _Builder:
                 *(turn if self.level is QuestionLevel.TURN else ()),
                 _field("material", "text", "Source material", required=False),
             ],
-            "questions": [self._question(one) for one in self.questions],
+            "questions": [self._question(question) for question in self.questions],
             "vectors": [],
             "metadata": [],
             "allow_extra_metadata": True,
@@ -271,14 +273,14 @@ class _Builder:
         }
 
     def _name(self, question: Question) -> str:
-        before = [_slug(one.name, ()) for one in self.questions[: self.questions.index(question)]]
+        before = [_slug(item.name, ()) for item in self.questions[: self.questions.index(question)]]
         return _slug(question.name, (*_TAKEN, *before))
 
-    def _record(self, dialogue: BlindDialogue, turn: int | None, said: Sequence[Annotation]) -> dict[str, Any]:
+    def _record(self, dialogue: BlindDialogue, turn: int | None, statement: Sequence[Annotation]) -> dict[str, Any]:
         chat = [
             {"role": role, "content": text}
-            for one in dialogue.turns
-            for role, text in (("user", one.prompt), ("assistant", one.response))
+            for item in dialogue.turns
+            for role, text in (("user", item.prompt), ("assistant", item.response))
         ]
         shown = {} if turn is None else {"turn": str(turn)}
         metadata = {"item": dialogue.name, "guideline_version": version_of(self.guideline)}
@@ -287,21 +289,21 @@ class _Builder:
             "fields": {"dialogue": chat, **shown, "material": dialogue.material},
             "metadata": metadata if turn is None else {**metadata, "turn": turn},
             "suggestions": {},
-            "responses": self._responses(turn, said),
+            "responses": self._responses(turn, statement),
             "vectors": {},
             "_server_id": None,
         }
 
-    def _responses(self, turn: int | None, said: Sequence[Annotation]) -> dict[str, list[dict[str, str]]]:
-        found: dict[str, list[dict[str, str]]] = defaultdict(list)
-        known = {one.name: one for one in self.questions}
-        for annotation in said:
+    def _responses(self, turn: int | None, text: Sequence[Annotation]) -> dict[str, list[dict[str, str]]]:
+        result: dict[str, list[dict[str, str]]] = defaultdict(list)
+        known = {question.name: question for question in self.questions}
+        for annotation in text:
             for answer in annotation.answers:
                 value = _value(known[answer.question], answer) if answer.question in known else None
                 if answer.turn == turn and value is not None:
                     user = user_id(self.evidence, annotation.annotator, answer.replicate)
-                    found[self._name(known[answer.question])].append({"value": value, "user_id": user})
-        return dict(found)
+                    result[self._name(known[answer.question])].append({"value": value, "user_id": user})
+        return dict(result)
 
 
 def _field(name: str, kind: str, title: str, *, required: bool) -> dict[str, Any]:
@@ -375,14 +377,16 @@ def labels_to_keep(evidence: Evidence, given: Sequence[GivenLabel]) -> KeptLabel
 
 
 def _latest(annotations: Iterable[Annotation]) -> Mapping[tuple[str, str], Annotation]:
-    return {(one.dialogue, one.annotator): one for one in annotations if not one.unit}
+    return {
+        (annotation.dialogue, annotation.annotator): annotation for annotation in annotations if not annotation.unit
+    }
 
 
-def _sittings(given: Sequence[GivenLabel]) -> Mapping[tuple[str, str, str], list[GivenLabel]]:
-    found: dict[tuple[str, str, str], list[GivenLabel]] = defaultdict(list)
-    for label in given:
-        found[label.item, label.guideline, label.annotator].append(label)
-    return found
+def _sittings(answers: Sequence[GivenLabel]) -> Mapping[tuple[str, str, str], list[GivenLabel]]:
+    result: dict[tuple[str, str, str], list[GivenLabel]] = defaultdict(list)
+    for label in answers:
+        result[label.item, label.guideline, label.annotator].append(label)
+    return result
 
 
 def _merged(before: Sequence[Answer], labels: Sequence[GivenLabel]) -> tuple[Answer, ...]:
@@ -406,7 +410,7 @@ def label_key(evidence: Evidence) -> LabelKey:
         (item_of(dialogue.key), guideline.name): AskedItem(
             guideline=guideline.name,
             version=version_of(guideline)[:SHORT],
-            questions={one.name: turns_asked(one, dialogue) for one in guideline.instrument.questions},
+            questions={item.name: turns_asked(item, dialogue) for item in guideline.instrument.questions},
         )
         for dialogue in evidence.archive.dialogues()
         for guideline in study.guidelines
@@ -414,7 +418,9 @@ def label_key(evidence: Evidence) -> LabelKey:
     }
     return LabelKey(
         items=items,
-        questions={(one.name, asked.name): asked for one in study.guidelines for asked in one.instrument.questions},
+        questions={
+            (item.name, question.name): question for item in study.guidelines for question in item.instrument.questions
+        },
         own_words=NON_RESPONSE_OPTIONS,
         annotators=tuple(annotator.name for annotator in study.annotators if annotator.by_hand),
         judges=tuple(annotator.name for annotator in study.annotators if not annotator.by_hand),
@@ -473,7 +479,7 @@ def guideline_for(study: Study, name: str) -> Guideline:
         return known[name]
     judged = {a.guideline for a in study.annotators if a.kind is AnnotatorKind.MODEL} & known.keys()
     if len(judged or known) != 1:
-        several = [one for one in known if one in (judged or known)]
+        several = [item for item in known if item in (judged or known)]
         begin = f"study `{study.name}` has {len(several)} guidelines to label by"
         message = f"{begin}; name one with --guideline: {_listed(several)}"
         raise InputError(message)
@@ -490,13 +496,13 @@ def judge_for(study: Study, guideline: Guideline, name: str) -> Annotator | None
     judges.sort(key=lambda judge: judge.kind is not AnnotatorKind.MODEL)
     if not name:
         return judges[0] if judges else None
-    found = next((judge for judge in judges if judge.name == name), None)
-    if found is None:
+    result = next((judge for judge in judges if judge.name == name), None)
+    if result is None:
         names = [judge.name for judge in judges]
         tail = did_you_mean(name, names) or (f"; its judges: {_listed(names)}" if names else "; it has no judge")
         message = f"no judge `{name}` labels by guideline `{guideline.name}`{tail}"
         raise InputError(message)
-    return found
+    return result
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -541,22 +547,22 @@ def label_counts(evidence: Evidence, guideline: Guideline, judge: str) -> LabelC
         judge: Whose verdicts make the strata; empty for none.
     """
     held, of_place = evidence.answers.dialogues, strata_of(evidence, guideline, judge)
-    places = [place for place in of_place if (one := held[place]) is not None and not one.withheld]
-    found = _verdicts_by_hand(evidence, guideline, places)
-    labels = tuple(None if verdict == NO_VERDICT else verdict == DEFECT for verdict in found)
-    return LabelCounts(strata=tuple(of_place[place] for place in places), labels=labels)
+    positions = [position for position in of_place if (item := held[position]) is not None and not item.withheld]
+    result = _verdicts_by_hand(evidence, guideline, positions)
+    labels = tuple(None if verdict == NO_VERDICT else verdict == DEFECT for verdict in result)
+    return LabelCounts(strata=tuple(of_place[position] for position in positions), labels=labels)
 
 
-def _verdicts_by_hand(evidence: Evidence, guideline: Guideline, places: Sequence[int]) -> list[str]:
+def _verdicts_by_hand(evidence: Evidence, guideline: Guideline, positions: Sequence[int]) -> list[str]:
     people = [
-        AnswerSource(name=one.name, kind=one.kind, version="", by_hand=True)
-        for one in evidence.study.annotators
-        if one.by_hand and one.guideline == guideline.name
+        AnswerSource(name=annotator.name, kind=annotator.kind, version="", by_hand=True)
+        for annotator in evidence.study.annotators
+        if annotator.by_hand and annotator.guideline == guideline.name
     ]
-    by_person = [verdicts_of(evidence.answers, guideline, array("L", places), person) for person in people]
+    by_person = [verdicts_of(evidence.answers, guideline, array("L", positions), person) for person in people]
     return [
         next((verdict for verdict in verdicts if verdict != NO_VERDICT), NO_VERDICT)
-        for verdicts in (zip(*by_person, strict=True) if by_person else [()] * len(places))
+        for verdicts in (zip(*by_person, strict=True) if by_person else [()] * len(positions))
     ]
 
 
@@ -608,11 +614,13 @@ def draw_labels(evidence: Evidence, request: LabelRequest) -> DrawnLabels:
     judge = judge_for(evidence.study, guideline, request.judge)
     completed, find = evidence.answers.dialogues, evidence.sessions.find
     dialogues = {dialogue.key: find(dialogue.label) or 0 for dialogue in evidence.archive.dialogues()}
-    readable = {key: place for key, place in dialogues.items() if not (one := completed[place]) or not one.withheld}
+    readable = {
+        key: position for key, position in dialogues.items() if not (item := completed[position]) or not item.withheld
+    }
     strata = _open_strata(evidence, guideline, judge.name if judge else "", readable)
     shares = _shares(evidence, guideline, judge.name if judge else "", strata, request.n)
-    drawn = draw(strata, shares, request.seed)
-    order = shuffled([key for keys in drawn.values() for key in keys], request.seed)
+    sampled = draw(strata, shares, request.seed)
+    order = shuffled([key for keys in sampled.values() for key in keys], request.seed)
     if not order:
         raise InputError(_why_nothing(evidence.study, guideline, dialogues, readable))
     sample = LabelSample(
@@ -622,11 +630,11 @@ def draw_labels(evidence: Evidence, request: LabelRequest) -> DrawnLabels:
         judge=judge.name if judge else "",
         judge_version=evidence.study.annotator_version(judge.name) if judge else "",
         seed=request.seed,
-        strata=_strata_of(strata, drawn),
-        dialogues=_sampled(strata, drawn, order),
+        strata=_strata_of(strata, sampled),
+        dialogues=_sampled(strata, sampled, order),
         withheld=len(dialogues) - len(readable),
     )
-    chosen = {one.key: one for one in evidence.archive.dialogues([dialogues[key] for key in order])}
+    chosen = {item.key: item for item in evidence.archive.dialogues([dialogues[key] for key in order])}
     return DrawnLabels(sample=sample, slips=tuple(slip for key in order for slip in slips_of(guideline, chosen[key])))
 
 
@@ -635,14 +643,14 @@ def _open_strata(
 ) -> dict[str, list[str]]:
     """Return stratum to the keys of its dialogues that can be read and that nobody has labelled by hand."""
     people = {annotator.name for annotator in evidence.study.annotators if annotator.by_hand}
-    given = (one for one in evidence.archive.annotations() if one.annotator in people)
-    labelled = {one.dialogue for one in given if one.guideline == guideline.name}
+    answers = (annotation for annotation in evidence.archive.annotations() if annotation.annotator in people)
+    labelled = {annotation.dialogue for annotation in answers if annotation.guideline == guideline.name}
     of_session = strata_of(evidence, guideline, judge)
-    found: dict[str, list[str]] = defaultdict(list)
-    for key, place in readable.items():
-        if place in of_session and key not in labelled:
-            found[of_session[place]].append(key)
-    return dict(sorted(found.items()))
+    result: dict[str, list[str]] = defaultdict(list)
+    for key, position in readable.items():
+        if position in of_session and key not in labelled:
+            result[of_session[position]].append(key)
+    return dict(sorted(result.items()))
 
 
 def _shares(
@@ -660,18 +668,18 @@ def _weights(strata: Mapping[str, object]) -> dict[str, float]:
     return {name: EXPECTED_SPREAD.get(name.rpartition(": ")[2], _UNKNOWN_SPREAD) for name in strata}
 
 
-def _strata_of(strata: Mapping[str, list[str]], drawn: Mapping[str, tuple[str, ...]]) -> tuple[SampleStratum, ...]:
+def _strata_of(strata: Mapping[str, list[str]], sampled: Mapping[str, tuple[str, ...]]) -> tuple[SampleStratum, ...]:
     return tuple(
-        SampleStratum(name=name, n_dialogues=len(keys), n_drawn=len(drawn[name])) for name, keys in strata.items()
+        SampleStratum(name=name, n_dialogues=len(keys), n_drawn=len(sampled[name])) for name, keys in strata.items()
     )
 
 
 def _sampled(
-    strata: Mapping[str, list[str]], drawn: Mapping[str, tuple[str, ...]], order: list[str]
+    strata: Mapping[str, list[str]], sampled: Mapping[str, tuple[str, ...]], order: list[str]
 ) -> tuple[SampledDialogue, ...]:
     by_key = {
         key: SampledDialogue(dialogue=key, stratum=name, inclusion=len(keys) / len(strata[name]))
-        for name, keys in drawn.items()
+        for name, keys in sampled.items()
         for key in keys
     }
     return tuple(by_key[key] for key in order)

@@ -54,15 +54,15 @@ def calls_of(
         failures: Units that brought nothing; their calls come without a prompt.
     """
     known = {dialogue.key: dialogue for dialogue in dialogues}
-    asked = {annotation.unit: annotation for annotation in annotations if annotation.unit}
-    units = dict.fromkeys([*known, *asked, *(failure.unit for failure in failures)])
-    found: dict[str, tuple[Call, ...]] = {}
+    question = {annotation.unit: annotation for annotation in annotations if annotation.unit}
+    units = dict.fromkeys([*known, *question, *(failure.unit for failure in failures)])
+    result: dict[str, tuple[Call, ...]] = {}
     for unit, journal in store.journals(tuple(units)).items():
-        if unit in asked and journal:
-            found[unit] = _judged(_task(study, asked[unit], known), journal)
+        if unit in question and journal:
+            result[unit] = _judged(_task(study, question[unit], known), journal)
         elif journal:
-            found[unit] = tuple(Call(reply=entry.reply) for entry in journal)
-    return found
+            result[unit] = tuple(Call(reply=entry.reply) for entry in journal)
+    return result
 
 
 def _task(study: Study, annotation: Annotation, dialogues: Mapping[str, Dialogue]) -> AnnotationTask:
@@ -119,14 +119,20 @@ def earlier_scores(store: Store, study: Study, run: Run, n_dialogues: int) -> tu
         run: The run that is reported.
         n_dialogues: Dialogues of one run; count.
     """
-    guidelines = {one.name: one for one in study.guidelines if _question(one)}
+    guidelines = {guideline.name: guideline for guideline in study.guidelines if _question(guideline)}
     if not guidelines:
         return ()
-    finished = [one for one in store.runs(study.name) if one.state is RunState.FINISHED and one.number < run.number]
+    finished = [
+        guideline
+        for guideline in store.runs(study.name)
+        if guideline.state is RunState.FINISHED and guideline.number < run.number
+    ]
     n_read = min(MOST_RUNS, MOST_DIALOGUES // max(1, n_dialogues))
     seen: set[tuple[str, str, str]] = set()
     # Older runs first: a result that a run took over counts where it was measured.
-    return tuple(scores for one in finished[-n_read:] if n_read for scores in _of_run(store, one, guidelines, seen))
+    return tuple(
+        scores for guideline in finished[-n_read:] if n_read for scores in _of_run(store, guideline, guidelines, seen)
+    )
 
 
 def _question(guideline: Guideline) -> str:
@@ -140,19 +146,19 @@ def _of_run(
     store: Store, run: Run, guidelines: dict[str, Guideline], seen: set[tuple[str, str, str]]
 ) -> Iterator[RunScores]:
     versions = {name: version_of(guideline) for name, guideline in guidelines.items()}
-    given: dict[tuple[str, str], dict[str, Annotation]] = {}
+    answers: dict[tuple[str, str], dict[str, Annotation]] = {}
     for annotation in store.annotations(run):
         if versions.get(annotation.guideline) == annotation.instrument_version:
-            given.setdefault((annotation.guideline, annotation.annotator), {})[annotation.dialogue] = annotation
-    if not given:
+            answers.setdefault((annotation.guideline, annotation.annotator), {})[annotation.dialogue] = annotation
+    if not answers:
         return
     order = [(dialogue.key, dialogue.application) for dialogue in store.dialogues(run)]
-    for (guideline, annotator), by_dialogue in given.items():
+    for (guideline, annotator), by_dialogue in answers.items():
         question = _question(guidelines[guideline])
         for application in dict.fromkeys(name for _, name in order):
             own = [by_dialogue[key] for key, name in order if name == application and key in by_dialogue]
-            measured = [(one.dialogue, one.annotator_version, one.instrument_version) for one in own]
-            n_repeated = sum(one in seen for one in measured)
+            measured = [(item.dialogue, item.annotator_version, item.instrument_version) for item in own]
+            n_repeated = sum(item in seen for item in measured)
             seen.update(measured)
             if own:
                 yield RunScores(
@@ -163,7 +169,7 @@ def _of_run(
                     question=question,
                     annotator=annotator,
                     annotator_version=own[-1].annotator_version,
-                    values=tuple(_score(one, guidelines[guideline]) for one in own),
+                    values=tuple(_score(item, guidelines[guideline]) for item in own),
                     n_repeated=n_repeated,
                 )
 
@@ -185,15 +191,17 @@ def keep_review(store: Store, study: Study, run: Run, review: CombinedReview) ->
     Raises:
         InputError: If the risk needs no combined review, or the reviewer has annotated dialogues of the study.
     """
-    wanted = [risk.name for risk in study.risks if risk.identified_by is Identification.BOTH]
-    if review.risk not in wanted:
-        message = f"risk `{review.risk}` is not identified by questionnaire and dialogue; those are {wanted or 'none'}"
+    requested = [risk.name for risk in study.risks if risk.identified_by is Identification.BOTH]
+    if review.risk not in requested:
+        message = (
+            f"risk `{review.risk}` is not identified by questionnaire and dialogue; those are {requested or 'none'}"
+        )
         raise InputError(message)
     names = {label.annotator for label in store.labels(run)}
     if any(name == review.reviewer or name.startswith(f"{review.reviewer}-") for name in names):
         message = "who annotates dialogues of the study must see no questionnaire; a combined review is for others"
         raise InputError(message)
-    same = [one for one in reviews_of(store, study) if (one.risk, one.session) == (review.risk, review.session)]
+    same = [item for item in reviews_of(store, study) if (item.risk, item.session) == (review.risk, review.session)]
     store.file(CombinedReview.subject(study.name), replace(review, revision=len(same) + 1))
 
 
@@ -229,7 +237,7 @@ def state_criteria(
         Conflict: If somebody else has stated others meanwhile.
         InputError: If there are no words, nothing has changed, or nothing says why.
     """
-    earlier = [one for one in criteria_of(store, study) if one.about is about]
+    earlier = [item for item in criteria_of(store, study) if item.about is about]
     last = earlier[-1] if earlier else None
     if (last.revision if last else 0) != follows:
         message = f"somebody has stated revision {last.revision if last else 0} meanwhile; look at it, then go on"
@@ -343,11 +351,11 @@ def evidence_of(
     role_breaks = RoleBreakBook(role_break_rules, study.scenarios) if role_break_rules else None
     spoken = RealismBook(sessions)
     samples = tuple(store.filed(LabelSample, LabelSample.subject(study.name)))
-    drawn = _Positions({one.dialogue for sample in samples for one in sample.dialogues})
+    sampled = _Positions({item.dialogue for sample in samples for item in sample.dialogues})
     answered = _Positions({key for response in event.responses for key in response.dialogues})
     for position, dialogue in archive.placed():
         builder.add_dialogue(dialogue, position)
-        drawn.look(dialogue, position)
+        sampled.look(dialogue, position)
         answered.look(dialogue, position)
         spoken.look(dialogue)
         if role_breaks:
@@ -361,7 +369,7 @@ def evidence_of(
         archive=archive,
         answers=builder.table(pools_of(peopled)),
         samples=samples,
-        drawn=drawn.found,
+        drawn=sampled.found,
         validation_reports=validation_reports_of(store, study),
         spending=store.spending(run) + event.spending,
         role_breaks=role_breaks.checks() if role_breaks else None,
@@ -382,7 +390,7 @@ def evidence_of(
 
 def annotator_attributes_in(store: Store, study: Study) -> dict[str, dict[str, str]]:
     """Return what is known of annotators, by the study and by themselves: attribute to annotator to group."""
-    found = {attribute: dict(group_of) for attribute, group_of in study.annotator_attributes.items()}
+    result = {attribute: dict(group_of) for attribute, group_of in study.annotator_attributes.items()}
     for annotator in study.annotators:
         # Who labels by several guidelines is an annotator by each, whose name ends in it.
         own = store.profile(annotator.name) if annotator.by_hand else None
@@ -390,8 +398,8 @@ def annotator_attributes_in(store: Store, study: Study) -> dict[str, dict[str, s
         if annotator.by_hand and own is None and person != annotator.name:
             own = store.profile(person)
         for attribute, group in own.annotator_attributes.items() if own else ():
-            found.setdefault(attribute, {})[annotator.name] = group
-    return found
+            result.setdefault(attribute, {})[annotator.name] = group
+    return result
 
 
 def _add_labels(builder: AnswerTableBuilder, archive: StoredArchive) -> None:
@@ -453,8 +461,8 @@ def with_people(study: Study, labelled: Mapping[str, str]) -> Study:
     """
     known = {annotator.name for annotator in study.annotators}
     guidelines = {guideline.name for guideline in study.guidelines}
-    found = {annotator: guideline for annotator, guideline in labelled.items() if guideline in guidelines}
-    people = tuple(_by_hand(name, guideline) for name, guideline in found.items() if name not in known)
+    result = {annotator: guideline for annotator, guideline in labelled.items() if guideline in guidelines}
+    people = tuple(_by_hand(name, guideline) for name, guideline in result.items() if name not in known)
     return replace(study, annotators=(*study.annotators, *people)) if people else study
 
 
@@ -466,12 +474,12 @@ def with_representative_people(study: Study, labelled: Collection[str], samples:
         labelled: Names of those who labelled by hand.
         samples: The samples that were drawn.
     """
-    drawn = {sample.guideline for sample in samples if sample.judge}
+    sampled = {sample.guideline for sample in samples if sample.judge}
     annotators = tuple(
-        replace(one, labelling=HandLabels(is_representative=True))
-        if one.by_hand and one.name in labelled and one.guideline not in drawn
-        else one
-        for one in study.annotators
+        replace(annotator, labelling=HandLabels(is_representative=True))
+        if annotator.by_hand and annotator.name in labelled and annotator.guideline not in sampled
+        else annotator
+        for annotator in study.annotators
     )
     return replace(study, annotators=annotators)
 

@@ -83,7 +83,7 @@ def _chosen(study: Study, watched: Watched) -> tuple[Guideline, Annotator]:
         wrong = f"there is no guideline `{name}`{did_you_mean(name, guidelines)}" if name else "say which guideline"
         message = f"{wrong}; the study has {', '.join(guidelines)}.  --guideline NAME"
         raise InputError(message)
-    annotators = {one.name: one for one in study.annotators if one.guideline == name}
+    annotators = {annotator.name: annotator for annotator in study.annotators if annotator.guideline == name}
     chosen = watched.annotator or next(iter(annotators), "")
     if chosen not in annotators:
         near = did_you_mean(chosen, annotators)
@@ -111,15 +111,15 @@ def _scores(
 ) -> Iterator[Score]:
     """Yield the scores of one run, in order of the plan."""
     study = store.study(run.study_version)
-    rules = {one.name: one for one in study.guidelines}
+    rules = {item.name: item for item in study.guidelines}
     if guideline not in rules:
         return
-    said = {one.dialogue: one for one in annotations_in(store, study, run) if one.annotator == annotator}
+    texts = {item.dialogue: item for item in annotations_in(store, study, run) if item.annotator == annotator}
     people = _people(store.adjudications(run), guideline, rules[guideline].question.name)
-    given: tuple[Record, ...] = (*study.scenarios, *study.personas)
-    data = digest("data", *sorted(version_of(one) for one in given))[:_SHORT]
+    answers: tuple[Record, ...] = (*study.scenarios, *study.personas)
+    data = digest("data", *sorted(version_of(item) for item in answers))[:_SHORT]
     for dialogue in store.dialogues(run):
-        annotation = said.get(dialogue.key)
+        annotation = texts.get(dialogue.key)
         if annotation is None:
             continue
         taken = (dialogue.key, annotation.annotator_version, annotation.instrument_version)
@@ -135,9 +135,9 @@ def _scores(
 
 def _people(adjudications: Iterable[Adjudication], guideline: str, question: str) -> Mapping[str, str]:
     return {
-        one.dialogue: one.value
-        for one in adjudications
-        if one.guideline == guideline and one.question == question and one.value is not None
+        adjudication.dialogue: adjudication.value
+        for adjudication in adjudications
+        if adjudication.guideline == guideline and adjudication.question == question and adjudication.value is not None
     }
 
 

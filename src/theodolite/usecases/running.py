@@ -190,7 +190,7 @@ class StudyFlows:
             return ()
         guideline = self._study.guideline(reference.guideline)
         return tuple(
-            adjudication(reference, guideline, dialogue, self._rows_of(place)) for place, dialogue in dialogues
+            adjudication(reference, guideline, dialogue, self._rows_of(position)) for position, dialogue in dialogues
         )
 
     def _rows_of(self, position: int) -> Sequence[Mapping[str, str]]:
@@ -394,17 +394,17 @@ class Runner:
 
     def _standing(self, run: Run) -> RunStatus:
         sessions = self.sessions
-        places = list(range(len(held_by_runs(sessions))))
+        positions = list(range(len(held_by_runs(sessions))))
         if isinstance(sessions, EventSessions):
-            places += sessions.units.values()
+            positions += sessions.units.values()
         failed = (sessions.find(failure.label) for failure in self.store.failures(run) if not failure.annotator)
         standing = RunStatus(
             run=run,
             stopped=self.clients.stop_conditions.reason,
             sessions=self.store.count_units(run, UnitKind.SESSION),
             annotations=self.store.count_units(run, UnitKind.ANNOTATION),
-            planned=len(places),
-            due=annotations_due(self.study, (sessions.setting(place).scenario for place in places)),
+            planned=len(positions),
+            due=annotations_due(self.study, (sessions.setting(position).scenario for position in positions)),
             lost=annotations_due(self.study, (sessions.setting(p).scenario for p in failed if p is not None)),
             remedy=self.clients.stop_conditions.remedy,
         )
@@ -511,12 +511,12 @@ def as_planned(
     positions = iter(range(len(sessions)) if at is None else sorted(at))
     event = sessions if isinstance(sessions, EventSessions) else None
     for dialogue in dialogues:
-        if event is not None and (place := event.units.get(dialogue.key)) is not None:
-            yield place, _as_planned(dialogue, sessions, place)
+        if event is not None and (location := event.units.get(dialogue.key)) is not None:
+            yield location, _as_planned(dialogue, sessions, location)
             continue
         if event is not None and (dialogue.held_by is TesterType.PERSON or dialogue.key in event.left_out):
             continue  # one that ended since the sessions were listed is counted next time
-        position = next((place for place in positions if _is_of(dialogue, sessions, place)), None)
+        position = next((location for location in positions if _is_of(dialogue, sessions, location)), None)
         if position is None:
             label = f"dialogue `{dialogue.label}` ({dialogue.key})"
             message = f"{label} belongs to no session of this plan; start a run with --new-run"
@@ -524,9 +524,9 @@ def as_planned(
         yield position, _as_planned(dialogue, sessions, position)
 
 
-def _is_of(dialogue: Dialogue, sessions: Sessions, place: int) -> bool:
-    is_pair = sessions.pair_key(place) == dialogue.pair_key
-    return is_pair and sessions.setting(place).application == dialogue.application
+def _is_of(dialogue: Dialogue, sessions: Sessions, position: int) -> bool:
+    is_pair = sessions.pair_key(position) == dialogue.pair_key
+    return is_pair and sessions.setting(position).application == dialogue.application
 
 
 def _as_planned(dialogue: Dialogue, sessions: Sessions, position: int) -> Dialogue:

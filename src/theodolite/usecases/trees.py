@@ -48,14 +48,14 @@ def score_file(
         raise InputError(message)
     sets = [file.of(application)] if application else list(file.sets)
     findings = (
-        measure_tree(file.design, each.leaves, application=each.application, draws=draws, methods=methods)
-        for each in sets
+        measure_tree(file.design, item.leaves, application=item.application, draws=draws, methods=methods)
+        for item in sets
     )
     if not contexts:
         return tuple(findings)
     return tuple(
-        replace(finding, robustness=_robustness(file, each, draws, methods))
-        for finding, each in zip(findings, sets, strict=True)
+        replace(finding, robustness=_robustness(file, item, draws, methods))
+        for finding, item in zip(findings, sets, strict=True)
     )
 
 
@@ -71,8 +71,8 @@ def chosen_of(file: TreeFile, application: str) -> Chosen:
 
 def compare_chosen(first: Chosen, second: Chosen, *, draws: Draws, methods: Methods) -> TreeComparison:
     """Return how two applications stand to each other, node by node."""
-    one, other = (first.file.design, first.leaves), (second.file.design, second.leaves)
-    return compare_trees(one, other, draws=draws, methods=methods)
+    item, other = (first.file.design, first.leaves), (second.file.design, second.leaves)
+    return compare_trees(item, other, draws=draws, methods=methods)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,14 +115,14 @@ def rescore(
         message = f"tree `{file.design.name}` has no leaves to score again; expected the `tree-NAME.json` of a run"
         raise InputError(message)
     sets = [file.of(application)] if application else list(file.sets)
-    return tuple(_method_change(file.design, design, each, draws, methods) for each in sets)
+    return tuple(_method_change(file.design, design, item, draws, methods) for item in sets)
 
 
 def _method_change(old: TreeDesign, new: TreeDesign, leaves: LeafSet, draws: Draws, methods: Methods) -> MethodChange:
-    found = rescored(old, new, leaves, draws=draws, methods=methods)
+    result = rescored(old, new, leaves, draws=draws, methods=methods)
     answered = {leaf.question for leaf in leaves.leaves}
     return MethodChange(
-        comparison=found,
+        comparison=result,
         only_old=tuple(name for name in old.by_name if name not in new.by_name),
         only_new=tuple(name for name in new.by_name if name not in old.by_name),
         unanswered=tuple(question for question in new.questions if question not in answered),
