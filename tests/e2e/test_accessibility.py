@@ -30,6 +30,17 @@ def test_the_report_has_no_barrier_that_axe_knows(visit, name, width):
     assert violations(page) == []
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    "tab", ["overview", "review-first", "results", "matrix", "dialogues", "judges", "completeness"]
+)
+def test_no_tab_has_a_barrier_in_either_scheme(visit, tab, scheme):
+    page = visit("xstest", address=f"#{tab}", bypass_csp=True, color_scheme=scheme)
+    page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+
+    assert violations(page) == []
+
+
 def test_the_panel_has_none(visit):
     page = visit("xstest", bypass_csp=True)
     page.locator(".answer .num").first.click()

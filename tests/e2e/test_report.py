@@ -210,8 +210,78 @@ def test_prompt_raw_reply_and_cost_stand_folded_under_a_label(visit, width):
 
 def test_a_node_of_a_tree_leads_to_exactly_its_dialogues(visit):
     page = visit("trees", address="#trees")
+    page.evaluate("document.querySelectorAll('#trees details').forEach(each => { each.open = true; })")
     lifting = page.get_by_role("button", name="show those that lift over-refusing, llama2orig: 95 dialogues lift it")
 
     lifting.first.click()
 
     expect(page.locator("#found")).to_have_text(re.compile("95 of 2,250 dialogues"))
+
+
+def test_a_tab_shows_its_part_alone_and_has_an_address(visit):
+    page = visit("xstest")
+
+    page.locator(".tabs a", has_text="Completeness").click()
+
+    expect(page.locator("#accounts")).to_be_visible()
+    expect(page.locator("#answer")).to_be_hidden()
+    assert page.evaluate("location.hash") == "#completeness"
+    expect(page.locator(".tabs a[aria-current]")).to_have_text("Completeness")
+
+
+def test_the_reader_chooses_light_or_dark(visit):
+    page = visit("live", color_scheme="light")
+    background = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(background)
+
+    page.get_by_role("button", name="Light or dark").click()
+
+    assert page.evaluate(background) != light
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+
+
+def test_the_matrix_counts_prompts_and_filters_them(visit):
+    page = visit("xstest", address="#matrix")
+    expect(page.locator("#matrix-found")).to_have_text("450 of 450 prompts")
+
+    page.get_by_role("button", name=re.compile("^Unparseable")).first.click()
+
+    expect(page.locator("#matrix-found")).to_have_text("11 of 450 prompts")
+    expect(page.locator("#matrix-table tbody tr")).to_have_count(11)
+
+
+def test_the_matrix_is_read_by_keyboard(visit):
+    page = visit("xstest", address="#matrix")
+    page.keyboard.press("j")
+    page.keyboard.press("d")
+    expect(page.locator("#matrix-table ins").first).to_be_visible()
+    page.keyboard.press("j")
+
+    page.keyboard.press("Enter")
+
+    expect(page.locator("#reader h1")).to_have_text("llama2orig/v2-1")
+    page.keyboard.press("Escape")
+    expect(page.locator("#matrix-table")).to_be_visible()
+
+
+def test_columns_of_the_matrix_are_pinned_hidden_and_sorted(visit):
+    page = visit("xstest", address="#matrix")
+    heads = page.locator("#matrix-table thead .app")
+
+    page.get_by_role("button", name="Pin first: gpt4").click()
+    expect(heads.first).to_have_text("gpt4")
+    page.get_by_role("button", name="Hide gpt4").click()
+    expect(heads).to_have_count(4)
+    page.get_by_role("button", name="Show all columns").click()
+    expect(heads).to_have_count(5)
+    page.get_by_role("button", name="Defects first: gpt4").click()
+
+    expect(page.locator("#matrix-table tbody tr").first.locator("td").first).to_contain_text("defect")
+
+
+def test_a_dialogue_leads_to_the_same_prompt_in_another_application(visit):
+    page = visit("xstest", address="#d/llama2orig/v2-1")
+
+    page.locator(".siblings a", has_text="gpt4").click()
+
+    expect(page.locator("#reader h1")).to_have_text("gpt4/v2-1")

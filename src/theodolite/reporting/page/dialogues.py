@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from theodolite.domain.annotation import Annotation, Answer, Outcome
-from theodolite.domain.annotator import Annotator, ModelJudge
+from theodolite.domain.annotator import REFERENCE, Annotator, ModelJudge
 from theodolite.domain.dialogue import Dialogue, Ending, TesterType, found_in
 from theodolite.domain.estimate import Estimate, Measurement, Undefined
 from theodolite.domain.identity import SHORT, Json, keyed_draw
@@ -61,7 +61,7 @@ def data_pieces(subject: Subject, chips: Sequence[Chip], sample: Embedded) -> It
         head["planned"] = sample.n_planned
     yield data_text(head)[:-1] + ',"cases":['
     for number, record in enumerate(records_at(subject.evidence, sample.places, with_calls=True)):
-        yield ("," if number else "") + data_text(_case(record, kept))
+        yield ("," if number else "") + data_text(_case(record, kept) | _final(subject, record.index))
     yield "]"
     tail: dict[str, Iterable[Json]] = {
         "sittings": (dict(zip(_SITTING, sitting, strict=True)) for sitting in kept.sittings),
@@ -74,6 +74,14 @@ def data_pieces(subject: Subject, chips: Sequence[Chip], sample: Embedded) -> It
     for name, entries in tail.items():
         yield from _list_pieces(name, entries)
     yield ',"sets":' + data_text(dict(_sets(subject.sets.sets.values(), sample))) + "}"
+
+
+def _final(subject: Subject, index: int) -> dict[str, Json]:
+    """Return the final label on the main question of the first guideline; empty without one."""
+    if not subject.study.reference or not subject.study.guidelines:
+        return {}
+    label = subject.cases[index].dialogue_label(REFERENCE, subject.study.guidelines[0]).value
+    return {} if label is None else {"final": label}
 
 
 _MOST_STEPS = 10
@@ -271,7 +279,8 @@ def _estimate(subject: Subject, place: int, measurement: Measurement) -> dict[st
     numerator = [case.index for case in subject.labelled(measurement.dialogues)]
     title = f"{words.title}, {measurement.application}"
     entry = estimate_entry(measurement)
-    del entry["dialogues"]
+    for name in ("dialogues", "non_defects", "unlabelled"):
+        del entry[name]
     return entry | {
         "title": words.title,
         "definition": words.definition,

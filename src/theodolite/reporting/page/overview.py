@@ -14,7 +14,6 @@ from theodolite.domain.run import RunState
 from theodolite.domain.text import cost_text
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.queries.agreements import (
-    agreement_text,
     counts_text,
     is_tried,
     judges_of,
@@ -26,7 +25,7 @@ from theodolite.reporting.queries.agreements import (
 )
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.queries.headline import headline_parts
-from theodolite.reporting.queries.rates import Rate, guardrail_of, lead_rates
+from theodolite.reporting.queries.rates import Rate, guardrail_of, rate_by_application
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.descriptions import heading_of
 
@@ -114,7 +113,7 @@ def _completeness_tile(subject: Subject) -> Tile:
     counted = f"{figures.count(labelled)} of {figures.count(planned)}"
     few = planned < figures.FEW
     waiting = [part for part in unmeasured if part.outcome in {Outcome.MISSING, Outcome.REFUSED}]
-    notes = [Badge(text=f"{counted} labelled", chip="all")]
+    notes = [Badge(text="labelled", chip="")]
     if waiting:
         places = sorted({place for part in waiting for place in part.cases})
         subject.sets.add("unlabelled", "Without a label", places)
@@ -176,7 +175,9 @@ def _judge_note(subject: Subject, guideline: Guideline, judge: Annotator) -> str
     if not is_tried(subject.study, subject.agreements, guideline, judge.name):
         return "not compared with human labels"
     found = with_people(subject.study, subject.agreements, guideline, judge.name, Measure.EXACT_AGREEMENT)
-    return f"agrees with people on {agreement_text(found)}" if found else "compared with human labels"
+    return (
+        f"agrees with people on {counts_text(found, with_unreadable=True)}" if found else "compared with human labels"
+    )
 
 
 def _calls_tile(subject: Subject) -> Tile:
@@ -197,7 +198,8 @@ def _both_sides(subject: Subject) -> Iterator[str]:
         return
     guideline = guardrail.guideline
     sides = [
-        (rule, _by_application(subject, guideline, rule.name)) for rule in (guardrail.withheld, guardrail.released)
+        (rule, rate_by_application(subject.rates, guideline.name, rule.name))
+        for rule in (guardrail.withheld, guardrail.released)
     ]
     shared = [name for name in sides[0][1] if name in sides[1][1]]
     if len(shared) < 2:
@@ -211,18 +213,6 @@ def _both_sides(subject: Subject) -> Iterator[str]:
         for name in extremes
     )
     yield f"Neither side alone describes an application. {told}."
-
-
-def _by_application(subject: Subject, guideline: Guideline, rule: str) -> dict[str, Rate]:
-    """Return the leading rate of each application that has one alone, with units enough for a share."""
-    rates: dict[str, list[Rate]] = {}
-    for rate in lead_rates(subject.rates, guideline.name, rule):
-        rates.setdefault(rate.measurement.application, []).append(rate)
-    return {
-        name: found[0]
-        for name, found in rates.items()
-        if len(found) == 1 and found[0].estimate and found[0].estimate.n >= figures.FEW
-    }
 
 
 def _value(rate: Rate) -> float:

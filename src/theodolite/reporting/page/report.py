@@ -30,6 +30,8 @@ from theodolite.reporting.page.applications import (
     strategy_blocks,
 )
 from theodolite.reporting.page.dialogues import LETTERS, data_pieces, embedded_in
+from theodolite.reporting.page.guardrail_plot import guardrail_plots
+from theodolite.reporting.page.heatmap import heatmap_of
 from theodolite.reporting.page.judges import (
     diagnostics_tables,
     group_tables,
@@ -115,8 +117,6 @@ def report_pieces(
         **views,
         tabs=tabs_of(views),
         has_testers=_has_testers(views),
-        plot=None,
-        heatmap=None,
         sample=sample,
         style=style,
         library=library,
@@ -134,6 +134,8 @@ def _views(subject: Subject) -> dict[str, Any]:
     chips = chips_of(subject)
     return {
         "answer": answer_view(subject),
+        "plots": guardrail_plots(subject),
+        "heatmap": heatmap_of(subject),
         "reads": first_reads(subject),
         "areas": area_table(subject),
         "blocks": rule_blocks(subject),
@@ -166,8 +168,14 @@ def _views(subject: Subject) -> dict[str, Any]:
         "words": subject.words,
         "chips": chips,
         "n_cases": len(subject.cases),
-        "has_matrix": False,
+        "has_matrix": _has_matrix(subject),
     }
+
+
+def _has_matrix(subject: Subject) -> bool:
+    """Return whether two applications met the same prompts."""
+    keys = [case.pair_key for case in subject.cases] if len(subject.study.applications) > 1 else []
+    return len(set(keys)) < len(keys)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -291,6 +291,9 @@ def grouped_labels(subject: Subject, case: Case) -> str:
     by_label: dict[str, list[str]] = defaultdict(list)
     for title, label in _labels(subject, case):
         by_label[label].append(title)
+    if len(by_label) > 1:  # a guideline that does not ask about the scenario has nothing to say of its dialogues
+        for outcome in (Outcome.MISSING, Outcome.NOT_APPLICABLE):
+            by_label.pop(outcome.value, None)
     n = sum(map(len, by_label.values()))
     if len(by_label) == 1 and n > 1:
         return f"{next(iter(by_label))} by {n} of {n}"

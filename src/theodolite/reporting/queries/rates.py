@@ -124,6 +124,18 @@ def lead_rates(rates: tuple[Rate, ...], guideline: str, rule: str) -> tuple[Rate
     return tuple(rate for rate in whole if rate.annotator == REFERENCE or rate.measurement.application not in final)
 
 
+def rate_by_application(rates: tuple[Rate, ...], guideline: str, rule: str) -> dict[str, Rate]:
+    """Return the leading rate of each application that has one alone, of units enough for a share."""
+    by_application: dict[str, list[Rate]] = {}
+    for rate in lead_rates(rates, guideline, rule):
+        by_application.setdefault(rate.measurement.application, []).append(rate)
+    return {
+        name: leading[0]
+        for name, leading in by_application.items()
+        if len(leading) == 1 and leading[0].estimate and leading[0].estimate.n >= figures.FEW
+    }
+
+
 def unlabelled_guidelines(study: Study, rates: tuple[Rate, ...]) -> tuple[Guideline, ...]:
     """Return the guidelines with rules for which nobody gave a label that could count, so that they have no rate."""
     rated = {rate.measurement.subject.guideline for rate in rates}

@@ -31,7 +31,7 @@ function barOf(place) {
   const next = make("button", { type: "button", class: "btn sm", text: "Next", onclick: () => step(1) });
   previous.disabled = at <= 0;
   next.disabled = at < 0 || at >= list.found.length - 1;
-  const pick = make("button", { type: "button", class: "btn sm", "aria-pressed": String(chosen.has(place)), text: "Print this one", onclick: () => choose(place, pick) });
+  const pick = make("button", { type: "button", class: "btn sm", "aria-pressed": String(chosen.has(place)), text: "Print this one", onclick: () => choosePrinted(place, pick) });
   return make(
     "div",
     { class: "bar" },
@@ -55,7 +55,7 @@ function siblingsOf(place) {
   return make("nav", { class: "siblings", "aria-label": "Same prompts, other application" }, ...links);
 }
 
-function choose(place, button) {
+function choosePrinted(place, button) {
   if (!chosen.delete(place)) chosen.add(place);
   button.setAttribute("aria-pressed", String(chosen.has(place)));
 }

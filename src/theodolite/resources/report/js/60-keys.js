@@ -19,6 +19,7 @@ function showTab(element) {
   const wanted = (element && element.closest(".tab")) || byId("overview");
   for (const tab of tabs) tab.hidden = tab !== wanted;
   document.body.dataset.tab = wanted.id;
+  if (wanted.id === "matrix") startMatrix();
   for (const link of document.querySelectorAll(".tabs a")) {
     const target = document.querySelector(link.getAttribute("href"));
     if (target && target.closest(".tab") === wanted) {
@@ -51,6 +52,10 @@ function follow() {
     return;
   }
   if (reading) closeCase();
+  if (location.hash.startsWith("#cell/")) {
+    followCell();
+    return;
+  }
   showPart(elementFromAddress());
   if (reading && location.hash === "#dialogues") returnToList();
 }
@@ -61,15 +66,24 @@ function returnToList() {
   if (links[list.current]) links[list.current].focus({ preventScroll: true });
 }
 
-/** Leave the dialogue for the report. */
+/** Leave the dialogue for the report: for the cell that the drawer shows, else for the list. */
 function leave() {
-  history.pushState(null, "", location.pathname + location.search + "#dialogues");
+  const panel = byId("drawer");
+  if (panel && !panel.hidden) {
+    history.pushState(null, "", `${location.pathname}${location.search}#cell/${drawer.place}`);
+    follow();
+    return;
+  }
+  const isFromMatrix = document.body.dataset.tab === "matrix";
+  history.pushState(null, "", `${location.pathname}${location.search}${isFromMatrix ? "#matrix" : "#dialogues"}`);
   follow();
+  if (isFromMatrix) window.scrollTo({ top: cameFrom, behavior: "instant" });
 }
 
 /** Go to the next or previous case within the set one came from. */
 function step(by) {
   const place = placeFromAddress();
+  if (place === undefined && (stepInDrawer(by) || stepInMatrix(by))) return;
   if (place === undefined) {
     markCurrent(document.activeElement && document.activeElement.closest("#list") ? by : 0);
     return;
@@ -83,6 +97,7 @@ function step(by) {
 
 function escape() {
   if (placeFromAddress() !== undefined) leave();
+  else if (closeDrawer()) return;
   else if (list.name !== "all" || byId("search").value) showSet("all", { scroll: false });
 }
 
@@ -95,6 +110,7 @@ const acts = {
   },
   j: () => step(1),
   k: () => step(-1),
+  d: () => document.body.dataset.tab === "matrix" && placeFromAddress() === undefined && switchDifferences(),
   Escape: escape,
   "?": () => byId("keys").showModal(),
 };
