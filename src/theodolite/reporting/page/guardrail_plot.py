@@ -56,7 +56,7 @@ class Cross:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Label:
+class NameLabel:
     """A name beside its marker."""
 
     text: str
@@ -67,7 +67,7 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Panel:
+class PlotPanel:
     """A pair of axes with what stands between them.
 
     Attributes:
@@ -82,7 +82,7 @@ class Panel:
     x_ticks: tuple[tuple[float, str], ...]
     y_ticks: tuple[tuple[float, str], ...]
     crosses: tuple[Cross, ...]
-    labels: tuple[Label, ...]
+    labels: tuple[NameLabel, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,8 +107,8 @@ class GuardrailPlot:
     x_title: str
     y_title: str
     words: str
-    main: Panel
-    inset: Panel | None = None
+    main: PlotPanel
+    inset: PlotPanel | None = None
     source: Box = (0, 0, 0, 0)
     card: Box = (0, 0, 0, 0)
     inset_title: str = ""
@@ -149,8 +149,8 @@ class _Axes:
             scale=scale,
         )
 
-    def panel(self, crosses: Sequence[Cross], named: Sequence[Cross]) -> Panel:
-        return Panel(
+    def panel(self, crosses: Sequence[Cross], named: Sequence[Cross]) -> PlotPanel:
+        return PlotPanel(
             box=self.box,
             x_ticks=tuple((self.x(value), f"{value:g}") for value in _ticks(self.x_end)),
             y_ticks=tuple((self.y(value), f"{value:g}") for value in _ticks(self.y_end)),
@@ -268,7 +268,7 @@ def _boxes(cross: Cross) -> tuple[Box, ...]:
     return (x - 7, y - 7, x + 7, y + 7), (left, y - 3, right, y + 3), (x - 3, above, x + 3, below)
 
 
-def _labels(named: Sequence[Cross], crosses: Sequence[Cross], box: Box) -> Iterator[Label]:
+def _labels(named: Sequence[Cross], crosses: Sequence[Cross], box: Box) -> Iterator[NameLabel]:
     """Yield a name beside each marker, where it covers least."""
     taken = [part for cross in crosses for part in _boxes(cross)]
     for cross in named:
@@ -278,7 +278,7 @@ def _labels(named: Sequence[Cross], crosses: Sequence[Cross], box: Box) -> Itera
         yield label
 
 
-def _options(cross: Cross) -> Iterator[Label]:
+def _options(cross: Cross) -> Iterator[NameLabel]:
     x, y = cross.x[1], cross.y[1]
     sides = (
         (9, -9, "start"),
@@ -289,11 +289,11 @@ def _options(cross: Cross) -> Iterator[Label]:
         (0, 24, "middle"),
     )
     for dx, dy, anchor in sides:
-        yield Label(text=cross.name, tint=cross.tint, x=round(x + dx, 1), y=round(y + dy, 1), anchor=anchor)
-    yield Label(text=cross.name, tint=cross.tint, x=round(cross.x[2] + 8, 1), y=round(y + 4, 1), anchor="start")
+        yield NameLabel(text=cross.name, tint=cross.tint, x=round(x + dx, 1), y=round(y + dy, 1), anchor=anchor)
+    yield NameLabel(text=cross.name, tint=cross.tint, x=round(cross.x[2] + 8, 1), y=round(y + 4, 1), anchor="start")
 
 
-def _label_box(label: Label) -> Box:
+def _label_box(label: NameLabel) -> Box:
     width = _LETTER * len(label.text)
     left = label.x - {"start": 0.0, "middle": 0.5, "end": 1.0}[label.anchor] * width
     return left, label.y - 11, left + width, label.y + 3
