@@ -24,7 +24,7 @@ from theodolite.domain.run import FailureSource  # noqa: E402
 from theodolite.bootstrap.connections import SystemClock  # noqa: E402
 from theodolite.domain.run import FailureSource  # noqa: E402
 from theodolite.domain.flow import AskModel, Message, Speaker  # noqa: E402
-from theodolite.domain.model import ModelEndpoint  # noqa: E402
+from theodolite.domain.application import ModelEndpoint  # noqa: E402
 from theodolite.gateways.limits.rate_limiter import SlotPool  # noqa: E402
 from theodolite.gateways.limits.rate_limiter import START  # noqa: E402
 from theodolite.gateways.models.chat_model import ChatModel  # noqa: E402

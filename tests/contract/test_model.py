@@ -8,8 +8,8 @@ import pytest
 from tests.fakes.gateway_clock import HastyClock
 from tests.fakes.loopback import Loopback
 from tests.fakes.model import FakeModel, in_turn
+from theodolite.domain.application import ModelEndpoint
 from theodolite.domain.flow import AskModel, Message, Speaker
-from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.run import FailureSource
 from theodolite.gateways.applications.stand_ins import ScriptedModel
 from theodolite.gateways.models.anthropic_messages import MESSAGES

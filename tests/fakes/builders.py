@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from theodolite.assessment.annotating import AnnotationTask
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import Annotator, HandLabels, ModelJudge, RecordedLabels, WordRule
-from theodolite.domain.application import Application, PythonCallable, RecordedFile
+from theodolite.domain.application import Application, ModelEndpoint, PythonCallable, RecordedFile
 from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.flow import Reply
@@ -16,7 +16,6 @@ from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import YES_NO, Instrument, Label, Operator, Question, Scale, ScaleKind
 from theodolite.domain.live import RecordedDialogue, RecordedTurn
-from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.persona import ParameterRow, PersonaGroup, PersonaTemplate, Script
 from theodolite.domain.plan import ListedSessions
 from theodolite.domain.run import Unit, UnitKind

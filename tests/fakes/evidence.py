@@ -21,13 +21,12 @@ from theodolite.domain.annotation import (
     Quote,
 )
 from theodolite.domain.annotator import Annotator, ModelJudge, RecordedLabels
-from theodolite.domain.application import Application, PromptedModel, RecordedFile
+from theodolite.domain.application import Application, ModelEndpoint, PromptedModel, RecordedFile
 from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn
 from theodolite.domain.evidence import Evidence, listed_evidence
 from theodolite.domain.guideline import DefectRule, Guideline, Origin, Violation
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.instrument import Instrument, Label, Operator, Orientation, Question, Scale, ScaleKind
-from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.persona import ParameterRow, Persona, PersonaGroup, PersonaTemplate, Script
 from theodolite.domain.plan import PlannedSession
 from theodolite.domain.run import Failure, FailureKind, FailureSource, Run, RunState, Spending

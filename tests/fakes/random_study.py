@@ -13,13 +13,12 @@ from tests.fakes.evidence import annotation_of, dialogue_of, run_of
 from theodolite.assessment.judge.voting import majority
 from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, AnnotatorKind, Answer, Outcome, Vote
 from theodolite.domain.annotator import Annotator, ModelJudge, RecordedLabels, StopRule, Voting
-from theodolite.domain.application import Application, PythonCallable, RecordedFile
+from theodolite.domain.application import Application, ModelEndpoint, PythonCallable, RecordedFile
 from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn
 from theodolite.domain.evidence import Evidence, listed_evidence
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.identity import digest
 from theodolite.domain.instrument import YES_NO, Instrument, Operator, Question, QuestionLevel, Scale, ScaleKind
-from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.persona import Script
 from theodolite.domain.plan import PlannedSession
 from theodolite.domain.run import Failure, FailureKind, FailureSource

@@ -18,11 +18,11 @@ from theodolite.assessment.manual_annotation import whole_answers
 from theodolite.assessment.slips import turns_asked
 from theodolite.domain.annotation import Annotation, AnnotatorKind, Answer, Outcome
 from theodolite.domain.annotator import Annotator, ModelJudge
+from theodolite.domain.application import ModelEndpoint
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.estimate import ValidationReport
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.instrument import Question
-from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.run import Unit, UnitKind
 from theodolite.domain.study import Study
 

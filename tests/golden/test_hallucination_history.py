@@ -7,8 +7,7 @@ from pathlib import Path
 
 from theodolite.config.histories import DeclaredChange, HistoryForm, ScoreTable, aware, read_history
 from theodolite.config.tables import read_table
-from theodolite.domain.monitoring import AlertKind
-from theodolite.domain.score_history import ScaleDirection
+from theodolite.domain.monitoring import AlertKind, ScaleDirection
 from theodolite.measurement.monitoring import watch_history
 
 CHANGE = DeclaredChange(part="judge", version="HHEM-2.1", since=aware("2024-07-25T18:47:14-07:00"))

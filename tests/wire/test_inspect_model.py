@@ -11,6 +11,7 @@ from tests.fakes.gateway_clock import HastyClock
 from tests.fakes.loopback import Loopback
 from tests.integration.gateways.test_structured import ASK as ASK_BY_SCHEMA
 from tests.integration.gateways.test_structured import SCHEMA
+from theodolite.domain.application import CacheUse, ModelEndpoint, ModelKind, Price
 from theodolite.domain.errors import (
     ContentRefused,
     EmptyReply,
@@ -23,7 +24,6 @@ from theodolite.domain.errors import (
     TimedOut,
 )
 from theodolite.domain.flow import AskModel, Message, SchemaUse, Speaker
-from theodolite.domain.model import CacheUse, ModelEndpoint, ModelKind, Price
 from theodolite.domain.run import FailureSource
 from theodolite.gateways.factory import Caching, open_model
 from theodolite.gateways.limits.retry import REFUSALS

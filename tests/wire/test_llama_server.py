@@ -13,9 +13,9 @@ import pytest
 from tests.fakes.gateway_clock import HastyClock
 from tests.wire.servers import free_port, serving
 from tests.wire.tiny_llama import CONTEXT, write_model
+from theodolite.domain.application import ModelEndpoint, Price
 from theodolite.domain.errors import Rejected, TimedOut
 from theodolite.domain.flow import AskModel, Message, SchemaUse, Speaker
-from theodolite.domain.model import ModelEndpoint, Price
 from theodolite.domain.run import FailureSource
 from theodolite.gateways.models.chat_model import ChatModel
 

@@ -28,9 +28,8 @@ from theodolite.domain.dialogue import Dialogue, TesterType
 from theodolite.domain.errors import InputError, NotFound, RunStopped, did_you_mean
 from theodolite.domain.identity import version_of
 from theodolite.domain.live import LiveDialogueSummary
-from theodolite.domain.monitoring import Alert, Watch, WatchRules
+from theodolite.domain.monitoring import Alert, History, Watch, WatchRules
 from theodolite.domain.run import Run
-from theodolite.domain.score_history import History
 from theodolite.domain.study import Study
 from theodolite.gateways.tables import is_database, query_rows
 from theodolite.reporting.comparing.document import comparison_document, sides_of

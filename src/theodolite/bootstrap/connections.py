@@ -16,10 +16,16 @@ from theodolite.bootstrap.permission import require_code_permission, require_key
 from theodolite.config.loading import LoadedStudy
 from theodolite.config.permissions import workspace_for
 from theodolite.domain.annotator import Annotator, PythonLabeller
-from theodolite.domain.application import Application, AriaClass, PromptedModel, PythonCallable, RecordedFile
+from theodolite.domain.application import (
+    Application,
+    AriaClass,
+    ModelEndpoint,
+    PromptedModel,
+    PythonCallable,
+    RecordedFile,
+)
 from theodolite.domain.errors import InputError, did_you_mean
 from theodolite.domain.flow import Reply, SayToApplication
-from theodolite.domain.model import ModelEndpoint
 from theodolite.execution.clients import Clients
 from theodolite.execution.stop_conditions import CostEstimator, StopConditions
 from theodolite.gateways.applications.runtime import USUAL_VARIABLES

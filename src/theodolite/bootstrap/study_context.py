@@ -17,9 +17,8 @@ from theodolite.bootstrap.plugins import resource_resolver, strategy_catalogue, 
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.config.permissions import workspace_for
 from theodolite.domain.annotator import ModelJudge
-from theodolite.domain.application import PromptedModel
+from theodolite.domain.application import CacheUse, PromptedModel
 from theodolite.domain.errors import NotFound
-from theodolite.domain.model import CacheUse
 from theodolite.domain.plan import Plan, Sessions
 from theodolite.domain.run import Run, RunState, UnitKind
 from theodolite.domain.study import Study

@@ -25,8 +25,7 @@ from theodolite.domain.errors import InputError, RunStopped
 from theodolite.domain.estimate import Estimate
 from theodolite.domain.gate import GateResult, GateState, worst_of
 from theodolite.domain.instrument import Condition
-from theodolite.domain.monitoring import WatchRules
-from theodolite.domain.score_history import ScaleDirection
+from theodolite.domain.monitoring import ScaleDirection, WatchRules
 from theodolite.domain.text import printable
 from theodolite.reporting.comparing.document import comparison_document
 from theodolite.reporting.comparing.text import (

@@ -64,8 +64,8 @@ from theodolite.config.validation import Spec, as_list, validated, without_empty
 from theodolite.config.yaml_source import LocatedDiagnostic, read_yaml
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import RecordedLabels
+from theodolite.domain.application import ModelEndpoint
 from theodolite.domain.guideline import Guideline
-from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.network import NetworkSettings
 from theodolite.domain.scenario import Scenario, Task
 from theodolite.domain.study import Budget, Sampling, Study

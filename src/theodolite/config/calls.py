@@ -16,12 +16,11 @@ from theodolite.config.loading import LoadedStudy
 from theodolite.config.required_access import code_hosts, hosts, hosts_of, named_code, named_keys
 from theodolite.config.yaml_source import LocatedDiagnostic
 from theodolite.domain.annotator import ModelJudge, StopRule, Voting
-from theodolite.domain.application import PromptedModel, RecordedFile
+from theodolite.domain.application import ModelEndpoint, Price, PromptedModel, RecordedFile
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import Severity
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import canonical_json
-from theodolite.domain.model import ModelEndpoint, Price
 from theodolite.domain.persona import Attack, Persona, Script
 from theodolite.domain.plan import PlannedSession
 from theodolite.domain.scenario import Scenario

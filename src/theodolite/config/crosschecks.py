@@ -26,6 +26,7 @@ from theodolite.domain.application import (
     Claim,
     Connection,
     HttpEndpoint,
+    ModelEndpoint,
     PromptedModel,
     PythonCallable,
     RecordedFile,
@@ -33,7 +34,6 @@ from theodolite.domain.application import (
 from theodolite.domain.errors import Severity, did_you_mean
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import QuestionLevel
-from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.network import NetworkSettings
 from theodolite.domain.scenario import Scenario, Task
 from theodolite.domain.study import Reference

@@ -13,7 +13,7 @@ from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.errors import did_you_mean
 from theodolite.domain.instrument import Condition, Operator
-from theodolite.domain.score_history import History, ScaleDirection, Score, ScoreColumns, in_order_of_time
+from theodolite.domain.monitoring import History, ScaleDirection, Score, ScoreColumns, in_order_of_time
 
 ROLES: Mapping[str, tuple[str, ...]] = {
     "score": ("score", "value", "stars", "rating"),

@@ -20,8 +20,8 @@ from theodolite.config.load_context import Entry, LoadContext, shipped_text
 from theodolite.config.permissions import RefusedPath
 from theodolite.config.validation import Filled, Spec, YesNo, validated, without_empty
 from theodolite.config.yaml_source import LocatedDiagnostic, Scalar, read_yaml, typed
+from theodolite.domain.application import CacheUse, ModelEndpoint, ModelKind, Param, Price
 from theodolite.domain.errors import Severity
-from theodolite.domain.model import CacheUse, ModelEndpoint, ModelKind, Param, Price
 from theodolite.domain.network import NetworkSettings, without_userinfo
 
 

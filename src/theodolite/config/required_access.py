@@ -17,9 +17,15 @@ from urllib.parse import urlsplit
 from theodolite.aria import BASE_MODULE
 from theodolite.config.permissions import StudyPaths
 from theodolite.domain.annotator import ModelJudge, PythonLabeller
-from theodolite.domain.application import AriaClass, HttpEndpoint, PromptedModel, PythonCallable
+from theodolite.domain.application import (
+    AriaClass,
+    HttpEndpoint,
+    ModelEndpoint,
+    ModelKind,
+    PromptedModel,
+    PythonCallable,
+)
 from theodolite.domain.errors import Severity, did_you_mean
-from theodolite.domain.model import ModelEndpoint, ModelKind
 from theodolite.domain.network import NO_PROXY, NetworkSettings, NetworkUse
 from theodolite.domain.study import Study
 

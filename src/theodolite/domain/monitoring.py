@@ -1,16 +1,374 @@
-"""Watches: alerts and their causes in a history of scores."""
+"""Monitoring: histories of scores in columns of some fifty bytes a score, and watches with alerts and causes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from array import array
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
+from typing import Final, Generic, TypeVar, overload
 
+from theodolite.domain.annotation import Outcome
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.order import OrderProfile, RankingAgreement, RollingWindows, WorstScore
-from theodolite.domain.score_history import History, InstrumentChange
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """One score at one moment, under the instruments of that moment.
+
+    Attributes:
+        value: In points of the scale; None unless the outcome is `ANSWERED`.
+        outcome: What became of it.
+        defect: Whether it is a defect; None where no rule says so, or there is no value.
+        at: When, in the zone in which it was written; None where the history has an order but no times.
+        application: What was scored; empty where there is one only.
+        item: What was asked, so that anchors can be found again.
+        session: Scores of one session resemble each other and count once.
+        batch: Run, or other sitting, that the score belongs to.
+        instruments: Part of the instrument to its version, e.g. judge, data, schema.
+        human: What people gave; None where nobody did.
+        is_anchor: Whether it belongs to the frozen set that is judged again each time.
+        is_repeat: Whether it publishes an earlier measurement again and is no new one.
+        reason: Why, in the annotator's words; empty where none is given.
+    """
+
+    value: float | None
+    outcome: Outcome = Outcome.ANSWERED
+    defect: bool | None = None
+    at: datetime | None = None
+    application: str = ""
+    item: str = ""
+    session: str = ""
+    batch: str = ""
+    instruments: Mapping[str, str] = field(default_factory=dict)
+    human: float | None = None
+    is_anchor: bool = False
+    is_repeat: bool = False
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a value without an answer, and an answer without a value."""
+        if (self.outcome is Outcome.ANSWERED) != (self.value is not None):
+            message = f"only an `answered` score has a value; outcome={self.outcome.value!r}, value={self.value!r}"
+            raise InputError(message)
+
+
+NO_TIME: Final = -(2**63)
+
+"""Stands for the moment of a score without one."""
+
+
+NOT_A_DEFECT, IS_DEFECT, DEFECT_UNKNOWN = 0, 1, 2
+
+"""Codes of the column `defect`."""
+
+
+MOST_REASONS: Final = 5_000
+
+"""Reasons that are stored; count."""
+
+
+_ANCHOR, _REPEAT = 1, 2
+
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+_MICROSECOND: Final = timedelta(microseconds=1)
+
+
+_OUTCOMES: Final = tuple(Outcome)
+
+
+_CODES: Final = {outcome: code for code, outcome in enumerate(_OUTCOMES)}
+
+
+T = TypeVar("T")
+
+
+class _Pool(Generic[T]):
+    """A column of few different values: a code for each row, and each value once.
+
+    Attributes:
+        codes: Code of each row.
+        values: The values by their code.
+    """
+
+    __slots__ = ("_known", "codes", "values")
+
+    def __init__(self) -> None:
+        """Begin without rows."""
+        self.codes = array("i")
+        self.values: list[T] = []
+        self._known: dict[Hashable, int] = {}
+
+    def append(self, value: T, key: Hashable) -> None:
+        """Add a row; equal keys share one value."""
+        code = self._known.get(key)
+        if code is None:
+            code = self._known[key] = len(self.values)
+            self.values.append(value)
+        self.codes.append(code)
+
+    def close(self) -> None:
+        """Forget the keys, which are needed only while rows are added."""
+        self._known = {}
+
+    def __getitem__(self, row: int) -> T:
+        """Return the value of a row."""
+        return self.values[self.codes[row]]
+
+
+class ScoreColumns(Sequence[Score]):
+    """Scores in the order of time, read one by one or column by column; they cannot be changed.
+
+    Attributes:
+        value: Score of each row; NaN where there is none.
+        outcome: Code of the outcome of each row.
+        defect: Code of each row: no, yes, or not known.
+        moment: Microseconds since 1970 in UTC; `NO_TIME` where there is none.
+        human: What people gave; NaN where nobody did.
+        flags: Whether a row is an anchor, or a repeat.
+        zone: Time zone in which a moment was written.
+        application: What was scored.
+        item: What was asked.
+        session: Session of each row.
+        batch: Run of each row.
+        instruments: Parts of the instrument with their versions.
+        reasons: Row to reason, the latest five thousand alone: only worst scores are told with theirs.
+    """
+
+    __slots__ = (
+        "application",
+        "batch",
+        "defect",
+        "flags",
+        "human",
+        "instruments",
+        "item",
+        "moment",
+        "outcome",
+        "reasons",
+        "session",
+        "value",
+        "zone",
+    )
+
+    def __init__(self, scores: Iterable[Score] = ()) -> None:
+        """Read scores one by one; none of them is stored."""
+        self.value, self.human, self.moment = array("d"), array("d"), array("q")
+        self.outcome, self.defect, self.flags = bytearray(), bytearray(), bytearray()
+        self.zone, self.instruments = _Pool[tzinfo | None](), _Pool[Mapping[str, str]]()
+        self.application, self.item, self.session, self.batch = _Pool[str](), _Pool[str](), _Pool[str](), _Pool[str]()
+        self.reasons: dict[int, str] = {}
+        for score in scores:
+            self._append(score)
+        for pool in (self.zone, self.application, self.item, self.session, self.batch, self.instruments):
+            pool.close()
+
+    def _append(self, score: Score) -> None:
+        if score.reason:
+            self.reasons[len(self.value)] = score.reason
+            if len(self.reasons) > MOST_REASONS:
+                del self.reasons[next(iter(self.reasons))]
+        self.value.append(math.nan if score.value is None else score.value)
+        self.human.append(math.nan if score.human is None else score.human)
+        self.outcome.append(_CODES[score.outcome])
+        self.defect.append(DEFECT_UNKNOWN if score.defect is None else int(score.defect))
+        self.flags.append(_ANCHOR * score.is_anchor + _REPEAT * score.is_repeat)
+        zone = score.at.tzinfo if score.at is not None else None
+        self.moment.append(NO_TIME if score.at is None else _microseconds(score.at))
+        self.zone.append(zone, zone)
+        self.application.append(score.application, score.application)
+        self.item.append(score.item, score.item)
+        self.session.append(score.session, score.session)
+        self.batch.append(score.batch, score.batch)
+        self.instruments.append(score.instruments, tuple(sorted(score.instruments.items())))
+
+    def __len__(self) -> int:
+        """Return the number of scores; count."""
+        return len(self.value)
+
+    @overload
+    def __getitem__(self, row: int) -> Score: ...
+    @overload
+    def __getitem__(self, row: slice) -> Sequence[Score]: ...
+    def __getitem__(self, row: int | slice) -> Score | Sequence[Score]:
+        """Return one score, or some."""
+        if isinstance(row, slice):
+            return tuple(self[index] for index in range(*row.indices(len(self))))
+        value, human, defect = self.value[row], self.human[row], self.defect[row]
+        return Score(
+            value=None if math.isnan(value) else value,
+            outcome=_OUTCOMES[self.outcome[row]],
+            defect=None if defect == DEFECT_UNKNOWN else bool(defect),
+            at=self.at(row),
+            application=self.application[row],
+            item=self.item[row],
+            session=self.session[row],
+            batch=self.batch[row],
+            instruments=self.instruments[row],
+            human=None if math.isnan(human) else human,
+            is_anchor=self.is_anchor(row),
+            is_repeat=self.is_repeat(row),
+            reason=self.reasons.get(row if row >= 0 else len(self) + row, ""),
+        )
+
+    def at(self, row: int) -> datetime | None:
+        """Return when a score was given, in the zone in which it was written; None where that is not known."""
+        moment = self.moment[row]
+        if moment == NO_TIME:
+            return None
+        zone = self.zone[row]
+        local_time = _EPOCH + moment * _MICROSECOND
+        return local_time.astimezone(zone) if zone is not None else local_time.replace(tzinfo=None)
+
+    def is_anchor(self, row: int) -> bool:
+        """Tell whether a score is about an anchor."""
+        return bool(self.flags[row] & _ANCHOR)
+
+    def is_repeat(self, row: int) -> bool:
+        """Tell whether a score publishes an earlier measurement again."""
+        return bool(self.flags[row] & _REPEAT)
+
+    @property
+    def n_anchors(self) -> int:
+        """Scores about anchors; count."""
+        return self._flagged(_ANCHOR)
+
+    @property
+    def n_repeats(self) -> int:
+        """Scores that publish an earlier measurement again; count."""
+        return self._flagged(_REPEAT)
+
+    def _flagged(self, flag: int) -> int:
+        return sum(self.flags.count(code) for code in range(4) if code & flag)
+
+    def anchors(self) -> Iterator[int]:
+        """Yield the rows of anchors."""
+        if self.n_anchors:
+            yield from (row for row, flags in enumerate(self.flags) if flags & _ANCHOR)
+
+    def n_of(self, outcome: Outcome) -> int:
+        """Return how many scores have an outcome; count."""
+        return self.outcome.count(_CODES[outcome])
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether another sequence holds equal scores in the same order."""
+        if not isinstance(other, Sequence) or len(other) != len(self):
+            return NotImplemented if not isinstance(other, Sequence) else False
+        return all(one == two for one, two in zip(self, other, strict=True))
+
+    def __hash__(self) -> int:
+        """Return a hash by length and values."""
+        return hash((len(self), self.value.tobytes()))
+
+
+def _microseconds(moment: datetime) -> int:
+    return ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH) // _MICROSECOND
+
+
+def in_order_of_time(scores: ScoreColumns) -> ScoreColumns:
+    """Return the same scores sorted by their moments; as they are where one has none."""
+    moments = scores.moment
+    if NO_TIME in moments or all(moments[row] <= moments[row + 1] for row in range(len(moments) - 1)):
+        return scores
+    order = sorted(range(len(moments)), key=moments.__getitem__)
+    return ScoreColumns(scores[row] for row in order)
+
+
+__all__ = ["History", "InstrumentChange", "ScaleDirection", "Score"]
+
+
+class ScaleDirection(StrEnum):
+    """Which end of a scale is the bad one."""
+
+    LOW = "low"
+    HIGH = "high"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """Scores in the order of time.
+
+    Attributes:
+        name: What people call it.
+        scores: In order of time; any sequence becomes columns.
+        lowest: Lower end of the scale.
+        highest: Upper end of the scale.
+        worse: Which end is the bad one.
+        source: Where it was read from, in words.
+    """
+
+    name: str
+    scores: Sequence[Score]
+    lowest: float
+    highest: float
+    worse: ScaleDirection = ScaleDirection.LOW
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a scale without length, and scores outside it."""
+        if not self.lowest < self.highest:
+            message = f"a scale needs a lower and a higher end; got {self.lowest} and {self.highest}"
+            raise InputError(message)
+        object.__setattr__(self, "scores", _columns(self.scores))
+        strange = [value for value in self.columns.value if value < self.lowest or value > self.highest]
+        if strange:
+            message = (
+                f"{len(strange):,} of {len(self.scores):,} scores lie outside the scale {self.lowest:g} to"
+                f" {self.highest:g}, e.g. {strange[0]:g}. State the whole scale"
+            )
+            raise InputError(message)
+
+    @property
+    def columns(self) -> ScoreColumns:
+        """The scores, column by column."""
+        return _columns(self.scores)
+
+    def badness(self, value: float) -> float:
+        """Return a value as a fraction of the scale, 0 the good end and 1 the bad one."""
+        share = (value - self.lowest) / (self.highest - self.lowest)
+        return share if self.worse is ScaleDirection.HIGH else 1.0 - share
+
+
+def _columns(scores: Sequence[Score]) -> ScoreColumns:
+    return scores if isinstance(scores, ScoreColumns) else ScoreColumns(scores)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstrumentChange:
+    """A place in a history where the instrument changed, and what moved there.
+
+    Attributes:
+        part: What changed, e.g. judge, data, schema.
+        before: Its version until then.
+        after: Its version from then on.
+        at: When; None where the history has no times.
+        position: Place of the first score after it, from 0.
+        n_lower: Applications whose mean score is lower after it; count.
+        n_higher: Applications whose mean score is higher after it; count.
+        n_equal: Applications that did not move; count.
+        median_shift: Median of these moves; points of the scale, None where no application was scored on both sides.
+        p_value: Of moves as one-sided as these, or for a suspected change as many; None likewise.
+        is_suspected: Whether nobody declared it: applications moved all at once.
+    """
+
+    part: str
+    before: str
+    after: str
+    at: datetime | None
+    position: int
+    n_lower: int = 0
+    n_higher: int = 0
+    n_equal: int = 0
+    median_shift: float | None = None
+    p_value: float | None = None
+    is_suspected: bool = False
 
 
 class AlertKind(StrEnum):

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from theodolite.domain.annotator import Annotator, ModelJudge
-from theodolite.domain.application import Application, PromptedModel
+from theodolite.domain.application import Application, ModelEndpoint, PromptedModel
 from theodolite.domain.dialogue import Dialogue, Level
 from theodolite.domain.errors import require_counts, require_positive
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import digest, version_of
-from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.persona import PersonaGroup
 from theodolite.domain.scenario import Scenario
 

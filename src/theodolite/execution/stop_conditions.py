@@ -8,10 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from theodolite.domain.application import PromptedModel, RecordedFile
+from theodolite.domain.application import ModelEndpoint, PromptedModel, RecordedFile
 from theodolite.domain.errors import GatewayError, Rejected, RunStopped, Unreachable
 from theodolite.domain.flow import CONTENT_FILTER, AskModel, Reply, Request, SayToApplication
-from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.run import Spending
 from theodolite.domain.study import Budget, Study
 from theodolite.domain.text import MICROS, cost_text, dollars

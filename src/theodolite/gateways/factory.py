@@ -12,13 +12,15 @@ from theodolite.domain.annotator import Annotator, PythonLabeller
 from theodolite.domain.application import (
     Application,
     AriaClass,
+    CacheUse,
     HttpEndpoint,
+    ModelEndpoint,
+    ModelKind,
     PromptedModel,
     PythonCallable,
     RecordedFile,
 )
 from theodolite.domain.errors import InputError
-from theodolite.domain.model import CacheUse, ModelEndpoint, ModelKind
 from theodolite.gateways.http.client import checked_address, host_of
 from theodolite.gateways.http.proxies import NetworkContext, route_of
 from theodolite.gateways.limits.rate_limiter import RateLimiter, SlotPools

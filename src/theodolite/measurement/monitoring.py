@@ -13,8 +13,18 @@ import numpy as np
 from scipy.special import bdtrc
 
 from theodolite.domain.findings.order import RankingAgreement
-from theodolite.domain.monitoring import Alert, AlertKind, AnchorCheck, Cause, Stretch, Watch, WatchRules
-from theodolite.domain.score_history import History, InstrumentChange, Score
+from theodolite.domain.monitoring import (
+    Alert,
+    AlertKind,
+    AnchorCheck,
+    Cause,
+    History,
+    InstrumentChange,
+    Score,
+    Stretch,
+    Watch,
+    WatchRules,
+)
 from theodolite.measurement.ranking import ranking_agreement
 from theodolite.measurement.segments import watch_segment
 from theodolite.measurement.sequences import Whole
@@ -50,7 +60,7 @@ def watch_history(
         Stretches, instrument changes, anchor checks, and alerts in order of time.
 
     Example:
-        >>> from theodolite.domain.score_history import History, Score
+        >>> from theodolite.domain.monitoring import History, Score
         >>> stars = [5, 4, 5, 5] * 40 + [2, 1, 3, 2] * 10
         >>> scores = tuple(Score(value=value, defect=value <= 3) for value in stars)
         >>> seen = watch_history(History(name="stars", scores=scores, lowest=1, highest=5))

@@ -13,8 +13,18 @@ from scipy.special import betaincinv
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.order import OrderProfile, RankingAgreement, RollingWindows, WorstScore
-from theodolite.domain.monitoring import Alert, AlertKind, Cause, Stretch, WatchRules
-from theodolite.domain.score_history import DEFECT_UNKNOWN, IS_DEFECT, History, ScaleDirection, ScoreColumns
+from theodolite.domain.monitoring import (
+    DEFECT_UNKNOWN,
+    IS_DEFECT,
+    Alert,
+    AlertKind,
+    Cause,
+    History,
+    ScaleDirection,
+    ScoreColumns,
+    Stretch,
+    WatchRules,
+)
 from theodolite.measurement.control_charts import (
     METHOD,
     SPANS,

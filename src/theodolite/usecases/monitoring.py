@@ -14,8 +14,8 @@ from theodolite.domain.errors import InputError, NotFound, did_you_mean
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import Record, digest, version_of
 from theodolite.domain.instrument import Operator, Orientation, Scale
+from theodolite.domain.monitoring import History, ScaleDirection, Score
 from theodolite.domain.run import Run, RunState
-from theodolite.domain.score_history import History, ScaleDirection, Score
 from theodolite.domain.study import Study
 from theodolite.ports.store import Store
 from theodolite.usecases.measuring import annotations_in

@@ -18,11 +18,11 @@ from theodolite.annotation.review import disputed_items, open_review, review_she
 from theodolite.annotation.submission import save_answer, submit
 from theodolite.domain.annotation import Annotation, AnnotatorKind, Answer, Outcome
 from theodolite.domain.annotator import Annotator, ModelJudge
+from theodolite.domain.application import ModelEndpoint
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.estimate import ValidationReport
 from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.identity import version_of
-from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.run import Unit
 from theodolite.store.contents import file_record
 from theodolite.store.models.annotating import ReservationRow, RoutedRow, WorkItemRow

@@ -16,9 +16,9 @@ from theodolite.annotation.review import open_room, reveal, vote
 from theodolite.annotation.submission import save_answer, submit
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import Annotator, ModelJudge
+from theodolite.domain.application import ModelEndpoint
 from theodolite.domain.errors import InputError
 from theodolite.domain.identity import version_of
-from theodolite.domain.model import ModelEndpoint
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 

@@ -8,9 +8,9 @@ import pytest
 
 from tests.fakes.gateway_clock import HastyClock
 from tests.fakes.loopback import Loopback
+from theodolite.domain.application import ModelEndpoint, ModelKind
 from theodolite.domain.errors import ContentRefused, RateLimited, Rejected
 from theodolite.domain.flow import AskModel, Message, Speaker
-from theodolite.domain.model import ModelEndpoint, ModelKind
 from theodolite.domain.run import FailureSource
 from theodolite.gateways.factory import open_model
 from theodolite.gateways.models.chat_model import ChatModel

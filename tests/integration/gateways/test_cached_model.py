@@ -11,9 +11,9 @@ import pytest
 from tests.fakes.cache import FakeCache
 from tests.fakes.gateway_clock import HastyClock
 from tests.fakes.loopback import Loopback
+from theodolite.domain.application import CacheUse, ModelEndpoint, Price
 from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError, ServerFault
 from theodolite.domain.flow import AskModel, Message, Speaker
-from theodolite.domain.model import CacheUse, ModelEndpoint, Price
 from theodolite.domain.run import FailureSource
 from theodolite.gateways.factory import Caching, open_model
 from theodolite.gateways.models.cached_model import CachedModel

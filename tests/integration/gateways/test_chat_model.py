@@ -12,6 +12,7 @@ import pytest
 from tests.fakes.gateway_clock import HastyClock
 from tests.fakes.loopback import Loopback
 from tests.fakes.misbehaviour import ALTERED, RAW_FAULTS
+from theodolite.domain.application import ModelEndpoint
 from theodolite.domain.errors import (
     ContentRefused,
     EmptyReply,
@@ -24,7 +25,6 @@ from theodolite.domain.errors import (
     Unreachable,
 )
 from theodolite.domain.flow import AskModel, Message, Speaker
-from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.run import FailureSource
 from theodolite.gateways.http.transport import HttpTransport
 from theodolite.gateways.models.chat_model import ChatModel

@@ -9,10 +9,9 @@ import pytest
 from tests.fakes.gateway_clock import HastyClock
 from tests.fakes.loopback import Loopback
 from tests.fakes.private_network import PASSPHRASE, LoopbackProxy, PrivateAuthority, private_authority
-from theodolite.domain.application import Application, HttpEndpoint
+from theodolite.domain.application import Application, HttpEndpoint, ModelEndpoint
 from theodolite.domain.errors import GatewayError, InputError, Unreachable
 from theodolite.domain.flow import AskModel, Message, SayToApplication, Speaker
-from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.network import NetworkSettings
 from theodolite.domain.run import FailureSource
 from theodolite.gateways.factory import open_application, open_model

@@ -6,8 +6,7 @@ import pytest
 
 from tests.fakes.gateway_clock import HastyClock, RealClock
 from tests.fakes.loopback import KNOCK_WORDS, Loopback
-from theodolite.domain.application import HttpEndpoint
-from theodolite.domain.model import ModelEndpoint, Price
+from theodolite.domain.application import HttpEndpoint, ModelEndpoint, Price
 from theodolite.domain.run import Spending
 from theodolite.gateways.applications.http_application import HttpApplication
 from theodolite.gateways.limits.rate_limiter import RateLimiter, SlotPool

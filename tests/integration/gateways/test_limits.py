@@ -9,9 +9,9 @@ import pytest
 
 from tests.fakes.gateway_clock import HastyClock, RealClock
 from tests.fakes.loopback import Loopback
+from theodolite.domain.application import ModelEndpoint
 from theodolite.domain.errors import TimedOut
 from theodolite.domain.flow import AskModel, Message, Speaker
-from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.run import FailureSource
 from theodolite.gateways.factory import open_model
 from theodolite.gateways.limits.rate_limiter import RateLimiter, SlotPool, SlotPools

@@ -10,10 +10,9 @@ import pytest
 from tests.fakes.gateway_clock import HastyClock
 from tests.fakes.loopback import Loopback
 from tests.fakes.misbehaviour import BROKEN, COMPLAINING, CUT, ODD
-from theodolite.domain.application import PromptedModel
+from theodolite.domain.application import ModelEndpoint, ModelKind, Price, PromptedModel
 from theodolite.domain.errors import GatewayError, MalformedReply, RateLimited
 from theodolite.domain.flow import AskModel, Message, SayToApplication, Speaker
-from theodolite.domain.model import ModelEndpoint, ModelKind, Price
 from theodolite.domain.run import FailureSource
 from theodolite.gateways.applications.stand_ins import PromptedModelApplication
 from theodolite.gateways.factory import open_model

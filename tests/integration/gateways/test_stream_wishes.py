@@ -9,9 +9,9 @@ import pytest
 
 from tests.fakes.gateway_clock import HastyClock
 from tests.fakes.loopback import Loopback
+from theodolite.domain.application import ModelEndpoint, Price
 from theodolite.domain.errors import Rejected
 from theodolite.domain.flow import AskModel, Message, SchemaUse, Speaker
-from theodolite.domain.model import ModelEndpoint, Price
 from theodolite.domain.run import FailureSource
 from theodolite.gateways.models.chat_model import ChatModel
 

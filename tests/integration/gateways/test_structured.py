@@ -10,9 +10,9 @@ import pytest
 from tests.fakes.cache import FakeCache
 from tests.fakes.gateway_clock import HastyClock
 from tests.fakes.loopback import Loopback
+from theodolite.domain.application import CacheUse, ModelEndpoint, ModelKind
 from theodolite.domain.errors import Rejected
 from theodolite.domain.flow import AskModel, Message, SchemaUse, Speaker
-from theodolite.domain.model import CacheUse, ModelEndpoint, ModelKind
 from theodolite.domain.run import FailureSource
 from theodolite.gateways.factory import Caching, open_model
 from theodolite.gateways.models.chat_model import ChatModel

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from theodolite.domain.score_history import History, Score
+from theodolite.domain.monitoring import History, Score
 from theodolite.measurement.control_charts import confidence_sequence, cusum, ewma, level_detector, rate_detector
 from theodolite.measurement.monitoring import watch_history
 from theodolite.measurement.proportion import defect_rate

@@ -13,8 +13,7 @@ from theodolite.assessment.unblinding import (
     secrets_for_testers,
     told_in,
 )
-from theodolite.domain.application import Application, HttpEndpoint, PromptedModel, PythonCallable
-from theodolite.domain.model import ModelEndpoint
+from theodolite.domain.application import Application, HttpEndpoint, ModelEndpoint, PromptedModel, PythonCallable
 
 BOT = SecretWord("bot-1", "an application")
 

@@ -9,7 +9,7 @@ from theodolite.config.questions import parse_condition
 from theodolite.config.tables import EVERY
 from theodolite.config.yaml_source import InvalidStudyError
 from theodolite.domain.annotation import Outcome
-from theodolite.domain.score_history import ScaleDirection
+from theodolite.domain.monitoring import ScaleDirection
 
 
 def table(*rows, columns=("stars", "at", "model", "anchor", "human")):

@@ -4,9 +4,9 @@ import math
 
 import pytest
 
+from theodolite.domain.application import ModelEndpoint
 from theodolite.domain.errors import InputError, did_you_mean
 from theodolite.domain.instrument import MOST_POINTS, Scale, ScaleKind
-from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Budget, Sampling
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from theodolite.domain.model import ModelEndpoint, Price
+from theodolite.domain.application import ModelEndpoint, Price
 
 LARGE = ModelEndpoint(name="large", url="http://h/v1", model="m", params={"temperature": 0})
 

@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from theodolite.domain.application import HttpEndpoint
+from theodolite.domain.application import HttpEndpoint, ModelEndpoint
 from theodolite.domain.errors import InputError
-from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.network import (
     holds_secret,
     is_key_header,

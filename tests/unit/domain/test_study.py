@@ -5,9 +5,16 @@ from dataclasses import replace
 import pytest
 from tests.fakes.builders import guideline, judge, live, person, question, study
 
-from theodolite.domain.application import Application, Claim, ClaimKind, PromptedModel, PythonCallable
+from theodolite.domain.application import (
+    Application,
+    Claim,
+    ClaimKind,
+    ModelEndpoint,
+    ModelKind,
+    PromptedModel,
+    PythonCallable,
+)
 from theodolite.domain.identity import version_of
-from theodolite.domain.model import ModelEndpoint, ModelKind
 
 SMALL = study(annotators=(judge(), person()))
 

@@ -6,10 +6,9 @@ from dataclasses import replace
 import pytest
 from tests.fakes.builders import reply
 
-from theodolite.domain.application import Application, PromptedModel, PythonCallable, RecordedFile
+from theodolite.domain.application import Application, ModelEndpoint, Price, PromptedModel, PythonCallable, RecordedFile
 from theodolite.domain.errors import EmptyReply, Rejected, RunStopped, ServerFault, TimedOut
 from theodolite.domain.flow import CONTENT_FILTER, AskModel, Exchange, Message, SayToApplication, Speaker
-from theodolite.domain.model import ModelEndpoint, Price
 from theodolite.domain.run import FailureSource, Spending
 from theodolite.domain.study import Budget, Study
 from theodolite.execution.stop_conditions import FAILURES_IN_A_ROW, CostEstimator, StopConditions, spent_with

@@ -13,15 +13,17 @@ from tests.fakes.model import FakeModel
 from theodolite.domain.application import (
     Application,
     AriaClass,
+    CacheUse,
     Connection,
     HttpEndpoint,
+    ModelEndpoint,
+    ModelKind,
     PromptedModel,
     PythonCallable,
     RecordedFile,
 )
 from theodolite.domain.errors import InputError, Rejected
 from theodolite.domain.flow import SayToApplication
-from theodolite.domain.model import CacheUse, ModelEndpoint, ModelKind
 from theodolite.gateways.applications.aria_application import AriaApplication
 from theodolite.gateways.applications.callable_application import CallableApplication
 from theodolite.gateways.applications.http_application import HttpApplication

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
-from theodolite.domain.score_history import History, Score
+from theodolite.domain.monitoring import History, Score
 
 GOOD = (0.02, 0.03, 0.10, 0.35, 0.50)
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)

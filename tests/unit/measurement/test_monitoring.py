@@ -5,8 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.unit.measurement.series_of_scores import BEGIN, IN_RUN, RUNS, STARS, WRONG_FROM, series
-from theodolite.domain.monitoring import AlertKind, Cause, WatchRules
-from theodolite.domain.score_history import History, Score
+from theodolite.domain.monitoring import AlertKind, Cause, History, Score, WatchRules
 from theodolite.measurement.monitoring import (
     anchor_checks,
     instrument_changes,

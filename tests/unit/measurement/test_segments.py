@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.estimate import Undefined
-from theodolite.domain.monitoring import AlertKind, WatchRules
-from theodolite.domain.score_history import History, ScaleDirection, Score
+from theodolite.domain.monitoring import AlertKind, History, ScaleDirection, Score, WatchRules
 from theodolite.measurement.segments import row_of, watch_segment
 
 MISSING = Score(value=None, outcome=Outcome.UNPARSEABLE)

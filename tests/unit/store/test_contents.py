@@ -17,6 +17,9 @@ from theodolite.domain.application import (
     AriaClass,
     Claim,
     HttpEndpoint,
+    ModelEndpoint,
+    ModelKind,
+    Price,
     PromptedModel,
     PythonCallable,
     RecordedFile,
@@ -26,7 +29,6 @@ from theodolite.domain.event import AnnotationProcess, Event, LevelPlan
 from theodolite.domain.guideline import DefectRule, Example, Guideline
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import Instrument, Label, Operator, Question, Scale, ScaleKind
-from theodolite.domain.model import ModelEndpoint, ModelKind, Price
 from theodolite.domain.persona import Persona, PersonaGroup
 from theodolite.domain.plan import Plan
 from theodolite.domain.record_reading import record_from

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from theodolite.domain.application import PromptedModel
+from theodolite.domain.application import ModelEndpoint, PromptedModel
 from theodolite.domain.errors import EmptyReply, GatewayError, InputError, ServerFault
 from theodolite.domain.flow import AskModel, Message, Reply, SayToApplication, Speaker
 from theodolite.domain.live import RecordedDialogue, RecordedTurn
-from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.run import FailureSource
 from theodolite.gateways.sanitize import repaired
 from theodolite.gateways.templates import text_template

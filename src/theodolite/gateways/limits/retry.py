@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TypeVar, assert_never
 
+from theodolite.domain.application import ModelEndpoint
 from theodolite.domain.errors import GatewayError
 from theodolite.domain.identity import keyed_draw
-from theodolite.domain.model import ModelEndpoint
 from theodolite.gateways.errors import Again, AttemptError
 from theodolite.ports.progress import Clock
 

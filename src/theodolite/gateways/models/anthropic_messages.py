@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from theodolite.domain.application import ModelEndpoint, Param, Price
 from theodolite.domain.errors import ServerFault
 from theodolite.domain.flow import AskModel, Reply, Speaker
-from theodolite.domain.model import ModelEndpoint, Param, Price
 from theodolite.gateways.errors import AttemptError, api_error_in, malformed, withheld
 from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.models.chat_format import CHAT_FIELD, NOTHING, Dialect, body_bytes

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from theodolite.domain.application import ModelEndpoint, Param
 from theodolite.domain.errors import Rejected
 from theodolite.domain.flow import AskModel, Reply
-from theodolite.domain.model import ModelEndpoint, Param
 from theodolite.gateways.errors import AttemptError
 from theodolite.gateways.http.client import HttpClient, HttpRequest, HttpResponse, checked_address, host_of
 from theodolite.gateways.http.proxies import CallRoute

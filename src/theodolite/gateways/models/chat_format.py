@@ -9,10 +9,10 @@ from json.encoder import encode_basestring_ascii
 from types import MappingProxyType
 from typing import Any, Protocol
 
+from theodolite.domain.application import ModelEndpoint, Param, Price
 from theodolite.domain.errors import ServerFault
 from theodolite.domain.flow import AskModel, Reply, Speaker
 from theodolite.domain.identity import FixedJson
-from theodolite.domain.model import ModelEndpoint, Param, Price
 from theodolite.gateways.errors import FILTER_CODES, AttemptError, api_error_in, malformed, withheld
 from theodolite.gateways.http.client import HttpRequest, HttpResponse
 from theodolite.gateways.models.model_answer import (

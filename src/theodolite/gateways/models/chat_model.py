@@ -9,6 +9,7 @@ import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
+from theodolite.domain.application import ModelEndpoint
 from theodolite.domain.errors import (
     ContentRefused,
     EmptyReply,
@@ -20,7 +21,6 @@ from theodolite.domain.errors import (
 )
 from theodolite.domain.flow import AskModel, Message, Reply, SchemaUse, Speaker
 from theodolite.domain.identity import canonical_json
-from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.run import FailureSource, Spending
 from theodolite.gateways.http.client import HttpResponse, host_of
 from theodolite.gateways.http.proxies import CallRoute

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import Any
 
+from theodolite.domain.application import ModelEndpoint, Price
 from theodolite.domain.errors import (
     InputError,
     MalformedReply,
@@ -25,7 +26,6 @@ from theodolite.domain.errors import (
 )
 from theodolite.domain.flow import AskModel, Message, Reply, Speaker
 from theodolite.domain.identity import canonical_json
-from theodolite.domain.model import ModelEndpoint, Price
 from theodolite.domain.run import FailureSource, Spending
 from theodolite.gateways.errors import Again, AttemptError, of_status, withheld
 from theodolite.gateways.http.client import HttpResponse, host_of

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from theodolite.domain.application import ModelEndpoint, Price
 from theodolite.domain.flow import Reply
-from theodolite.domain.model import ModelEndpoint, Price
 from theodolite.domain.run import Spending
 from theodolite.gateways.errors import Again, AttemptError, api_error_in, empty, malformed, of_status, unreadable
 from theodolite.gateways.http.client import HttpResponse

@@ -10,8 +10,7 @@ from typing import TypeVar
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.order import OrderProfile, OrderValue, RankingAgreement
 from theodolite.domain.identity import Json
-from theodolite.domain.monitoring import Alert, AnchorCheck, Stretch, Watch
-from theodolite.domain.score_history import InstrumentChange
+from theodolite.domain.monitoring import Alert, AnchorCheck, InstrumentChange, Stretch, Watch
 
 SCHEMA_VERSION = "1.0"
 """Version of the document's form; the first number rises when readers break."""

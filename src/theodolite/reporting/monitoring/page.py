@@ -10,8 +10,7 @@ from html import escape
 
 from theodolite.domain.estimate import Estimate
 from theodolite.domain.findings.order import band_cuts
-from theodolite.domain.monitoring import Alert, AlertKind, AnchorCheck, Stretch, Watch
-from theodolite.domain.score_history import InstrumentChange
+from theodolite.domain.monitoring import Alert, AlertKind, AnchorCheck, InstrumentChange, Stretch, Watch
 from theodolite.reporting.monitoring.document import thinned
 from theodolite.reporting.monitoring.text import CAUSES, change_text, day, guarantee_text, head_text, latest_text
 from theodolite.reporting.words import figures, lanes

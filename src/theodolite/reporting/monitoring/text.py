@@ -7,8 +7,7 @@ from datetime import datetime
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.monitoring import Alert, AlertKind, Cause, Stretch, Watch
-from theodolite.domain.score_history import NO_TIME, History, InstrumentChange
+from theodolite.domain.monitoring import NO_TIME, Alert, AlertKind, Cause, History, InstrumentChange, Stretch, Watch
 from theodolite.reporting.terminal.layout import labelled
 from theodolite.reporting.words import figures
 from theodolite.reporting.words import order_metrics as order_words

@@ -13,10 +13,10 @@ from theodolite.annotation.queues import open_queue, promoted
 from theodolite.demo.people import design_of, invented_study
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import Annotator, ModelJudge
+from theodolite.domain.application import ModelEndpoint
 from theodolite.domain.estimate import ValidationReport
 from theodolite.domain.event import Role
 from theodolite.domain.identity import version_of
-from theodolite.domain.model import ModelEndpoint
 from theodolite.store.contents import file_record
 from theodolite.web.annotator.home import records
 from theodolite.web.models import AuditEntry

@@ -4,7 +4,7 @@ import pytest
 from tests.fakes.builders import live, study
 
 from theodolite.assessment.capture.naming import mask_naming, names_of, self_identification
-from theodolite.domain.model import ModelEndpoint
+from theodolite.domain.application import ModelEndpoint
 
 NAMES = ("green", "Spoiler-Guard", "acme-chat-7b")
 

@@ -11,8 +11,8 @@ from theodolite.config.loading import check_study, load_study
 from theodolite.config.models import known_price
 from theodolite.config.required_access import hosts_of
 from theodolite.config.starters import StarterKind, write_starter
+from theodolite.domain.application import CacheUse, ModelKind, Price
 from theodolite.domain.errors import InputError, Severity
-from theodolite.domain.model import CacheUse, ModelKind, Price
 
 STUDY = """study: a
 models: {m: %s}

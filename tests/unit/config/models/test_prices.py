@@ -8,7 +8,7 @@ from theodolite.config.load_context import shipped_text
 from theodolite.config.loading import load_study
 from theodolite.config.models import known_price
 from theodolite.config.yaml_source import InvalidStudyError, render_diagnostics
-from theodolite.domain.model import Price
+from theodolite.domain.application import Price
 
 STUDY = """
 study: priced

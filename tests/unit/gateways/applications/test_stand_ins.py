@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.fakes.model import FakeModel
-from theodolite.domain.application import PromptedModel
+from theodolite.domain.application import ModelEndpoint, PromptedModel
 from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError, InputError, ServerFault, TimedOut
 from theodolite.domain.flow import AskModel, Exchange, Message, SayToApplication, Speaker
 from theodolite.domain.live import RecordedDialogue, RecordedTurn
-from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.run import FailureSource
 from theodolite.gateways.applications.stand_ins import PromptedModelApplication, RecordedApplication, ScriptedModel
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from tests.fakes.misbehaviour import messages_answer
+from theodolite.domain.application import ModelEndpoint, Price
 from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError, MalformedReply, ServerFault
 from theodolite.domain.flow import AskModel, Message, Reply, Speaker
-from theodolite.domain.model import ModelEndpoint, Price
 from theodolite.domain.run import FailureSource
 from theodolite.gateways.errors import AttemptError
 from theodolite.gateways.http.client import HttpResponse

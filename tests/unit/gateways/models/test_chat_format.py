@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fakes.misbehaviour import chat_answer
+from theodolite.domain.application import ModelEndpoint, Price
 from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError, MalformedReply, ServerFault
 from theodolite.domain.flow import AskModel, Message, Reply, Speaker
-from theodolite.domain.model import ModelEndpoint, Price
 from theodolite.domain.run import FailureSource, Spending
 from theodolite.gateways.errors import AttemptError
 from theodolite.gateways.http.client import HttpResponse

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from theodolite.domain.application import Price
 from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError
 from theodolite.domain.flow import Reply
-from theodolite.domain.model import Price
 from theodolite.gateways.errors import AttemptError
 from theodolite.gateways.models.inspect_model import read_output
 from theodolite.gateways.secret_redaction import Secret

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fakes.misbehaviour import chat_answer, chat_events, messages_answer, messages_events
+from theodolite.domain.application import ModelEndpoint
 from theodolite.domain.errors import EmptyReply, RateLimited, ServerFault
-from theodolite.domain.model import ModelEndpoint
 from theodolite.gateways.errors import AttemptError
 from theodolite.gateways.http.client import HttpResponse
 from theodolite.gateways.models.anthropic_messages import STREAMED_MESSAGES

@@ -7,12 +7,11 @@ from datetime import UTC, datetime
 
 from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, Annotation, AnnotatorKind, Answer, Outcome
 from theodolite.domain.annotator import Annotator, ModelJudge, RecordedLabels, WordRule
-from theodolite.domain.application import Application, PythonCallable, RecordedFile
+from theodolite.domain.application import Application, ModelEndpoint, PythonCallable, RecordedFile
 from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn
 from theodolite.domain.evidence import listed_evidence
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import YES_NO, Instrument, Operator, Question, QuestionLevel, Scale, ScaleKind
-from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.persona import Script
 from theodolite.domain.plan import PlannedSession
 from theodolite.domain.run import Failure, FailureKind, FailureSource, Run, RunState

@@ -12,8 +12,7 @@ import pytest
 
 from tests.fakes.report import schema_named, words
 from tests.unit.measurement.series_of_scores import series
-from theodolite.domain.monitoring import AlertKind, WatchRules
-from theodolite.domain.score_history import History, Score
+from theodolite.domain.monitoring import AlertKind, History, Score, WatchRules
 from theodolite.measurement.monitoring import watch_history
 from theodolite.reporting.monitoring.document import thinned, watch_document
 from theodolite.reporting.monitoring.page import application_chart, watch_html

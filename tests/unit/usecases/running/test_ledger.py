@@ -6,7 +6,7 @@ import pytest
 
 from tests.fakes.builders import by_hand, group, guideline, judge, live, person, question, sessions_of, study
 from tests.fakes.store import FakeStore
-from theodolite.domain.model import ModelEndpoint
+from theodolite.domain.application import ModelEndpoint
 from theodolite.domain.run import UnitKind
 from theodolite.testing.planning import draw_plan
 from theodolite.usecases.running import annotation_units, session_units
