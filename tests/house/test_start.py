@@ -76,7 +76,7 @@ UNUSED = {
         "event_record",
         "findings.number",
         "schema",
-        "score_history",
+        "monitoring",
         "status",
         "study_parts",
         "tree",

@@ -13,12 +13,10 @@ from theodolite.domain.identity import version_of
 from theodolite.domain.network import NetworkSettings, refuse_userinfo
 
 Param: TypeAlias = str | int | float | bool | Mapping[str, object] | Sequence[object] | None
-
 """One further field of a request; None takes a field out that would be sent otherwise."""
 
 
 USUAL_REPLY = 500
-
 """Tokens of a reply where nobody says how long it can become; count."""
 
 
@@ -150,12 +148,10 @@ class ModelEndpoint:
 
 
 HTTP_SLOTS = ("prompt", "session", "turn", "context", "history")
-
 """What the templates of an HTTP application's requests may name."""
 
 
 ARIA_SLOTS = ("prompt", "context", "turn")
-
 """What the template of an ARIA class's prompts may name."""
 
 
@@ -425,7 +421,6 @@ class AriaClass:
 
 
 Connection = RecordedFile | PromptedModel | HttpEndpoint | PythonCallable | AriaClass
-
 """How the program reaches an application."""
 
 

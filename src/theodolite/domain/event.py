@@ -73,7 +73,6 @@ class AcknowledgedText(StrEnum):
 
 LEFT_OUT = digest("release", "left out")
 INCLUDED = digest("release", "included")
-
 """Versions of an acknowledgement of `AcknowledgedText.RELEASE`: the person's choice."""
 
 

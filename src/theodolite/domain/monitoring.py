@@ -58,17 +58,14 @@ class Score:
 
 
 NO_TIME: Final = -(2**63)
-
 """Stands for the moment of a score without one."""
 
 
 NOT_A_DEFECT, IS_DEFECT, DEFECT_UNKNOWN = 0, 1, 2
-
 """Codes of the column `defect`."""
 
 
 MOST_REASONS: Final = 5_000
-
 """Reasons that are stored; count."""
 
 
