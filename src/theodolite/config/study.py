@@ -364,6 +364,8 @@ class TreeSpec(Spec):
     """Nodes by name."""
     dimensions: dict[str, DimensionSpec] = Field(default_factory=dict)
     """What the branches are about, by node."""
+    views: dict[str, dict[str, float]] = Field(default_factory=dict)
+    """Named weightings across dimensions, by name: node to weight."""
 
 
 TreeForm: TypeAlias = Annotated[

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.choices import ImpactSide, Per, TransformForm, Weighing
-from theodolite.domain.errors import InputError
+from theodolite.domain.errors import InputError, did_you_mean
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import Orientation
 
@@ -259,6 +259,26 @@ class Dimension:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WeightedView:
+    """A named weighting across dimensions: one view of a tree among several, and never its overall result.
+
+    Attributes:
+        name: Name of the view.
+        weights: Name of a dimension, or of another node, to its weight of 0 or more.
+    """
+
+    name: str
+    weights: Mapping[str, float]
+
+    def __post_init__(self) -> None:
+        """Refuse a view without a weight above 0, and weights that are no numbers of 0 or more."""
+        values = tuple(self.weights.values())
+        if not all(math.isfinite(weight) and weight >= 0 for weight in values) or not any(values):
+            message = f"view `{self.name}` needs weights of 0 or more, at least one above 0; got {dict(self.weights)}"
+            raise InputError(message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TreeOutline:
     """A tree that is still to be grown: over the guidelines and questionnaires of a study.
 
@@ -268,6 +288,7 @@ class TreeOutline:
         dimensions: What its branches are about; each guideline is one where there are none.
         edition: Edition that its author gave it.
         about: What it is, where it comes from.
+        views: Named weightings across dimensions.
     """
 
     name: str
@@ -275,6 +296,7 @@ class TreeOutline:
     dimensions: tuple[Dimension, ...] = ()
     edition: str = ""
     about: str = ""
+    views: tuple[WeightedView, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -287,6 +309,7 @@ class TreeDesign:
         dimensions: What its branches are about.
         edition: Edition that its author gave it; identity is the content hash.
         about: What it is, where it comes from.
+        views: Named weightings across dimensions; they change no node.
         by_name: Name to node; follows from the nodes.
     """
 
@@ -295,6 +318,7 @@ class TreeDesign:
     dimensions: tuple[Dimension, ...] = ()
     edition: str = ""
     about: str = ""
+    views: tuple[WeightedView, ...] = ()
     by_name: Mapping[str, TreeNode] = field(init=False, compare=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -305,6 +329,12 @@ class TreeDesign:
             message = f"tree `{self.name}` has two nodes of one name: {', '.join(twice)}"
             raise InputError(message)
         object.__setattr__(self, "by_name", {node.name: node for node in self.nodes})
+        for view in self.views:
+            unknown = [name for name in view.weights if name not in self.by_name]
+            if unknown:
+                near = did_you_mean(unknown[0], names)
+                message = f"view `{view.name}` weighs `{unknown[0]}`, which is no node of tree `{self.name}`{near}"
+                raise InputError(message)
 
     @property
     def parents(self) -> Mapping[str, tuple[str, ...]]:
@@ -330,7 +360,7 @@ class TreeDesign:
     def method_version(self) -> str:
         """Content hash of all that decides values: titles and other words are not in it."""
         nodes = tuple(_without_words(node) for node in sorted(self.nodes, key=lambda node: node.name))
-        return version_of(replace(self, name="", nodes=nodes, dimensions=(), edition="", about=""))
+        return version_of(replace(self, name="", nodes=nodes, dimensions=(), edition="", about="", views=()))
 
     def upwards(self) -> tuple[TreeNode, ...]:
         """Return the nodes so that each stands behind all those below it.

@@ -176,6 +176,7 @@ class TreeFinding:
         robustness: Contextual robustness of nodes, by kind of context.
         links: How dimensions go together.
         without: What nodes would be without one child.
+        views: Value of each view of the design; the node is the name of the view.
         seed: Of the replicates.
         replicates: Replicates that the intervals rest on; count.
     """
@@ -189,6 +190,7 @@ class TreeFinding:
     robustness: tuple[NodeRobustness, ...] = ()
     links: tuple[NodeLink, ...] = ()
     without: tuple[NodeWithout, ...] = ()
+    views: tuple[NodeFinding, ...] = ()
     seed: int = 1
     replicates: int = 0
 

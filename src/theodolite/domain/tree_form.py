@@ -28,6 +28,7 @@ from theodolite.domain.tree import (
     TreeNode,
     TreeOutline,
     ValueRange,
+    WeightedView,
 )
 
 E = TypeVar("E", bound=StrEnum)
@@ -55,9 +56,9 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 
 DIMENSION_KEYS = ("definition", "risks", "metrics", "criteria", "crosswalk")
 
-OUTLINE_KEYS = ("tree", "topology", "edition", "about", "dimensions")
+OUTLINE_KEYS = ("tree", "topology", "edition", "about", "dimensions", "views")
 
-DESIGN_KEYS = ("tree", "edition", "about", "nodes", "dimensions")
+DESIGN_KEYS = ("tree", "edition", "about", "nodes", "dimensions", "views")
 
 
 def design_of(plain: Mapping[str, Any]) -> TreeDesign:
@@ -73,6 +74,7 @@ def design_of(plain: Mapping[str, Any]) -> TreeDesign:
     reader.known(plain, DESIGN_KEYS, ())
     nodes = reader.each(plain, "nodes", _node)
     dimensions = reader.each(plain, "dimensions", _dimension)
+    views = reader.each(plain, "views", _view)
     named = [reader.guarded(partial(reader.text, plain.get(key), key), (key,)) for key in ("tree", "edition", "about")]
     make = partial(
         TreeDesign,
@@ -81,6 +83,7 @@ def design_of(plain: Mapping[str, Any]) -> TreeDesign:
         dimensions=dimensions,
         edition=named[1] or "",
         about=named[2] or "",
+        views=views,
     )
     design = reader.guarded(make, ())
     if reader.faults or design is None:
@@ -97,11 +100,14 @@ def outline_of(plain: Mapping[str, Any]) -> TreeOutline:
     reader = _FormReader()
     reader.known(plain, OUTLINE_KEYS, ())
     dimensions = reader.each(plain, "dimensions", _dimension)
+    views = reader.each(plain, "views", _view)
     keys = ("tree", "topology", "edition", "about")
     named = [reader.guarded(partial(reader.text, plain.get(key), key), (key,)) or "" for key in keys]
     if reader.faults:
         raise InputError(_all_words(reader.faults), faults=reader.faults)
-    return TreeOutline(name=named[0], topology=named[1], dimensions=dimensions, edition=named[2], about=named[3])
+    return TreeOutline(
+        name=named[0], topology=named[1], dimensions=dimensions, edition=named[2], about=named[3], views=views
+    )
 
 
 def _all_words(faults: Sequence[Diagnostic]) -> str:
@@ -118,6 +124,7 @@ def design_document(design: TreeDesign) -> dict[str, Json]:
         about=design.about,
         nodes={node.name: _node_form(node) for node in design.nodes},
         dimensions={dimension.node: _dimension_form(dimension) for dimension in design.dimensions},
+        views={view.name: dict(view.weights) for view in design.views},
     )
 
 
@@ -317,6 +324,14 @@ def _dimension(reader: _FormReader, name: str, form: Any) -> Dimension:
         metrics=reader.texts(plain.get("metrics"), "metrics"),
         criteria=reader.texts(plain.get("criteria"), "criteria"),
         crosswalk={str(name): reader.number(weight, f"weight of {name}") for name, weight in listed.items()},
+    )
+
+
+def _view(reader: _FormReader, name: str, form: Any) -> WeightedView:
+    """Return a named weighting."""
+    plain = reader.mapping(form, f"view {name}")
+    return WeightedView(
+        name=name, weights={str(node): reader.number(weight, f"weight of {node}") for node, weight in plain.items()}
     )
 
 

@@ -170,7 +170,12 @@ def build_design(outline: TreeOutline, sources: TreeSources) -> TreeDesign:
         for dimension in dimensions
     )
     return TreeDesign(
-        name=outline.name, nodes=tuple(nodes.values()), dimensions=kept, edition=outline.edition, about=outline.about
+        name=outline.name,
+        nodes=tuple(nodes.values()),
+        dimensions=kept,
+        edition=outline.edition,
+        about=outline.about,
+        views=outline.views,
     )
 
 

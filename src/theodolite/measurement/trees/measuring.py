@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -12,12 +12,12 @@ import numpy as np
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.answers import OUTCOMES
 from theodolite.domain.estimate import Estimate, Outcomes, Undefined
-from theodolite.domain.tree import AnswersNode, Leaf, SummaryNode, TreeDesign, TreeNode
+from theodolite.domain.tree import AnswersNode, Edge, Leaf, SummaryNode, TreeDesign, TreeNode
 from theodolite.domain.tree_finding import NodeFinding, TreeFinding
 from theodolite.measurement.interval import check_confidence
 from theodolite.measurement.trees.bounds import Bounds, TreeData
 from theodolite.measurement.trees.leaves import ANSWERED, Ints, LeafTable, table_of
-from theodolite.measurement.trees.methods import BUILT_IN, MAX, Holds, Methods
+from theodolite.measurement.trees.methods import BUILT_IN, MAX, MEAN, Holds, Methods
 from theodolite.measurement.trees.replicates import Compiled, compiled, point_values, replicated
 
 REPLICATES = 1_000
@@ -98,10 +98,38 @@ def measure_tree(
     return TreeFinding(
         design=design,
         application=application,
+        views=() if nodes else view_values(design, table, draws=draws, methods=methods),
         nodes=tuple(builder.finding(node) for node in design.nodes if not nodes or node.name in nodes),
         seed=draws.seed,
         replicates=draws.replicates,
     )
+
+
+def view_values(
+    design: TreeDesign, table: LeafTable, *, draws: Draws, methods: Methods = BUILT_IN
+) -> tuple[NodeFinding, ...]:
+    """Return the value of each view of a design: the weighted mean of its nodes, with an interval as of any mean.
+
+    A node without data is left out and named in `empty`; the other weights then count alone.
+
+    Raises:
+        InputError: If a view weighs nodes without one number, or of different ranges.
+    """
+    if not design.views:
+        return ()
+    names = {view.name: f"view: {view.name}" for view in design.views}
+    added = tuple(
+        SummaryNode(
+            name=names[view.name],
+            summary=MEAN,
+            edges=tuple(Edge(child=name, weight=weight) for name, weight in view.weights.items()),
+        )
+        for view in design.views
+    )
+    extended = replace(design, nodes=(*added, *design.nodes), views=())
+    found = measure_tree(extended, table, nodes=tuple(names.values()), draws=draws, methods=methods)
+    own = {name: view for view, name in names.items()}
+    return tuple(replace(node, node=own[node.node]) for node in found.nodes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

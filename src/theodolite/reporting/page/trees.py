@@ -32,6 +32,7 @@ from theodolite.reporting.words.trees import (
     shown_robustness,
     span_words,
     value_words,
+    view_words,
 )
 
 _OPEN_STOREYS = 1
@@ -105,6 +106,7 @@ class TreeView:
         splits: One table for each group: node, part, and a cell for each application.
         robustness: One table for each kind of context: node, application, gap and spread; the branches come first.
         links: How dimensions go together, in words.
+        views: Named weightings with their values, in words.
         standing: How the applications stand to each other, in words; empty for one alone.
         picture: The same, drawn; None for one alone.
     """
@@ -119,6 +121,7 @@ class TreeView:
     splits: tuple[Table, ...]
     robustness: tuple[Table, ...]
     links: tuple[str, ...]
+    views: tuple[str, ...]
     standing: tuple[str, ...]
     picture: StandingPicture | None
 
@@ -149,6 +152,7 @@ def _tree(subject: Subject, findings: Sequence[TreeFinding]) -> TreeView:
         splits=tuple(_splits(findings)),
         robustness=tuple(_robustness(findings)),
         links=tuple(words for finding in findings for words in _links(finding)),
+        views=tuple(f"{finding.application}: {words}" for finding in findings for words in view_words(finding)),
         standing=tuple(_standing(subject, design.name)),
         picture=standing_picture(subject, design.name),
     )

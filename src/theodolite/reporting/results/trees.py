@@ -55,6 +55,7 @@ def _application(finding: TreeFinding) -> Json:
         "seed": finding.seed,
         "replicates": finding.replicates,
         "nodes": [node_entry(each) for each in finding.nodes],
+        "views": [node_entry(view) for view in finding.views],
         "splits": [_split(each) for each in finding.splits],
         "robustness": [robustness_entry(each) for each in finding.robustness],
         "links": [_link(each) for each in finding.links],

@@ -17,6 +17,7 @@ from theodolite.reporting.words.trees import (
     robustness_words,
     shown_robustness,
     value_words,
+    view_words,
 )
 
 _INDENT = 2
@@ -34,6 +35,8 @@ def tree_lines(finding: TreeFinding, *, depth: int = _DEEPEST, width: int = 80) 
     lines = [f"{finding.design.name}{f', {finding.application}' if finding.application else ''}"]
     for root in finding.design.roots:
         lines += _branch(finding, root, 0, depth, width)
+    for words in view_words(finding):
+        lines += textwrap.wrap(f"view {words}", width, subsequent_indent="    ", break_long_words=False)
     return lines
 
 

@@ -90,3 +90,17 @@ def span_words(result: Estimate | Undefined) -> str:
         return "undefined"
     interval = f" ({number(result.low)} to {number(result.high)})" if result.low is not None else " (no interval)"
     return f"{number(result.value)}{interval}"
+
+
+def view_words(finding: TreeFinding) -> tuple[str, ...]:
+    """Return each view of a tree in a line: its weights and its value; no view is an overall result."""
+    weights = {view.name: view.weights for view in finding.design.views}
+    return tuple(
+        f"{view.node} ({', '.join(f'{name} {weight:g}' for name, weight in weights[view.node].items())}): "
+        f"{value_words(view)}{f'; without data: {_listed(view.empty)}' if view.empty else ''}"
+        for view in finding.views
+    )
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(names)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.fakes.trees import answers, leaf, leaves, measured, value
+from tests.fakes.trees import FEW, answers, design, leaf, leaves, measured, value
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
 from theodolite.measurement.trees.leaves import table_of
+from theodolite.measurement.trees.measuring import measure_tree
 
 TWO = {"top": {"summary": "mean", "of": ["x", "y"]}, "x": {"summary": "mean", "of": "a"},
        "y": {"summary": "mean", "of": "b"}, "a": answers("a"), "b": answers("b")}  # fmt: skip
@@ -202,3 +203,43 @@ def test_likelihood_and_magnitude_stand_beside_their_product():
 def test_leaves_that_contradict_each_other_about_their_dialogue_are_refused():
     with pytest.raises(InputError, match="must agree on its cluster"):
         table_of([leaf("a", "d1", 1, cluster="Ana"), leaf("b", "d1", 1, cluster="Ben")])
+
+
+VIEWED = {
+    "safe": {"summary": "mean", "of": "safe answers"},
+    "fair": {"summary": "mean", "of": "fair answers"},
+    "safe answers": answers("safe", "0-10"),
+    "fair answers": answers("fair", "0-10"),
+}
+
+
+def test_a_view_is_the_weighted_mean_of_its_dimensions_and_changes_no_node():
+    views = {"safety first": {"safe": 3, "fair": 1}, "fair alone": {"fair": 1}}
+    given = [*leaves("safe", 2, 4, 6), *leaves("fair", 8, 8, 8)]
+    plain = measure_tree(design(VIEWED), given, draws=FEW)
+    found = measure_tree(design(VIEWED, views=views), given, draws=FEW)
+
+    assert [(view.node, view.value) for view in found.views] == [("safety first", 5.0), ("fair alone", 8.0)]
+    assert found.views[0].result.low < 5.0 < found.views[0].result.high
+    assert found.nodes == plain.nodes
+    assert found.design.method_version == plain.design.method_version
+
+
+def test_a_view_names_dimensions_without_data():
+    found = measure_tree(design(VIEWED, views={"both": {"safe": 1, "fair": 1}}), leaves("safe", 2, 4), draws=FEW)
+
+    assert (found.views[0].value, found.views[0].empty) == (3.0, ("fair",))
+
+
+@pytest.mark.parametrize(
+    ("views", "said"),
+    [
+        ({"v": {"sefe": 1}}, "no node of tree `small`; did you mean `safe`|sefe"),
+        ({"v": {"safe": 0}}, "at least one above 0"),
+        ({"v": {"safe": -1}}, "0 or more"),
+    ],
+    ids=["unknown", "nothing", "negative"],
+)
+def test_a_view_that_weighs_nothing_sensible_is_refused(views, said):
+    with pytest.raises(InputError, match=said):
+        design(VIEWED, views=views)
