@@ -15,3 +15,53 @@ def test_an_address_is_asked_for_its_models_wherever_it_ends(tmp_path, path):
 
     assert "answers as OpenAI-compatible; offers one model: target" in ended.out
     assert f"app:   {{url: {server.url}, name: target}}" in (tmp_path / "s" / "study.yaml").read_text(encoding="utf-8")
+
+
+def test_several_models_are_listed_and_none_is_chosen_silently(tmp_path):
+    with Loopback(models=("small", "large")) as server:
+        refused = theodolite("init", tmp_path / "s", "--app", server.url, "--guideline", "groundedness")
+        named = theodolite("init", tmp_path / "s", "--app", server.url, "--model-name", "large")
+
+    assert refused.code == 2
+    assert "offers 2 models: small, large. Choose one:  --model-name NAME" in refused.err
+    assert not named.code
+    assert f"app:   {{url: {server.url}, name: large}}" in (tmp_path / "s" / "study.yaml").read_text(encoding="utf-8")
+
+
+def test_a_function_beside_the_study_passes_the_check(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "support.py").write_text("def answer(prompt):\n    return 'ok'\n", encoding="utf-8")
+    theodolite("init", "support", "--app", "support.py:answer", "--guideline", "relevance")
+
+    assert theodolite("check", "support").code == 0
+
+
+def test_recorded_rows_without_labels_say_how_to_add_a_judge(tmp_path):
+    (tmp_path / "q.csv").write_text("question,answer\nq1,a1\nq2,a2\n", encoding="utf-8")
+    ended = theodolite("init", tmp_path / "rec", "--from", tmp_path / "q.csv")
+
+    assert ended.code == 2
+    assert "has no column of labels, so a judge has to label it" in ended.err
+    assert "--judge relevance --model http://127.0.0.1:11434/v1" in ended.err
+
+
+def test_a_judge_labels_recorded_rows_without_a_foreign_key(tmp_path):
+    (tmp_path / "q.csv").write_text("question,answer\nq1,a1\nq2,a2\n", encoding="utf-8")
+    with Loopback(models=("judge",)) as server:
+        words = ("--from", tmp_path / "q.csv", "--judge", "relevance", "--model", server.url)
+        written = theodolite("init", tmp_path / "rec", *words)
+        ran = theodolite("run", tmp_path / "rec", "--json")
+
+    assert "No model will be called" not in written.out
+    assert "OPENAI" not in (tmp_path / "rec" / "study.yaml").read_text(encoding="utf-8")
+    assert ran.found["annotations"]["done"] == 2
+
+
+def test_a_judge_without_any_model_says_how_to_name_one(tmp_path):
+    (tmp_path / "q.csv").write_text("question,answer\nq1,a1\n", encoding="utf-8")
+    words = ("--from", tmp_path / "q.csv", "--judge", "relevance", "--model", "http://127.0.0.1:9/v1")
+    ended = theodolite("init", tmp_path / "rec", *words)
+
+    assert ended.code == 2
+    assert "offers no model" in ended.err
+    assert "--model URL --model-name NAME" in ended.err

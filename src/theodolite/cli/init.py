@@ -23,6 +23,7 @@ from theodolite.config.starters import StarterKind, split_study, write_starter
 from theodolite.config.tables import guess_columns, guess_lines, read_table
 from theodolite.config.yaml_source import InvalidStudyError, render_diagnostics
 from theodolite.demo.studies import DEMO_STUDIES, DemoStudy, lay_out_demo
+from theodolite.domain.errors import InputError
 from theodolite.domain.identity import SHORT
 from theodolite.usecases.running import RunOptions
 
@@ -48,6 +49,9 @@ Answers = dict[str, str]
 @click.option("--app", metavar="PLACE", help="An application: URL, module:function, file.py:function or module:Class.")
 @click.option("--guideline", metavar="NAME", help="What would be wrong in a reply: a known name, or a sentence.")
 @click.option("--from", "from_file", type=click.Path(), help=_FROM)
+@click.option("--judge", metavar="NAME", help="With --from: what a judge looks for: a known name, or a sentence.")
+@click.option("--model", metavar="URL", help="Model of judge and simulated user: an OpenAI-compatible address.")
+@click.option("--model-name", metavar="NAME", help="Name of that model, or of the model under test, at its address.")
 @click.option("--pack", metavar="NAME", help="An event on a scenario pack, e.g. aria/tv-spoilers.")
 @click.option("--example", metavar="NAME", help=f"A complete example study: {', '.join(EXAMPLES)}.")
 @click.option("--empty", is_flag=True, help="An empty study with comments.")
@@ -57,6 +61,9 @@ def init(
     app: str | None,
     guideline: str | None,
     from_file: str | None,
+    judge: str | None,
+    model: str | None,
+    model_name: str | None,
     pack: str | None,
     example: str | None,
     empty: bool,
@@ -71,6 +78,7 @@ def init(
       theodolite init support
       theodolite init support --app support.py:answer --guideline relevance
       theodolite init mine --from answers.csv
+      theodolite init faq --from answers.csv --judge relevance
       theodolite init grown --from study.yaml
       theodolite init spoilers --pack aria/tv-spoilers
       theodolite init bots --example guarded-bot
@@ -84,8 +92,14 @@ def init(
     if kind is StarterKind.RECORDED and not _is_right(answers["from"]):
         click.echo("Nothing was written. Rename the columns, or write the study by hand:  theodolite init DIR --empty")
         return 2
+    if judge and kind is not StarterKind.RECORDED:
+        message = "--judge belongs to --from; an application takes --guideline"
+        raise click.UsageError(message)
     if kind is StarterKind.APPLICATION:
-        _ask_the_address(answers)
+        _ask_the_address(answers, "" if model else model_name or "")
+    if model or judge:
+        answers |= {"judge": judge or "", "model_url": model or _LOCAL}
+        answers["model_name"] = _model_at(answers["model_url"], model_name or "", is_default=not model)
     _write(folder, kind, answers)
     return 0
 
@@ -156,20 +170,44 @@ def _is_right(file: str) -> bool:
     return not sys.stdin.isatty() or click.confirm("Continue?", default=True)
 
 
-def _ask_the_address(answers: Answers) -> None:
+_LOCAL = "http://127.0.0.1:11434/v1"
+"""Address of a local model server (Ollama) that is tried where no model is named."""
+
+
+def _model_at(url: str, name: str, *, is_default: bool = False) -> str:
+    """Return the name of the model to use at an address; several models are never chosen from silently.
+
+    Raises:
+        InputError: If the address offers none or several, and no name was given.
+    """
+    if name:
+        return name
+    names = offered_models(url)
+    if len(names) == 1:
+        click.echo(f"  {url} answers as OpenAI-compatible; offers one model: {names[0]}")
+        return names[0]
+    if names and sys.stdin.isatty():
+        click.echo("\n".join([f"{url} offers:", *(f"  {number}  {one}" for number, one in enumerate(names, start=1))]))
+        return names[click.prompt(">", type=click.IntRange(1, len(names)), prompt_suffix=" ") - 1]
+    if names:
+        message = f"`{url}` offers {len(names)} models: {', '.join(names)}. Choose one:  --model-name NAME"
+        raise InputError(message)
+    tried = "the local model server was tried; " if is_default else ""
+    message = f"`{url}` offers no model ({tried}no answer). Name a model:  --model URL --model-name NAME"
+    raise InputError(message)
+
+
+def _ask_the_address(answers: Answers, name: str) -> None:
     """Ask an OpenAI-compatible address for the names of its models; the address of a call leads to it."""
     base = answers["app"].rstrip("/").removesuffix(_CHAT)
     if base.endswith("/v1"):
         answers["app"] = base
     if not answers["app"].rstrip("/").endswith("/v1"):
         return
-    names = offered_models(answers["app"])
-    if not names:
+    if not name and not offered_models(answers["app"]):
         click.echo("  connection refused: fill in the name of the model yourself")
         return
-    offer = f"offers one model: {names[0]}" if len(names) == 1 else f"offers {len(names)} models; taken: {names[0]}"
-    click.echo(f"  answers as OpenAI-compatible; {offer}")
-    answers["app_model"] = names[0]
+    answers["app_model"] = _model_at(answers["app"], name)
 
 
 def _own_file(folder: str, answers: Answers) -> Path | None:
@@ -200,7 +238,7 @@ def _write(folder: str, kind: StarterKind, answers: Answers) -> None:
             click.echo(f"      {other}{rows}")
         click.echo(f"Next: edit these three, then  theodolite check {shlex.quote(str(folder))}")
         return
-    called = " No model will be called." if kind is StarterKind.RECORDED else ""
+    called = " No model will be called." if kind is StarterKind.RECORDED and not answers.get("judge") else ""
     click.echo(f"Wrote {study} ({n_lines} lines).{called}" if not others else f"Wrote {study} ({n_lines} lines), and")
     for other in others:
         click.echo(f"      {other}")

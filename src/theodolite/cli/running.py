@@ -25,6 +25,7 @@ from theodolite.domain.errors import RunStopped
 from theodolite.domain.run import Failure, Spending, UnitKind, UnitState
 from theodolite.domain.study import Budget
 from theodolite.domain.text import cost_text, dollars
+from theodolite.domain.text import spent_text as cost_of_calls
 from theodolite.execution.clients import Clients
 from theodolite.ports.application import EndpointCheck
 from theodolite.ports.progress import Clock, Progress
@@ -368,8 +369,8 @@ def _begun(status: RunStatus, spent: Spending) -> str:
 def spent_text(spent: Spending, budget: Budget) -> str:
     """Return cost and number of calls, with the budget."""
     limit = f" of {dollars(budget.usd)}" if budget.usd is not None else ""
-    unpriced = f", {spent.unpriced_calls:,} with unknown price" if spent.unpriced_calls else ""
-    return f"{cost_text(spent.cost_microusd)}{limit}, {_n(spent.calls, 'call')}{unpriced}"
+    cost = cost_of_calls(spent.cost_microusd, spent.calls, spent.unpriced_calls)
+    return f"{cost}{limit}, {_n(spent.calls, 'call')}"
 
 
 def waiting_text(status: RunStatus, command: str) -> str:

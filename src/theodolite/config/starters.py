@@ -55,7 +55,9 @@ def write_starter(folder: Path, kind: StarterKind, answers: Mapping[str, str]) -
         kind: What it is to measure.
         answers: `app` (URL, `module:function`, `file.py:function` or `module:Class`), `app_model` (name of
             the model behind the URL) and `guideline` (a name or a sentence) for an application; `from` (a
-            file) for recorded dialogues; `pack` for an event; `example` (its name) for an example.
+            file) for recorded dialogues, with `judge` (a guideline or a sentence) where a model labels them;
+            `model_url` and `model_name` for the model of judge and simulated user; `pack` for an event;
+            `example` (its name) for an example.
 
     Raises:
         InputError: If an answer cannot be used, or a study is there already.
@@ -85,7 +87,7 @@ def _files(folder: Path, kind: StarterKind, answers: Mapping[str, str]) -> dict[
             "returns-policy.md": shipped_text("starters/returns-policy.md"),
         }
     if kind is StarterKind.RECORDED:
-        return {USUAL: recorded_study(study, answers.get("from", ""))}
+        return {USUAL: recorded_study(study, answers.get("from", ""), answers)}
     if kind is StarterKind.EVENT:
         pack = answers.get("pack", "") or pack_names()[0]
         if pack not in pack_names():
@@ -108,7 +110,7 @@ def application_study(study: str, answers: Mapping[str, str]) -> str:
         InputError: If the application's place or the guideline cannot be understood.
     """
     target = answers.get("app", "").strip()
-    models, connection = [f"  large: {_LARGE}"], ""
+    models, connection = [f"  large: {_model(answers) or _LARGE}"], ""
     if target.startswith(("http://", "https://")):
         _refuse(url_problem(target))
         if target.rstrip("/").endswith("/v1"):
@@ -133,8 +135,16 @@ def application_study(study: str, answers: Mapping[str, str]) -> str:
     )
 
 
-def recorded_study(study: str, file: str) -> str:
+def _model(answers: Mapping[str, str]) -> str:
+    """Return the chosen model as an entry of `models`; empty for none."""
+    url, name = answers.get("model_url", ""), answers.get("model_name", "")
+    return f"{{url: {_scalar(url)}, name: {_scalar(name)}}}" if url else ""
+
+
+def recorded_study(study: str, file: str, answers: Mapping[str, str] | None = None) -> str:
     """Return a study of a recorded file, its columns guessed from its header.
+
+    A model labels the dialogues where `answers` has `judge`; otherwise the labels are columns of the file.
 
     Raises:
         InputError: If the file cannot be read, or no column seems to hold the prompts or the responses.
@@ -152,10 +162,29 @@ def recorded_study(study: str, file: str) -> str:
             " Rename one, or write the study by hand"
         )
         raise InputError(message)
+    if judge := (answers or {}).get("judge", ""):
+        return _judged_text(study, path.name, guess, judge, _model(answers or {}))
     if len(guess.labels) < 2:
-        message = f"`{path.name}`: no column seems to hold labels; write the study by hand, or judge it with a model"
+        message = (
+            f"`{path.name}` has no column of labels, so a judge has to label it. Name a guideline and a model:\n"
+            f"  theodolite init {study} --from {path.name} --judge relevance --model http://127.0.0.1:11434/v1\n"
+            "Guidelines: groundedness, relevance, spoiler, over-refusal, or a sentence of your own"
+        )
         raise InputError(message)
     return _recorded_text(study, path.name, guess)
+
+
+def _judged_text(study: str, file: str, guess: Guess, judge: str, model: str) -> str:
+    columns = ", ".join(f"{meaning}: {_scalar(column)}" for meaning, column in guess.columns.items())
+    return _filled(
+        "judged",
+        study=study,
+        model=model,
+        application="recorded",
+        connection=f"{{kind: recorded, file: {_scalar(file)}, {columns}}}",
+        judge=_judge(judge).replace("model: large", "model: judge"),
+        groups=f"\ngroups: [{', '.join(_scalar(name) for name in guess.groups)}]" if guess.groups else "",
+    )
 
 
 def _recorded_text(study: str, file: str, guess: Guess) -> str:

@@ -58,6 +58,25 @@ def cost_text(microusd: float) -> str:
     return dollars(microusd / MICROS)
 
 
+def spent_text(microusd: float, n_calls: int, n_unpriced: int) -> str:
+    """Return the cost of some calls, without a price of 0 for calls whose price is unknown.
+
+    Args:
+        microusd: The cost of the calls with a price; millionths of a US dollar.
+        n_calls: All calls; count.
+        n_unpriced: Calls without a price; count.
+
+    Example:
+        >>> spent_text(0, 420, 420), spent_text(380_000, 420, 20)
+        ('cost unknown (no price for 420 calls)', '$0.38 and an unknown part (no price for 20 of 420 calls)')
+    """
+    if not n_unpriced:
+        return cost_text(microusd)
+    some = f"{n_unpriced:,} of {n_calls:,} calls" if n_unpriced < n_calls else f"{n_calls:,} calls"
+    missing = f"(no price for {'1 call' if n_calls == 1 else some})"
+    return f"{cost_text(microusd)} and an unknown part {missing}" if microusd else f"cost unknown {missing}"
+
+
 BLOCK = "\N{FULL BLOCK}"
 """What stands in place of each hidden character, so that lengths and places stay."""
 

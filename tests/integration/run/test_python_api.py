@@ -203,3 +203,14 @@ def test_a_frame_without_pandas_says_what_to_install(result, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(InputError, match=r"pip install 'theodolite\[pandas\]'"):
         result.to_frame()
+
+
+def test_a_function_that_returns_a_dict_is_told_what_is_accepted():
+    def returns_dict(prompt):
+        return {"text": prompt}
+
+    frame = th.run({"study": "smoke"}, applications={"v1": returns_dict}, cases=CASES, judges=EXACT).to_frame()
+
+    assert set(frame.failure_message) == {
+        "the function returned a dict with `text`; accepted: text, or a dict with `response`"
+    }

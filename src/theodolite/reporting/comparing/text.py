@@ -233,10 +233,10 @@ def _verdict(rate: PairedRate, difference: Estimate) -> str:
 
 
 def _why_unsure(rate: PairedRate) -> str:
-    """Return why a difference whose interval is clear of 0 is not called sure."""
+    """Return why a difference whose own interval excludes 0 is not significant."""
     if rate.test is not None and rate.test.p_value < SURE:
-        return "clear of 0 by itself, and not among so many comparisons"
-    return "clear of 0, but too few personas or scripts changed to rule chance out"
+        return "significant alone, but not after correction for all comparisons; the interval covers this one alone"
+    return "too few personas or scripts changed for a test over clusters, whatever the interval"
 
 
 def same_text(comparison: Comparison) -> str:

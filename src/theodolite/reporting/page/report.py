@@ -16,7 +16,7 @@ from theodolite.domain.evidence import Evidence
 from theodolite.domain.identity import SHORT
 from theodolite.domain.run import Spending
 from theodolite.domain.scenario import Proxy
-from theodolite.domain.text import cost_text
+from theodolite.domain.text import spent_text
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.page.annotators import agreement_tables, instruments, matrix_groups
 from theodolite.reporting.page.answer import answer_view
@@ -345,5 +345,4 @@ def _spending_text(spending: Spending) -> str:
     if spending.unpriced_calls and not spending.tokens:
         tokens = "tokens unknown"
     text = f"{figures.count(spending.calls)} ({figures.count(spending.attempts)} attempts), {tokens}, "
-    text += cost_text(spending.cost_microusd)
-    return f"{text}; {figures.count(spending.unpriced_calls)} at an unknown price" if spending.unpriced_calls else text
+    return text + spent_text(spending.cost_microusd, spending.calls, spending.unpriced_calls)

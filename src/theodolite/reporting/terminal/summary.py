@@ -15,7 +15,7 @@ from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.run import RunState
 from theodolite.domain.study import Study
-from theodolite.domain.text import cost_text, printable
+from theodolite.domain.text import printable, spent_text
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.interval_bars import pen_for
 from theodolite.reporting.queries.agreements import (
@@ -288,9 +288,10 @@ def _spent(summary: _Summary) -> str:
     spending = summary.evidence.spending
     if not spending.calls:
         return ""
-    parts = [figures.number_of(spending.calls, "call"), cost_text(spending.cost_microusd)]
+    cost = spent_text(spending.cost_microusd, spending.calls, spending.unpriced_calls)
+    parts = [figures.number_of(spending.calls, "call"), cost]
     if spending.unpriced_calls:
-        parts.append(f"{figures.count(spending.unpriced_calls)} at an unknown price (set `price` for the model)")
+        parts.append("set `price` for the model")
     if summary.facts.duration_s is not None:
         parts.append(figures.duration(summary.facts.duration_s))
     return ", ".join(parts)

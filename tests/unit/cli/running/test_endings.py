@@ -105,7 +105,7 @@ def test_without_a_remedy_the_command_alone_is_told():
     [
         (Spending(), Budget(), "$0.00, 0 calls"),
         (Spending(calls=1, cost_microusd=10_000), Budget(usd=2), "$0.01 of $2.00, 1 call"),
-        (Spending(calls=9, unpriced_calls=4), Budget(), "$0.00, 9 calls, 4 with unknown price"),
+        (Spending(calls=9, unpriced_calls=4), Budget(), "cost unknown (no price for 4 of 9 calls), 9 calls"),
     ],
 )
 def test_what_was_spent_says_what_it_does_not_know(spent, budget, words):

@@ -73,7 +73,11 @@ def test_a_recorded_file_gives_a_study_that_loads(tmp_path, shipped_folder):
 
 @pytest.mark.parametrize(
     ("rows", "words"),
-    [("a,b\n1,2\n", "hold the prompt and the response"), ("prompt,response\nx,y\n", "hold labels"), ("", "is empty")],
+    [
+        ("a,b\n1,2\n", "hold the prompt and the response"),
+        ("prompt,response\nx,y\n", "no column of labels"),
+        ("", "is empty"),
+    ],
 )
 def test_a_file_without_the_needed_columns_says_so(tmp_path, rows, words):
     file = tmp_path / "rows.csv"

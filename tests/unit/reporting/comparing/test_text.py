@@ -39,7 +39,10 @@ def test_the_screen_counts_what_was_mended_and_what_was_broken():
 
 @pytest.mark.parametrize(
     ("p_value", "words"),
-    [(0.25, "too few personas or scripts changed to rule chance out"), (0.01, "not among so many comparisons")],
+    [
+        (0.25, "too few personas or scripts changed for a test over clusters"),
+        (0.01, "not after correction for all comparisons"),
+    ],
 )
 def test_an_interval_clear_of_nothing_that_is_not_sure_says_why(p_value, words):
     comparison = compared(side("a", ruling(set(range(30)))), side("b", ruling({1})))
@@ -49,6 +52,7 @@ def test_an_interval_clear_of_nothing_that_is_not_sure_says_why(p_value, words):
     text = flat(replace(comparison, rates=(unsure,)))
 
     assert words in text
+    assert "clear of 0" not in text
     assert "not statistically significant (p = 0.25" in text
 
 

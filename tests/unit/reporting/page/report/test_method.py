@@ -20,11 +20,11 @@ from theodolite.reporting.page.subject import subject_of
         (Spending(calls=3, attempts=4), "3 (4 attempts), 0 tokens read, 0 written, $0.00"),
         (
             Spending(calls=3, attempts=3, unpriced_calls=3),
-            "3 (3 attempts), tokens unknown, $0.00; 3 at an unknown price",
+            "3 (3 attempts), tokens unknown, cost unknown (no price for 3 calls)",
         ),
         (
             Spending(calls=3, attempts=3, tokens_in=90, tokens_out=10, unpriced_calls=1),
-            "3 (3 attempts), 90 tokens read, 10 written, $0.00; 1 at an unknown price",
+            "3 (3 attempts), 90 tokens read, 10 written, cost unknown (no price for 1 of 3 calls)",
         ),
     ],
 )
