@@ -124,7 +124,7 @@ def serve(serving: Serving, tell: Callable[[str], None]) -> None:
     if serving.demo:
         lines = import_module(f"{DEMO}.event").opening_lines(str(serving.workspace.parent))
     else:
-        lines = import_module(f"{WEB}.startup").opening_lines(serving.study)
+        lines = import_module(f"{WEB}.accounts.invitations").opening_lines(serving.study)
     listen(serving, lines, tell)
 
 

@@ -27,17 +27,14 @@ R = TypeVar("R")
 
 
 BLOB_BYTES = 64 * 1024
-
 """Size from which on a text stands in a file of its own; bytes."""
 
 
 BASES = 256
-
 """Kins whose base is remembered; further ones push out the oldest. Count."""
 
 
 BASE_CHARACTERS = 16_384
-
 """Longest text that others are packed against: a longer one's beginning would be out of reach. Count."""
 
 
@@ -45,7 +42,6 @@ _KEPT = ("version", "text", "packed", "base_id")
 
 
 CONTEXT_TAG = "context"
-
 """Tag of source material, which is a text and no record."""
 
 
@@ -218,12 +214,10 @@ def _rows(versions: set[str]) -> Iterator[tuple[str, str | None, bytes | None, s
 
 
 _SHORT = 200
-
 """Texts below this size are not worth packing; bytes."""
 
 
 _WORTH = 0.75
-
 """A packed text that is larger than this share of the plain one is not kept; fraction."""
 
 

@@ -12,7 +12,7 @@ from theodolite.web.asgi_handler import OneTrip, Receive, Send, crew_at_work
 from theodolite.web.organiser.results import measuring_bench
 from theodolite.web.senior.home import warming
 from theodolite.web.session_end import reply_manager, sweeping
-from theodolite.web.teams.connecting import conformance_bench
+from theodolite.web.teams.admission import conformance_bench
 
 COMPANIONS: list[Callable[[], AbstractAsyncContextManager[object]]] = [
     crew_at_work,

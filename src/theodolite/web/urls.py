@@ -16,11 +16,11 @@ from theodolite.web.organiser import (
     results,
     schema_drafts,
     schema_editor,
-    submissions,
 )
 from theodolite.web.organiser import home as organiser_home
 from theodolite.web.senior import annotators, dialogues, review
 from theodolite.web.senior import home as senior_home
+from theodolite.web.teams import admission
 from theodolite.web.teams import submissions as teams_pages
 from theodolite.web.tester import chat, context, entry, session_page
 
@@ -162,9 +162,9 @@ _ORGANISER = [
     path("schemas/<slug:draft>/publish/", schema_editor.publish, name="schema_publish"),
     path("schemas/<slug:draft>/<int:number>/file/", schema_editor.file, name="schema_file"),
     path("schemas/<slug:draft>/<int:number>/<str:section>/", schema_drafts.preview, name="schema_preview"),
-    path("submissions/", submissions.submissions, name="submissions"),
-    path("submissions/<slug:submission>/", submissions.submission, name="submission"),
-    path("submissions/<slug:submission>/try/", submissions.try_submission, name="try_submission"),
+    path("submissions/", admission.submissions, name="submissions"),
+    path("submissions/<slug:submission>/", admission.submission, name="submission"),
+    path("submissions/<slug:submission>/try/", admission.try_submission, name="try_submission"),
 ]
 
 _TEAMS = [

@@ -20,7 +20,7 @@ from theodolite.domain.event import Role
 from theodolite.usecases.conformance import Examination
 from theodolite.web.events import opened, seal, vault_of
 from theodolite.web.models import Account, AuditEntry, Membership, Submission
-from theodolite.web.teams.connecting import _begin, _keep, application_of, claims_of, study_entry
+from theodolite.web.teams.admission import _begin, _keep, application_of, claims_of, study_entry
 from theodolite.web.teams.submissions import KIT_NAME, kit_archive, public_packets
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]

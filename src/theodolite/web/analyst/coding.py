@@ -31,7 +31,7 @@ from theodolite.events.coding import (
 from theodolite.measurement.study.risks import coding_findings
 from theodolite.reporting.words import figures
 from theodolite.web.analyst.responses import AnalystContext, for_analysts
-from theodolite.web.charts import ShareLine, UnitStrip, listed, number_words, share_line, unit_strip
+from theodolite.web.rendering import ShareLine, UnitStrip, listed, number_words, share_line, unit_strip
 
 MEMO = 4000
 """Characters of a memo at most; count."""

@@ -41,10 +41,9 @@ from theodolite.testing.people import event_sessions
 from theodolite.testing.planning import draw_plan
 from theodolite.usecases.measuring import evidence_of
 from theodolite.web.access import AccessContext, allowed
-from theodolite.web.charts import Histogram, histogram
 from theodolite.web.events import open_event_of, server_store
 from theodolite.web.models import Membership
-from theodolite.web.safe_text import safe_html
+from theodolite.web.rendering import Histogram, histogram, safe_html
 
 READERS = (Role.ANALYST, Role.ORGANISER, Role.SENIOR)
 """Roles that read the answers of testers. The work of a person is stored under the key of the first role."""

@@ -39,9 +39,9 @@ from theodolite.events.results import leaks, naming_counts
 from theodolite.reporting.words import figures
 from theodolite.web.access import AccessContext, allowed, audit
 from theodolite.web.asgi_handler import Background
-from theodolite.web.charts import ShareLine, UnitStrip, share_line, share_place, unit_strip
 from theodolite.web.events import event_of
 from theodolite.web.models import Account, HostedStudy, Measurement, Membership
+from theodolite.web.rendering import ShareLine, UnitStrip, share_line, share_place, unit_strip
 
 CUT_OFF = "The server stopped before the measurement finished; measure again."
 

@@ -41,7 +41,6 @@ from theodolite.domain.schema import AnnotationSchema
 from theodolite.measurement.sample_size import IsDefect, measured_shift, sample_plan
 from theodolite.web.access import AccessContext, allowed
 from theodolite.web.annotator.home import AnnotatorContext, annotator_context
-from theodolite.web.charts import interval_bar
 from theodolite.web.models import SchemaDraft, SchemaRevision
 from theodolite.web.organiser.schema_drafts import (
     SHIPPED,
@@ -55,6 +54,7 @@ from theodolite.web.organiser.schema_drafts import (
     written,
 )
 from theodolite.web.questions import humanize
+from theodolite.web.rendering import interval_bar
 
 SHOWN = 30
 """Revisions that the page lists at most; count."""

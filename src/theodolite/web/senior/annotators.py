@@ -37,10 +37,10 @@ from theodolite.reporting.terminal.judges import validation_text
 from theodolite.reporting.words.order_effects import moved_text, shift_text, side_text
 from theodolite.web.access import allowed
 from theodolite.web.annotator.home import AnnotatorContext, records
-from theodolite.web.charts import MARGIN, WIDTH, IntervalBar, SpreadBar, bar_of, interval_bar, place_of
 from theodolite.web.events import event_of
 from theodolite.web.models import HostedStudy, Membership
 from theodolite.web.questions import humanize
+from theodolite.web.rendering import MARGIN, WIDTH, IntervalBar, SpreadBar, bar_of, interval_bar, place_of
 from theodolite.web.senior.home import Pages, page_number, page_of, senior_view
 
 

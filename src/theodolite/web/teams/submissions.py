@@ -33,7 +33,7 @@ from theodolite.web.access import AccessContext, allowed, audit
 from theodolite.web.events import can_seal, event_of, opened, seal
 from theodolite.web.models import HostedStudy, Submission
 from theodolite.web.models.admission import OPEN_STATES
-from theodolite.web.teams.connecting import (
+from theodolite.web.teams.admission import (
     OPTIONS,
     application_of,
     check,

@@ -53,7 +53,7 @@ from theodolite.web.events import event_of, read_study
 from theodolite.web.middleware import speak
 from theodolite.web.models import HostedStudy, Screening
 from theodolite.web.participants import booked_slot, moment_text, needs_slot, span_text, topics_in_words, zone_of
-from theodolite.web.safe_text import safe_html
+from theodolite.web.rendering import safe_html
 
 
 def alias_of(session: Session) -> str:

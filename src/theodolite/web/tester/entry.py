@@ -36,7 +36,7 @@ from theodolite.web.middleware import page_languages, speak
 from theodolite.web.models import Membership, Screening
 from theodolite.web.participants import book, booked_slot, offered, read_profile, span_text, told_topics, zone_of
 from theodolite.web.questions import FormPage, form_page
-from theodolite.web.safe_text import safe_html
+from theodolite.web.rendering import safe_html
 from theodolite.web.session_end import close_session, end_participation, withdraw_participant
 from theodolite.web.tester.context import (
     TesterContext,

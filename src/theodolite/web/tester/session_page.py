@@ -33,7 +33,7 @@ from theodolite.events.sessions import (
 )
 from theodolite.web.models import HostedStudy, UnsentText
 from theodolite.web.participants import told_topics_in
-from theodolite.web.safe_text import safe_html
+from theodolite.web.rendering import safe_html
 from theodolite.web.tester.context import (
     StrategyNote,
     TesterContext,

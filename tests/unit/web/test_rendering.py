@@ -1,15 +1,51 @@
-"""Words of an application may be formatted, and can do nothing else."""
-
-from __future__ import annotations
+"""Texts of an application may be formatted, and can do nothing else; charts show each answer once."""
 
 from html.parser import HTMLParser
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from theodolite.web import safe_text
-from theodolite.web.safe_text import LONGEST_FORMATTED, safe_html
+from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.web import rendering
+from theodolite.web.rendering import LONGEST_FORMATTED, MOST_SQUARES, safe_html, share_line, share_place, unit_strip
+
+
+def test_each_of_few_answers_is_a_square_and_none_overlap():
+    strip = unit_strip(2, 1, 1)
+    edges = [x for x, _ in strip.squares]
+
+    assert [kind for _, kind in strip.squares] == ["yes", "yes", "no", "open"]
+    assert all(after - before > 9 for before, after in pairwise(edges))
+    assert edges[-1] + 9 < strip.width
+
+
+@pytest.mark.parametrize("counts", [(0, 0, 0), (MOST_SQUARES, 1, 0)], ids=["none", "many"])
+def test_no_answer_and_many_have_no_squares(counts):
+    assert unit_strip(*counts) is None
+
+
+def test_a_share_of_few_is_a_count_without_a_line():
+    few = Estimate(value=0.5, low=0.1, high=0.9, confidence=0.95, n=4, count=2, unit="u", method="m")
+
+    assert share_line(few).at is None
+    assert share_line(few).words == "2 of 4"
+
+
+@pytest.mark.parametrize(
+    ("found", "words"), [(None, "too few people to tell"), (Undefined(reason="None."), "none coded")], ids=str
+)
+def test_what_has_no_share_is_said(found, words):
+    assert share_line(found).words == words
+
+
+def test_a_share_stands_on_the_same_line_as_what_it_is_compared_with():
+    many = Estimate(value=0.5, low=0.25, high=0.75, confidence=0.95, n=20, count=10, unit="u", method="m")
+
+    assert share_line(many).at == share_place(0.5)
+    assert share_place(0.0) < share_line(many).low < share_place(0.5) < share_place(1.0)
+
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -103,7 +139,7 @@ def test_the_rest_of_a_long_text_is_shown_as_it_was_written():
 @pytest.mark.parametrize("text", ["[" * 1_000_000, "a" * LONGEST_FORMATTED + "b", "\n" * 200_000])
 def test_only_the_beginning_of_a_long_text_is_read_as_markdown(text, monkeypatch):
     read = []
-    monkeypatch.setattr(safe_text, "_formatted", lambda part: read.append(part) or "")
+    monkeypatch.setattr(rendering, "_formatted", lambda part: read.append(part) or "")
 
     safe_html(text)
 
@@ -118,11 +154,11 @@ def test_a_table_whose_rows_are_filled_up_does_not_grow_out_of_all_proportion():
 
 def test_a_text_that_many_people_look_at_is_read_once():
     safe_html("_once_ for all")
-    before = safe_text._formatted.cache_info().misses
+    before = rendering._formatted.cache_info().misses
 
     safe_html("_once_ for all")
 
-    assert safe_text._formatted.cache_info().misses == before
+    assert rendering._formatted.cache_info().misses == before
 
 
 def test_the_address_of_each_of_many_links_is_found_from_where_it_ends():
@@ -135,9 +171,9 @@ def test_the_address_of_each_of_many_links_is_found_from_where_it_ends():
             Counted.looked_at += place.stop - (place.start or 0) if isinstance(place, slice) else 1
             return super().__getitem__(place)
 
-    tokens = Counted(safe_text._MARKDOWN.parseInline("[a](b)" * 500)[0].children)
+    tokens = Counted(rendering._MARKDOWN.parseInline("[a](b)" * 500)[0].children)
     for at, token in enumerate(list(tokens)):
         if token.type == "link_close":
-            safe_text._link_close(None, tokens, at)
+            rendering._link_close(None, tokens, at)
 
     assert Counted.looked_at < 10 * len(tokens)
