@@ -81,7 +81,7 @@ _STALE = lazy(
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Answer a form that does not come from a page of ours."""
     _LOG.info("a form was refused: %s", reason)
-    return _told(request, _("This page has expired"), str(_STALE), HTTPStatus.FORBIDDEN)
+    return _message_page(request, _("This page has expired"), str(_STALE), HTTPStatus.FORBIDDEN)
 
 
 @open_to_all
@@ -106,16 +106,18 @@ class PlainErrors(MiddlewareMixin):
         if isinstance(error, NotFound):
             raise Http404 from error
         if isinstance(error, Conflict):
-            return _told(request, _("Changed by somebody else"), f"{str(error).rstrip('.')}.", HTTPStatus.CONFLICT)
+            return _message_page(
+                request, _("Changed by somebody else"), f"{str(error).rstrip('.')}.", HTTPStatus.CONFLICT
+            )
         if isinstance(error, StoreError):
             _LOG.error("the database cannot be used", exc_info=error)
             why = _("The database is not available at the moment. Saved data is not affected; try again in a minute.")
-            return _told(request, _("Not available"), why, HTTPStatus.SERVICE_UNAVAILABLE)
+            return _message_page(request, _("Not available"), why, HTTPStatus.SERVICE_UNAVAILABLE)
         return None
 
 
-def _told(request: HttpRequest, heading: str, why: str, status: HTTPStatus) -> HttpResponse:
-    return render(request, "web/told.html", {"heading": heading, "why": why}, status=status)
+def _message_page(request: HttpRequest, heading: str, why: str, status: HTTPStatus) -> HttpResponse:
+    return render(request, "web/message.html", {"heading": heading, "why": why}, status=status)
 
 
 _FOR_EVER = "public, max-age=31536000, immutable"

@@ -65,7 +65,7 @@ _WEIGHTS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToldTopic:
+class TopicLine:
     """One topic as people see it.
 
     Attributes:
@@ -91,14 +91,16 @@ class ToldTopic:
     is_avoided: bool = False
 
 
-def told_topics(read: LocalisedStudy, avoided: Collection[str] = ()) -> tuple[ToldTopic, ...]:
+def topic_lines(read: LocalisedStudy, avoided: Collection[str] = ()) -> tuple[TopicLine, ...]:
     """Return all topics of a study as people see them, heaviest first."""
-    return tuple(_told(topic, read, is_avoided=topic.name in avoided) for topic in _heaviest_first(read.study.topics))
+    return tuple(
+        _topic_line(topic, read, is_avoided=topic.name in avoided) for topic in _heaviest_first(read.study.topics)
+    )
 
 
-def told_topics_in(read: LocalisedStudy, scenario: str) -> tuple[ToldTopic, ...]:
+def topic_lines_in(read: LocalisedStudy, scenario: str) -> tuple[TopicLine, ...]:
     """Return the topics of a scenario as people see them, heaviest first."""
-    return tuple(_told(topic, read) for topic in topics_in(read.study.topics, scenario))
+    return tuple(_topic_line(topic, read) for topic in topics_in(read.study.topics, scenario))
 
 
 def topics_in_words(read: LocalisedStudy) -> str:
@@ -117,9 +119,9 @@ def _heaviest_first(topics: Iterable[SensitiveTopic]) -> list[SensitiveTopic]:
     return sorted(topics, key=lambda topic: -topic.weight.rank)
 
 
-def _told(topic: SensitiveTopic, read: LocalisedStudy, *, is_avoided: bool = False) -> ToldTopic:
+def _topic_line(topic: SensitiveTopic, read: LocalisedStudy, *, is_avoided: bool = False) -> TopicLine:
     n, of = len(topic.scenarios), len(read.study.scenarios)
-    return ToldTopic(
+    return TopicLine(
         name=topic.name,
         title=topic.title,
         inline=topic.words or topic.title.lower(),

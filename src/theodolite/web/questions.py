@@ -522,7 +522,7 @@ class FormPage:
         answers: The answers so far.
         save: Saves the answers of a request; None saves nothing, as a preview does.
         next_page: Address of the page after submission.
-        template: Template of the page; extends `web/questions/sheet.html`.
+        template: Template of the page; extends `web/questions/questionnaire.html`.
         context: More context of the template: `access`, `title`, `about`.
         turns: Numbers of the dialogue's turns; none in a questionnaire.
     """
@@ -531,7 +531,7 @@ class FormPage:
     answers: Sequence[Answer] = ()
     save: SaveAnswers | None = None
     next_page: str = ""
-    template: str = "web/questions/sheet.html"
+    template: str = "web/questions/questionnaire.html"
     context: Mapping[str, Any] = field(default_factory=dict)
     turns: Sequence[int] = ()
 

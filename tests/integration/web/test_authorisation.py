@@ -52,7 +52,7 @@ _TESTER_PAGES = (
     *("questionnaire", "say", "notes", "reply", "stop", "retry", "mark", "guess", "done", "leave", "mine", "mine_file"),
 )
 
-_SITTING = ("take", "sheet", "answer", "undo", "submit", "release", "skip", "flag", "comment")
+_SITTING = ("take", "annotation", "answer", "undo", "submit", "release", "skip", "flag", "comment")
 _TRAINING = ("read", "practice", "qualify", "result")
 _ROOM = ("room", "room_vote", "room_say")
 _SENIOR = (

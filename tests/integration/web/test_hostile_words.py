@@ -189,7 +189,7 @@ def test_no_header_is_smuggled_into_an_answer(event, client_as, value):
         client.post(reverse("comfort"), {"text_size": "1", "next": value}),
         client.get("/account/login/", {"next": value}),
         client.get(f"/static/x/{value}"),
-        client.get(reverse("annotator:sheet", args=[event.token, "x"]), headers={"x-part": value.strip("\x00")}),
+        client.get(reverse("annotator:annotation", args=[event.token, "x"]), headers={"x-part": value.strip("\x00")}),
     ):
         assert answer.status_code in {200, 302, 400, 404}
         assert not {"Set-Cookie", "X-Evil"} & {name for name, text in answer.headers.items() if "evil" in text.lower()}

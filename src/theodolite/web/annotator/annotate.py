@@ -109,7 +109,7 @@ def frame_of(annotator: AnnotatorContext, task: AnnotatorTask) -> Frame:
         check.reservation: check.comment for check in quality.returned_to(annotator.queue, annotator.participant)
     }
     return Frame(
-        address=annotator.address("sheet", reservation=token),
+        address=annotator.address("annotation", reservation=token),
         progress=progress_of(annotator),
         saved=said_time(task.saved),
         is_held=task.reservation.state is ReservationState.RESERVED,
@@ -197,13 +197,13 @@ def take(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
     if reservation is None:
         messages.info(request, "No tasks available.")
         return redirect(annotator.address("home"))
-    return redirect(annotator.address("sheet", reservation=reservation.token))
+    return redirect(annotator.address("annotation", reservation=reservation.token))
 
 
 @allowed(Role.ANNOTATOR)
 @require_GET
 @annotator_view
-def sheet(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -> HttpResponse:
+def annotation(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -> HttpResponse:
     """Show a dialogue with its questions."""
     assignment.resume(annotator.records, reservation, annotator.participant)
     task = submission.task(annotator.records, reservation, annotator.participant)
@@ -222,7 +222,7 @@ def answer(request: HttpRequest, annotator: AnnotatorContext, reservation: str) 
     if problems:
         return _page(request, annotator, task, problems=problems, problem="Not everything could be saved.")
     messages.success(request, "Saved.")
-    return redirect(annotator.address("sheet", reservation=reservation))
+    return redirect(annotator.address("annotation", reservation=reservation))
 
 
 @allowed(Role.ANNOTATOR)
@@ -233,7 +233,7 @@ def undo(request: HttpRequest, annotator: AnnotatorContext, reservation: str) ->
     ref = submission.undo(reservation, annotator.participant)
     key = question_key(ref.question, ref.turn) if ref else ""
     if not wants_json(request):
-        return redirect(f"{annotator.address('sheet', reservation=reservation)}?at={key}")
+        return redirect(f"{annotator.address('annotation', reservation=reservation)}?at={key}")
     task = submission.task(annotator.records, reservation, annotator.participant)
     item = page_of_task(task).item(key)
     return _told(task, undone=_as_before(item) if item else None, problem="" if ref else "Nothing to undo.")
@@ -258,7 +258,7 @@ def submit(request: HttpRequest, annotator: AnnotatorContext, reservation: str) 
         messages.success(request, "Submitted. No more tasks available.")
         return redirect(annotator.address("home"))
     messages.success(request, "Submitted. This is the next dialogue.")
-    return redirect(annotator.address("sheet", reservation=again.token))
+    return redirect(annotator.address("annotation", reservation=again.token))
 
 
 @allowed(Role.ANNOTATOR)
@@ -295,7 +295,7 @@ def flag(request: HttpRequest, annotator: AnnotatorContext, reservation: str) ->
     raised = Flag(kind=kind, turn=int(turn) if turn.isdecimal() else None, note=sent.get("note", "").strip()[:1000])
     cases.flag(reservation, annotator.participant, raised)
     messages.success(request, "Flagged. A senior annotator will review it.")
-    return redirect(annotator.address("sheet", reservation=reservation))
+    return redirect(annotator.address("annotation", reservation=reservation))
 
 
 @allowed(Role.ANNOTATOR)
@@ -308,7 +308,7 @@ def comment(request: HttpRequest, annotator: AnnotatorContext, reservation: str)
     if thread:
         cases.reply(thread, annotator.participant, request.POST.get("text", "")[:2000])
         messages.success(request, "Sent.")
-        return redirect(annotator.address("sheet", reservation=reservation))
+        return redirect(annotator.address("annotation", reservation=reservation))
     about = request.POST.get("about", "")
     kind = next((member for member in AnchorKind if about.partition(":")[0] == member.value), AnchorKind.DIALOGUE)
     question, turn = key_parts(about.partition(":")[2])
@@ -323,7 +323,7 @@ def comment(request: HttpRequest, annotator: AnnotatorContext, reservation: str)
         annotator.records, annotator.queue, annotator.participant, anchor, request.POST.get("text", "")[:2000]
     )
     messages.success(request, "Sent. The answer appears here, under Comment.")
-    return redirect(annotator.address("sheet", reservation=reservation))
+    return redirect(annotator.address("annotation", reservation=reservation))
 
 
 def _saved(
@@ -399,7 +399,7 @@ def _page(
     first = start or next(iter(problems or {}), "") or next(iter(marked.open), "")
     context = {
         "access": annotator.access,
-        "sheet": marked,
+        "page": marked,
         "language_of_words": language,
         "frame": frame_of(annotator, task),
         "topics": touched_by(request, annotator, task.reservation.token),
@@ -408,4 +408,4 @@ def _page(
         "problem": problem,
         "is_submitted": task.reservation.state is ReservationState.SUBMITTED,
     }
-    return render(request, "web/annotator/sheet.html", context, status=UNPROCESSABLE if problem else 200)
+    return render(request, "web/annotator/annotation.html", context, status=UNPROCESSABLE if problem else 200)

@@ -251,10 +251,10 @@ class AnnotationPage:
     def remarked(self, *, problems: Mapping[Key, str] = {}, feedback: Mapping[Key, str] = {}) -> AnnotationPage:
         """Return the sheet with remarks at some of its questions."""
 
-        def told(item: AnnotationItem) -> AnnotationItem:
+        def remarked_item(item: AnnotationItem) -> AnnotationItem:
             return replace(item, problem=problems.get(item.key, ""), feedback=feedback.get(item.key, ""))
 
-        cards = tuple(replace(card, items=tuple(map(told, card.items))) for card in self.cards)
+        cards = tuple(replace(card, items=tuple(map(remarked_item, card.items))) for card in self.cards)
         return replace(self, cards=cards)
 
 

@@ -37,7 +37,7 @@ from theodolite.web.access import AccessContext, allowed, open_to_all
 from theodolite.web.events import server_store
 from theodolite.web.middleware import read_language
 from theodolite.web.models import Account, HostedStudy, Membership
-from theodolite.web.participants import ToldTopic, read_profile, told_topics, told_topics_in
+from theodolite.web.participants import TopicLine, read_profile, topic_lines, topic_lines_in
 from theodolite.web.questions import humanize
 
 
@@ -241,19 +241,19 @@ class OwnTopics:
     """The content opt-outs on the annotator's home page.
 
     Attributes:
-        told: All topics of the study; none where it names none.
+        topics: All topics of the study; none where it names none.
         is_spared: Whether all that waits touches something that they would rather not meet.
         turn: What comes after a heavy dialogue, in words; empty where the last one was not heavy.
     """
 
-    told: tuple[ToldTopic, ...] = ()
+    topics: tuple[TopicLine, ...] = ()
     is_spared: bool = False
     turn: str = ""
 
     @property
-    def avoided(self) -> tuple[ToldTopic, ...]:
+    def avoided(self) -> tuple[TopicLine, ...]:
         """The topics that the annotator opts out of."""
-        return tuple(topic for topic in self.told if topic.is_avoided)
+        return tuple(topic for topic in self.topics if topic.is_avoided)
 
 
 _TURNS = {
@@ -278,7 +278,7 @@ def own_topics(request: HttpRequest, annotator: AnnotatorContext, n_left: int) -
         return OwnTopics()
     avoided = server_store().events.participants.avoided_topics(study.name, annotator.participant)
     return OwnTopics(
-        told=told_topics(_read(request, study), avoided),
+        topics=topic_lines(_read(request, study), avoided),
         is_spared=not n_left
         and bool(assignment.n_passed_over(annotator.records, annotator.queue, annotator.participant)),
         turn=_turn(annotator),
@@ -290,10 +290,10 @@ def _turn(annotator: AnnotatorContext) -> str:
     return "" if is_heavy is None else _TURNS[is_heavy]
 
 
-def touched_by(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -> tuple[ToldTopic, ...]:
+def touched_by(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -> tuple[TopicLine, ...]:
     """Return the topics that the dialogue of one's reservation touches."""
     study = _study(annotator)
-    return told_topics_in(_read(request, study), assignment.scenario_of(reservation)) if study.topics else ()
+    return topic_lines_in(_read(request, study), assignment.scenario_of(reservation)) if study.topics else ()
 
 
 def must_choose(annotator: AnnotatorContext) -> bool:
@@ -316,7 +316,7 @@ def topics(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
     if not study.topics:
         return redirect(annotator.address("home"))
     if request.method != "POST":
-        topic_texts = told_topics(
+        topic_texts = topic_lines(
             _read(request, study), server_store().events.participants.avoided_topics(study.name, annotator.participant)
         )
         context = {"access": annotator.access, "topics": topic_texts, "has_chosen": not must_choose(annotator)}
@@ -359,7 +359,7 @@ def about(request: HttpRequest, access: AccessContext) -> HttpResponse:
     try:
         profile = read_profile(request.POST)
     except InputError as odd:
-        context |= {"fault": str(odd), "given": request.POST}
+        context |= {"error": str(odd), "given": request.POST}
         return render(request, "web/tester/profile.html", context, status=422)
     store.add_profile(key, profile, now=timezone.now())
     messages.success(request, "Saved. You can change it here at any time.")
@@ -406,7 +406,7 @@ def _at_work(request: HttpRequest, annotator: AnnotatorContext) -> dict[str, obj
         "way": onboarding_view(annotator),
         "topics": own_topics(request, annotator, n_left),
         "returned": [
-            (annotator.address("sheet", reservation=check.reservation), check.comment)
+            (annotator.address("annotation", reservation=check.reservation), check.comment)
             for check in quality.returned_to(annotator.queue, annotator.participant)
         ],
         "rooms": [
@@ -445,7 +445,7 @@ def _totals(counts: tuple[CategoryCount, ...]) -> dict[str, int]:
 def _last(annotator: AnnotatorContext, reservation: Reservation) -> LastOne:
     return LastOne(
         title=humanize(reservation.category),
-        address=annotator.address("sheet", reservation=reservation.token),
+        address=annotator.address("annotation", reservation=reservation.token),
         submitted=reservation.submitted,
         is_open=reservation.is_open,
     )
@@ -511,4 +511,4 @@ def enter(request: HttpRequest, token: str) -> HttpResponse:
     if must_choose(annotator):
         return redirect(annotator.address("topics"))
     work = next_work(annotator.records, annotator.queue, annotator.participant)
-    return redirect(annotator.address("sheet", reservation=work.token) if work else annotator.address("home"))
+    return redirect(annotator.address("annotation", reservation=work.token) if work else annotator.address("home"))

@@ -70,7 +70,7 @@ class SessionAnnotationPage:
         return values
 
     @property
-    def sheet(self) -> AnnotationPage:
+    def annotation_page(self) -> AnnotationPage:
         """The sheet with what was answered so far."""
         return self._build(answers_from(self.given)).without_evidence()
 
@@ -87,15 +87,15 @@ class SessionAnnotationPage:
     def take(self) -> bool:
         """Store the submitted answers; tell whether all are valid."""
         sent = {name: str(value) for name, value in self._request.POST.dict().items()}
-        answers, self.problems = parse_items(self.sheet, sent, only=sent.get("key", ""))
+        answers, self.problems = parse_items(self.annotation_page, sent, only=sent.get("key", ""))
         if answers:
             values = {key: submitted_value(answer) for key, answer in answers.items()}
             self._request.session[self._name] = self.given | values
         return not self.problems
 
-    def told(self, feedback: Mapping[Key, str] | None = None) -> JsonResponse:
+    def as_json(self, feedback: Mapping[Key, str] | None = None) -> JsonResponse:
         """Return the response for the page's script."""
-        page, problem = self.sheet, next(iter(self.problems.values()), "")
+        page, problem = self.annotation_page, next(iter(self.problems.values()), "")
         state = {"saved": "", "asked": page.asked, "open": page.open, "feedback": dict(feedback or {})}
         return JsonResponse({**state, "problem": problem}, status=UNPROCESSABLE if problem else 200)
 
@@ -110,17 +110,17 @@ class SessionAnnotationPage:
     ) -> HttpResponse:
         """Return the page with a problem or a message."""
         problem = problem or ("Not everything could be read." if self.problems else "")
-        page = self.sheet.remarked(problems=self.problems, feedback=feedback or {})
+        page = self.annotation_page.remarked(problems=self.problems, feedback=feedback or {})
         context = {
             "access": access,
-            "sheet": page,
+            "page": page,
             "frame": frame,
             "start": next(iter(page.open), ""),
             "problem": problem,
-            "told": notice,
+            "notice": notice,
         }
         status = UNPROCESSABLE if problem else 200
-        return render(self._request, "web/annotator/sheet.html", context, status=status)
+        return render(self._request, "web/annotator/annotation.html", context, status=status)
 
 
 SUBJECTS = {"background": BACKGROUND, "rules": RULES}
@@ -152,11 +152,11 @@ def practice(request: HttpRequest, annotator: AnnotatorContext, category: str, e
     is_read = request.method == "GET" or page.take()
     feedback = _marks(page, annotator, version, index)
     if wants_json(request):
-        return page.told(feedback)
+        return page.as_json(feedback)
     frame = _frame(annotator, "practice", category, example, len(indices))
     if request.method == "GET" or not is_read or "submit" not in request.POST:
         return page.shown(annotator.access, frame, feedback=feedback)
-    if page.sheet.open:
+    if page.annotation_page.open:
         return page.shown(annotator.access, frame, problem="Some questions are not answered yet.", feedback=feedback)
     if page.given != before:
         return page.shown(
@@ -197,10 +197,10 @@ def qualify(request: HttpRequest, annotator: AnnotatorContext, category: str, ex
     frame = _frame(annotator, "qualify", category, example, len(indices))
     is_read = request.method == "GET" or page.take()
     if wants_json(request):
-        return page.told()
+        return page.as_json()
     if request.method == "GET" or not is_read:
         return page.shown(annotator.access, frame)
-    if page.sheet.open:
+    if page.annotation_page.open:
         return page.shown(annotator.access, frame, problem="Not submitted: some questions are not answered.")
     if example < len(indices):
         return redirect(annotator.address("qualify", category=category, example=example + 1))
@@ -288,7 +288,7 @@ def room(request: HttpRequest, annotator: AnnotatorContext, room: str) -> HttpRe
         "access": annotator.access,
         "room": seen,
         "title": humanize(seen.guideline.name),
-        "sheet": annotation_page(seen.guideline, seen.dialogue, seen.own),
+        "page": annotation_page(seen.guideline, seen.dialogue, seen.own),
         "has_voted": bool(seen.own),
         "is_open": seen.state is not RoomState.CLOSED,
         "may_vote": seen.state is RoomState.VOTING or (seen.state is RoomState.REVEALED and bool(seen.own)),
@@ -315,12 +315,12 @@ def vote(request: HttpRequest, annotator: AnnotatorContext, room: str) -> HttpRe
     frame = Frame(address=annotator.address("room_vote", room=room), progress=f"{seen.n_voted} voted", is_work=False)
     is_read = request.method == "GET" or page.take()
     if wants_json(request):
-        return page.told()
+        return page.as_json()
     if request.method == "GET" or not is_read:
         return page.shown(annotator.access, frame)
     if "submit" not in request.POST:
         return redirect(annotator.address("room_vote", room=room))
-    open_keys = set(page.sheet.asked)
+    open_keys = set(page.annotation_page.asked)
     answers = answers_from({key: value for key, value in page.given.items() if key in open_keys})
     if review.vote(annotator.records, room, annotator.participant, answers):
         return page.shown(annotator.access, frame, problem="Not saved: some questions are not answered.")

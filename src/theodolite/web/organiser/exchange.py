@@ -263,7 +263,7 @@ def _import_page(
 ) -> HttpResponse:
     known = {
         "access": access,
-        "fault": error,
+        "error": error,
         "suffixes": ", ".join(DIALOGUE_SUFFIXES),
         "most": MOST_DIALOGUE_BYTES // 1_000_000,
     }
@@ -372,7 +372,7 @@ def exchange(request: HttpRequest, access: AccessContext) -> HttpResponse:
             messages.success(request, report)
             return redirect("organiser:exchange", study=access.hosted.token)
     guidelines = [(guideline.name, humanize(guideline.name)) for guideline in event_of(access.hosted).study.guidelines]
-    context = {"access": access, "guidelines": guidelines, "sent": sent, "faults": errors}
+    context = {"access": access, "guidelines": guidelines, "sent": sent, "errors": errors}
     context |= {"may_bring": access.role is Role.ORGANISER, "has_parquet": can_write(ExportForm.ANSWERS_PARQUET)}
     return render(request, "web/organiser/exchange.html", context, status=422 if errors else 200)
 

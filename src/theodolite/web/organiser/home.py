@@ -380,7 +380,7 @@ def studies(request: HttpRequest) -> HttpResponse:
             form.add_error(None, str(error))
     mine = HostedStudy.objects.filter(memberships__account=account_of(request), memberships__role=Role.ORGANISER.value)
     status = HTTPStatus.UNPROCESSABLE_ENTITY if request.method == "POST" else HTTPStatus.OK
-    shown = {"form": form, "faults": errors, "studies": mine.order_by("made_at")}
+    shown = {"form": form, "errors": errors, "studies": mine.order_by("made_at")}
     return render(request, "web/organiser/studies.html", shown, status=status)
 
 
@@ -414,7 +414,7 @@ def editions(request: HttpRequest, access: AccessContext) -> HttpResponse:
             return redirect("organiser:editions", access.hosted.token)
         shown = _compared(access)
     except InvalidStudyError as faults:
-        shown = {"faults": render_diagnostics(faults.placed, limit=None, ending="Nothing was published.")}
+        shown = {"errors": render_diagnostics(faults.placed, limit=None, ending="Nothing was published.")}
     known = access.hosted.editions.select_related("made_by").order_by("-number")
     return render(request, "web/organiser/editions.html", {"access": access, "editions": known, **shown})
 

@@ -245,7 +245,7 @@ def _starts(event: EventContext, membership: Membership) -> list[str]:
     home = reverse(f"{group}:home", args=[token])
     if group == "annotator":
         claims = latest_submissions(token, membership.participant, 10)
-        return [home, *(reverse("annotator:sheet", args=[token, claim]) for claim in claims)]
+        return [home, *(reverse("annotator:annotation", args=[token, claim]) for claim in claims)]
     made = [session.place + 1 for session in event.sessions.of_participant(membership.participant)]
     own = [
         f"{session_no}/{rest}" for session_no in made for rest in ("task/", "", "state/", "end/", "anew/", "questions/")

@@ -166,7 +166,7 @@ class Outlook:
         return version_of(self.schema)
 
     @property
-    def told(self) -> tuple[tuple[CategoryChange, int], ...]:
+    def affected(self) -> tuple[tuple[CategoryChange, int], ...]:
         """Each change with the people who are qualified for the category as it is now."""
         return tuple((change, self.qualified.get(change.name, 0)) for change in self.changes)
 
@@ -492,7 +492,7 @@ def preview_page(request: HttpRequest, access: AccessContext, category: Category
     error = "Not submitted: some questions are not answered." if missing else ""
     context = {
         "access": access,
-        "sheet": page.remarked(problems=missing | problems),
+        "page": page.remarked(problems=missing | problems),
         "frame": Frame(address=request.get_full_path(), progress="preview: answers are not stored", is_preview=True),
         "order": order,
         "rows": _rows(guideline),
@@ -500,7 +500,7 @@ def preview_page(request: HttpRequest, access: AccessContext, category: Category
         "has_turns": any(question.level is QuestionLevel.TURN for question in guideline.instrument.questions),
         "start": request.GET.get("at", "") or next(iter(missing), "") or next(iter(page.open), ""),
         "problem": error or ("Not everything could be read." if problems else ""),
-        "told": "All questions answered: an annotator would get the next dialogue now."
+        "notice": "All questions answered: an annotator would get the next dialogue now."
         if handed_in and not missing
         else "",
     }
@@ -581,7 +581,7 @@ def instruments(request: HttpRequest, access: AccessContext) -> HttpResponse:
     except InvalidStudyError as found:
         context = {
             "access": access,
-            "faults": render_diagnostics(found.placed, limit=None, ending="Nothing was published."),
+            "errors": render_diagnostics(found.placed, limit=None, ending="Nothing was published."),
         }
     return render(request, "web/questions/list.html", context)
 

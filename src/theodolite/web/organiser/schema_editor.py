@@ -147,7 +147,7 @@ def publish(request: HttpRequest, access: AccessContext, draft: str) -> HttpResp
         made = publish_schema(schema_draft, number, access.account, note=sent.get("note", "").strip(), keep=keep)
     except InvalidStudyError as faulty:
         errors = render_diagnostics(faulty.placed, limit=None, ending="Nothing was published.")
-        return _page(request, access, schema_draft, {"faults": errors}, HTTPStatus.UNPROCESSABLE_ENTITY)
+        return _page(request, access, schema_draft, {"errors": errors}, HTTPStatus.UNPROCESSABLE_ENTITY)
     except (Conflict, InputError) as error:
         messages.warning(request, f"Not published: {error}")
         return redirect(_address(schema_draft))

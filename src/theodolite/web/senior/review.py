@@ -69,7 +69,7 @@ def resolution(request: HttpRequest, annotator: AnnotatorContext, item: str) -> 
     context = {
         "access": annotator.access,
         "review": seen,
-        "sheet": annotation_page(seen.guideline, seen.dialogue, ()),
+        "page": annotation_page(seen.guideline, seen.dialogue, ()),
         "title": humanize(seen.guideline.name),
         "disputes": [_dispute(seen, discrepancy) for discrepancy in seen.discrepancies],
         "causes": [(cause.value, label) for cause, label in CAUSES],
@@ -173,7 +173,7 @@ def check(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -
         "access": annotator.access,
         "reservation": reservation,
         "title": humanize(task.guideline.name),
-        "sheet": page,
+        "page": page,
         "answers": [(item, answer_text(item.answer)) for item in page.items if item.is_asked and item.answer],
         "reviews": quality.reviews_of(reservation),
         "is_sampled": reservation in quality.to_review(annotator.records, annotator.queue),

@@ -528,7 +528,7 @@ def try_submission(request: HttpRequest, access: AccessContext, submission: str)
     if request.method != "POST":
         return page.shown()
     if not prompt or len(prompt) > MOST_LETTERS or page.trial.is_full:
-        return page.shown(fault=f"Enter a message of at most {MOST_LETTERS} characters.", text=prompt[:MOST_LETTERS])
+        return page.shown(error=f"Enter a message of at most {MOST_LETTERS} characters.", text=prompt[:MOST_LETTERS])
     access.audit("tried application", f"submission {conversation.token}")
     answer = HttpResponse()
     return once(answer, partial(_answered, answer, page, prompt))
@@ -545,7 +545,7 @@ class _TrialPage:
     trial: Trial
 
     def shown(self, **more: object) -> HttpResponse:
-        """Return the page with what is new on it; `fault` says what went wrong."""
+        """Return the page with what is new on it; `error` is the error message."""
         scenarios = [scenario.name for scenario in self.study.scenarios]
         context = {
             "access": self.access,
@@ -555,7 +555,7 @@ class _TrialPage:
             **more,
         }
         with translation.override(PLAIN):  # the thread speaks for others next
-            return render(self.request, "web/organiser/try.html", context, status=422 if "fault" in more else 200)
+            return render(self.request, "web/organiser/try.html", context, status=422 if "error" in more else 200)
 
 
 async def _answered(answer: HttpResponse, page: _TrialPage, prompt: str) -> None:
@@ -565,7 +565,7 @@ async def _answered(answer: HttpResponse, page: _TrialPage, prompt: str) -> None
         reply = await _reply(page.submission, page.study, trial, prompt)
     except (TheodoliteError, TimeoutError) as error:
         error_text = str(error) or f"no reply within {PATIENCE_S:.0f} s"
-        fill(answer, await by_crew(page.shown, fault=error_text, text=prompt))
+        fill(answer, await by_crew(page.shown, error=error_text, text=prompt))
         return
     further = replace(trial, turns=(*trial.turns, Exchange(prompt=prompt, response=reply)))
     fill(answer, await by_crew(replace(page, trial=further).shown, took_s=monotonic() - began))

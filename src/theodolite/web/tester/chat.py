@@ -31,7 +31,7 @@ from theodolite.web.access import AccessContext, allowed
 from theodolite.web.asgi_handler import by_crew, once
 from theodolite.web.events import open_event_of
 from theodolite.web.middleware import PLAIN
-from theodolite.web.participants import told_topics_in
+from theodolite.web.participants import topic_lines_in
 from theodolite.web.session_end import close_session, reply_manager
 from theodolite.web.tester.context import (
     LEVELS,
@@ -110,7 +110,7 @@ def chat_page(
     request: HttpRequest, tester: TesterContext, page: SessionPage, *, status: int = 200, **more: object
 ) -> HttpResponse:
     """Return the page of a session, with further context."""
-    met = told_topics_in(tester.read, page.session.scenario)
+    met = topic_lines_in(tester.read, page.session.scenario)
     named = ", ".join(topic.inline for topic in met)
     context = {
         "access": tester.access,
@@ -227,9 +227,9 @@ def _fault(request: HttpRequest, page: SessionPage, dialogue: int, text: str) ->
 
 def _refused(request: HttpRequest, tester: TesterContext, page: SessionPage, error: str, text: str) -> HttpResponse:
     if PART in request.headers:
-        part = render_to_string("web/tester/_fault.html", {"fault": error})
+        part = render_to_string("web/tester/_error.html", {"error": error})
         return HttpResponse(part, status=422, headers={PART: "fault"})
-    return chat_page(request, tester, page, status=422, say_fault=error, text_given=text)
+    return chat_page(request, tester, page, status=422, say_error=error, text_given=text)
 
 
 def _store_prompt(
@@ -327,7 +327,7 @@ def notes(request: HttpRequest, tester: TesterContext, session_no: int, dialogue
     )  # fmt: skip
     more: dict[str, object] = {}
     if isinstance(noted, Unreadable):
-        more = {"notes_fault": noted.why, "notes_given": form}
+        more = {"notes_error": noted.why, "notes_given": form}
     else:
         tester.event.dialogues.set_strategies(open_dialogue.key, noted)
     status, page = (422 if more else 200), session_page(tester, session_no)
@@ -366,7 +366,7 @@ def end(request: HttpRequest, tester: TesterContext, session_no: int) -> HttpRes
         return render(request, "web/tester/end.html", context)
     answer = request.POST.get("task", "")
     if asks_task and answer not in _TASK_ANSWERS:
-        context["fault"] = _("Select whether you completed your task.")
+        context["error"] = _("Select whether you completed your task.")
         return render(request, "web/tester/end.html", context, status=422)
     close_session(tester.access.hosted, page.session)
     forget_unsent(page)

@@ -34,7 +34,7 @@ from theodolite.web.accounts.invitations import completion_of, screened_out_code
 from theodolite.web.events import event_of
 from theodolite.web.middleware import page_languages, speak
 from theodolite.web.models import Membership, Screening
-from theodolite.web.participants import book, booked_slot, offered, read_profile, span_text, told_topics, zone_of
+from theodolite.web.participants import book, booked_slot, offered, read_profile, span_text, topic_lines, zone_of
 from theodolite.web.questions import FormPage, form_page
 from theodolite.web.rendering import safe_html
 from theodolite.web.session_end import close_session, end_participation, withdraw_participant
@@ -83,7 +83,7 @@ def screening(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     if request.method != "POST":
         return render(request, "web/tester/screening.html", context)
     if any(answer not in _YES_NO for answer in answers):
-        context["fault"] = _("Answer every question with yes or no.")
+        context["error"] = _("Answer every question with yes or no.")
         return render(request, "web/tester/screening.html", context, status=422)
     passed = all(_YES_NO[answer] is question.wanted for question, answer in zip(criteria, answers, strict=True))
     Screening.objects.update_or_create(
@@ -141,7 +141,7 @@ def consent(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     if request.method != "POST":
         return render(request, "web/tester/consent.html", context)
     if any(request.POST.get(text.field) != text.version for text in tester.texts):
-        context["fault"] = _("Tick each box to take part. Participation is voluntary.")
+        context["error"] = _("Tick each box to take part. Participation is voluntary.")
         return render(request, "web/tester/consent.html", context, status=422)
     for text in tester.texts:
         acknowledge(tester.event, tester.participant, text.subject, text.version)
@@ -158,7 +158,7 @@ def profile(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     try:
         stated = read_profile(request.POST)
     except InputError as odd:
-        context |= {"fault": str(odd), "given": request.POST}
+        context |= {"error": str(odd), "given": request.POST}
         return render(request, "web/tester/profile.html", context, status=422)
     save_profile(tester.event, tester.participant, stated)
     return redirect("tester:home", study=tester.access.hosted.token)
@@ -182,7 +182,7 @@ def topics(request: HttpRequest, tester: TesterContext) -> HttpResponse:
         avoided = store.events.participants.avoided_topics(study.name, tester.participant)
         context = {
             "access": tester.access,
-            "topics": told_topics(tester.read, avoided),
+            "topics": topic_lines(tester.read, avoided),
             "has_chosen": has_chosen_topics(tester),
         }
         return render(request, "web/topics.html", context)
@@ -237,7 +237,7 @@ def slot(request: HttpRequest, tester: TesterContext) -> HttpResponse:
         }
         for offer in offered(tester.access.hosted, membership.role, now)
     ]
-    context = {"access": tester.access, "times": times, "own": own, "fault": error}
+    context = {"access": tester.access, "times": times, "own": own, "error": error}
     return render(request, "web/tester/slot.html", context, status=409 if error else 200)
 
 
@@ -383,7 +383,7 @@ def guess(request: HttpRequest, tester: TesterContext) -> HttpResponse:
         return render(request, "web/tester/guess.html", context)
     guesses = [(question, request.POST.get(question.field)) for question in questions]
     if any(answer not in {"", *(value for value, _ in question.options)} for question, answer in guesses):
-        context["fault"] = _("Answer every question; “I do not know” is an answer.")
+        context["error"] = _("Answer every question; “I do not know” is an answer.")
         return render(request, "web/tester/guess.html", context, status=422)
     for question, answer in guesses:
         options = tuple(value for value, _ in question.options)
@@ -471,7 +471,7 @@ def leave(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     if request.method != "POST" or wish not in _WISHES:
         error = _("Choose what happens to your data.") if request.method == "POST" else ""
         status = 422 if error else 200
-        return render(request, "web/tester/leave.html", {"access": tester.access, "fault": error}, status=status)
+        return render(request, "web/tester/leave.html", {"access": tester.access, "error": error}, status=status)
     if wish == _KEEP:
         end_participation(tester.access.membership)
     else:

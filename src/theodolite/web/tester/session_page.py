@@ -32,7 +32,7 @@ from theodolite.events.sessions import (
     start_session,
 )
 from theodolite.web.models import HostedStudy, UnsentText
-from theodolite.web.participants import told_topics_in
+from theodolite.web.participants import topic_lines_in
 from theodolite.web.rendering import safe_html
 from theodolite.web.tester.context import (
     StrategyNote,
@@ -329,7 +329,7 @@ def instructions(request: HttpRequest, tester: TesterContext, session_no: int) -
         "alias": alias_of(session),
         "nth": session_position(tester, session),
         "of": n_sessions_offered(tester),
-        "topics": told_topics_in(tester.read, session.scenario),
+        "topics": topic_lines_in(tester.read, session.scenario),
         "minutes": tester.plan.minutes,
         "task": task,
         "hints": hints_for(tester.event.study.scenario(session.scenario), tester.level),

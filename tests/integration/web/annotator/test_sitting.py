@@ -20,7 +20,7 @@ def save(anna, address, key, value, **more):
 
 
 def asked_of(anna, address):
-    return anna.get(address).context["sheet"]
+    return anna.get(address).context["page"]
 
 
 def answer_all(anna, address):
@@ -80,7 +80,7 @@ def test_untouched_questions_keep_a_sitting_from_being_submitted(anna, address):
 
     assert answered.status_code == 422
     assert b"Not submitted" in answered.content
-    assert answered.context["start"] == answered.context["sheet"].open[0]
+    assert answered.context["start"] == answered.context["page"].open[0]
     assert AnnotationRow.objects.count() == 0
 
 
