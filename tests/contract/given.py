@@ -214,7 +214,7 @@ def a_person_session(run: Run, **changes: object) -> Session:
         "scenario_version": digest("scenario"),
         "application": "bot",
         "application_version": digest("application"),
-        "seat": 0,
+        "slot": 0,
         "place": 0,
     }
     return Session(**(known | changes))  # type: ignore[arg-type]

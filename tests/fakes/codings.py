@@ -93,7 +93,7 @@ def noted(study, person="p", state=SessionState.COMPLETE, application=0, strateg
         scenario_version=scenario_sight(scenario),
         application=app.name,
         application_version=study.application_version(app.name),
-        seat=0,
+        slot=0,
         place=application,
         state=state,
     )

@@ -304,7 +304,7 @@ def _session(event: EventContext, level: Level, number: int, application: str) -
         scenario_version=scenario_sight(scenario),
         application=application,
         application_version=study.application_version(application),
-        seat=BEYOND + number,
+        slot=BEYOND + number,
         place=place,
         alias=f"Application {'KM'[place]}",
     )

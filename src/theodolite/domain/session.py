@@ -88,9 +88,9 @@ class Session:
         scenario_version: Content hash of what decides what is said and judged in the scenario.
         application: Name of the application.
         application_version: Content hash of the application.
-        seat: Number of the seat, from 0.
-        place: Place among the sessions of the seat, from 0.
-        stratum: Part of the people that the seat belongs to.
+        slot: Number of the slot, from 0.
+        place: Place among the sessions of the slot, from 0.
+        stratum: Stratum that the slot belongs to.
         alias: What the person knows the application by, e.g. `Application K`.
         state: Where it stands.
         clock: How long it has taken.
@@ -109,7 +109,7 @@ class Session:
     scenario_version: str
     application: str
     application_version: str
-    seat: int
+    slot: int
     place: int
     stratum: str = ""
     alias: str = ""

@@ -220,7 +220,7 @@ class _Entry:
             scenario_version=scenario_sight(study.scenario(one.scenario)),
             application=one.application,
             application_version=study.application_version(one.application),
-            seat=0,
+            slot=0,
             place=position,
             stratum=STRATUM,
             state=SessionState.COMPLETE,

@@ -349,7 +349,7 @@ def _session(event: EventContext, slot: Slot, index: int, cell: Cell) -> Session
         scenario_version=scenario_sight(study.scenario(cell.scenario)),
         application=cell.application,
         application_version=study.application_version(cell.application),
-        seat=slot.number,
+        slot=slot.number,
         place=index,
         stratum=slot.stratum,
         alias=f"Application {_letter(slot.participant, slot.level, index)}",

@@ -22,8 +22,8 @@ from theodolite.store.models.events import (
     AvoidedTopicRow,
     ProfileEntryRow,
     ProfileRow,
-    SeatRow,
     SessionRow,
+    SlotRow,
 )
 from theodolite.store.results import ids_of_participants
 from theodolite.store.statements import grouped
@@ -54,15 +54,15 @@ class SessionRepository(Repository):
         """
         one_at_a_time(f"seats {study}")
         (holder,) = ids_of_participants({participant}).values()
-        taken = SeatRow.objects.filter(study=study, level=level.value, freed=False)
+        taken = SlotRow.objects.filter(study=study, level=level.value, freed=False)
         own = taken.filter(participant_id=holder).first()
         if own is not None:
-            return _seat(own, participant)
+            return _slot(own, participant)
         number = choose(set(taken.filter(stratum=stratum).values_list("number", flat=True)))
-        row = SeatRow.objects.create(
+        row = SlotRow.objects.create(
             study=study, level=level.value, stratum=stratum, number=number, participant_id=holder
         )
-        return _seat(row, participant)
+        return _slot(row, participant)
 
     @writes
     def release_unused(self, study: str, participant: str, level: Level) -> bool:
@@ -89,8 +89,8 @@ class SessionRepository(Repository):
     @reads
     def allocations(self, study: str) -> list[Slot]:
         """Return the allocated slots of a study, ordered by level, stratum and number."""
-        rows = SeatRow.objects.filter(study=study, freed=False).select_related("participant")
-        return [_seat(row, row.participant.key) for row in rows.order_by("level", "stratum", "number")]
+        rows = SlotRow.objects.filter(study=study, freed=False).select_related("participant")
+        return [_slot(row, row.participant.key) for row in rows.order_by("level", "stratum", "number")]
 
     @writes
     def add(self, session: Session) -> None:
@@ -145,11 +145,11 @@ class SessionRepository(Repository):
 
 
 def _release(study: str, participant: str, level: Level) -> None:
-    mine = SeatRow.objects.filter(study=study, level=level.value, participant__key=participant, freed=False)
+    mine = SlotRow.objects.filter(study=study, level=level.value, participant__key=participant, freed=False)
     mine.update(freed=True)
 
 
-def _seat(row: SeatRow, participant: str) -> Slot:
+def _slot(row: SlotRow, participant: str) -> Slot:
     return Slot(level=Level(row.level), number=row.number, stratum=row.stratum, participant=participant)
 
 
@@ -167,7 +167,7 @@ def session_row(session: Session, run: int, person: int) -> SessionRow:
         application=session.application,
         application_version=session.application_version,
         stratum=session.stratum,
-        seat=session.seat,
+        slot=session.slot,
         place=session.place,
         brought=session.brought,
         **_mutable_columns(session),
@@ -188,7 +188,7 @@ def session_from(row: SessionRow) -> Session:
         scenario_version=row.scenario_version,
         application=row.application,
         application_version=row.application_version,
-        seat=row.seat,
+        slot=row.slot,
         place=row.place,
         stratum=row.stratum,
         alias=row.alias,

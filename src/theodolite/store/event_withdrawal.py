@@ -72,8 +72,8 @@ from theodolite.store.models.events import (
     ProfileRow,
     ResponseAnswerRow,
     ResponseRow,
-    SeatRow,
     SessionRow,
+    SlotRow,
     TombstoneRow,
 )
 
@@ -225,8 +225,8 @@ def _unlink(study: str, participant: str, sessions: Sequence[int], dialogues: Se
     AvoidedTopicRow.objects.filter(study=study, participant__key=participant).delete()
     nobody = ParticipantRow.objects.create(key=secrets.token_hex(32))
     SessionRow.objects.filter(id__in=sessions).update(participant=nobody, language="")
-    seats = SeatRow.objects.filter(study=study, participant__key=participant)
-    seats.update(participant=nobody, freed=True)
+    slots = SlotRow.objects.filter(study=study, participant__key=participant)
+    slots.update(participant=nobody, freed=True)
     AcknowledgementRow.objects.filter(study=study, participant__key=participant).update(participant=nobody)
     left = list(
         DialogueRow.objects.filter(

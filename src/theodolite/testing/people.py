@@ -139,7 +139,7 @@ def _held_session(study: Study, place: int, held: LiveDialogueSummary) -> Planne
         label=label_of(place),
         application=session.application,
         scenario=session.scenario,
-        tester=Slot(level=session.level, number=session.seat, stratum=session.stratum),
+        tester=Slot(level=session.level, number=session.slot, stratum=session.stratum),
         level=session.level,
         held_by=held.held_by,
         pair_key=held.pair_key or digest("no pair", held.key),
@@ -168,7 +168,7 @@ def _empty_cells(study: Study, held: Sequence[LiveDialogueSummary]) -> Iterable[
     filled: dict[tuple[str, str, int], set[int]] = defaultdict(set)
     for one in held:
         session = one.session
-        filled[session.level.value, session.stratum, session.seat].add(session.place)
+        filled[session.level.value, session.stratum, session.slot].add(session.place)
     for plan in people_levels(study):
         design = allocation_design(study, plan)
         for seat in planned_slots(plan):

@@ -73,7 +73,7 @@ def test_types_of_users_with_a_quota_are_seated_by_themselves():
 
     seats = [prepare_session(event, who, RED, 0) for who in ("p1", "p2", "p3")]
 
-    assert [(seat.stratum, seat.seat) for seat in seats] == [("", 0), ("domain expert", 0), ("", 1)]
+    assert [(session.stratum, session.slot) for session in seats] == [("", 0), ("domain expert", 0), ("", 1)]
 
 
 def test_an_ended_dialogue_is_a_dialogue_of_the_run():
@@ -273,7 +273,7 @@ def test_who_leaves_keeps_what_was_said_and_frees_the_seat():
     states = [session.state for session in event.sessions.in_study("small")]
     assert states == [SessionState.INTERRUPTED, SessionState.INTERRUPTED]
     assert len(list(event.store.dialogues(event.run))) == 1
-    assert prepare_session(event, "p2", RED, 0).seat == 0
+    assert prepare_session(event, "p2", RED, 0).slot == 0
 
 
 def test_what_is_removed_is_left_as_a_count():
@@ -314,10 +314,10 @@ def test_who_avoids_a_topic_gets_a_seat_without_it_and_leaves_the_other_free() -
     event = venue_with()
     opt_out(event, "p1", ["grim"])
     mine = all_sessions(event, "p1", RED)
-    others = [prepare_session(event, who, RED, 0).seat for who in ("p2", "p3", "p4")]
+    others = [prepare_session(event, who, RED, 0).slot for who in ("p2", "p3", "p4")]
 
     assert {session.scenario for session in mine} == {"shop"}
-    assert sorted([mine[0].seat, *others]) == [0, 1, 2, 3]
+    assert sorted([mine[0].slot, *others]) == [0, 1, 2, 3]
 
 
 def test_a_seat_on_which_nothing_was_begun_is_given_up_for_one_that_suits() -> None:
@@ -358,7 +358,7 @@ def test_who_avoids_everything_finds_no_seat_until_they_choose_otherwise() -> No
     opt_out(event, "p1", [])
 
     assert next_session_index(event, "p1", RED) == 0
-    assert prepare_session(event, "p1", RED, 0).seat == 0
+    assert prepare_session(event, "p1", RED, 0).slot == 0
 
 
 def test_that_somebody_was_asked_is_kept_whatever_they_chose() -> None:

@@ -20,8 +20,8 @@ from theodolite.store.models.runs import OUTCOMES, VALUE_ONLY_WHEN_ANSWERED, Par
 _LEVELS = [level.value for level in Level]
 
 
-class SeatRow(models.Model):
-    """One number of a level's design and who has it; a number that was given back has a row with `freed`."""
+class SlotRow(models.Model):
+    """A slot of the design of a level and its participant; a released slot has a row with `freed`."""
 
     study = StorableTextField()
     level = models.TextField()
@@ -60,7 +60,7 @@ class SessionRow(models.Model):
     application = StorableTextField()
     application_version = HashField()
     stratum = StorableTextField(default="")
-    seat = models.IntegerField()
+    slot = models.IntegerField()
     place = models.IntegerField()
     alias = StorableTextField(default="")
     state = models.TextField(default=SessionState.WAITING.value)
