@@ -109,7 +109,7 @@ class Session:
     scenario_version: str
     application: str
     application_version: str
-    slot: int
+    slot: int = field(metadata={"stored_as": "seat"})
     place: int
     stratum: str = ""
     alias: str = ""
