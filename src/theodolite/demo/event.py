@@ -113,11 +113,11 @@ _BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
 @open_to_all
 def doors(request: HttpRequest) -> HttpResponse:
     """Offer every person of the event."""
-    told = people_file()
+    content = people_file()
     offered = {
-        "people": [(slugify(role), role, name) for role, name in told["people"].items()],
-        "gate": [(slug, one["says"], one["name"]) for slug, one in told["gate"].items()],
-        "kitchen": [(slug, one["says"], one["name"]) for slug, one in told["kitchen"]["doors"].items()],
+        "people": [(slugify(role), role, name) for role, name in content["people"].items()],
+        "gate": [(slug, one["says"], one["name"]) for slug, one in content["gate"].items()],
+        "kitchen": [(slug, one["says"], one["name"]) for slug, one in content["kitchen"]["doors"].items()],
     }
     return render(request, "web/accounts/demo.html", offered)
 
@@ -167,7 +167,7 @@ BEYOND = 1000
 """Seat of the first of them: the planned seats stay free for those who look around."""
 
 
-Told = Mapping[str, Any]
+Content = Mapping[str, Any]
 
 
 _GUIDELINE = "risk-assessment"
@@ -191,13 +191,13 @@ def load_testers(hosted: HostedStudy) -> None:
 
 
 def _load(hosted: HostedStudy, event: EventContext, store: DjangoStore) -> None:
-    told = told_of_testers()
+    content = testers_file()
     sessions = {
-        (number, application): _session_held(event, store, told, tester, number, application)
-        for number, tester in enumerate(told["testers"])
+        (number, application): _session_held(event, store, content, tester, number, application)
+        for number, tester in enumerate(content["testers"])
         for application in (one.name for one in event.study.applications)
     }
-    _code(hosted, event, store, told, sessions)
+    _code(hosted, event, store, content, sessions)
 
 
 def load_combined_review(hosted: HostedStudy) -> None:
@@ -213,7 +213,7 @@ def load_combined_review(hosted: HostedStudy) -> None:
 
 
 def _review(hosted: HostedStudy, study: Study) -> CombinedReview:
-    number, application, risk, found, magnitude, why = told_of_testers()["reviewed"]
+    number, application, risk, found, magnitude, why = testers_file()["reviewed"]
     return CombinedReview(
         study=study.name,
         risk=risk,
@@ -231,14 +231,14 @@ def _key(number: int, application: str) -> str:
     return digest("demo session", str(number), application)
 
 
-def told_of_testers() -> Told:
+def testers_file() -> Content:
     """Return what the shipped file says of the invented testers."""
-    found: Told = typed(read_yaml(shipped_bytes(FILE) or b"", FILE).content)
-    return found
+    content: Content = typed(read_yaml(shipped_bytes(FILE) or b"", FILE).content)
+    return content
 
 
 def _session_held(
-    event: EventContext, store: DjangoStore, told: Told, tester: Told, number: int, application: str
+    event: EventContext, store: DjangoStore, content: Content, tester: Content, number: int, application: str
 ) -> QuestionnaireResponse:
     """Let one tester hold one session and answer its questionnaire."""
     level, own = Level(tester["level"]), tester[application]
@@ -247,7 +247,7 @@ def _session_held(
     store.events.sessions.add(session)
     start_session(event, session.key)
     for reply in own["said"]:
-        prompt, text = told["replies"][reply]
+        prompt, text = content["replies"][reply]
         turn, _ = send_prompt(event, session.key, prompt)
         finish_turn(event, turn.key, LiveEnding(state=TurnState.COMPLETE, text=text, latency_s=0.4, waited_s=1.0))
     _note(store, session.key, own.get("tried", ()))
@@ -256,7 +256,7 @@ def _session_held(
     questionnaire = next(
         one for one in event.study.questionnaires if one.name == f"tv-spoilers-{level.value.replace(' ', '-')}"
     )
-    numbers = dict(zip(told["asked"][level.value], own["numbers"], strict=True))
+    numbers = dict(zip(content["asked"][level.value], own["numbers"], strict=True))
     response = QuestionnaireResponse(
         session=session.key,
         participant=session.participant,
@@ -280,7 +280,7 @@ def _note(store: DjangoStore, session: str, tried: Sequence[Mapping[str, str]]) 
         store.events.dialogues.set_strategies(dialogue.key, strategies)
 
 
-def _texts(own: Told) -> dict[str, str]:
+def _texts(own: Content) -> dict[str, str]:
     return {name: str(own[name]) for name in ("open", "strategies") if own.get(name)}
 
 
@@ -332,28 +332,28 @@ def _code(
     hosted: HostedStudy,
     event: EventContext,
     store: DjangoStore,
-    told: Told,
+    content: Content,
     sessions: Mapping[tuple[int, str], QuestionnaireResponse],
 ) -> None:
     """Let the analyst and the senior code some answers, talk about one, and release a few."""
     coders = [_participant(hosted, role) for role in (Role.ANALYST, Role.SENIOR)]
     study, given = event.study, store.events.responses.in_study(event.study.name)
-    save_codebook(store, _codebook(study, told["codes"], coders[0]))
-    save_codebook(store, _codebook(study, told["ways"], coders[0], name=WAYS, covers=(_tried("").place,)))
+    save_codebook(store, _codebook(study, content["codes"], coders[0]))
+    save_codebook(store, _codebook(study, content["ways"], coders[0], name=WAYS, covers=(_tried("").place,)))
     room = coding_project(store, study, (*given, *notes_in(study, store.events.dialogues.summaries(study.name))))
-    coded = [(_about(sessions[number, application]), codings) for number, application, *codings in told["codings"]]
-    coded += [(_tried(sessions[number, app].session), codings) for number, app, *codings in told["tried"]]
+    coded = [(_about(sessions[number, application]), codings) for number, application, *codings in content["codings"]]
+    coded += [(_tried(sessions[number, app].session), codings) for number, app, *codings in content["tried"]]
     for answer, codings in coded:
         for coder, names in zip(coders, codings, strict=False):
             save_coding(store, room, answer, coder, names, "")
         if len(codings) > len(coders):
             told_apart = coding_project(store, study, given)
             resolve_disagreement(store, told_apart, answer, codings[-1], by=coders[0], rationale=TALKED)
-    for number, application, hidden in told["quotes"]:
+    for number, application, hidden in content["quotes"]:
         release_quote(store, room, _about(sessions[number, application]), _words(hidden), by=coders[0])
 
 
-def _codebook(study: Study, codes: Sequence[Told], by: str, **facts: Any) -> Codebook:
+def _codebook(study: Study, codes: Sequence[Content], by: str, **facts: Any) -> Codebook:
     written = tuple(Code(**{name: str(words) for name, words in code.items()}) for code in codes)
     return Codebook(study=study.name, codes=written, revision=0, by=by, **facts)
 
@@ -397,24 +397,24 @@ async def _ask_nobody(context: StudyContext, clients: Clients, options: RunOptio
 
 
 def _labelled(context: StudyContext) -> None:
-    told = told_of_testers()
+    content = testers_file()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "labels.csv"
         with path.open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)
             writer.writerow(["dialogue", "annotator", "guideline", "question", "answer"])
             writer.writerows(
-                row for dialogue in context.evidence().archive.dialogues() for row in _rows(told, dialogue)
+                row for dialogue in context.evidence().archive.dialogues() for row in _rows(content, dialogue)
             )
         import_labels(context, path, _COLUMNS)
 
 
-def _rows(told: Told, dialogue: Dialogue) -> Iterator[tuple[str, ...]]:
+def _rows(content: Content, dialogue: Dialogue) -> Iterator[tuple[str, ...]]:
     """Yield what both said of a dialogue that people held."""
     if dialogue.held_by is not TesterType.PERSON:
         return
-    heard = {name for turn in dialogue.turns for name, (_, text) in told["replies"].items() if text == turn.response}
-    for annotator, seen in told["labels"].items():
+    heard = {name for turn in dialogue.turns for name, (_, text) in content["replies"].items() if text == turn.response}
+    for annotator, seen in content["labels"].items():
         answers: dict[str, str] = dict.fromkeys(_FLAGS, "no")
         for reply in sorted(heard & set(seen)):
             answers |= _said(seen[reply])

@@ -107,9 +107,9 @@ def load_members(folder: str) -> HostedStudy:
 
 def load_approval(hosted: HostedStudy) -> None:
     """Record an approval that is none, and says so."""
-    told = people_file()["approval"]
-    defaults = {"number": told["number"], "granted": date.fromisoformat(told["granted"])}
-    EthicsApproval.objects.get_or_create(hosted=hosted, body=told["body"], defaults=defaults)
+    content = people_file()["approval"]
+    defaults = {"number": content["number"], "granted": date.fromisoformat(content["granted"])}
+    EthicsApproval.objects.get_or_create(hosted=hosted, body=content["body"], defaults=defaults)
 
 
 def _pass_screening(hosted: HostedStudy) -> None:
@@ -124,32 +124,32 @@ def _load_submissions(hosted: HostedStudy) -> None:
     team = Membership.objects.filter(hosted=hosted, role=Role.TEAM.value).first()
     if team is None or Submission.objects.filter(hosted=hosted).exists():
         return
-    told = people_file()["submissions"]
+    content = people_file()["submissions"]
     facts = {
         "way": Submission.Way.INSTALLED,
         "target": KIT_CLASS,
         "guardrails": GuardrailSite.NONE.value,
-        **told["said"],
+        **content["said"],
     }
-    Submission.objects.create(hosted=hosted, team=team, name=told["draft"], **facts)
-    agreed = {"agreed_by": told["agreed_by"], "agreed_at": timezone.now(), "agreed_version": terms_version()}
+    Submission.objects.create(hosted=hosted, team=team, name=content["draft"], **facts)
+    agreed = {"agreed_by": content["agreed_by"], "agreed_at": timezone.now(), "agreed_version": terms_version()}
     state = Submission.State.SUBMITTED
-    Submission.objects.create(hosted=hosted, team=team, name=told["submitted"], state=state, **agreed, **facts)
+    Submission.objects.create(hosted=hosted, team=team, name=content["submitted"], state=state, **agreed, **facts)
 
 
 @transaction.atomic
 def load_gate(hosted: HostedStudy) -> None:
     """Make time slots, a link, an invitation, and people who were screened; a slot that is there stays open."""
-    now, told = timezone.now(), people_file()
-    first = told["slots"]["open"]
+    now, content = timezone.now(), people_file()
+    first = content["slots"]["open"]
     if hosted.time_slots.filter(where=first["where"]).update(ends=now + timedelta(hours=first["ends"])):
         return
     organiser = hosted.memberships.get(role=Role.ORGANISER.value).account
-    slots = {name: _slot(hosted, organiser, slot, now) for name, slot in told["slots"].items()}
-    link = told["link"]
+    slots = {name: _slot(hosted, organiser, slot, now) for name, slot in content["slots"].items()}
+    link = content["link"]
     RecruitLink.objects.create(hosted=hosted, kind=RecruitLink.Kind.OPEN, name=link["name"], most=link["most"])
     book(organiser, hosted.memberships.get(role=Role.FIELD_TESTER.value), slots["open"].token, now)
-    for one in told["gate"].values():
+    for one in content["gate"].values():
         if "screened" not in one:
             invite(organiser, hosted, Role.RED_TEAMER, name=one["name"])
             continue
@@ -158,12 +158,12 @@ def load_gate(hosted: HostedStudy) -> None:
             book(organiser, tester, slots[one["slot"]].token, now)
 
 
-def _slot(hosted: HostedStudy, organiser: Account, told: Mapping[str, Any], now: datetime) -> TimeSlot:
+def _slot(hosted: HostedStudy, organiser: Account, content: Mapping[str, Any], now: datetime) -> TimeSlot:
     start = now
-    if told.get("from") == "tomorrow":
+    if content.get("from") == "tomorrow":
         start = now.replace(hour=9, minute=0, second=0, microsecond=0) + timedelta(days=1)
-    begins, ends = (start + timedelta(hours=told[end]) for end in ("begins", "ends"))
-    role, places, where = Role.FIELD_TESTER.value, told["places"], told["where"]
+    begins, ends = (start + timedelta(hours=content[end]) for end in ("begins", "ends"))
+    role, places, where = Role.FIELD_TESTER.value, content["places"], content["where"]
     return TimeSlot.objects.create(
         hosted=hosted, role=role, begins=begins, ends=ends, places=places, where=where, made_by=organiser
     )
@@ -182,14 +182,14 @@ def load_kitchen(folder: Path) -> None:
     Args:
         folder: Where its study was laid out.
     """
-    told = people_file()["kitchen"]
-    accounts = {slug: demo_account(slug, one["name"]) for slug, one in told["doors"].items()}
-    hosted = host_study(str(folder), accounts[told["organiser"]])
+    content = people_file()["kitchen"]
+    accounts = {slug: demo_account(slug, one["name"]) for slug, one in content["doors"].items()}
+    hosted = host_study(str(folder), accounts[content["organiser"]])
     if hosted.state == HostedStudy.State.OPEN:
         return
     load_approval(hosted)
-    join(accounts[told["newcomer"]], hosted, Role.FIELD_TESTER)
-    for name, topics in told["chosen"].items():
+    join(accounts[content["newcomer"]], hosted, Role.FIELD_TESTER)
+    for name, topics in content["chosen"].items():
         tester = join(Account.objects.create_user(name=name), hosted, Role.FIELD_TESTER)
         _allocate(hosted, tester.participant, tuple(topics))
     HostedStudy.objects.filter(pk=hosted.pk).update(state=HostedStudy.State.OPEN)
@@ -240,18 +240,18 @@ def invented_study() -> Study:
     return load_study(Path(str(shipped(FOLDER)))).study
 
 
-def keep_dialogues(study: Study, told: Sequence[dict[str, Any]] | None = None, *, first: int = 0) -> list[str]:
+def keep_dialogues(study: Study, content: Sequence[dict[str, Any]] | None = None, *, first: int = 0) -> list[str]:
     """Keep invented dialogues under a run of their study and return their keys.
 
     Args:
         study: Of the invented dialogues.
-        told: What was said; the dialogues that wait for annotators where left out.
+        content: Dialogues; those that wait for annotators by default.
         first: Number of the first one.
     """
     store = open_store(settings.WORKSPACE or Path(WORKSPACE_NAME), settings.DATABASE_URL)
     try:
         return asyncio.run(
-            _held(store, study, invented("dialogues.yaml")["dialogues"] if told is None else told, first)
+            _held(store, study, invented("dialogues.yaml")["dialogues"] if content is None else content, first)
         )
     finally:
         store.disconnect()
@@ -273,12 +273,12 @@ def design_of(study: Study) -> QueueDesign:
     )
 
 
-async def _held(store: Store, study: Study, told: Sequence[dict[str, Any]], first: int) -> list[str]:
+async def _held(store: Store, study: Study, content: Sequence[dict[str, Any]], first: int) -> list[str]:
     """Keep the dialogues under a run of the study and return their keys."""
     await store.start()
     try:
         run = store.open_run(study, draw_plan(study, ())[0])
-        dialogues = [_dialogue(run, study, number, each) for number, each in enumerate(told, first)]
+        dialogues = [_dialogue(run, study, number, each) for number, each in enumerate(content, first)]
         units = [_unit(dialogue, number) for number, dialogue in enumerate(dialogues, first)]
         store.add_units(run, units)
         for unit, dialogue in zip(units, dialogues, strict=True):
@@ -294,8 +294,8 @@ def invented(name: str) -> dict[str, Any]:
     return held
 
 
-def _dialogue(run: Run, study: Study, number: int, told: dict[str, Any]) -> Dialogue:
-    application, turns = str(told["application"]), told["turns"]
+def _dialogue(run: Run, study: Study, number: int, content: dict[str, Any]) -> Dialogue:
+    application, turns = str(content["application"]), content["turns"]
     scenario = study.scenarios[0]
     made = Dialogue(
         key=digest(run.key, "demo", str(number)),
@@ -304,7 +304,7 @@ def _dialogue(run: Run, study: Study, number: int, told: dict[str, Any]) -> Dial
         application_version=digest("demo", application),
         scenario=scenario.name,
         scenario_version=version_of(scenario),
-        level=Level(str(told["level"])),
+        level=Level(str(content["level"])),
         held_by=TesterType.SCRIPT,
         pair_key=digest("demo", str(number)),
         cluster=f"demo {number}",
@@ -335,28 +335,28 @@ FIRST = 100
 
 def load_review(hosted: HostedStudy) -> None:
     """Let two invented annotators have answered, flagged and asked; must not run in a transaction."""
-    told = invented("finished.yaml")
-    if account_of(told["annotators"][0].lower()) is not None:
+    content = invented("finished.yaml")
+    if account_of(content["annotators"][0].lower()) is not None:
         return
     queue = queue_named(hosted.token)
-    keys = keep_dialogues(invented_study(), told["dialogues"], first=FIRST)
+    keys = keep_dialogues(invented_study(), content["dialogues"], first=FIRST)
     suspect(records(), queue, keys)
     add_dialogues(records(), queue, keys)
-    people = {name: _annotator(hosted, queue, name) for name in told["annotators"]}
+    people = {name: _annotator(hosted, queue, name) for name in content["annotators"]}
     claims = {
         (number, category, name): _answered(queue, people[name], key, category, values)
-        for number, (key, dialogue) in enumerate(zip(keys, told["dialogues"], strict=True), start=1)
+        for number, (key, dialogue) in enumerate(zip(keys, content["dialogues"], strict=True), start=1)
         for category, answers in dialogue["answers"].items()
         for name, values in answers.items()
     }
-    for flag in told["flags"]:
+    for flag in content["flags"]:
         claim = claims[flag["dialogue"], flag["category"], flag["by"]]
         raised = Flag(kind=FlagKind(flag["kind"]), turn=flag["turn"], note=flag["note"])
         cases.flag(claim, people[flag["by"]], raised)
-    for thread in told["threads"]:
+    for thread in content["threads"]:
         _ask(queue, people[thread["by"]], claims[thread["dialogue"], thread["category"], thread["by"]], thread)
     senior = Membership.objects.get(hosted=hosted, role=Role.SENIOR.value).participant
-    review.open_room(records(), queue, keys[told["room"]["dialogue"] - 1], told["room"]["category"], by=senior)
+    review.open_room(records(), queue, keys[content["room"]["dialogue"] - 1], content["room"]["category"], by=senior)
 
 
 def _annotator(hosted: HostedStudy, queue: str, name: str) -> str:
