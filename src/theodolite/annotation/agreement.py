@@ -103,7 +103,7 @@ def _answers(records: RecordCache, row: QueueRow, category: str, judge_version: 
     study = records.study(row.study_content_id)
     models = frozenset(judge.name for judge in judges_of(study))
     table, annotations = _table(records, row, category), _annotators(row, category, models, judge_version)
-    of_people = {number: one for number, one in annotations.items() if one.annotator not in models}
+    of_people = {number: annotation for number, annotation in annotations.items() if annotation.annotator not in models}
     has_judges = len(of_people) < len(annotations)
     people = table.arrays(of_people)
     again = table.arrays(of_people, replicates=_SECOND) if table.replicates > 1 else {}
@@ -264,8 +264,8 @@ def attributes(queue: str) -> dict[str, dict[str, str]]:
 def calibration(records: RecordCache, queue: str) -> list[tuple[str, QuestionAgreement, QuestionAgreement]]:
     """Return for each version and question that was calibrated in rooms the agreement before and after."""
     results: dict[tuple[str, str], list[RoomShift]] = defaultdict(list)
-    for one in shifts(queue):
-        results[one.version, one.question].append(one)
+    for shift in shifts(queue):
+        results[shift.version, shift.question].append(shift)
     result = []
     for (version, name), changed in results.items():
         guideline = records.guideline(version)

@@ -524,9 +524,9 @@ def _sorted(positions: Sequence[Position]) -> tuple[Position, ...]:
 def _places(guideline: Guideline, given: Given) -> list[tuple[str, int | None]]:
     seen = {(answer.question, answer.turn) for answers in given.values() for answer in answers}
     order = {
-        one.name: index
-        for index, one in enumerate(guideline.instrument.questions)
-        if one.scale.kind is not ScaleKind.TEXT
+        question.name: index
+        for index, question in enumerate(guideline.instrument.questions)
+        if question.scale.kind is not ScaleKind.TEXT
     }
     return sorted((one for one in seen if one[0] in order), key=lambda one: (order[one[0]], one[1] or 0))
 

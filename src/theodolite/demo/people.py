@@ -230,9 +230,9 @@ def let_begin(queue: str, participant: str) -> None:
     """Let an invented annotator have gone the way to the queue: texts read, every example practised on."""
     for subject in (BACKGROUND, RULES):
         quality.acknowledge(records(), queue, participant, subject)
-    for one in quality.onboarding(records(), queue, participant).categories:
-        for example in one.to_practise:
-            quality.go_through(records(), queue, participant, one.category, example)
+    for category in quality.onboarding(records(), queue, participant).categories:
+        for example in category.to_practise:
+            quality.go_through(records(), queue, participant, category.category, example)
 
 
 def invented_study() -> Study:

@@ -98,7 +98,9 @@ def leaks(event: EventContext) -> tuple[BlindingAssessment, ...]:
 def _paid_models(study: Study) -> frozenset[str]:
     """Return the applications that are models, except scripted ones."""
     connections = {application.name: application.connection for application in study.applications}
-    models = {name: one.model for name, one in connections.items() if isinstance(one, PromptedModel)}
+    models = {
+        name: connection.model for name, connection in connections.items() if isinstance(connection, PromptedModel)
+    }
     return frozenset(name for name, model in models.items() if not study.model(model).is_scripted)
 
 

@@ -112,7 +112,7 @@ class TesterProgress:
             return 0
         if self.next_session_no is not None:
             return self.next_session_no
-        return next((number for number, one in enumerate(self.sessions, start=1) if not one.is_over), 0)
+        return next((number for number, session in enumerate(self.sessions, start=1) if not session.is_over), 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
