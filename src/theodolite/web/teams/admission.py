@@ -27,7 +27,7 @@ from django.utils import timezone, translation
 from django.utils.safestring import SafeString
 from ruamel.yaml import YAML
 
-from theodolite.bootstrap.conformance import answer_alone, examine_alone
+from theodolite.bootstrap.connections import answer_alone, examine_alone
 from theodolite.config.applications import AriaSpec, interpreter_at, runtime_with
 from theodolite.config.connections import HttpSpec, texts_in
 from theodolite.config.validation import misfits
