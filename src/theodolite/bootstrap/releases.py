@@ -160,7 +160,7 @@ def write_release(
         raise InputError(message)
     evidence = context.evidence()
     records = _curated(context, evidence, options)
-    findings = _with_decisions(findings_in(records), options)
+    findings = _with_decisions(records, options)
     if findings:
         write_whole(options.review, _review_text(findings))
         options.review.chmod(0o600)
@@ -186,24 +186,46 @@ def write_release(
 
 
 def _curated(context: StudyContext, evidence: Evidence, options: ReleaseOptions) -> ReleasedRecords:
-    study = context.loaded.study
     for label in options.without:
         if evidence.sessions.find(label) is None:
             near = did_you_mean(label, [evidence.sessions.label(at) for at in range(len(evidence.sessions))])
             message = f"--without names `{label}`, which is not a dialogue of the run{near}"
             raise InputError(message)
-    cases = context.store.cases(study.name)
-    hidden = {case.dialogue: case.redactions for case in cases if case.redactions}
-    return curate(
-        evidence,
-        opted_out={*options.without, *_opted_out(context)},
-        restricted={case.dialogue for case in cases if case.is_restricted},
-        redact=lambda dialogue: redacted(dialogue, hidden.get(dialogue.key, ()), ""),
-        min_group=options.min_group,
+    return curated_records(
+        context, evidence, left_out={*options.without, *opted_out(context)}, min_group=options.min_group
     )
 
 
-def _opted_out(context: StudyContext) -> Iterator[str]:
+def curated_records(
+    context: StudyContext, evidence: Evidence, *, left_out: Collection[str] = (), min_group: int = MIN_GROUP
+) -> ReleasedRecords:
+    """Return the records of a run with the redactions of reviewers, without restricted dialogues."""
+    cases = context.store.cases(context.loaded.study.name)
+    hidden = {case.dialogue: case.redactions for case in cases if case.redactions}
+    return curate(
+        evidence,
+        opted_out=left_out,
+        restricted={case.dialogue for case in cases if case.is_restricted},
+        redact=lambda dialogue: redacted(dialogue, hidden.get(dialogue.key, ()), ""),
+        min_group=min_group,
+    )
+
+
+def decided_findings(records: ReleasedRecords, review: Path) -> tuple[IdentifierFinding, ...]:
+    """Return the identifiers in the texts of some records, with the decisions of a review file if there is one.
+
+    Raises:
+        InputError: If the review file has errors.
+    """
+    decided = _read_review(review) if review.exists() else {}
+    return tuple(
+        replace(one, decision=known.decision, reason=known.reason, reviewer=known.reviewer)
+        for one in findings_in(records)
+        for known in [decided.get(one.key, one)]
+    )
+
+
+def opted_out(context: StudyContext) -> Iterator[str]:
     """Yield the labels of dialogues whose participants opted out of public releases."""
     study = context.loaded.study
     summaries = dialogue_summaries(context.store, study.name)
@@ -218,15 +240,13 @@ def _opted_out(context: StudyContext) -> Iterator[str]:
 # --- The review of identifiers
 
 
-def _with_decisions(found: tuple[IdentifierFinding, ...], options: ReleaseOptions) -> tuple[IdentifierFinding, ...]:
-    decided = _read_review(options.review) if options.review.exists() else {}
-    merged = []
-    for one in found:
-        known = decided.get(one.key, one)
-        kept = replace(one, decision=known.decision, reason=known.reason, reviewer=known.reviewer)
-        undecided = kept.decision is ReviewDecision.OPEN and options.redact_all
-        merged.append(replace(kept, decision=ReviewDecision.REDACT) if undecided else kept)
-    return tuple(merged)
+def _with_decisions(records: ReleasedRecords, options: ReleaseOptions) -> tuple[IdentifierFinding, ...]:
+    return tuple(
+        replace(one, decision=ReviewDecision.REDACT)
+        if options.redact_all and one.decision is ReviewDecision.OPEN
+        else one
+        for one in decided_findings(records, options.review)
+    )
 
 
 def _review_text(findings: Iterable[IdentifierFinding]) -> str:

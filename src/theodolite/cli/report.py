@@ -16,6 +16,7 @@ from theodolite.domain.errors import RunStopped
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.text import printable
 from theodolite.reporting.series.sides import deviations
+from theodolite.usecases.audiences import Audience, AudienceKind, audience_named
 from theodolite.usecases.running import RunStatus
 
 if TYPE_CHECKING:
@@ -25,21 +26,35 @@ if TYPE_CHECKING:
 @click.command()
 @study_argument
 @click.option("--partial", is_flag=True, help="Report an incomplete run, with a warning at the top.")
+@click.option(
+    "--for",
+    "audience",
+    default=AudienceKind.ENGINEER.value,
+    show_default=True,
+    metavar="AUDIENCE",
+    help="Readers: engineer, organiser, team:NAME or public.",
+)
 @click.option("--browser", is_flag=True, help="Open the report in a browser.")
 @out_option
 @json_option
-def report(study: str, *, partial: bool, browser: bool, out: str | None, as_json: bool) -> int:
+def report(study: str, *, partial: bool, audience: str, browser: bool, out: str | None, as_json: bool) -> int:
     """Write report.html and results.json of the latest run.
 
     STUDY may also be the file of a series, series/NAME.yaml. The command then
     writes the reports of all its studies and, over them, series.html and
     series.json with the studies side by side, to series-report-NAME.
 
+    `--for team:NAME` writes a report about the team's own applications alone,
+    under new ids, with strengths and tuning hints; NAME is a team of the series
+    or an application. `--for public` shows only texts without undecided
+    identifiers; see  theodolite release.
+
     \b
     Examples
       theodolite report support --browser
       theodolite report support --partial       after a stop
       theodolite report series/spring.yaml    all studies of a series
+      theodolite report support --for team:bot-1.4
     """  # noqa: D301 - click's mark for "keep these lines"
     if is_series_file(Path(study)):
         return _report_series(study, partial=partial, browser=browser, out=out, as_json=as_json)
@@ -53,12 +68,32 @@ def report(study: str, *, partial: bool, browser: bool, out: str | None, as_json
             )
             raise RunStopped(message)
         code = exit_code_for(evidence)
+        readers = audience_named(audience, evidence.study)
+        if readers.kind in {AudienceKind.TEAM, AudienceKind.PUBLIC}:
+            return _report_for(context, readers, code, browser=browser, out=out, as_json=as_json)
         written = present_results(context, out=out, as_json=as_json, exit_code=code, evidence=evidence)
         if browser:
             click.launch(written.report)
         return code
     finally:
         context.close()
+
+
+def _report_for(
+    context: StudyContext, audience: Audience, code: int, *, browser: bool, out: str | None, as_json: bool
+) -> int:
+    from theodolite.bootstrap.audience_reports import write_audience_report
+
+    written = write_audience_report(context, audience, out=out)
+    if as_json:
+        click.echo(as_line({"report": written.report, "results": written.results, "exit_code": code}))
+    else:
+        readers = f"team {audience.team}: {', '.join(audience.applications)}" if audience.team else audience.kind.value
+        click.echo(f"Readers        {readers}")
+        click.echo(f"Open           {written.report}      Data  {written.results}")
+    if browser:
+        click.launch(written.report)
+    return code
 
 
 def _report_series(path: str, *, partial: bool, browser: bool, out: str | None, as_json: bool) -> int:

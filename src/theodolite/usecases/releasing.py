@@ -386,6 +386,14 @@ def _names_of_people(study: Study, ids: _Ids) -> dict[str, str]:
     }
 
 
+def _of_no_column(annotator: Annotator) -> Annotator:
+    """Return an annotator without the name of a column of a private file."""
+    labelling = annotator.labelling
+    if not isinstance(labelling, RecordedLabels):
+        return annotator
+    return replace(annotator, labelling=replace(labelling, column=annotator.name))
+
+
 def _person(annotator: Annotator) -> str:
     return annotator.name.removesuffix(f"-{annotator.guideline}")
 
@@ -398,15 +406,13 @@ class _Renaming:
     people: Mapping[str, str]
 
     def study(self, study: Study) -> Study:
-        machines = [one for one in study.annotators if one.name not in self.people]
+        machines = [_of_no_column(one) for one in study.annotators if one.name not in self.people]
         renamed = (self._annotator(one) for one in study.annotators if one.name in self.people)
         return replace(public_study(study), annotators=(*machines, *sorted(renamed, key=lambda one: one.name)))
 
     def _annotator(self, annotator: Annotator) -> Annotator:
-        name, labelling = self.people[annotator.name], annotator.labelling
-        if isinstance(labelling, RecordedLabels):
-            labelling = replace(labelling, column=name)
-        return replace(annotator, name=name, title=name.removesuffix(f"-{annotator.guideline}"), labelling=labelling)
+        name = self.people[annotator.name]
+        return _of_no_column(replace(annotator, name=name, title=name.removesuffix(f"-{annotator.guideline}")))
 
     def session(self, session: PlannedSession) -> PlannedSession:
         return replace(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,6 +52,7 @@ from theodolite.reporting.page.testers import (
     theme_blocks,
 )
 from theodolite.reporting.page.trees import tree_views
+from theodolite.reporting.page.tuning import Section
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.descriptions import criteria_facts, series_facts
 from theodolite.reporting.words.reading_aids import read_words
@@ -78,6 +79,7 @@ def report_pieces(
     assets: Mapping[str, str],
     *,
     letters: int = LETTERS,
+    sections: Sequence[Section] = (),
 ) -> Iterator[str]:
     """Yield the report of a run, one self-contained HTML file, piece by piece.
 
@@ -92,6 +94,7 @@ def report_pieces(
         assets: Path below `resources/report` to text, for all files there.
         letters: Letters of dialogues that the file may hold, about; beyond, it holds
             the telling ones and a drawn sample, and says so. Count.
+        sections: Sections for one audience, before the results.
 
     Raises:
         InputError: If the words file or the template is not among the assets.
@@ -117,6 +120,7 @@ def report_pieces(
         **views,
         tabs=tabs_of(views),
         has_testers=_has_testers(views),
+        sections=sections,
         sample=sample,
         style=style,
         library=library,

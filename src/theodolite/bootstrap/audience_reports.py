@@ -1,0 +1,91 @@
+"""Reports for one audience: organisers, the team of an application, the public."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from theodolite.bootstrap.files import write_whole
+from theodolite.bootstrap.permission import require_output_inside
+from theodolite.bootstrap.plugins import tree_methods
+from theodolite.bootstrap.releases import REVIEW, curated_records, decided_findings, opted_out
+from theodolite.bootstrap.reports import WrittenFiles, facts_of
+from theodolite.bootstrap.study_context import StudyContext
+from theodolite.config.load_context import report_assets, role_break_rules
+from theodolite.domain.estimate import Findings
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.findings.order import OrderMetrics
+from theodolite.domain.release import ReleasedRecords
+from theodolite.reporting.facts import RunFacts
+from theodolite.reporting.page.report import report_pieces
+from theodolite.reporting.page.tuning import Section, team_sections
+from theodolite.reporting.results.document import results_pieces
+from theodolite.usecases.audiences import Audience, AudienceKind, for_public, for_team
+from theodolite.usecases.releasing import anonymised, released_evidence
+
+
+def write_audience_report(
+    context: StudyContext,
+    audience: Audience,
+    *,
+    out: str | None = None,
+    draw: Callable[[], str] = lambda: secrets.token_hex(32),
+) -> WrittenFiles:
+    """Write the report and the results of the latest run for one audience.
+
+    Args:
+        context: The open study.
+        audience: A team or the public.
+        out: Folder; the study's own if None.
+        draw: Returns 64 random hexadecimal digits for new ids.
+
+    Raises:
+        InputError: If a file is a link that leads out of the study's folder, or the review file has errors.
+        StorageUnavailable: If a file cannot be written.
+    """
+    folder = Path(out) if out else context.loaded.folder
+    name = f"{audience.kind.value}-{audience.team}".strip("-")
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", name)
+    results, report = folder / f"results-for-{name}.json", folder / f"report-for-{name}.html"
+    require_output_inside(context.loaded.folder, results, report)
+    evidence = released_evidence(anonymised(_records(context, audience), draw))
+    findings = _measured(evidence)
+    facts = _public_facts(context)
+    sections: tuple[Section, ...] = ()
+    if audience.kind is AudienceKind.TEAM:
+        sections = team_sections(evidence, findings)
+    write_whole(results, results_pieces(evidence, findings, facts))
+    write_whole(report, report_pieces(evidence, findings, facts, report_assets(), sections=sections))
+    return WrittenFiles(report=str(report), results=str(results))
+
+
+def _records(context: StudyContext, audience: Audience) -> ReleasedRecords:
+    """Return what an audience may see, under the ids of the workspace."""
+    evidence, review = context.evidence(), context.loaded.folder / REVIEW
+    without = set(opted_out(context))
+    if audience.kind is AudienceKind.TEAM:
+        records = curated_records(context, evidence)
+        return for_team(records, audience.applications, decided_findings(records, review), private=without)
+    records = curated_records(context, evidence, left_out=without)
+    return for_public(records, decided_findings(records, review))
+
+
+def _measured(evidence: Evidence) -> Findings:
+    """Return what is measured on records in a drawn order: nothing that depends on order."""
+    from theodolite.measurement import measure_study  # numpy and scipy are slow to import
+
+    findings = measure_study(evidence, role_break_rules=role_break_rules(), summaries=tree_methods())
+    return replace(findings, order_metrics=OrderMetrics(), orders=())
+
+
+def _public_facts(context: StudyContext) -> RunFacts:
+    """Return the facts of a report without hosts, code and commands of the workspace."""
+    facts = facts_of(context)
+    return RunFacts(
+        command="ask the organisers of the study",
+        package_version=facts.package_version,
+        generated=facts.generated,
+    )

@@ -1,0 +1,112 @@
+"""Sections that a report has for one audience: strengths and tuning hints for the team of an application."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from theodolite.domain.estimate import Estimate, Findings
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.guideline import DefectRule, Guideline, Violation
+from theodolite.reporting.queries.cases import rules_of, title_of
+from theodolite.reporting.queries.rates import Rate, interval_words, lead_rates, rates_of
+from theodolite.reporting.tables import Column, Table
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.descriptions import heading_of
+from theodolite.reporting.words.estimates import rate_text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A section of a page: paragraphs, then tables.
+
+    Attributes:
+        name: Identifier within the page.
+        title: Heading.
+        paragraphs: Plain text.
+        tables: Tables below it.
+    """
+
+    name: str
+    title: str
+    paragraphs: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+
+
+_HINTS: Final = {
+    Violation.PROHIBITED_RELEASED: "Prohibited content passed: read these dialogues and extend the guardrail for them.",
+    Violation.PERMITTED_WITHHELD: "Permitted content was withheld: the guardrail is too strict for these dialogues.",
+}
+_ANY = "Read these dialogues and look for a cause that they share."
+
+
+def team_sections(evidence: Evidence, findings: Findings) -> tuple[Section, ...]:
+    """Return strengths and tuning hints for the team of the applications in some evidence.
+
+    A strength is a defect that no dialogue has, with the upper end of its interval. A hint names the
+    part of the dialogues with the highest rate if the whole interval of this part lies above the
+    overall rate; otherwise it says that no part stands out.
+    """
+    rates = rates_of(findings, evidence.study)
+    strengths: list[tuple[str, str, str]] = []
+    hints: list[tuple[str, str, str, str]] = []
+    for guideline, rule in rules_of(evidence.study):
+        for rate in lead_rates(rates, guideline.name, rule.name):
+            estimate = rate.estimate
+            if estimate is None:
+                continue
+            name = f"{heading_of(guideline, rule)} ({title_of(evidence.study, rate.annotator)}{_setting(rate)})"
+            if rate.defects_text == "0" and estimate.n >= figures.FEW:
+                strengths.append((rate.measurement.application, name, f"0 of {estimate.n}, {interval_words(rate)}"))
+            elif rate.defects_text != "0":
+                hints.append((name, rate_text(estimate), _part(rates, rate, estimate), _hint(rule, guideline)))
+    tables = tuple(_tables(strengths, hints))
+    if not tables:
+        return ()
+    lead = (
+        "This report is about your own application only. Ids are new, and identifiers of people are removed.",
+        "A rate describes these dialogues, not your users; it is neither a certificate nor a ranking.",
+    )
+    return (Section(name="tuning", title="Strengths and tuning hints", paragraphs=lead, tables=tables),)
+
+
+def _tables(strengths: list[tuple[str, str, str]], hints: list[tuple[str, str, str, str]]) -> Iterator[Table]:
+    if strengths:
+        of_strengths = (Column("Application"), Column("Defect"), Column("Result"))
+        yield Table(title="Strengths", caption="Strengths", columns=of_strengths, rows=tuple(strengths))
+    if hints:
+        of_hints = (Column("Defect"), Column("Result"), Column("Where it is most frequent"), Column("Hint"))
+        yield Table(title="Tuning hints", caption="Tuning hints", columns=of_hints, rows=tuple(hints))
+
+
+def _setting(rate: Rate) -> str:
+    return f", {rate.station}" if rate.station else ""
+
+
+def _hint(rule: DefectRule, guideline: Guideline) -> str:
+    hint = _HINTS.get(rule.violation, _ANY)
+    return f"{hint} {guideline.definition}".strip()
+
+
+def _part(rates: tuple[Rate, ...], whole: Rate, overall: Estimate) -> str:
+    """Return the part of the dialogues where a defect is most frequent, or that none stands out."""
+    subject = whole.measurement.subject
+    parts = [
+        (one.estimate.value, one)
+        for one in rates
+        if one.estimate is not None
+        and one.estimate.n >= figures.FEW
+        and one.estimate.low is not None
+        and one.estimate.low > overall.value
+        and (one.group is not None or one.measurement.subject.scenario)
+        and (one.measurement.application, one.measurement.subject.guideline, one.measurement.subject.rule)
+        == (whole.measurement.application, subject.guideline, subject.rule)
+        and one.annotator == whole.annotator
+    ]
+    if not parts:
+        return "no part stands out"
+    _, highest = max(parts, key=lambda part: part[0])
+    group = highest.group
+    where = f"{group.name}: {group.value}" if group is not None else highest.measurement.subject.scenario
+    return f"{where}, {rate_text(highest.measurement.result)}"
