@@ -88,6 +88,7 @@ COMMANDS = {
         "monitor": ("monitor scores over time; exit code 1 on an alert", "theodolite.cli.compare"),
         "gate": ("check the gates of a study; exit code 1 if not met", "theodolite.cli.compare"),
         "export": ("export dialogues and labels as a table, or for other tools", "theodolite.cli.imports"),
+        "document": ("write datasheet, methods, codebook and data card", "theodolite.cli.document"),
         "release": ("write an anonymised, signed bundle for the public", "theodolite.cli.release"),
         "verify": ("check a release bundle and score it again", "theodolite.cli.verify"),
     },

@@ -1,0 +1,549 @@
+"""The documentation pack: datasheet, data statement, data card, methods, codebook, deviations, validity, glossary.
+
+Every number is read from the results file by a JSON Pointer (RFC 6901) and carries that pointer, so that
+a reader can follow it; no number is typed or computed here.
+
+Source:
+    Gebru et al. (2021), Datasheets for Datasets, Communications of the ACM 64(12):86-92, doi:10.1145/3458723.
+    Bender, Friedman (2018), Data Statements for NLP, TACL 6:587-604, doi:10.1162/tacl_a_00041.
+    Pushkarna, Zaldivar, Kjartansson (2022), Data Cards, FAccT 2022, doi:10.1145/3531146.3533231.
+"""
+
+from __future__ import annotations
+
+import difflib
+import html
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from theodolite.domain.annotation import AnnotatorKind
+from theodolite.domain.annotator import Annotator, HandLabels, ModelJudge, RecordedLabels
+from theodolite.domain.guideline import DefectRule
+from theodolite.domain.identity import SHORT, version_of
+from theodolite.domain.instrument import Question, ScaleKind
+from theodolite.domain.study import Study
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.glossary import ARIA_TERMS
+
+RESULTS: Final = "results.json"
+NOT_STATED: Final = "Not stated."
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A value of the results file, with the JSON Pointer that leads to it."""
+
+    pointer: str
+    text: str
+
+
+Part: TypeAlias = str | Number
+Text: TypeAlias = tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading of a document."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A paragraph of a document."""
+
+    parts: Text
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentTable:
+    """A table of a document."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Text, ...], ...]
+
+
+Block: TypeAlias = Heading | Paragraph | DocumentTable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One document of the pack.
+
+    Attributes:
+        name: File name without ending.
+        title: Title.
+        blocks: Content.
+    """
+
+    name: str
+    title: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """A results file whose values are cited."""
+
+    data: Mapping[str, Any]
+
+    def at(self, pointer: str) -> Any:
+        """Return the value at a JSON Pointer; None if there is none."""
+        value: Any = self.data
+        for key in pointer.split("/")[1:]:
+            name = key.replace("~1", "/").replace("~0", "~")
+            if isinstance(value, list):
+                value = value[int(name)] if name.isdigit() and int(name) < len(value) else None
+            else:
+                value = value.get(name) if isinstance(value, Mapping) else None
+        return value
+
+    def cite(self, pointer: str) -> Number:
+        """Return a value of the file as text, with its pointer."""
+        return Number(pointer, value_text(self.at(pointer)))
+
+    def estimate(self, place: int) -> Number:
+        """Return an estimate with its interval and count, with its pointer."""
+        return Number(f"/estimates/{place}", estimate_text(self.at(f"/estimates/{place}")))
+
+    def estimates(self, *measures: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """Yield the estimates of some measures over whole applications, with their places."""
+        for place, entry in enumerate(self.data["estimates"]):
+            if entry["measure"] in measures and not entry["subject"].get("group"):
+                yield place, entry
+
+
+def value_text(value: object) -> str:
+    """Return a value of the results file as text."""
+    if value is None:
+        return "undefined"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return figures.count(value)
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def estimate_text(entry: Mapping[str, Any]) -> str:
+    """Return an estimate of the results file with interval and n, or why there is none."""
+    value, n = entry.get("value"), entry.get("n")
+    if value is None:
+        return f"undefined: {entry.get('reason') or 'no reason given'}"
+    low, high = entry.get("low"), entry.get("high")
+    interval = f" ({low:.3f} to {high:.3f})" if low is not None and high is not None else ""
+    of = f", n {figures.count(n)}" if isinstance(n, int) else ""
+    return f"{value:.3f}{interval}{of}"
+
+
+def documents(study: Study, results: Results, criteria: Sequence[tuple[str, str]]) -> tuple[Document, ...]:
+    """Return the documentation pack of a run.
+
+    Args:
+        study: The study, with everybody who labelled.
+        results: The results file of the run.
+        criteria: Statements on recruiting, selecting and assigning annotators: name and text.
+    """
+    return (
+        Document(name="datasheet", title="Datasheet", blocks=tuple(_datasheet(study, results, criteria))),
+        Document(name="data-statement", title="Data statement", blocks=tuple(_statement(study, results, criteria))),
+        Document(name="data-card", title="Data card", blocks=(data_card(study, results),)),
+        Document(name="methods", title="Methods", blocks=tuple(_methods(study, results))),
+        Document(name="codebook", title="Codebook", blocks=tuple(codebook(study))),
+        Document(name="deviations", title="Deviations from the published plan", blocks=tuple(_deviations(results))),
+        Document(name="validity", title="Validity evidence", blocks=tuple(_validity(results))),
+        Document(name="glossary", title="Terms of ARIA and of this package", blocks=(_glossary(),)),
+    )
+
+
+# --- Documents
+
+
+def _datasheet(study: Study, results: Results, criteria: Sequence[tuple[str, str]]) -> Iterator[Block]:
+    yield Heading("Motivation")
+    yield _said(study.about or f"{NOT_STATED} Add `about` to the study.")
+    yield Heading("Composition")
+    yield Paragraph(
+        (
+            "The data set contains ",
+            results.cite("/run/completed_dialogues"),
+            " dialogues of ",
+            results.cite("/run/planned_dialogues"),
+            " planned ones. A dialogue consists of prompts of a tester and replies of an application.",
+        )
+    )
+    yield _dispositions(results)
+    yield Heading("Collection")
+    yield _said(f"Applications: {_names(one.name for one in study.applications)}.")
+    yield _said(f"Scenarios: {_names(one.name for one in study.scenarios)}.")
+    yield _said(_levels(study))
+    yield from _facts(criteria, "Criteria for recruiting, selecting and assigning annotators")
+    yield Heading("Preprocessing, cleaning and labelling")
+    yield _annotators(study)
+    yield Heading("Uses")
+    yield _said("Rates describe these dialogues. Use them to compare applications on the same dialogues.")
+    yield _said("They are no certificate, no ranking, and no estimate for users of an application.")
+    yield Heading("Distribution")
+    yield _said("`theodolite release` writes an anonymised, signed bundle; `theodolite verify` checks it.")
+    yield Heading("Maintenance")
+    contact = study.event.contact if study.event else ""
+    yield _said(f"Contact: {contact}" if contact else f"Contact: {NOT_STATED} Add `contact` to the study.")
+    yield _said("`theodolite document` writes this pack again and lists what has changed in `changes.md`.")
+
+
+def _statement(study: Study, results: Results, criteria: Sequence[tuple[str, str]]) -> Iterator[Block]:
+    yield Heading("Curation rationale")
+    yield _said(study.about or f"{NOT_STATED} Add `about` to the study.")
+    yield Heading("Language variety")
+    languages = [study.language, *(one.language for one in study.translations)]
+    yield _said(f"Language tags of the study's texts: {_names(languages)}.")
+    yield Heading("Speaker demographics")
+    groups = ", ".join(study.groups)
+    yield _said(f"Dialogues are grouped by: {groups}." if groups else f"{NOT_STATED} The study has no groups.")
+    yield Heading("Annotator demographics")
+    attributes = results.data.get("annotator_groups") or []
+    if attributes:
+        analyses = Number("/annotator_groups", figures.number_of(len(attributes), "analysis", "analyses"))
+        yield Paragraph((analyses, " of agreement within groups of annotators."))
+    else:
+        yield _said(f"{NOT_STATED} No groups of annotators were analysed.")
+    yield from _facts(criteria, "Annotator selection")
+    yield Heading("Speech situation")
+    yield _said(_levels(study))
+    for scenario in study.scenarios:
+        if scenario.goal:
+            yield _said(f"{scenario.name}: {scenario.goal}")
+    yield Heading("Text characteristics")
+    yield Paragraph(("Written dialogues: ", results.cite("/run/completed_dialogues"), "."))
+    yield Heading("Provenance")
+    yield Paragraph(("Run ", results.cite("/run/number"), " of the study, version ", _short(results, "/study/version")))
+
+
+def data_card(study: Study, results: Results) -> DocumentTable:
+    """Return the data card: one table with the most important facts of the data set."""
+    rows: list[tuple[Text, Text]] = [
+        (("Name",), (study.title or study.name,)),
+        (("Purpose",), (study.about or NOT_STATED,)),
+        (("Dialogues",), (results.cite("/run/completed_dialogues"), " of ", results.cite("/run/planned_dialogues"))),
+        (("Applications",), (_names(one.name for one in study.applications),)),
+        (("Scenarios",), (_names(one.name for one in study.scenarios),)),
+        (("Levels of testing",), (_levels(study),)),
+        (("Guidelines",), (_names(one.name for one in study.guidelines),)),
+        (("Annotators",), (Number("/instruments/annotators", _annotator_counts(study)),)),
+        (("Risks",), (_names(one.name for one in study.risks) if study.risks else NOT_STATED,)),
+        (("Language",), (study.language,)),
+        (("Failures",), (Number("/failures", figures.count(len(results.data["failures"]))),)),
+        (("Run",), (results.cite("/run/number"), ", ", results.cite("/run/state"))),
+        (("Seed",), (results.cite("/run/seed"),)),
+    ]
+    return DocumentTable(columns=("Fact", "Value"), rows=tuple(rows))
+
+
+def _methods(study: Study, results: Results) -> Iterator[Block]:
+    yield Heading("Design")
+    yield _said(_levels(study))
+    yield Paragraph(
+        (
+            "Planned dialogues: ",
+            results.cite("/run/planned_dialogues"),
+            "; completed: ",
+            results.cite("/run/completed_dialogues"),
+            "; seed of all draws: ",
+            results.cite("/run/seed"),
+            ".",
+        )
+    )
+    yield Heading("Applications")
+    rows = tuple(
+        ((one["name"],), (_short(results, f"/instruments/applications/{place}/version"),))
+        for place, one in enumerate(results.data["instruments"]["applications"])
+    )
+    yield DocumentTable(columns=("Application", "Version"), rows=rows)
+    yield Heading("Annotation")
+    yield _annotators(study)
+    yield Heading("Missing data")
+    yield _said("A failure or a missing label is never counted as a label; every estimate states its n.")
+    yield _dispositions(results)
+    yield Heading("Statistics")
+    methods = dict.fromkeys(
+        (entry["measure"], entry.get("method") or "") for entry in results.data["estimates"] if entry.get("method")
+    )
+    yield DocumentTable(
+        columns=("Measure", "Method"), rows=tuple(((measure,), (method,)) for measure, method in methods)
+    )
+    yield Heading("Defect rates")
+    yield _estimates(results, "defect_rate")
+
+
+def codebook(study: Study) -> Iterator[Block]:
+    """Yield every instrument with its questions, scales and defect rules."""
+    for guideline in study.guidelines:
+        yield Heading(f"Guideline {guideline.name}")
+        if guideline.definition:
+            yield _said(guideline.definition)
+        yield _said(f"Version {version_of(guideline)[:SHORT]}.")
+        yield _questions(guideline.instrument.questions)
+        if guideline.defect_rules:
+            rows = tuple((((rule.name,), (_condition(rule),), (_side(rule),))) for rule in guideline.defect_rules)
+            yield DocumentTable(columns=("Defect rule", "Condition", "Side of the guardrail"), rows=rows)
+    for questionnaire in study.questionnaires:
+        yield Heading(f"Questionnaire {questionnaire.name}")
+        yield _said(f"Version {version_of(questionnaire)[:SHORT]}.")
+        yield _questions(questionnaire.instrument.questions)
+
+
+def _deviations(results: Results) -> Iterator[Block]:
+    series = results.data.get("series")
+    if series is None:
+        yield _said("The study belongs to no series, so no plan was published.")
+        return
+    if series.get("published") is None:
+        yield _said(f"The plan of series {series['name']} is not written down.")
+        return
+    yield _said(f"Series: {series['name']}.")
+    if not series["deviations"]:
+        yield _said("No deviations: everything that was tested had been published.")
+        return
+    rows = tuple(((results.cite(f"/series/deviations/{place}"),),) for place in range(len(series["deviations"])))
+    yield DocumentTable(columns=("Deviation",), rows=rows)
+
+
+def _validity(results: Results) -> Iterator[Block]:
+    yield Heading("Agreement between annotators")
+    yield _estimates(
+        results, *dict.fromkeys(e["measure"] for e in results.data["estimates"] if _is_agreement(e["measure"]))
+    )
+    yield Heading("Judges against human labels")
+    reports = results.data["judge_validations"]
+    judged = [one for one in results.data["instruments"]["annotators"] if one["kind"] != AnnotatorKind.PERSON.value]
+    if not reports:
+        in_use = Number("/judge_validations", f"0 of {figures.number_of(len(judged), 'judge')} validated.")
+        yield Paragraph((in_use, " Rates by these judges may be too high or too low."))
+    for place, report in enumerate(reports):
+        yield Paragraph(
+            (
+                f"Judge {report['judge']}: ",
+                Number(f"/judge_validations/{place}", f"{report.get('labelled', 0)} labelled dialogues"),
+                ".",
+            )
+        )
+    yield Heading("Scenarios as proxies of real use")
+    yield _listed(results, "proxies", "No scenario states the use that it stands for.")
+    yield Heading("Simulated users beside people")
+    yield _listed(results, "realism", "No scenario was used by both.")
+    yield Heading("Effects of order")
+    yield _listed(results, "order_effects", "Order was not varied.")
+    yield Heading("Blinding")
+    yield _listed(results, "event", "Nobody was asked to guess an application.")
+
+
+def _glossary() -> DocumentTable:
+    rows = tuple(((term,), (ours,), (meaning,)) for term, ours, meaning in ARIA_TERMS)
+    return DocumentTable(columns=("ARIA", "This package", "Meaning"), rows=rows)
+
+
+# --- Parts
+
+
+def _said(text: str) -> Paragraph:
+    return Paragraph((text,))
+
+
+def _facts(facts: Sequence[tuple[str, str]], title: str) -> Iterator[Block]:
+    if facts:
+        yield DocumentTable(columns=(title, "Statement"), rows=tuple(((name,), (text,)) for name, text in facts))
+    else:
+        yield _said(f"{title}: {NOT_STATED}")
+
+
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(names)) or "none"
+
+
+def _short(results: Results, pointer: str) -> Number:
+    return Number(pointer, str(results.at(pointer) or "")[:SHORT])
+
+
+def _levels(study: Study) -> str:
+    if not study.levels:
+        return "Level of testing: model testing only."
+    return f"Levels of testing: {_names(plan.level.value for plan in study.levels)}."
+
+
+def _annotator_counts(study: Study) -> str:
+    counts = {kind: sum(one.kind is kind for one in study.annotators) for kind in AnnotatorKind}
+    return ", ".join(f"{kind.value}: {n}" for kind, n in counts.items() if n) or "none"
+
+
+def _annotators(study: Study) -> DocumentTable:
+    machines = [one for one in study.annotators if one.kind is not AnnotatorKind.PERSON]
+    people = [one for one in study.annotators if one.kind is AnnotatorKind.PERSON]
+    rows: list[tuple[Text, ...]] = [
+        ((one.name,), (one.kind.value,), (one.guideline,), (_how(one),)) for one in machines
+    ]
+    for guideline in dict.fromkeys(one.guideline for one in people):
+        n = sum(one.guideline == guideline for one in people)
+        people_text = Number("/instruments/annotators", figures.number_of(n, "person", "people"))
+        rows.append(((people_text,), ("person",), (guideline,), ("labels of people; names are not published",)))
+    return DocumentTable(columns=("Annotator", "Kind", "Guideline", "Method"), rows=tuple(rows))
+
+
+def _how(annotator: Annotator) -> str:
+    match annotator.labelling:
+        case ModelJudge(model=model):
+            return f"model {model}"
+        case RecordedLabels():
+            return "recorded labels"
+        case HandLabels():
+            return "labels by hand"
+        case _:
+            return "rule or function"
+
+
+def _dispositions(results: Results) -> DocumentTable:
+    rows = tuple(
+        (
+            (entry["guideline"],),
+            (results.cite(f"/dispositions/{place}/planned"),),
+            (results.cite(f"/dispositions/{place}/labelled"),),
+            (results.cite(f"/dispositions/{place}/unparseable"),),
+            (results.cite(f"/dispositions/{place}/missing"),),
+        )
+        for place, entry in enumerate(results.data["dispositions"])
+    )
+    return DocumentTable(columns=("Guideline", "Planned", "Labelled", "Unparseable", "Missing"), rows=rows)
+
+
+def _estimates(results: Results, *measures: str) -> Block:
+    kinds = results.data["instruments"]["annotators"]
+    people = frozenset(one["name"] for one in kinds if one["kind"] == AnnotatorKind.PERSON.value)
+    rows = tuple(
+        ((entry["measure"],), (_subject_text(entry["subject"], people),), (results.estimate(place),))
+        for place, entry in results.estimates(*measures)
+    )
+    return DocumentTable(columns=("Measure", "Subject", "Estimate"), rows=rows) if rows else _said("None.")
+
+
+def _subject_text(subject: Mapping[str, Any], people: Collection[str]) -> str:
+    """Return what an estimate is about; people have no names."""
+    names = ("application", "guideline", "question", "rule", "level", "tester_type", "scenario")
+    parts = [str(subject[name]) for name in names if subject.get(name)]
+    annotators = [one for one in subject.get("annotators") or [] if one not in people]
+    n_people = len(subject.get("annotators") or []) - len(annotators)
+    by = [*annotators, *(["people" if n_people > 1 else "a person"] if n_people else [])]
+    return ", ".join([*parts, *([f"by {' and '.join(by)}"] if by else [])])
+
+
+def _is_agreement(measure: str) -> bool:
+    return any(word in measure for word in ("agreement", "kappa", "alpha"))
+
+
+def _listed(results: Results, name: str, none: str) -> Paragraph:
+    entries = results.data.get(name)
+    if not entries:
+        return _said(none)
+    n = len(entries)
+    text = f"{figures.number_of(n, 'entry', 'entries')}" if isinstance(entries, list) else "one entry"
+    return Paragraph((Number(f"/{name}", text), " in the results file."))
+
+
+def _questions(questions: Sequence[Question]) -> DocumentTable:
+    rows = tuple(
+        ((question.name,), (question.text,), (question.level.value,), (_scale(question),)) for question in questions
+    )
+    return DocumentTable(columns=("Question", "Text", "Asked about", "Scale"), rows=rows)
+
+
+def _scale(question: Question) -> str:
+    scale = question.scale
+    if scale.kind is ScaleKind.TEXT:
+        return "text"
+    labels = "; ".join(f"{one.value}: {one.meaning}" if one.meaning else one.value for one in scale.labels)
+    if scale.kind is ScaleKind.CATEGORIES:
+        return labels
+    return f"{scale.lowest} to {scale.highest}" + (f" ({labels})" if labels else "")
+
+
+def _condition(rule: DefectRule) -> str:
+    among = "".join(f", where {name} is {value}" for name, value in rule.among.items())
+    return f"{rule.question} {rule.operator.value} {', '.join(rule.values)}{among}"
+
+
+def _side(rule: DefectRule) -> str:
+    return rule.violation.value.replace("_", " ")
+
+
+# --- Renderings
+
+
+def markdown(document: Document) -> str:
+    """Return a document as Markdown; each number is a link to its value in the results file."""
+    pieces = [f"# {document.title}"]
+    for block in document.blocks:
+        match block:
+            case Heading(text=text):
+                pieces.append(f"## {text}")
+            case Paragraph(parts=parts):
+                pieces.append(_markdown(parts))
+            case DocumentTable(columns=columns, rows=rows):
+                head = f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}"
+                lines = (f"| {' | '.join(_markdown(cell) for cell in row)} |" for row in rows)
+                pieces.append("\n".join([head, *lines]))
+    return "\n\n".join(pieces) + "\n"
+
+
+def _markdown(parts: Text) -> str:
+    return "".join(
+        f"[{_plain(part.text)}]({RESULTS}#{part.pointer})" if isinstance(part, Number) else _plain(part)
+        for part in parts
+    )
+
+
+def _plain(text: str) -> str:
+    return text.replace("\n", " ").replace("|", "\\|")
+
+
+def html_page(document: Document, *, style: str = "") -> str:
+    """Return a document as one HTML page without scripts; each number is a link to its value in the results file."""
+    pieces = [f"<h1>{html.escape(document.title)}</h1>"]
+    for block in document.blocks:
+        match block:
+            case Heading(text=text):
+                pieces.append(f"<h2>{html.escape(text)}</h2>")
+            case Paragraph(parts=parts):
+                pieces.append(f"<p>{_html(parts)}</p>")
+            case DocumentTable(columns=columns, rows=rows):
+                head = "".join(f'<th scope="col">{html.escape(column)}</th>' for column in columns)
+                body = "".join(f"<tr>{''.join(f'<td>{_html(cell)}</td>' for cell in row)}</tr>" for row in rows)
+                pieces.append(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
+    title, content = html.escape(document.title), "\n".join(pieces)
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<style>{style or _STYLE}</style></head>\n<body><main>\n{content}\n</main></body></html>\n"
+    )
+
+
+_STYLE: Final = (
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
+    "table{border-collapse:collapse;display:block;overflow-x:auto}td,th{border:1px solid #888;padding:4px 8px;"
+    "text-align:left;vertical-align:top}:root{color-scheme:light dark}"
+)
+
+
+def _html(parts: Text) -> str:
+    return "".join(
+        f'<a href="{RESULTS}#{html.escape(part.pointer)}">{html.escape(part.text)}</a>'
+        if isinstance(part, Number)
+        else html.escape(part)
+        for part in parts
+    )
+
+
+def changes(before: Mapping[str, str], after: Mapping[str, str]) -> str:
+    """Return what differs between two issues of a pack, as a unified diff of their Markdown files."""
+    lines: list[str] = []
+    for name in sorted({*before, *after}):
+        old, new = before.get(name, "").splitlines(), after.get(name, "").splitlines()
+        lines += difflib.unified_diff(old, new, f"{name} (previous issue)", f"{name} (this issue)", lineterm="", n=0)
+    return "\n".join(lines)
