@@ -13,7 +13,7 @@ from theodolite.bootstrap.permission import require_output_inside
 from theodolite.bootstrap.reports import facts_of
 from theodolite.bootstrap.study_context import StudyContext
 from theodolite.domain.errors import InputError
-from theodolite.reporting.documents import RESULTS, Document, Results, changes, documents, html_page, markdown
+from theodolite.reporting.documents import RESULTS, CitedResults, Document, changes, documents, html_page, markdown
 from theodolite.reporting.queries.cases import pseudonyms
 from theodolite.reporting.results.document import results_document
 from theodolite.reporting.words.descriptions import criteria_facts
@@ -57,7 +57,7 @@ def write_documents(context: StudyContext, folder: Path) -> WrittenDocuments:
     facts = facts_of(context)
     results = results_document(evidence, context.findings(evidence), facts)
     data = _without_names(json.loads(json.dumps(results, allow_nan=False)), pseudonyms(evidence))
-    pack = documents(evidence.study, Results(data), criteria_facts(evidence.criteria))
+    pack = documents(evidence.study, CitedResults(data), criteria_facts(evidence.criteria))
     before, number = _previous(folder)
     after = {f"{one.name}.md": markdown(one) for one in pack}
     difference = changes(before, after)

@@ -56,7 +56,7 @@ def release(
     into the review file. Enter redact or keep in its column `decision`; keep
     needs a reason and a reviewer. When all are decided, the same command writes
     the bundle: dialogues, labels, guidelines, results, trees, checksums and a
-    signature. Ids are drawn anew and no link to the originals is stored.
+    signature. Ids are drawn at random and no link to the originals is stored.
     Detection is incomplete: read the texts before you publish them.
 
     \b

@@ -83,7 +83,7 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Results:
+class CitedResults:
     """A results file whose values are cited."""
 
     data: Mapping[str, Any]
@@ -136,7 +136,7 @@ def estimate_text(entry: Mapping[str, Any]) -> str:
     return f"{value:.3f}{interval}{of}"
 
 
-def documents(study: Study, results: Results, criteria: Sequence[tuple[str, str]]) -> tuple[Document, ...]:
+def documents(study: Study, results: CitedResults, criteria: Sequence[tuple[str, str]]) -> tuple[Document, ...]:
     """Return the documentation pack of a run.
 
     Args:
@@ -159,7 +159,7 @@ def documents(study: Study, results: Results, criteria: Sequence[tuple[str, str]
 # --- Documents
 
 
-def _datasheet(study: Study, results: Results, criteria: Sequence[tuple[str, str]]) -> Iterator[Block]:
+def _datasheet(study: Study, results: CitedResults, criteria: Sequence[tuple[str, str]]) -> Iterator[Block]:
     yield Heading("Motivation")
     yield _said(study.about or f"{NOT_STATED} Add `about` to the study.")
     yield Heading("Composition")
@@ -191,7 +191,7 @@ def _datasheet(study: Study, results: Results, criteria: Sequence[tuple[str, str
     yield _said("`theodolite document` writes this pack again and lists what has changed in `changes.md`.")
 
 
-def _statement(study: Study, results: Results, criteria: Sequence[tuple[str, str]]) -> Iterator[Block]:
+def _statement(study: Study, results: CitedResults, criteria: Sequence[tuple[str, str]]) -> Iterator[Block]:
     yield Heading("Curation rationale")
     yield _said(study.about or f"{NOT_STATED} Add `about` to the study.")
     yield Heading("Language variety")
@@ -219,7 +219,7 @@ def _statement(study: Study, results: Results, criteria: Sequence[tuple[str, str
     yield Paragraph(("Run ", results.cite("/run/number"), " of the study, version ", _short(results, "/study/version")))
 
 
-def data_card(study: Study, results: Results) -> DocumentTable:
+def data_card(study: Study, results: CitedResults) -> DocumentTable:
     """Return the data card: one table with the most important facts of the data set."""
     rows: list[tuple[Text, Text]] = [
         (("Name",), (study.title or study.name,)),
@@ -239,7 +239,7 @@ def data_card(study: Study, results: Results) -> DocumentTable:
     return DocumentTable(columns=("Fact", "Value"), rows=tuple(rows))
 
 
-def _methods(study: Study, results: Results) -> Iterator[Block]:
+def _methods(study: Study, results: CitedResults) -> Iterator[Block]:
     yield Heading("Design")
     yield _said(_levels(study))
     yield Paragraph(
@@ -292,7 +292,7 @@ def codebook(study: Study) -> Iterator[Block]:
         yield _questions(questionnaire.instrument.questions)
 
 
-def _deviations(results: Results) -> Iterator[Block]:
+def _deviations(results: CitedResults) -> Iterator[Block]:
     series = results.data.get("series")
     if series is None:
         yield _said("The study belongs to no series, so no plan was published.")
@@ -308,7 +308,7 @@ def _deviations(results: Results) -> Iterator[Block]:
     yield DocumentTable(columns=("Deviation",), rows=rows)
 
 
-def _validity(results: Results) -> Iterator[Block]:
+def _validity(results: CitedResults) -> Iterator[Block]:
     yield Heading("Agreement between annotators")
     yield _estimates(
         results, *dict.fromkeys(e["measure"] for e in results.data["estimates"] if _is_agreement(e["measure"]))
@@ -360,7 +360,7 @@ def _names(names: Iterable[str]) -> str:
     return ", ".join(dict.fromkeys(names)) or "none"
 
 
-def _short(results: Results, pointer: str) -> Number:
+def _short(results: CitedResults, pointer: str) -> Number:
     return Number(pointer, str(results.at(pointer) or "")[:SHORT])
 
 
@@ -400,7 +400,7 @@ def _how(annotator: Annotator) -> str:
             return "rule or function"
 
 
-def _dispositions(results: Results) -> DocumentTable:
+def _dispositions(results: CitedResults) -> DocumentTable:
     rows = tuple(
         (
             (entry["guideline"],),
@@ -414,7 +414,7 @@ def _dispositions(results: Results) -> DocumentTable:
     return DocumentTable(columns=("Guideline", "Planned", "Labelled", "Unparseable", "Missing"), rows=rows)
 
 
-def _estimates(results: Results, *measures: str) -> Block:
+def _estimates(results: CitedResults, *measures: str) -> Block:
     kinds = results.data["instruments"]["annotators"]
     people = frozenset(one["name"] for one in kinds if one["kind"] == AnnotatorKind.PERSON.value)
     rows = tuple(
@@ -438,7 +438,7 @@ def _is_agreement(measure: str) -> bool:
     return any(word in measure for word in ("agreement", "kappa", "alpha"))
 
 
-def _listed(results: Results, name: str, none: str) -> Paragraph:
+def _listed(results: CitedResults, name: str, none: str) -> Paragraph:
     entries = results.data.get(name)
     if not entries:
         return _said(none)

@@ -10,10 +10,10 @@ from tests.fakes.evidence import facts, live_evidence, xstest_evidence
 from tests.house.tree import ROOT
 from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.documents import (
+    CitedResults,
     DocumentTable,
     Number,
     Paragraph,
-    Results,
     changes,
     documents,
     estimate_text,
@@ -38,7 +38,7 @@ PACK = (
 
 def issued(evidence):
     data = json.loads(json.dumps(results_document(evidence, measure_study(evidence), facts())))
-    return documents(evidence.study, Results(data), ()), data
+    return documents(evidence.study, CitedResults(data), ()), data
 
 
 def numbers_in(document) -> list[Number]:
@@ -56,7 +56,7 @@ def test_every_number_is_the_value_that_its_pointer_leads_to(evidence):
     assert tuple(document.name for document in pack) == PACK
     assert len(cited) > 20
     for number in cited:
-        value = Results(data).at(number.pointer)
+        value = CitedResults(data).at(number.pointer)
         assert value is not None, number
         if isinstance(value, list):
             assert str(len(value)) in number.text or value, number
