@@ -74,15 +74,21 @@ def tags_of(subject: Subject) -> tuple[Tag, ...]:
     """Return the status of the run and its make-up, one fact a tag."""
     run, study = subject.evidence.run, subject.study
     is_open = run.state is RunState.UNFINISHED
-    state = f"Run {run.number} {'not finished' if is_open else 'finished'}, {subject.facts.generated:%-d %b %Y}"
+    made = subject.facts.generated
+    state = f"Run {run.number} {'not finished' if is_open else 'finished'}, report of {made.day} {made:%b %Y}"
     tags = [Tag(icon="alert" if is_open else "check", text=state, attention=is_open)]
-    icons = ("app", "dialogues", "people", "judge")
+    icons, names = ("app", "dialogues", "people", "judge"), {application.name for application in study.applications}
     parts = headline_parts(subject.evidence, subject.agreements)
-    tags += [Tag(icon=icon, text=text[:1].upper() + text[1:]) for icon, text in zip(icons, parts, strict=False) if text]
+    tags += [
+        Tag(icon=icon, text=text if text in names else text[:1].upper() + text[1:])
+        for icon, text in zip(icons, parts, strict=False)
+    ]
     if all(isinstance(application.connection, RecordedFile) for application in study.applications):
         tags.append(Tag(icon="table", text="Recorded answers, no application called"))
     n = len(subject.facts.hosts)
-    tags.append(Tag(icon="host", text=f"{figures.number_of(n, 'host')} contacted"))
+    is_partly_known = bool(subject.facts.network or subject.facts.unobserved)
+    rest = "; of code of the study see Method" if is_partly_known else ""
+    tags.append(Tag(icon="host", text=f"{figures.number_of(n, 'host')} contacted{rest}"))
     return tuple(tags)
 
 

@@ -1,5 +1,6 @@
 import base64
 import hashlib
+import json
 import re
 from dataclasses import replace
 
@@ -104,3 +105,17 @@ def test_the_same_run_gives_the_same_report():
     again = report_html(evidence_named("live"), findings_named("live"), facts(), assets())
 
     assert again == report_named("live")
+
+
+def test_the_page_around_the_dialogues_stays_small():
+    report = report_named("xstest")
+    data = re.search(r'<script type="application/json" id="data">(.*?)</script>', report, re.DOTALL).group(1)
+
+    assert len(report) - len(data) < 600_000
+
+
+def test_a_dialogue_takes_little_more_than_its_texts():
+    cases = data_of(report_named("xstest"))["cases"]
+    texts = sum(len(text) for case in cases for turn in case.get("turns", ()) for text in turn)
+
+    assert len(json.dumps(cases, ensure_ascii=False)) - texts < 1_000 * len(cases)
