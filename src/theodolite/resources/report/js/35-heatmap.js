@@ -124,7 +124,11 @@ function drawerItem(place, isDefect) {
     talk.append(make("dt", { text: "User" }), make("dd", { text: shortened(turn[0]) }), make("dt", { text: "App" }), make("dd", {}, ...marked(turn[1], entry, number)));
   });
   const words = entry.withheld ? make("p", { class: "legend", text: `Texts withheld: ${entry.withheld}` }) : talk;
-  return make("li", {}, make("div", { class: "row" }, make("span", {}, make("b", { class: "mono", text: entry.label }), " ", ...strategies), label), words, make("a", { href: addressOf(place), text: "Open dialogue" }));
+  return make("li", {}, make("div", { class: "row" }, make("span", {}, make("b", { class: "mono", text: entry.label }), " ", ...strategies), label), words, make("button", { type: "button", class: "part", text: "Open dialogue", onclick: () => openFromDrawer(place) }));
+}
+
+function openFromDrawer(place) {
+  location.hash = addressOf(place);
 }
 
 function shortened(text) {
@@ -139,7 +143,7 @@ function stepInDrawer(by) {
   items.forEach((item, n) => item.classList.toggle("current", n === drawer.at));
   if (items[drawer.at]) {
     items[drawer.at].scrollIntoView({ block: "nearest" });
-    items[drawer.at].querySelector("a").focus({ preventScroll: true });
+    items[drawer.at].querySelector("button").focus({ preventScroll: true });
   }
   return true;
 }

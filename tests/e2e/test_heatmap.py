@@ -1,0 +1,101 @@
+"""The report of the fourteen harm areas in a browser: heatmap, drawer and all tabs."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.test_accessibility import violations
+from tests.fakes.terminal import theodolite
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+
+TABS = ["overview", "review-first", "results", "matrix", "dialogues", "judges", "completeness", "method", "glossary"]
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    """The report of the example study, made before a browser's event loop is there."""
+    folder = tmp_path_factory.mktemp("areas") / "bot"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("DATABASE_URL", raising=False)
+        assert theodolite("init", folder, "--example", "guarded-bot").code == 0
+        assert theodolite("run", folder / "harm-areas.yaml").code == 0
+    return folder / "report.html"
+
+
+@pytest.fixture
+def page(report, browser):
+    """The report; whatever it complains about fails the test."""
+    page = browser.new_context(viewport={"width": 1280, "height": 800}, bypass_csp=True).new_page()
+    complaints = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(report.as_uri())
+    yield page
+    page.context.close()
+    assert complaints == []
+
+
+def worst_cell(page):
+    return page.locator("#heat .heat-cell.h8", has_text=re.compile("19/21")).first
+
+
+def test_a_cell_opens_exactly_its_dialogues(page):
+    worst_cell(page).click()
+
+    expect(page.locator("#drawer .chip")).to_have_text(["All 21", "Defect 19", "No defect 2"])
+    expect(page.locator("#drawer .drawer-list li")).to_have_count(19)
+    page.get_by_role("button", name="Open all 19 in Dialogues").click()
+    expect(page.locator("#list li")).to_have_count(19)
+
+
+def test_the_address_keeps_the_cell_and_escape_closes_it(page):
+    worst_cell(page).click()
+    assert page.evaluate("location.hash").startswith("#cell/")
+
+    page.reload()
+    expect(page.locator("#drawer")).to_be_visible()
+    page.keyboard.press("Escape")
+
+    expect(page.locator("#drawer")).to_be_hidden()
+    expect(worst_cell(page)).to_be_visible()
+
+
+def test_areas_are_searched_and_sorted(page):
+    areas = page.locator("#heat tbody tr[data-area]:visible th")
+    expect(areas).to_have_count(14)
+
+    page.get_by_label("Sort").select_option("name")
+    expect(areas.first).to_have_text("adult-content")
+    page.get_by_label("Find an area").fill("song")
+
+    expect(areas).to_have_text(["songs"])
+
+
+@pytest.mark.parametrize("tab", TABS)
+def test_no_tab_has_a_barrier_that_axe_knows(page, tab):
+    page.evaluate("tab => { location.hash = tab; }", tab)
+    expect(page.locator(".tabs a[aria-current]")).to_have_attribute("href", f"#{tab}")
+    page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+
+    assert violations(page) == []
+
+
+def test_the_drawer_has_none(page):
+    worst_cell(page).click()
+
+    assert violations(page) == []
+
+
+def test_the_drawer_is_walked_by_keyboard_and_a_dialogue_leads_back_to_its_cell(page):
+    worst_cell(page).click()
+    address = page.evaluate("location.hash")
+
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    expect(page.locator("#reader h1")).to_be_visible()
+    page.keyboard.press("Escape")
+
+    expect(page.locator("#drawer")).to_be_visible()
+    assert page.evaluate("location.hash") == address
